@@ -1,0 +1,1 @@
+"""What is derived from match records: index, ratings, standings."""

@@ -1,0 +1,1 @@
+"""The referee: rules, wire, matches, bot processes and tournaments."""

@@ -1,0 +1,54 @@
+"""The contract between a game and everything that plays it.
+
+A game imports nothing else of ours. The words (decision, chance node, observation, event, returns)
+are used as OpenSpiel uses them.
+"""
+
+from referee.games.api.chance import Chance, Draw, Outcome, Roll
+from referee.games.api.contract import (
+    Action,
+    Codec,
+    Decision,
+    Event,
+    Game,
+    Payload,
+    State,
+    View,
+    state_hash,
+)
+from referee.games.api.errors import (
+    ActionSyntaxError,
+    DataError,
+    GameError,
+    IllegalAction,
+    OptionError,
+    PlayersError,
+)
+from referee.games.api.options import DATA_OPTION, Option, resolve_options
+from referee.games.api.text import ActionText
+
+__all__ = [
+    "DATA_OPTION",
+    "Action",
+    "ActionSyntaxError",
+    "ActionText",
+    "Chance",
+    "Codec",
+    "DataError",
+    "Decision",
+    "Draw",
+    "Event",
+    "Game",
+    "GameError",
+    "IllegalAction",
+    "Option",
+    "OptionError",
+    "Outcome",
+    "Payload",
+    "PlayersError",
+    "Roll",
+    "State",
+    "View",
+    "resolve_options",
+    "state_hash",
+]

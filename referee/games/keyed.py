@@ -1,0 +1,87 @@
+"""The referee's luck: every chance outcome is a keyed function (blake2b) of the match seed.
+
+Nothing is shuffled in advance, so there is no hidden order to leak; a replay needs no generator; seats swapped on
+the same seed meet the same luck.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from random import Random
+
+from referee.games.api import Chance, Draw, Outcome, Roll
+
+_WORD_BITS = 64
+
+
+class KeyedChance:
+    """Chooses at chance nodes for one match. `seed` is 1 to 64 bytes.
+
+    A draw gives every physical card of a deck (and reshuffle epoch) a keyed priority and takes the least one left.
+    The first draw of an epoch tells how many cards of each kind there are, so one instance must see a match from
+    its start.
+    """
+
+    def __init__(self, seed: bytes) -> None:
+        self._seed = seed
+        self._decks: dict[Draw, dict[Outcome, list[int]]] = {}
+
+    def choose(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
+        """One of `outcomes` (weights positive). ValueError if a deck grew within its epoch."""
+        if isinstance(stream, Draw):
+            return self._draw(stream, outcomes)
+        return self._roll(stream, outcomes)
+
+    def _word(self, *key: object) -> int:
+        text = "\x1f".join(str(part) for part in key)
+        return int.from_bytes(blake2b(text.encode(), digest_size=_WORD_BITS // 8, key=self._seed).digest())
+
+    def _draw(self, stream: Draw, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
+        deck = self._decks.get(stream)
+        if deck is None:
+            deck = self._decks[stream] = {
+                kind: sorted(
+                    self._word("draw", stream.deck, stream.epoch, kind, copy) for copy in range(count)
+                )
+                for kind, count in outcomes
+            }
+        best: tuple[int, int] | None = None
+        for position, (kind, left) in enumerate(outcomes):
+            priorities = deck.get(kind, [])
+            if not 0 < left <= len(priorities):
+                raise ValueError(
+                    f"deck {stream.deck!r} epoch {stream.epoch}: {left} of {kind!r}, had {len(priorities)}"
+                )
+            candidate = (priorities[-left], position)
+            if best is None or candidate < best:
+                best = candidate
+        if best is None:
+            raise ValueError(f"deck {stream.deck!r} has no outcome")
+        return outcomes[best[1]][0]
+
+    def _roll(self, stream: Roll, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
+        total = sum(weight for _, weight in outcomes)
+        # The largest multiple of `total` in range: values above it are drawn again, so no outcome is favoured.
+        fair = (1 << _WORD_BITS) // total * total
+        attempt = 0
+        while True:
+            value = self._word(
+                "roll", stream.name, stream.seat, stream.turn, stream.roll, stream.die, attempt
+            )
+            if value < fair:
+                return _at(outcomes, value % total)
+            attempt += 1
+
+
+def random_outcome(outcomes: Sequence[tuple[Outcome, int]], rng: Random) -> Outcome:
+    """An outcome by weight from an ordinary generator, for look-ahead and random play."""
+    if len(outcomes) == 1:
+        return outcomes[0][0]
+    return _at(outcomes, int(rng.random() * sum([weight for _, weight in outcomes])))
+
+
+def _at(outcomes: Sequence[tuple[Outcome, int]], value: int) -> Outcome:
+    for outcome, weight in outcomes:
+        value -= weight
+        if value < 0:
+            return outcome
+    raise ValueError("value beyond the total weight")
