@@ -1,0 +1,73 @@
+"""What came out of a match."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from referee.match.reasons import EndReason, Status
+from referee.record import SeatStats
+
+__all__ = ["Fault", "MatchResult", "SeatStats"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a seat did wrong. `detail` is one sentence; `evidence` goes into the record's footer.
+
+    Keys of `evidence`, each only where it applies: decision (number), kind, message (base64, its beginning),
+    message_bytes, board (text), legal_count, legal (text, the first ones), limit_us, wall_us, cpu_us, lag_us, exit_code,
+    exit_signal, stdout, stderr (their ends), output_dropped_bytes.
+    """
+
+    seat: int
+    reason: EndReason
+    detail: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchResult:
+    """The result, as the record's footer has it.
+
+    `ranking` (1 the best, ties share), `returns` and `state_hash` are empty where the match does not count.
+    """
+
+    match_id: str
+    status: Status
+    reason: EndReason
+    detail: str
+    ranking: tuple[int, ...]
+    returns: tuple[int, ...]
+    faults: tuple[Fault | None, ...]
+    seat_stats: tuple[SeatStats, ...]
+    decisions: int
+    wall_s: float
+    state_hash: str
+
+    def to_json(self) -> str:
+        """One line of JSON; evidence is left to the record."""
+        values = asdict(self)
+        values["faults"] = [
+            None if fault is None else {"seat": fault.seat, "reason": fault.reason, "detail": fault.detail}
+            for fault in self.faults
+        ]
+        return json.dumps(values, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> "MatchResult":
+        """Inverse of `to_json`, without evidence. ValueError, TypeError or KeyError for anything else."""
+        values = json.loads(text)
+        return cls(
+            **{
+                **values,
+                "reason": EndReason(values["reason"]),
+                "ranking": tuple(values["ranking"]),
+                "returns": tuple(values["returns"]),
+                "faults": tuple(
+                    None if fault is None else Fault(fault["seat"], EndReason(fault["reason"]), fault["detail"])
+                    for fault in values["faults"]
+                ),
+                "seat_stats": tuple(SeatStats(**stats) for stats in values["seat_stats"]),
+            }
+        )

@@ -1,0 +1,215 @@
+"""The lines of a record, format 1.
+
+Every line is one compact JSON array `[kind, ..., chain]`. `chain` is 8 hex digits over the chain of the line before and
+this line's text up to the last comma, so that a changed, lost or inserted line is found where it happened.
+
+    ["header", {...}, chain]                                      first line
+    ["c", outcome, chain]                                         a chance outcome
+    ["a", seat, action text, wall_us, cpu_us, lag_us, chain]      an answer; a note follows lag_us if the bot wrote one
+    ["f", seat, reason, detail, withdrawn, chain]                 a seat's fault; `withdrawn`: the state let the seat go
+    ["x", seat, what, message, chain]                             a message that was dropped
+    ["footer", {...}, chain]                                      last line
+
+The answers of a node with several decisions stand together in seat order, after the faults of that node. Actions are
+in the game's canonical text; times are integers in microseconds, -1 where the system could not tell.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+FORMAT = 1
+CHAIN_DIGITS = 8
+CHAIN_START = ""
+
+HEADER = "header"
+CHANCE = "c"
+ANSWER = "a"
+FAULT = "f"
+DROPPED = "x"
+FOOTER = "footer"
+
+LIVE_SUFFIX = ".jsonl"
+CLOSED_SUFFIX = ".jsonl.gz"
+
+
+class RecordError(Exception):
+    """A record that cannot be written, opened or understood. One sentence with the path and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatHeader:
+    """Who sits where: the entry's id (hash of source and options), and its name and version for people."""
+
+    entry_id: str
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """All that was fixed before the match. `limits` are those in force, by name, with units in the names."""
+
+    match_id: str
+    tournament: str
+    place: int
+    block: int
+    game: str
+    rules_version: int
+    options: Mapping[str, Any]
+    players: int
+    seats: tuple[SeatHeader, ...]
+    limits: Mapping[str, float]
+    seed_commitment: str
+    created_at: str
+    crosstown: str
+    format: int = FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """One outcome of a chance node."""
+
+    outcome: int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One seat's answer to one decision."""
+
+    seat: int
+    action: str
+    wall_us: int
+    cpu_us: int = -1
+    lag_us: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultLine:
+    """A seat did something that ends its match. The evidence stands in the footer."""
+
+    seat: int
+    reason: str
+    detail: str
+    withdrawn: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A message that answered nothing asked: `what` says why, `message` is its beginning (base64)."""
+
+    seat: int
+    what: str
+    message: str
+
+
+Line: TypeAlias = Chance | Answer | FaultLine | Dropped
+
+
+@dataclass(frozen=True, slots=True)
+class SeatStats:
+    """What one seat did in the match, microseconds. `dropped` counts all messages that answered nothing asked."""
+
+    decisions: int = 0
+    total_us: int = 0
+    worst_us: int = 0
+    cpu_us: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """How it ended. `ranking`, `returns` and `state_hash` are empty where the match does not count.
+
+    `faults` is per seat None or the evidence by name; `trouble` is the referee's own traceback after a platform fault.
+    """
+
+    status: str
+    reason: str
+    detail: str
+    seed: str
+    ranking: tuple[int, ...] = ()
+    returns: tuple[int, ...] = ()
+    state_hash: str = ""
+    seat_stats: tuple[SeatStats, ...] = ()
+    faults: tuple[Mapping[str, Any] | None, ...] = ()
+    decisions: int = 0
+    wall_us: int = 0
+    trouble: str = ""
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+
+def seed_commitment(seed: str) -> str:
+    """What the header says of a seed (hex digits) before the footer reveals it."""
+    return blake2b(bytes.fromhex(seed), digest_size=16, person=b"crosstown-seed").hexdigest()
+
+
+def dumps(value: object) -> str:
+    """Compact ASCII JSON: no control character of a bot's reaches the file raw."""
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), check_circular=False)
+
+
+def next_chain(chain: str, body: str) -> str:
+    """The chain after a line. `body` is the line's text up to, not including, the comma before its own chain."""
+    return blake2b((chain + body).encode("ascii"), digest_size=CHAIN_DIGITS // 2).hexdigest()
+
+
+def seal(chain: str, body: str) -> tuple[str, str]:
+    """The whole line for `body` (an array without its closing bracket), and the chain after it."""
+    after = next_chain(chain, body)
+    return f'{body},"{after}"]\n', after
+
+
+def open_line(text: str) -> tuple[str, str]:
+    """Body and chain of a line without its newline. ValueError if it does not end in a chain."""
+    tail = CHAIN_DIGITS + 4
+    body, end = text[:-tail], text[-tail:]
+    if len(text) <= tail or end[:2] != ',"' or end[-2:] != '"]':
+        raise ValueError("the line does not end in a chained hash")
+    return body, end[2:-2]
+
+
+def header_body(header: Header) -> str:
+    return dumps([HEADER, _without_empty(asdict(header), keep=True)])[:-1]
+
+
+def footer_body(footer: Footer) -> str:
+    fields = _without_empty(asdict(footer), keep=False)
+    if not any(footer.faults):
+        fields.pop("faults", None)
+    if footer.seat_stats:
+        fields["seat_stats"] = [
+            [stats.decisions, stats.total_us, stats.worst_us, stats.cpu_us, stats.dropped]
+            for stats in footer.seat_stats
+        ]
+    return dumps([FOOTER, fields])[:-1]
+
+
+def chance_body(outcome: int | str) -> str:
+    return f'["c",{outcome}' if type(outcome) is int else f'["c",{dumps(outcome)}'
+
+
+def answer_body(answer: Answer) -> str:
+    # Action text is ASCII without quotes or backslashes (kind(a=..)), but a plug-in's may be anything.
+    action = answer.action
+    quoted = f'"{action}"' if action.isascii() and '"' not in action and "\\" not in action else dumps(action)
+    body = f'["a",{answer.seat},{quoted},{answer.wall_us},{answer.cpu_us},{answer.lag_us}'
+    return f"{body},{dumps(answer.note)}" if answer.note else body
+
+
+def fault_body(fault: FaultLine) -> str:
+    return dumps([FAULT, fault.seat, fault.reason, fault.detail, fault.withdrawn])[:-1]
+
+
+def dropped_body(dropped: Dropped) -> str:
+    return dumps([DROPPED, dropped.seat, dropped.what, dropped.message])[:-1]
+
+
+def _without_empty(fields: dict[str, Any], *, keep: bool) -> dict[str, Any]:
+    return fields if keep else {name: value for name, value in fields.items() if value not in ("", (), {}, 0)}

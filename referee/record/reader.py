@@ -1,0 +1,197 @@
+"""Reads records: live, closed, cut or damaged, as far as they go."""
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from referee.record.format import (
+    CHAIN_START,
+    CLOSED_SUFFIX,
+    Footer,
+    Header,
+    Line,
+    RecordError,
+    next_chain,
+    open_line,
+)
+from referee.record.parse import parse_line
+
+MAX_RECORD_BYTES = 1 << 30
+"""A closed record that unpacks to more is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with the file itself. `line` counts from 1; 0 when it is about the whole file."""
+
+    line: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record as far as it can be read. `lines[i]` stands on line `i + 2` of the file (the header is line 1)."""
+
+    path: Path
+    header: Header
+    lines: tuple[Line, ...] = ()
+    footer: Footer | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the footer is there and nothing is wrong with the file."""
+        return self.footer is not None and not self.problems
+
+
+def read_record(path: Path) -> Record:
+    """The record in `path`, plain or compressed.
+
+    A partial last line of a plain file is what a match in progress (or a killed referee) looks like: it is dropped
+    without a word and the record is not complete. Anything else that is wrong is a Problem. A line whose chain is
+    wrong is read all the same; reading stops before a line that cannot be understood. RecordError if not even the
+    header can be read, or the format is a newer one.
+    """
+    problems: list[Problem] = []
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
+    if path.name.endswith(CLOSED_SUFFIX):
+        data, problem = _unpack(data)
+        if problem:
+            problems.append(Problem(0, problem))
+    reading = _Reading(path)
+    reading.feed(data)
+    if path.name.endswith(CLOSED_SUFFIX) and (reading.rest or reading.footer is None) and not problems:
+        problems.append(Problem(0, "the file is closed but has no footer"))
+    return reading.record(problems)
+
+
+class RecordFollower:
+    """Follows a record that may still grow. `poll` returns what has come since the last call."""
+
+    def __init__(self, path: Path) -> None:
+        """`path` is the live file; the closed one beside it is taken once it has replaced it."""
+        self.path = path
+        self._closed = path.with_name(path.name + ".gz")
+        self._offset = 0
+        self._seen = 0
+        self._reading = _Reading(path)
+
+    @property
+    def record(self) -> Record:
+        """All that was read so far. RecordError while there is no header yet."""
+        return self._reading.record([])
+
+    def poll(self) -> tuple[Line, ...]:
+        """New whole lines. RecordError if the file cannot be read or is damaged before its header ends."""
+        data = self._new_bytes()
+        self._offset += len(data)
+        self._reading.feed(data)
+        new = tuple(self._reading.lines[self._seen :])
+        self._seen = len(self._reading.lines)
+        return new
+
+    def _new_bytes(self) -> bytes:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._offset)
+                return file.read()
+        except FileNotFoundError:
+            if not self._closed.exists():
+                return b""  # not created yet
+            return _unpack(self._closed.read_bytes())[0][self._offset :]
+        except OSError as error:
+            raise RecordError(f"cannot read the record {self.path}: {error.strerror}") from error
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Lines so far; `rest` is the beginning of a line whose end has not come."""
+
+    path: Path
+    header: Header | None = None
+    lines: list[Line] = field(default_factory=list)
+    footer: Footer | None = None
+    problems: list[Problem] = field(default_factory=list)
+    rest: bytes = b""
+    _chain: str = CHAIN_START
+    _number: int = 0
+    _stuck: bool = False
+
+    def feed(self, data: bytes) -> None:
+        *whole, self.rest = (self.rest + data).split(b"\n")
+        self._take(whole)
+
+    def record(self, more: Iterable[Problem]) -> Record:
+        if self.header is None:
+            reason = self.problems[0].what if self.problems else "it has no whole line yet"
+            raise RecordError(f"{self.path} is not a match record: {reason}")
+        problems = (*more, *self.problems)
+        return Record(self.path, self.header, tuple(self.lines), self.footer, problems)
+
+    def _take(self, whole: list[bytes]) -> None:
+        for raw in whole:
+            if self._stuck:
+                return
+            self._number += 1
+            try:
+                self._take_line(raw.decode("ascii"))
+            except ValueError as error:
+                what = "the line is not ASCII" if isinstance(error, UnicodeDecodeError) else str(error)
+                self.problems.append(Problem(self._number, f"{what}; nothing from here on was read"))
+                self._stuck = True
+
+    def _take_line(self, text: str) -> None:
+        body, chain = open_line(text)
+        expected = next_chain(self._chain, body)
+        self._chain = chain
+        if chain != expected:
+            self.problems.append(
+                Problem(
+                    self._number, f"the line was changed, lost or inserted: its chain is {chain}, expected {expected}"
+                )
+            )
+        item = parse_line(text)
+        if isinstance(item, Header):
+            if self._number != 1:
+                raise ValueError("a second header")
+            self.header = item
+        elif self.header is None:
+            raise ValueError("the first line is not a header")
+        elif self.footer is not None:
+            raise ValueError("a line after the footer")
+        elif isinstance(item, Footer):
+            self.footer = item
+        else:
+            self.lines.append(item)
+
+
+def _unpack(data: bytes) -> tuple[bytes, str]:
+    """The content of a gzip file as far as it goes, and what is wrong with it or ''."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        content = unpacker.decompress(data, MAX_RECORD_BYTES)
+    except zlib.error as error:
+        return _unpack_slowly(data), f"the compressed file is damaged: {error}"
+    if unpacker.unconsumed_tail:
+        return content, f"the compressed file unpacks to more than {MAX_RECORD_BYTES} bytes"
+    if not unpacker.eof:
+        return content, "the compressed file is cut"
+    if unpacker.unused_data:
+        return content, "bytes follow the end of the compressed file"
+    return content, ""
+
+
+def _unpack_slowly(data: bytes) -> bytes:
+    """Whatever comes out before the damage."""
+    unpacker = zlib.decompressobj(wbits=31)
+    content = bytearray()
+    try:
+        for start in range(0, len(data), 64):
+            content += unpacker.decompress(data[start : start + 64])
+    except zlib.error:
+        pass
+    return bytes(content)

@@ -1,0 +1,154 @@
+"""Writes a record line by line, and turns the live file into the closed one."""
+
+import gzip
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from referee.record.format import (
+    CHAIN_START,
+    CLOSED_SUFFIX,
+    LIVE_SUFFIX,
+    Answer,
+    Dropped,
+    FaultLine,
+    Footer,
+    Header,
+    RecordError,
+    answer_body,
+    chance_body,
+    dropped_body,
+    fault_body,
+    footer_body,
+    header_body,
+    seal,
+)
+
+_LEVEL = 9
+
+
+class RecordWriter:
+    """The record of one live match.
+
+    Lines gather until `flush`, which hands them to the system in one unbuffered write: what was flushed survives the
+    end of this process. Every method raises RecordError when the file cannot be written; the file then ends with its
+    last whole line.
+    """
+
+    def __init__(self, folder: Path, header: Header) -> None:
+        """Creates `folder` and the live file. RecordError if the match has a record already."""
+        self.path = folder / f"{header.match_id}{LIVE_SUFFIX}"
+        self._chain = CHAIN_START
+        self._pending: list[str] = []
+        self._written = 0
+        self._fd = -1
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if (folder / f"{header.match_id}{CLOSED_SUFFIX}").exists():
+                raise FileExistsError(17, "the match has a closed record")
+            self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise RecordError(f"cannot create the record {self.path}: {error.strerror}") from error
+        self._add(header_body(header))
+        self.flush()
+
+    def chance(self, outcome: int | str) -> None:
+        self._add(chance_body(outcome))
+
+    def answer(self, answer: Answer) -> None:
+        self._add(answer_body(answer))
+
+    def fault(self, fault: FaultLine) -> None:
+        self._add(fault_body(fault))
+
+    def dropped(self, dropped: Dropped) -> None:
+        self._add(dropped_body(dropped))
+
+    def flush(self) -> None:
+        """Hand everything so far to the system. No fsync: that comes with `close`."""
+        if not self._pending:
+            return
+        data = "".join(self._pending).encode("ascii")
+        self._pending.clear()
+        start = self._written
+        try:
+            view = memoryview(data)
+            while view:
+                count = os.write(self._fd, view)
+                self._written += count
+                view = view[count:]
+        except OSError as error:
+            self._give_up(start)
+            raise RecordError(f"cannot write the record {self.path}: {error.strerror}") from error
+
+    def close(self, footer: Footer) -> Path:
+        """Write the footer, make it durable, compress. Returns the closed file.
+
+        Blocks on the disk: call it off the event loop. If only the compressed copy cannot be made, the plain file is
+        complete and durable, and is what is returned.
+        """
+        self._add(footer_body(footer))
+        self.flush()
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            raise RecordError(f"cannot make the record {self.path} durable: {error.strerror}") from error
+        finally:
+            self.abandon()
+        try:
+            return close_record(self.path)
+        except RecordError:
+            _sync_folder(self.path.parent)
+            return self.path
+
+    def abandon(self) -> None:
+        """Let go of the file as it is: what was flushed stays, readable up to its last whole line."""
+        if self._fd >= 0:
+            fd, self._fd = self._fd, -1
+            os.close(fd)
+
+    def _add(self, body: str) -> None:
+        if self._fd < 0:
+            raise RecordError(f"the record {self.path} is not open for writing")
+        line, self._chain = seal(self._chain, body)
+        self._pending.append(line)
+
+    def _give_up(self, start: int) -> None:
+        """Cut a half-written line off (this needs no space) and close."""
+        with suppress(OSError):  # the reader drops a partial last line too
+            os.ftruncate(self._fd, start)
+        self.abandon()
+
+
+def close_record(live: Path) -> Path:
+    """Compress the complete live record `live`, durably, and remove it. Returns the closed file.
+
+    The compressed bytes depend on nothing but the lines. RecordError leaves the live file as it was.
+    """
+    closed = live.with_name(live.name + CLOSED_SUFFIX.removeprefix(LIVE_SUFFIX))
+    temporary = live.with_name(f".{live.name}.{os.getpid()}.tmp")
+    try:
+        data = gzip.compress(live.read_bytes(), compresslevel=_LEVEL, mtime=0)
+        try:
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(closed)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(live.parent)
+        live.unlink()
+    except OSError as error:
+        raise RecordError(f"cannot compress the record {live}: {error.strerror}") from error
+    return closed
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
