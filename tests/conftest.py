@@ -1,6 +1,12 @@
-"""Options every test folder shares."""
+"""Options every test folder shares, and the toy game as an installed plug-in."""
+
+import sys
+from pathlib import Path
 
 import pytest
+
+# In front, so that importlib.metadata finds the entry point of `toy` as it would one in site-packages.
+sys.path.insert(0, str(Path(__file__).parent / "toy_game"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

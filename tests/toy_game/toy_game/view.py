@@ -1,0 +1,79 @@
+"""The toy game for terminals and logs."""
+
+from typing import Any
+
+from toy_game import actions as act
+from toy_game import seen
+
+
+class ToyView:
+    def text_board(self, observation: Any) -> str:
+        o: seen.Observation = observation
+        lines = [
+            f"{o.phase}, turn of seat {o.turn}, bank {o.bank}, deck {o.deck_size}, discards {_counts(o.discards)}",
+            f"weather left {' '.join(str(count) for count in o.weather)} (shuffle {o.weather_epoch})",
+            "seat  coins  cards  stash  turns",
+        ]
+        for seat, coins in enumerate(o.coins):
+            stash = str(o.stashes[seat] or "?") if o.stashed[seat] else "-"
+            mark = "*" if seat == o.viewer else " "
+            lines.append(f"{seat}{mark}    {coins:5}  {o.hand_sizes[seat]:5}  {stash:>5}  {o.turns[seat]:5}")
+        if o.viewer >= 0:
+            lines.append(f"your hand: {_counts(o.hand)}")
+        return "\n".join(lines)
+
+    def describe_action(self, action: Any) -> str:
+        match action:
+            case act.Stash(card):
+                return f"stash a card of value {card}"
+            case act.Pass():
+                return "pass"
+            case act.DrawCard():
+                return "draw a card"
+            case act.Play(card):
+                return f"play a card of value {card}"
+            case act.Rob(seat, card):
+                return f"rob seat {seat} with a card of value {card}"
+            case act.Peek(seat):
+                return f"look at the stash of seat {seat}"
+            case act.Yield():
+                return "yield"
+            case act.Guard(card):
+                return f"guard with a card of value {card}"
+        raise TypeError(f"not an action of this game: {action!r}")
+
+    def describe_event(self, payload: Any) -> str:
+        match payload:
+            case seen.Dealt(seat, card):
+                return f"seat {seat} gets a card{_of(card)}"
+            case seen.Stashed(seat, card):
+                return f"seat {seat} stashes a card{_of(card)}"
+            case seen.Passed(seat):
+                return f"seat {seat} passes"
+            case seen.Played(seat, card):
+                return f"seat {seat} plays a card{_of(card)}"
+            case seen.Weather(tile):
+                return f"the weather: {tile}"
+            case seen.Gained(seat, die, coins):
+                return f"seat {seat} rolls {die} and gains {coins} coins"
+            case seen.Robbing(seat, target, card):
+                return f"seat {seat} robs seat {target} with a card{_of(card)}"
+            case seen.Guarded(seat, card):
+                return f"seat {seat} guards with a card{_of(card)}"
+            case seen.Robbed(seat, coins):
+                return f"seat {seat} loses {coins} coins"
+            case seen.Peeked(seat, target, card):
+                return f"seat {seat} looks at the stash of seat {target}" + (f": {card}" if card else "")
+            case seen.Left(seat, cards):
+                return f"seat {seat} leaves, discarding {_counts(cards)}"
+            case seen.Ended(stashes):
+                return f"the end; stashes: {' '.join(str(stash) for stash in stashes)}"
+        raise TypeError(f"not an event of this game: {payload!r}")
+
+
+def _of(card: int) -> str:
+    return f" of value {card}" if card else ""
+
+
+def _counts(counts: tuple[int, ...]) -> str:
+    return " ".join(str(value + 1) for value, count in enumerate(counts) for _ in range(count)) or "none"
