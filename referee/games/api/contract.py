@@ -121,7 +121,7 @@ class View(Protocol):
     """Pictures of an observation, for people and language models."""
 
     def text_board(self, observation: Any) -> str:
-        """A board for a terminal of 100 columns: ASCII or common box characters, no colour codes, no trailing blanks."""
+        """A board for a terminal of 100 columns: ASCII or common box characters, no colour codes or trailing blanks."""
 
     def describe_action(self, action: Action) -> str:
         """The action in one short plain sentence, for menus."""
