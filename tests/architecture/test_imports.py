@@ -1,0 +1,106 @@
+"""Dependencies point one way (DESIGN section 2): each package may import only what is listed for it here."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PACKAGES = {
+    "referee": ROOT / "referee",
+    "leaderboard": ROOT / "leaderboard",
+    "crosstown_bot": ROOT / "bots" / "python" / "crosstown_bot",
+}
+
+# From the most to the least specific; the first entry that a module's name starts with governs it.
+ALLOWED = {
+    "referee.games.api": set(),
+    "referee.games.keyed": {"referee.games.api"},
+    "referee.games.registry": {"referee.games.api"},
+    "referee.games.conformance": {"referee.games"},
+    "referee.games": {"referee.games.api", "crosstown_proto"},
+    "referee.process": {"referee.process"},
+    "referee.record": {"referee.record", "referee.games"},
+    "referee.wire": {"referee.wire", "referee.games", "crosstown_proto"},
+    "referee.match": {"referee.match", "referee.wire", "referee.process", "referee.record", "referee.games"},
+    "referee.tournament": {
+        "referee.tournament",
+        "referee.match",
+        "referee.process",
+        "referee.record",
+        "referee.games",
+    },
+    "referee.cli": {"referee", "leaderboard"},
+    "referee": {"referee"},
+    "leaderboard": {"leaderboard", "referee.record", "referee.games"},
+    "crosstown_bot": {"crosstown_bot", "crosstown_proto"},
+}
+
+THIRD_PARTY = {
+    "referee.games": set(),
+    "referee.record": set(),
+    "referee.process": set(),
+    "referee.wire": {"grpc", "google"},
+    "referee.match": {"google"},
+    "referee.cli": {"typer", "click", "rich"},
+    "leaderboard": {"trueskill", "sqlite_utils"},
+    "crosstown_bot": {"grpc", "google"},
+}
+
+OURS = {"referee", "leaderboard", "crosstown_proto", "crosstown_bot"}
+
+
+def modules() -> list[tuple[str, Path]]:
+    found = []
+    for package, folder in PACKAGES.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = [package, *path.relative_to(folder).with_suffix("").parts]
+            found.append((".".join(part for part in parts if part != "__init__"), path))
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    """Full names of the modules that a file imports, at the top or inside functions."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add(node.module or "")
+    return names
+
+
+def within(name: str, prefix: str) -> bool:
+    return name == prefix or name.startswith(prefix + ".")
+
+
+def rule_for(module: str) -> str:
+    return next(prefix for prefix in ALLOWED if within(module, prefix))
+
+
+def own_game(module: str) -> str:
+    """`referee.games.<id>` for a module of a game: a game may import itself."""
+    return ".".join(module.split(".")[:3])
+
+
+@pytest.mark.parametrize(("module", "path"), modules(), ids=lambda value: value if isinstance(value, str) else "")
+def test_a_module_imports_only_what_its_layer_may(module: str, path: Path) -> None:
+    prefix = rule_for(module)
+    allowed = ALLOWED[prefix] | ({own_game(module)} if within(module, "referee.games") else set())
+    for name in sorted(imports(path)):
+        top = name.split(".")[0]
+        if top in OURS:
+            assert any(within(name, one) for one in allowed), f"{module} imports {name}; {prefix} may not"
+        elif top not in sys.stdlib_module_names:
+            parties = next((value for key, value in THIRD_PARTY.items() if within(module, key)), set())
+            assert top in parties, f"{module} imports {name}; {prefix} may not"
+
+
+def test_the_rules_have_no_clock_and_no_process() -> None:
+    forbidden = {"time", "datetime", "os", "socket", "subprocess", "threading", "asyncio", "secrets", "uuid"}
+    for module, path in modules():
+        if within(module, "referee.games") and not within(module, "referee.games.conformance"):
+            assert not imports(path) & forbidden, f"{module} imports {imports(path) & forbidden}"
