@@ -1,0 +1,54 @@
+"""The launcher says in one sentence what the machine lacks."""
+
+import builtins
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+LAUNCH = Path(__file__).resolve().parents[2] / "launch.py"
+
+
+@pytest.fixture
+def launch() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("launch", LAUNCH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def sentence(call: Callable[[], Any]) -> str:
+    with pytest.raises(SystemExit) as stop:
+        call()
+    return str(stop.value)
+
+
+def test_an_old_python_is_named(launch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch.sys, "version_info", (3, 10, 9, "final", 0))
+    assert "Python 3.10 is too old; run it with Python 3.11 or newer" in sentence(launch.check_python)
+
+
+@pytest.mark.parametrize("missing", ["ensurepip", "venv"])
+def test_a_missing_venv_names_the_package_to_install(
+    launch: ModuleType, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == missing:
+            raise ImportError(name=name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    version = "{}.{}".format(*sys.version_info[:2])
+    assert f"no {missing}; on Debian or Ubuntu: apt install python{version}-venv" in sentence(launch.check_python)
+
+
+def test_unknown_words_are_answered_with_what_there_is(launch: ModuleType) -> None:
+    assert "say: first, test [pytest options] or setup" in sentence(lambda: launch.main(["frist"]))
