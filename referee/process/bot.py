@@ -1,0 +1,294 @@
+"""One bot process and its guardian, from start to the last descendant, for one asyncio loop."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from referee.process.drain import Drain
+from referee.process.entry import Entry
+from referee.process.launch import environment, guardian_argv
+from referee.process.limits import ProcessLimits
+from referee.process.output import Capture, Output
+
+_REAP_FIRST_S = 0.001
+_REAP_PAUSE_S = 0.05
+_STEPS = {
+    "session": "no session of its own",
+    "limits": "its limits could not be set",
+    "folder": "its folder could not be entered",
+    "exec": "its program could not be executed",
+}
+
+
+class StartError(Exception):
+    """A bot that could not be started. The message is one sentence; `output` is what was printed until then."""
+
+    def __init__(self, message: str, output: Output) -> None:
+        super().__init__(message)
+        self.output = output
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How the bot itself ended: with a code, or by a signal.
+
+    `cpu_us` is user and system time of the bot and those of its children that it waited for; None if unknown.
+    `guardian_lost`: somebody killed the guardian, which took the bot with it; what the bot had started may live
+    until `orphans.sweep_orphans` is called.
+    """
+
+    code: int | None
+    signal: int | None
+    cpu_us: int | None = None
+    guardian_lost: bool = False
+
+    def __str__(self) -> str:
+        if self.guardian_lost:
+            return "killed together with its guardian"
+        if self.signal is None:
+            return f"exit code {self.code}"
+        with contextlib.suppress(ValueError):
+            return f"killed by {signal.Signals(self.signal).name}"
+        return f"killed by signal {self.signal}"
+
+
+class BotProcess:
+    """A running bot. Made by `start`; everything it learns comes through callbacks of the loop it was started in.
+
+    However a task that uses it is cancelled, the process ends with `kill`, with `stop`, or with the referee.
+    """
+
+    def __init__(
+        self, entry: Entry, limits: ProcessLimits, control: socket.socket, pipes: tuple[int, int], scratch: Path
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._limits = limits
+        self._control = control
+        self._scratch = scratch
+        self._received = b""
+        self._faulted = False
+        self._guardian: subprocess.Popen[bytes] | None = None
+        self._stdout, self._stderr = Capture(limits.max_output_bytes), Capture(limits.max_output_bytes)
+        self._drain = Drain(self._loop, {pipes[0]: self._stdout, pipes[1]: self._stderr})
+        self._started: asyncio.Future[None] = self._loop.create_future()
+        self._exited: asyncio.Future[Exit] = self._loop.create_future()
+        self._gone: asyncio.Future[None] = self._loop.create_future()
+        control.setblocking(False)
+        self._loop.add_reader(control, self._on_control)
+        self.entry = entry
+        self.pid = 0
+        self.start_us = 0
+        """From the referee's call to the bot's exec."""
+
+    @classmethod
+    async def start(
+        cls,
+        entry: Entry,
+        *,
+        address: str,
+        token: str,
+        limits: ProcessLimits,
+        env: Mapping[str, str] | None = None,
+        launcher: Sequence[str] = (),
+    ) -> Self:
+        """Starts the bot in its folder and returns once its program is executed.
+
+        `env` is what the tournament grants. Raises StartError; when cancelled, leaves nothing behind.
+        """
+        began_ns = time.monotonic_ns()
+        with contextlib.ExitStack() as undo, contextlib.ExitStack() as given_away:
+            try:
+                scratch = Path(tempfile.mkdtemp(prefix="crosstown-"))
+                undo.callback(shutil.rmtree, scratch, ignore_errors=True)
+                mine, theirs = socket.socketpair()
+                undo.callback(mine.close)
+                given_away.callback(theirs.close)
+                pipes = [os.pipe(), os.pipe()]
+                for read_end, write_end in pipes:
+                    undo.callback(os.close, read_end)
+                    given_away.callback(os.close, write_end)
+                guardian = subprocess.Popen(  # noqa: ASYNC220 - vfork and exec: about a millisecond
+                    guardian_argv(entry, limits=limits, scratch=scratch, launcher=launcher),
+                    stdin=theirs.fileno(),
+                    stdout=pipes[0][1],
+                    stderr=pipes[1][1],
+                    env=environment(entry, address=address, token=token, scratch=scratch, granted=env or {}),
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:
+                raise StartError(f"bot '{entry.name}': cannot start its guardian: {error}", Output()) from None
+            undo.pop_all()
+        bot = cls(entry, limits, mine, (pipes[0][0], pipes[1][0]), scratch)
+        bot._guardian = guardian
+        try:
+            async with asyncio.timeout(limits.start_timeout_s):
+                await asyncio.shield(bot._started)
+        except TimeoutError:
+            await bot._end()
+            raise StartError(
+                f"bot '{entry.name}': not started within {limits.start_timeout_s} s", bot.output()
+            ) from None
+        except BaseException:
+            await bot._end()
+            raise
+        bot.start_us = (time.monotonic_ns() - began_ns) // 1000
+        return bot
+
+    @property
+    def guardian_pid(self) -> int:
+        """The child of this process that `sweep_orphans` must spare."""
+        assert self._guardian is not None
+        return self._guardian.pid
+
+    @property
+    def exited(self) -> Exit | None:
+        return self._exited.result() if self._exited.done() else None
+
+    async def wait(self) -> Exit:
+        """The bot's own exit, known at once and with its last words in `output()`. Descendants may still be dying."""
+        return await asyncio.shield(self._exited)
+
+    async def wait_gone(self) -> None:
+        """Until no process of the bot, its descendants or its guardian is left."""
+        await asyncio.shield(self._gone)
+
+    def output(self) -> Output:
+        """What has been printed so far."""
+        return Output(
+            self._stdout.head,
+            self._stdout.tail,
+            self._stdout.dropped_bytes,
+            self._stderr.head,
+            self._stderr.tail,
+            self._stderr.dropped_bytes,
+        )
+
+    def cpu_ns(self) -> int | None:
+        """User and system time of the bot's process, all threads, without its children. None when it is gone."""
+        if self._exited.done():
+            return None
+        try:
+            # The kernel's id for the CPU clock of a process, as clock_getcpuclockid(3) makes it.
+            return time.clock_gettime_ns((~self.pid << 3) | 2)
+        except OSError:
+            return None
+
+    async def stop(self, grace_s: float) -> Exit:
+        """Asks the bot to end (SIGTERM), gives it `grace_s`, then kills all of it. Returns when nothing is left.
+
+        Takes at most `grace_s` and `kill_timeout_s`; when cancelled, kills at once.
+        """
+        try:
+            if grace_s > 0 and not self._gone.done():
+                self._tell(b"t")
+                await asyncio.wait([self._gone], timeout=grace_s)
+        finally:
+            self.kill()
+        await self._end()
+        return self._exited.result()
+
+    def kill(self) -> None:
+        """Kills the bot and all its descendants. Returns at once; harmless when they are gone."""
+        self._tell(b"k")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop(0)
+
+    async def _end(self) -> None:
+        """Kills all and waits; a guardian that does not manage it in time is killed itself."""
+        self.kill()
+        await asyncio.wait([self._gone], timeout=self._limits.kill_timeout_s)
+        if not self._gone.done():
+            self._guardian_process().kill()
+            await asyncio.wait([self._gone], timeout=self._limits.kill_timeout_s)
+            self._finish()
+
+    def _guardian_process(self) -> subprocess.Popen[bytes]:
+        assert self._guardian is not None
+        return self._guardian
+
+    def _tell(self, word: bytes) -> None:
+        if not self._gone.done():
+            with contextlib.suppress(OSError):
+                self._control.send(word)
+
+    def _on_control(self) -> None:
+        try:
+            data = self._control.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._control)
+            self._reap_guardian(_REAP_FIRST_S)
+            return
+        *lines, self._received = (self._received + data).split(b"\n")
+        for line in lines:
+            self._on_line(line.decode("ascii").split())
+
+    def _on_line(self, words: list[str]) -> None:
+        match words:
+            case ["started", pid]:
+                self.pid = int(pid)
+                if not self._started.done():
+                    self._started.set_result(None)
+            case ["exit", code, cpu_us]:
+                self._set_exit(Exit(int(code), None, int(cpu_us)))
+            case ["signal", number, cpu_us]:
+                self._set_exit(Exit(None, int(number), int(cpu_us), guardian_lost=self._faulted))
+            case ["failed", number, step]:
+                self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}")
+            case _:
+                self._faulted = True
+                self._fail(f"its guardian failed: {' '.join(words)}")
+
+    def _set_exit(self, exit: Exit) -> None:  # noqa: A002
+        if not self._exited.done():
+            self._drain.take_what_is_there()
+            self._exited.set_result(exit)
+
+    def _fail(self, reason: str) -> None:
+        if not self._started.done():
+            self._started.set_exception(StartError(f"bot '{self.entry.name}': {reason}", self.output()))
+
+    def _reap_guardian(self, pause_s: float) -> None:
+        """After the end of file: the guardian is ending or dead, and will be a zombie within microseconds."""
+        if self._guardian_process().poll() is None:
+            self._loop.call_later(pause_s, self._reap_guardian, min(pause_s * 2, _REAP_PAUSE_S))
+            return
+        self._finish()
+
+    def _finish(self) -> None:
+        """Settles everything, once."""
+        if self._gone.done():
+            return
+        self._drain.take_what_is_there()
+        self._drain.close()
+        self._loop.remove_reader(self._control)
+        self._control.close()
+        self._fail("its guardian ended before the bot started")
+        self._set_exit(Exit(None, signal.SIGKILL, None, guardian_lost=True))
+        if self._guardian_process().returncode != 0:
+            self._loop.run_in_executor(None, _remove, self._scratch)
+        self._gone.set_result(None)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,196 @@
+"""`bot.toml`: what a bot folder says about itself."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from referee.process.names import BotNameError, check_name
+
+FILE_NAME = "bot.toml"
+PYTHON = "{python}"
+"""The word of an argv that stands for the referee's own interpreter."""
+
+OptionValue: TypeAlias = str | int | bool
+
+_REQUIRED = ("name", "version", "games", "run")
+_OPTIONAL = ("build", "options")
+_EXAMPLES = {
+    "name": 'name = "My bot"',
+    "version": 'version = "1"',
+    "games": 'games = ["*"]',
+    "run": 'run = ["{python}", "bot.py"]',
+    "build": 'build = ["make"]',
+}
+_GAME_ID = re.compile(r"\*|[a-z][a-z0-9_]*", re.ASCII)
+_MAX_VERSION = 64
+_INTEGER_BOUND = 1 << 63
+
+
+class ManifestError(ValueError):
+    """A bot folder that cannot be used. One sentence: file, line where known, what was expected, what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The checked content of `bot.toml`. `games` are game ids, or "*" for any game.
+
+    `run` and `build` are argv lists for a process in the bot's folder; `build` may be empty. `options` are the
+    bot's own options with their defaults.
+    """
+
+    name: str
+    version: str
+    games: tuple[str, ...]
+    run: tuple[str, ...]
+    build: tuple[str, ...] = ()
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+
+def load_manifest(folder: Path) -> Manifest:
+    """Reads and checks `folder/bot.toml`. Raises ManifestError."""
+    path = folder / FILE_NAME
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+        raise ManifestError(f"{folder}: {what}; a bot is a folder with a {FILE_NAME} in it")
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        example = "; ".join(_EXAMPLES[key] for key in _REQUIRED)
+        raise ManifestError(f"{path}: no such file; write one, the least is: {example}") from None
+    except OSError as error:
+        raise ManifestError(f"{path}: cannot be read ({error.strerror}); check what it is and its rights") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise ManifestError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
+    return parse_manifest(text, path)
+
+
+def parse_manifest(text: str, path: Path) -> Manifest:
+    """The manifest in `text`; `path` is for messages only. Raises ManifestError."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ManifestError(_syntax_message(text, path, error)) from None
+    return _Checker(text, path, table).manifest()
+
+
+def _syntax_message(text: str, path: Path, error: tomllib.TOMLDecodeError) -> str:
+    place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+    line = int(place[1]) if place else text.count("\n") + 1
+    what = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
+    return f"{path}:{line}: not TOML ({what}); correct this line"
+
+
+class _Checker:
+    """Checks one parsed file key by key; knows where each key stands."""
+
+    def __init__(self, text: str, path: Path, table: dict[str, Any]) -> None:
+        self._lines = text.splitlines()
+        self._path = path
+        self._table = table
+
+    def manifest(self) -> Manifest:
+        known = _REQUIRED + _OPTIONAL
+        for key in self._table:
+            if key not in known:
+                near = get_close_matches(key.lower(), known, n=1, cutoff=0.5)
+                advice = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
+                raise self._error(key, f"unknown key '{key}'; {advice}")
+        for key in _REQUIRED:
+            if key not in self._table:
+                raise ManifestError(f"{self._path}: the key '{key}' is missing; add a line like {_EXAMPLES[key]}")
+        return Manifest(
+            name=self._name(),
+            version=self._version(),
+            games=self._games(),
+            run=self._argv("run"),
+            build=self._argv("build") if "build" in self._table else (),
+            options=MappingProxyType(self._options()),
+        )
+
+    def _name(self) -> str:
+        try:
+            return check_name(self._text("name"))
+        except BotNameError as error:
+            raise self._error("name", f"'name': {error}") from None
+
+    def _version(self) -> str:
+        version = self._text("version")
+        if not version.isprintable() or version != version.strip() or len(version) > _MAX_VERSION:
+            raise self._error(
+                "version",
+                f"'version' must be 1 to {_MAX_VERSION} printable characters without outer spaces, not {version!a}",
+            )
+        return version
+
+    def _text(self, key: str) -> str:
+        value = self._table[key]
+        if not isinstance(value, str) or not value:
+            raise self._error(key, f"'{key}' must be a text, not {_show(value)}; write {_EXAMPLES[key]}")
+        return value
+
+    def _words(self, key: str) -> list[str]:
+        value = self._table[key]
+        if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+            raise self._error(key, f"'{key}' must be a list of texts, not {_show(value)}; write {_EXAMPLES[key]}")
+        return value
+
+    def _argv(self, key: str) -> tuple[str, ...]:
+        words = self._words(key)
+        if any("\0" in word for word in words):
+            raise self._error(key, f"'{key}' has a word with a zero byte in it; take that away")
+        return tuple(words)
+
+    def _games(self) -> tuple[str, ...]:
+        games = self._words("games")
+        for game in games:
+            if not _GAME_ID.fullmatch(game):
+                raise self._error("games", f"'games' must hold game ids such as shibuya, or \"*\", not {game!a}")
+        return tuple(games)
+
+    def _options(self) -> dict[str, OptionValue]:
+        options = self._table.get("options", {})
+        if not isinstance(options, dict):
+            raise self._error("options", f"'options' must be a table, not {_show(options)}; begin it with [options]")
+        for name, value in options.items():
+            if not is_option_value(value):
+                raise self._error(
+                    name, f"option '{name}' must be a text, an integer or true/false, not {_show(value)}", "options"
+                )
+        return options
+
+    def _error(self, key: str, sentence: str, table: str = "") -> ManifestError:
+        line = self._line_of(key, table)
+        return ManifestError(f"{self._path}{'' if line is None else f':{line}'}: {sentence}")
+
+    def _line_of(self, key: str, table: str) -> int | None:
+        """The line where a key, or a table of that name, begins; None if it is written in some rarer way."""
+        assignment = re.compile(rf"""\s*(["']?){re.escape(key)}\1\s*[=.]""")
+        header = re.compile(r"\s*\[+\s*([^\]]*?)\s*\]")
+        inside = ""
+        for number, line in enumerate(self._lines, 1):
+            opened = header.match(line)
+            if opened and inside == table == "" and opened[1].split(".")[0].strip("\"' ") == key:
+                return number
+            if opened:
+                inside = opened[1].strip("\"' ")
+            elif inside == table and assignment.match(line):
+                return number
+        return None
+
+
+def is_option_value(value: object) -> bool:
+    """Whether a bot of any language can be handed this: a text, a 64-bit integer or a truth value."""
+    if isinstance(value, int):
+        return -_INTEGER_BOUND <= value < _INTEGER_BOUND
+    return isinstance(value, str)
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

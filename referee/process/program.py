@@ -1,0 +1,38 @@
+"""Finds the program that an argv list names."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from referee.process.manifest import FILE_NAME, PYTHON, Manifest, ManifestError
+
+
+def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+    """`manifest.run` ready to be executed: `{python}` replaced, the program's path absolute.
+
+    A program is looked for in the bot's folder first, then in PATH. Raises ManifestError if there is none that may
+    be executed.
+    """
+    interpreter = sys.executable
+    words = tuple(interpreter if word == PYTHON else word for word in manifest.run)
+    return (str(_find_program(folder, words[0], manifest)), *words[1:])
+
+
+def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
+    own = (folder / word).absolute()
+    if own.is_file() and os.access(own, os.X_OK):
+        return own
+    elsewhere = None if "/" in word else shutil.which(word)
+    if elsewhere is not None:
+        return Path(elsewhere).absolute()
+    where = f"{folder / FILE_NAME}: 'run' starts '{word}'"
+    if own.is_file():
+        raise ManifestError(f"{where}, which is not executable; run: chmod +x {own}")
+    if own.is_dir():
+        raise ManifestError(f"{where}, which is a folder; name a program")
+    if manifest.build and "/" in word:
+        command = " ".join(manifest.build)
+        raise ManifestError(f"{where}, which does not exist yet; build the bot first, in its folder: {command}")
+    looked = "" if "/" in word else " and in PATH"
+    raise ManifestError(f"{where}, which is not there (looked in the bot's folder{looked}); install or correct it")
