@@ -1,0 +1,97 @@
+"""The game object that the registry finds."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+from referee.games.api import Codec, Option, View
+from referee.games.shibuya import box, restore
+from referee.games.shibuya import codec as codec_module
+from referee.games.shibuya import view as view_module
+from referee.games.shibuya.actions import TEXT, ShibuyaAction
+from referee.games.shibuya.board import SLOTS
+from referee.games.shibuya.events import ShibuyaEvent
+from referee.games.shibuya.observation import Observation
+from referee.games.shibuya.options import OPTIONS
+from referee.games.shibuya.position import TURNS, Position
+from referee.games.shibuya.rules import ShibuyaState
+from referee.games.shibuya.setup import GAME_ID, PLAYER_COUNTS, make_setup
+
+_LAYERS = 2
+
+
+class ShibuyaGame:
+    """See `referee.games.api.Game`."""
+
+    id: str = GAME_ID
+    title: str = "Shibuya"
+    rules_version: int = 1
+    player_counts: tuple[int, ...] = PLAYER_COUNTS
+    options: tuple[Option, ...] = OPTIONS
+    notes: tuple[str, ...] = (
+        "The tile sets M, X, F and D are reconstructions: no source says what the 30 tiles of the box show.",
+        "The layouts 4pB and 4pA for four players are reconstructions from one sentence of a review.",
+        "The turn cap and what happens without legal action are ours; the rules are silent.",
+    )
+    draws_possible: bool = True
+    codec: Codec = codec_module
+    view: View = view_module
+
+    def new_initial_state(self, players: int, options: Mapping[str, Any]) -> ShibuyaState:
+        return ShibuyaState(make_setup(players, options))
+
+    def max_decisions(self, players: int, options: Mapping[str, Any]) -> int:
+        """Placements of the building phase, one decision a turn, and a second one for each tile built.
+
+        A turn builds at most once, each build uses up one tile and one of 32 layers.
+        """
+        setup = make_setup(players, options)
+        tiles = sum(setup.setting.tile_counts)
+        placed = SLOTS if setup.build_phase else 0
+        builds = min(tiles - placed, _LAYERS * SLOTS - placed, setup.move_cap)
+        return placed + setup.move_cap + builds
+
+    def teams(self, players: int, options: Mapping[str, Any]) -> tuple[int, ...]:
+        """Red 0, blue 1; partners sit opposite each other."""
+        return tuple(seat % 2 for seat in range(players))
+
+    def default_data(self) -> dict[str, Any]:
+        return box.default_data()
+
+    def check_data(self, data: Any) -> None:
+        box.check_data(data)
+
+    def format_action(self, action: ShibuyaAction) -> str:
+        return TEXT.format(action)
+
+    def parse_action(self, text: str) -> ShibuyaAction:
+        action: ShibuyaAction = TEXT.parse(text)
+        return action
+
+    def state_from_dict(self, data: Mapping[str, Any]) -> ShibuyaState:
+        return restore.state_from_dict(data)
+
+    def from_observation(
+        self,
+        observation: Observation,
+        history: Sequence[ShibuyaEvent],
+        options: Mapping[str, Any],
+        rng: Random,
+    ) -> ShibuyaState:
+        """Exact: an observation holds everything but the order of the stock."""
+        return restore.state_from_observation(observation, options)
+
+    def conserved(self, state: Any) -> dict[str, int]:
+        """Tiles per kind over stock, hand and both layers; pedestrians per team over grid, starts and goals."""
+        position: Position = state.position
+        counts = {f"tile {kind}": left for kind, left in enumerate(position.stock)}
+        for tile in (*position.tops, *position.covered):
+            if tile:
+                counts[f"tile {(tile - 1) // TURNS}"] += 1
+        if state.drawn >= 0:
+            counts[f"tile {state.drawn}"] += 1
+        for team, name in enumerate(box.TEAMS):
+            counts[name] = (
+                position.grid[team].bit_count() + position.waiting[team].bit_count() + sum(position.goals[team])
+            )
+        return counts

@@ -1,0 +1,189 @@
+"""A match's options and box data, worked out once into masks and tables."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from referee.games.api import DATA_OPTION, DataError, PlayersError, resolve_options
+from referee.games.shibuya.actions import PLACES, TURNS, Place
+from referee.games.shibuya.board import CORNER_BITS, FIELD_BITS, SIDE
+from referee.games.shibuya.box import LOOKS, TEAMS, check_data, default_data, front_of
+from referee.games.shibuya.observation import Setting, TeamSetting
+from referee.games.shibuya.options import OPTIONS
+
+GAME_ID = "shibuya"
+PLAYER_COUNTS = (2, 4)
+GOALS_TO_WIN = 6
+GOALS_TO_WIN_WITHOUT_BUILDING = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setup:
+    """Read only. Pairs are (red, blue); a mask of places has a bit per waiting pedestrian or goal field."""
+
+    options: Mapping[str, Any]
+    setting: Setting
+    players: int
+    periods: tuple[int, ...]
+    """Per tile kind in how many ways it can be laid on one slot: the turns 0 to period-1."""
+    patterns: tuple[tuple[tuple[int, int, bytes], ...], ...]
+    """[kind][turn]: black fields and round fields as corner bits, and the four looks."""
+    place_rows: Mapping[int, tuple[tuple[Place, ...], ...]]
+    """[period][slot]: the actions."""
+    start_bits: tuple[tuple[int, ...], tuple[int, ...]]
+    """Per waiting pedestrian the bit of the field straight ahead."""
+    own_starts: tuple[int, ...]
+    """Per seat the mask of the waiting pedestrians it may move."""
+    goal_bits: tuple[tuple[int, ...], tuple[int, ...]]
+    """Per goal field the bit of the field before it."""
+    goal_of_bit: tuple[Mapping[int, int], Mapping[int, int]]
+    """Bit of a field before an own goal to the number of the goal."""
+    goal_fronts: tuple[int, int]
+    """All fields before own goals."""
+    barred: tuple[int, int]
+    """All fields before the other team's starts and goals."""
+    goals_to_win: int
+    lead_to_win: int
+    capacity: int
+    build_phase: bool
+    move_cap: int
+    first_crosser: int
+    automatic_entry: bool
+    pass_through_goal_front: bool
+    stop_on_first: bool
+    null_move: bool
+    tile_rule_at_goal: bool
+    front_rule_at_goal: bool
+    front_rule_persists: bool
+    lose_when_blocked: bool
+    all_passed_is_draw: bool
+
+
+def make_setup(players: int, options: Mapping[str, Any]) -> Setup:
+    """The set-up of a match. Raises PlayersError, OptionError or DataError."""
+    if players not in PLAYER_COUNTS:
+        raise PlayersError(f"{GAME_ID} is for 2 or 4 players, not {players}")
+    resolved = resolve_options(GAME_ID, OPTIONS, options)
+    data = resolved.get(DATA_OPTION)
+    if data is not None:
+        check_data(data)
+    return _compiled(players, json.dumps(resolved))
+
+
+@lru_cache(maxsize=64)
+def _compiled(players: int, options_json: str) -> Setup:
+    options: dict[str, Any] = json.loads(options_json)
+    data = options.get(DATA_OPTION) or default_data()
+    tiles = _pick(data, "tile_sets", options["tile_set"], "tile_set")["tiles"]
+    layout = "2p" if players == 2 else "4p" + options["layout_4p"]
+    teams = _team_settings(_pick(data, "layouts", layout, "layout_4p")["strips"])
+    looks = [bytes(1 + LOOKS.index(look) for look in tile["fields"]) for tile in tiles]
+    goals_to_win = options["goals_to_win"] or (
+        GOALS_TO_WIN if options["build_phase"] else GOALS_TO_WIN_WITHOUT_BUILDING
+    )
+    rotates = options["tile_rotation"]
+    setting = Setting(
+        players=players,
+        teams=teams,
+        tile_looks=tuple(look for tile in looks for look in tile),
+        tile_counts=tuple(tile["count"] for tile in tiles),
+        goals_to_win=goals_to_win,
+        lead_to_win=options["lead_to_win"],
+    )
+    start_bits = (_bits(teams[0].start_fronts), _bits(teams[1].start_fronts))
+    goal_bits = (_bits(teams[0].goal_fronts), _bits(teams[1].goal_fronts))
+    return Setup(
+        options=options,
+        setting=setting,
+        players=players,
+        periods=tuple(_period(tile) if rotates else 1 for tile in looks),
+        patterns=tuple(tuple(_pattern(tile, turn) for turn in range(TURNS)) for tile in looks),
+        place_rows={period: tuple(row[:period] for row in PLACES) for period in (1, 2, 4)},
+        start_bits=start_bits,
+        own_starts=tuple(
+            sum(1 << i for i, owner in enumerate(teams[seat % 2].start_seats) if owner == seat)
+            for seat in range(players)
+        ),
+        goal_bits=goal_bits,
+        goal_of_bit=(
+            {bit: goal for goal, bit in enumerate(goal_bits[0])},
+            {bit: goal for goal, bit in enumerate(goal_bits[1])},
+        ),
+        goal_fronts=(sum(goal_bits[0]), sum(goal_bits[1])),
+        barred=(_union(start_bits[1] + goal_bits[1]), _union(start_bits[0] + goal_bits[0])),
+        goals_to_win=goals_to_win,
+        lead_to_win=options["lead_to_win"],
+        capacity=options["goal_capacity"],
+        build_phase=options["build_phase"],
+        move_cap=options["move_cap"],
+        first_crosser=0 if options["start_player_begins_crossing_phase"] else 1,
+        automatic_entry=options["goal_entry_automatic"],
+        pass_through_goal_front=options["pass_through_own_goal_front"],
+        stop_on_first=options["first_move_may_stop_on_front_field"],
+        null_move=options["null_move_allowed"],
+        tile_rule_at_goal=options["same_colour_tile_rule_applies_to_goal_entry"],
+        front_rule_at_goal=options["opponent_front_rule_applies_at_corners_even_for_goal_entry"],
+        front_rule_persists=options["front_rule_persists_after_start_or_goal_used"],
+        lose_when_blocked=options["no_legal_action"] == "lose",
+        all_passed_is_draw=options["all_pass_end"] == "draw",  # noqa: S105 (no password)
+    )
+
+
+def _pick(data: Mapping[str, Any], part: str, name: str, option: str) -> Any:
+    if name not in data[part]:
+        raise DataError(f"{part}: option '{option}' asks for {name!r}, but the data holds {', '.join(data[part])}")
+    return data[part][name]
+
+
+def _team_settings(strips: list[dict[str, Any]]) -> tuple[TeamSetting, TeamSetting]:
+    starts: tuple[list[tuple[int, str, int]], ...] = ([], [])
+    goals: tuple[list[tuple[int, str]], ...] = ([], [])
+    for strip in strips:
+        side = strip["side"]
+        for place in range(strip["first"], strip["last"] + 1):
+            x, y = front_of(side, place)
+            if strip["holds"] == "start":
+                starts[strip["seat"] % 2].append((x + SIDE * y, side, strip["seat"]))
+            else:
+                goals[TEAMS.index(strip["team"])].append((x + SIDE * y, side))
+    red, blue = (
+        TeamSetting(
+            start_fronts=tuple(front for front, _, _ in own_starts),
+            start_sides=tuple(side for _, side, _ in own_starts),
+            start_seats=tuple(seat for _, _, seat in own_starts),
+            goal_fronts=tuple(front for front, _ in own_goals),
+            goal_sides=tuple(side for _, side in own_goals),
+        )
+        for own_starts, own_goals in zip(starts, goals, strict=True)
+    )
+    return red, blue
+
+
+def _bits(fields: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(FIELD_BITS[i] for i in fields)
+
+
+def _union(bits: tuple[int, ...]) -> int:
+    mask = 0
+    for bit in bits:
+        mask |= bit
+    return mask
+
+
+def _turned(looks: bytes, turn: int) -> bytes:
+    """The looks after `turn` quarter turns clockwise."""
+    return looks[-turn:] + looks[:-turn] if turn else looks
+
+
+def _period(looks: bytes) -> int:
+    return next(turn for turn in (1, 2, TURNS) if _turned(looks, turn) == looks)
+
+
+def _pattern(looks: bytes, turn: int) -> tuple[int, int, bytes]:
+    turned = _turned(looks, turn)
+    corners = tuple(zip(CORNER_BITS, turned, strict=True))
+    black = sum(bit for bit, look in corners if LOOKS[look - 1][0] == "k")
+    round_ = sum(bit for bit, look in corners if LOOKS[look - 1][1] == "o")
+    return black, round_, turned
