@@ -1,0 +1,170 @@
+"""Match records as rows: what tables and ratings need of a match, and nothing else."""
+
+from dataclasses import dataclass
+from os import stat_result
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from referee.games.registry import UnknownGame, get_game
+from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX, Footer, Header, RecordError, SeatStats
+from referee.record.reader import Record, read_record
+
+RecordStatus: TypeAlias = Literal["rated", "void", "cancelled", "unfinished", "damaged"]
+"""`unfinished`: no footer, as a killed referee leaves it. `damaged`: something in the file is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """Which file a row was read from, and what tells that it is still the same."""
+
+    name: str
+    size_bytes: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, name: str, stat: stat_result) -> "FileStamp":
+        return cls(name, stat.st_size, stat.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatRow:
+    """One seat of one rated match. `rank` 1 is the best, ties share; `fault` is the reason or ''; times in µs."""
+
+    seat: int
+    entry_id: str
+    name: str
+    version: str
+    team: int
+    rank: int
+    points: int | None
+    fault: str
+    decisions: int
+    total_us: int
+    worst_us: int
+    cpu_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRow:
+    """One rated match. `place` is its index in the schedule: the order in which ratings are applied."""
+
+    match_id: str
+    tournament: str
+    place: int
+    block: int
+    game: str
+    rules_version: int
+    reason: str
+    detail: str
+    decisions: int
+    wall_us: int
+    seed: str
+    state_hash: str
+    created_at: str
+    stamp: FileStamp
+    seats: tuple[SeatRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMatch:
+    """One record as found. `row` is there exactly when `status` is rated; `problem` says what is not well."""
+
+    path: Path
+    status: RecordStatus
+    row: MatchRow | None = None
+    problem: str = ""
+
+
+def match_files(folder: Path) -> dict[str, Path]:
+    """The record of each match in `folder`, by match id, sorted. The closed file wins over a live one beside it."""
+    found: dict[str, Path] = {}
+    if not folder.is_dir():
+        return found
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        for suffix in (LIVE_SUFFIX, CLOSED_SUFFIX):  # sorted: x.jsonl comes before x.jsonl.gz, which replaces it
+            if path.name.endswith(suffix):
+                found[path.name.removesuffix(suffix)] = path
+    return found
+
+
+def read_match(path: Path) -> ReadMatch:
+    """What the record in `path` says. Never raises for what a file contains."""
+    try:
+        stamp = FileStamp.of(path.name, path.stat())
+        record = read_record(path)
+    except (RecordError, OSError) as error:
+        empty = path.name.endswith(LIVE_SUFFIX)  # a killed referee may leave a live file without a whole line
+        return ReadMatch(path, "unfinished" if empty else "damaged", problem=str(error))
+    if record.problems:
+        first = record.problems[0]
+        where = f"line {first.line}: " if first.line else ""
+        return ReadMatch(path, "damaged", problem=where + first.what)
+    if record.footer is None:
+        return ReadMatch(path, "unfinished", problem="the record has no footer")
+    return _finished(path, stamp, record, record.footer)
+
+
+def _finished(path: Path, stamp: FileStamp, record: Record, footer: Footer) -> ReadMatch:
+    if footer.status == "void":
+        return ReadMatch(path, "void", problem=f"{footer.reason}: {footer.detail}")
+    if footer.status == "cancelled":
+        return ReadMatch(path, "cancelled", problem=footer.detail)
+    players = record.header.players
+    if footer.status != "rated" or len(footer.ranking) != players:
+        return ReadMatch(
+            path, "damaged", problem=f"the footer has status {footer.status!r} and ranking {list(footer.ranking)}"
+        )
+    return ReadMatch(path, "rated", match_row(record.header, footer, stamp))
+
+
+def match_row(header: Header, footer: Footer, stamp: FileStamp) -> MatchRow:
+    """The row of a complete, rated record."""
+    teams = teams_of(header)
+    none: tuple[None, ...] = (None,) * header.players
+    faults = footer.faults or none
+    stats = footer.seat_stats or (SeatStats(),) * header.players
+    points: tuple[int | None, ...] = footer.returns or none
+    seats = tuple(
+        SeatRow(
+            seat=seat,
+            entry_id=who.entry_id,
+            name=who.name,
+            version=who.version,
+            team=teams[seat],
+            rank=footer.ranking[seat],
+            points=points[seat],
+            fault="" if (fault := faults[seat]) is None else str(fault.get("reason", "unknown")),
+            decisions=stats[seat].decisions,
+            total_us=stats[seat].total_us,
+            worst_us=stats[seat].worst_us,
+            cpu_us=stats[seat].cpu_us,
+        )
+        for seat, who in enumerate(header.seats)
+    )
+    return MatchRow(
+        match_id=header.match_id,
+        tournament=header.tournament,
+        place=header.place,
+        block=header.block,
+        game=header.game,
+        rules_version=header.rules_version,
+        reason=footer.reason,
+        detail=footer.detail,
+        decisions=footer.decisions,
+        wall_us=footer.wall_us,
+        seed=footer.seed,
+        state_hash=footer.state_hash,
+        created_at=header.created_at,
+        stamp=stamp,
+        seats=seats,
+    )
+
+
+def teams_of(header: Header) -> tuple[int, ...]:
+    """Per seat its team; each seat its own where the game is not installed here and cannot say."""
+    try:
+        return tuple(get_game(header.game).teams(header.players, header.options))
+    except UnknownGame:
+        return tuple(range(header.players))

@@ -1,0 +1,114 @@
+"""Builds rows and record files of made-up matches; no match is played here."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from leaderboard.records import FileStamp, MatchRow, SeatRow
+from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats
+from referee.record.format import seed_commitment
+
+SEED = "00" * 16
+
+
+@pytest.fixture
+def make_row() -> Callable[..., MatchRow]:
+    """make_row(place, {entry: rank, ...}) with teams and faults per seat where wanted."""
+
+    def make(
+        place: int,
+        ranks: dict[str, int],
+        teams: Sequence[int] | None = None,
+        faults: Sequence[str] | None = None,
+        times_us: Sequence[int] | None = None,
+    ) -> MatchRow:
+        seats = tuple(
+            SeatRow(
+                seat=seat,
+                entry_id=entry,
+                name=entry.upper(),
+                version="1",
+                team=seat if teams is None else teams[seat],
+                rank=rank,
+                points=None if faults and any(faults) else 10 - rank,
+                fault="" if faults is None else faults[seat],
+                decisions=2,
+                total_us=0 if times_us is None else 2 * times_us[seat],
+                worst_us=0 if times_us is None else times_us[seat],
+                cpu_us=0,
+            )
+            for seat, (entry, rank) in enumerate(ranks.items())
+        )
+        return MatchRow(
+            match_id=f"m{place:06d}-00000000",
+            tournament="cup",
+            place=place,
+            block=place // 2,
+            game="nim",
+            rules_version=1,
+            reason="normal",
+            detail="",
+            decisions=2 * len(seats),
+            wall_us=1000,
+            seed=SEED,
+            state_hash="ab",
+            created_at="2026-01-01T00:00:00Z",
+            stamp=FileStamp(f"m{place:06d}-00000000.jsonl.gz", 1, 1),
+            seats=seats,
+        )
+
+    return make
+
+
+@pytest.fixture
+def write_record() -> Callable[..., Path]:
+    """write_record(folder, place, ranking) leaves a record as a match would; `status` None: no footer."""
+
+    def write(
+        folder: Path,
+        place: int,
+        ranking: tuple[int, ...] = (1, 2),
+        status: str | None = "rated",
+        reason: str = "normal",
+        names: Sequence[str] = ("ann", "bob"),
+    ) -> Path:
+        header = Header(
+            match_id=f"m{place:06d}-00000000",
+            tournament="cup",
+            place=place,
+            block=place // 2,
+            game="nim",
+            rules_version=1,
+            options={},
+            players=len(ranking),
+            seats=tuple(SeatHeader(name * 2, name, "1") for name in names[: len(ranking)]),
+            limits={"move_s": 1.0},
+            seed_commitment=seed_commitment(SEED),
+            created_at="2026-01-01T00:00:00Z",
+            crosstown="0.1.0",
+        )
+        writer = RecordWriter(folder, header)
+        writer.answer(Answer(0, "take(n=1)", 1500, 100))
+        writer.flush()
+        if status is None:
+            writer.abandon()
+            return writer.path
+        rated = status == "rated"
+        return writer.close(
+            Footer(
+                status=status,
+                reason=reason,
+                detail="as told" if reason != "normal" else "",
+                seed=SEED,
+                ranking=ranking if rated else (),
+                returns=tuple(9 - rank for rank in ranking) if rated and reason == "normal" else (),
+                state_hash="cd" if rated else "",
+                seat_stats=(SeatStats(1, 1500, 1500, 100), *[SeatStats()] * (len(ranking) - 1)),
+                faults=(None, {"reason": reason}, *[None] * (len(ranking) - 2)) if reason != "normal" else (),
+                decisions=1,
+                wall_us=2000,
+            )
+        )
+
+    return write

@@ -1,0 +1,70 @@
+"""What counts as a match, and what is only a file."""
+
+from pathlib import Path
+
+import pytest
+
+from leaderboard.records import match_files, read_match
+
+
+def test_a_complete_rated_record_becomes_a_row(tmp_path, write_record):
+    path = write_record(tmp_path, 7, (2, 1))
+    found = read_match(path)
+    assert found.status == "rated"
+    row = found.row
+    assert row is not None
+    assert (row.match_id, row.place, row.block, row.game) == ("m000007-00000000", 7, 3, "nim")
+    assert [(seat.entry_id, seat.name, seat.rank, seat.points, seat.team) for seat in row.seats] == [
+        ("annann", "ann", 2, 7, 0),
+        ("bobbob", "bob", 1, 8, 1),
+    ]
+    assert (row.seats[0].decisions, row.seats[0].total_us, row.seats[0].worst_us) == (1, 1500, 1500)
+    assert row.stamp.size_bytes == path.stat().st_size
+
+
+def test_a_fault_is_told_with_its_seat_and_leaves_no_points(tmp_path, write_record):
+    row = read_match(write_record(tmp_path, 0, (1, 2), reason="crashed")).row
+    assert row is not None
+    assert [seat.fault for seat in row.seats] == ["", "crashed"]
+    assert [seat.points for seat in row.seats] == [None, None]
+    assert row.reason == "crashed"
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [("void", "start_failed"), ("void", "platform_fault"), ("cancelled", "cancelled")]
+)
+def test_void_and_cancelled_matches_have_no_row(tmp_path, write_record, status, reason):
+    found = read_match(write_record(tmp_path, 0, status=status, reason=reason))
+    assert (found.status, found.row) == (status, None)
+
+
+def test_a_record_without_a_footer_is_unfinished(tmp_path, write_record):
+    assert read_match(write_record(tmp_path, 0, status=None)).status == "unfinished"
+
+
+def test_a_record_cut_anywhere_never_counts_and_never_raises(tmp_path, write_record):
+    whole = write_record(tmp_path / "a", 0, status=None).read_bytes()
+    for cut in range(len(whole)):
+        path = tmp_path / "m000000-00000000.jsonl"
+        path.write_bytes(whole[:cut])
+        found = read_match(path)
+        assert (found.status, found.row) == ("unfinished", None), cut
+
+
+def test_a_closed_record_cut_anywhere_is_damaged(tmp_path, write_record):
+    whole = write_record(tmp_path / "a", 0).read_bytes()
+    for cut in range(len(whole)):
+        path = tmp_path / "m000000-00000000.jsonl.gz"
+        path.write_bytes(whole[:cut])
+        assert read_match(path).status == "damaged", cut
+
+
+def test_the_closed_file_wins_over_a_live_one_and_other_files_are_no_records(tmp_path):
+    for name in ("m1.jsonl", "m1.jsonl.gz", "m2.jsonl", ".m3.jsonl.9.tmp", "notes.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "void").mkdir()
+    assert match_files(tmp_path) == {"m1": tmp_path / "m1.jsonl.gz", "m2": tmp_path / "m2.jsonl"}
+
+
+def test_a_missing_folder_has_no_records(tmp_path: Path):
+    assert match_files(tmp_path / "none") == {}

@@ -1,0 +1,58 @@
+"""The table people read."""
+
+import pytest
+
+from leaderboard.standings import Entrant, standings
+
+
+def test_results_faults_and_times_are_counted_per_entry(make_row):
+    table = standings(
+        [
+            make_row(0, {"ann": 1, "bob": 2}, times_us=(1000, 4000)),
+            make_row(1, {"bob": 1, "ann": 1}, times_us=(2000, 3000)),
+            make_row(2, {"ann": 1, "bob": 2}, faults=("", "crashed"), times_us=(2000, 8000)),
+            make_row(3, {"bob": 2, "ann": 1}, faults=("move_timeout", ""), times_us=(0, 0)),
+        ]
+    )
+    ann, bob = table
+    assert (ann.rank, ann.name, ann.played, ann.won, ann.drawn, ann.lost) == (1, "ANN", 4, 3, 1, 0)
+    assert (bob.rank, bob.played, bob.won, bob.drawn, bob.lost) == (2, 4, 0, 1, 3)
+    assert (ann.faults, bob.faults) == ({}, {"crashed": 1, "move_timeout": 1})
+    assert (ann.mean_move_ms, ann.worst_move_ms) == (1.5, 3.0)
+    assert (bob.mean_move_ms, bob.worst_move_ms) == (3.5, 8.0)
+    assert ann.conservative == ann.mu - 3 * ann.sigma
+
+
+def test_first_alone_wins_in_a_free_for_all_and_a_team_shares_its_win(make_row):
+    free = standings([make_row(0, {"a": 1, "b": 2, "c": 2})])
+    assert {row.entry_id: (row.won, row.drawn, row.lost) for row in free} == {
+        "a": (1, 0, 0),
+        "b": (0, 0, 1),
+        "c": (0, 0, 1),
+    }
+    teams = standings([make_row(0, {"a": 1, "b": 3, "c": 1, "d": 3}, teams=(0, 1, 0, 1))])
+    assert {row.entry_id: (row.won, row.drawn, row.lost) for row in teams}["c"] == (1, 0, 0)
+
+
+def test_entrants_without_a_match_are_in_the_table_and_equal_ratings_share_a_rank():
+    table = standings([], [Entrant("y", "Yak", "1"), Entrant("x", "Ape", "2")])
+    assert [(row.rank, row.name, row.played, row.mean_move_ms) for row in table] == [
+        (1, "Ape", 0, None),
+        (1, "Yak", 0, None),
+    ]
+    assert table[0].mu == pytest.approx(25)
+
+
+def test_two_entries_of_one_name_are_two_rows_res5(make_row):
+    row = make_row(0, {"old": 1, "new": 2})
+    seats = tuple(type(s)(**{n: getattr(s, n) for n in s.__dataclass_fields__} | {"name": "Same"}) for s in row.seats)
+    match = type(row)(**{n: getattr(row, n) for n in row.__dataclass_fields__} | {"seats": seats})
+    assert [(line.name, line.entry_id, line.won) for line in standings([match])] == [
+        ("Same", "old", 1),
+        ("Same", "new", 0),
+    ]
+
+
+def test_the_table_is_the_same_for_any_order_of_results(make_row):
+    rows = [make_row(place, {"a": 1 + place % 2, "b": 2 - place % 2}) for place in range(9)]
+    assert standings(rows) == standings(rows[::-1])

@@ -1,0 +1,127 @@
+"""The database is an index: derived, replaceable, all or nothing."""
+
+import sqlite3
+
+import pytest
+
+from leaderboard.index import load_index, rebuild
+from leaderboard.store import SCHEMA_VERSION, Store, StoreError, read_rows
+
+
+def test_rows_come_back_as_they_were_put(tmp_path, make_row):
+    rows = [make_row(place, {"ann": 1, "bob": 2, "cyd": 3}, teams=(0, 1, 0)) for place in range(5)]
+    with Store(tmp_path / "x.db") as store:
+        store.put(reversed(rows))
+        assert store.rows() == rows
+    assert read_rows(tmp_path / "x.db") == rows
+
+
+def test_putting_a_match_again_replaces_it(tmp_path, make_row):
+    with Store(tmp_path / "x.db") as store:
+        store.put([make_row(0, {"ann": 1, "bob": 2})])
+        store.put([make_row(0, {"ann": 2, "bob": 1})])
+        (row,) = store.rows()
+    assert [seat.rank for seat in row.seats] == [2, 1]
+
+
+def test_an_error_half_way_leaves_nothing_of_the_batch(tmp_path, make_row):
+    broken = make_row(1, {"ann": 1, "bob": 2})
+    broken = type(broken)(
+        **{name: getattr(broken, name) for name in broken.__dataclass_fields__ if name != "seats"},
+        seats=(broken.seats[0], broken.seats[0]),
+    )
+    with Store(tmp_path / "x.db") as store:
+        with pytest.raises(StoreError):
+            store.put([make_row(0, {"ann": 1, "bob": 2}), broken])
+        assert store.rows() == []
+
+
+def test_matches_that_are_not_wanted_leave_with_their_seats(tmp_path, make_row):
+    with Store(tmp_path / "x.db") as store:
+        store.put([make_row(place, {"ann": 1, "bob": 2}) for place in range(4)])
+        store.keep_only(["m000001-00000000", "m000003-00000000"])
+        assert [row.place for row in store.rows()] == [1, 3]
+    connection = sqlite3.connect(tmp_path / "x.db")
+    assert connection.execute("SELECT count(*) FROM seats").fetchone() == (4,)
+    connection.close()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all, but long enough to be looked at" * 100])
+def test_an_empty_or_damaged_file_is_replaced(tmp_path, make_row, content):
+    path = tmp_path / "x.db"
+    path.write_bytes(content)
+    with Store(path) as store:
+        store.put([make_row(0, {"ann": 1, "bob": 2})])
+    assert len(read_rows(path)) == 1
+
+
+def test_a_file_of_another_schema_version_is_replaced(tmp_path, make_row):
+    path = tmp_path / "x.db"
+    with Store(path) as store:
+        store.put([make_row(0, {"ann": 1, "bob": 2})])
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+    with pytest.raises(StoreError, match="schema version"):
+        read_rows(path)
+    with Store(path) as store:
+        assert store.rows() == []
+
+
+def test_a_locked_database_is_an_error_and_is_not_thrown_away(tmp_path, make_row, monkeypatch):
+    path = tmp_path / "x.db"
+    monkeypatch.setattr("leaderboard.store.BUSY_TIMEOUT_MS", 10)
+    with Store(path) as store:
+        store.put([make_row(0, {"ann": 1, "bob": 2})])
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked"):
+            store.put([make_row(1, {"ann": 1, "bob": 2})])
+        other.execute("ROLLBACK")
+        other.close()
+        store.put([make_row(1, {"ann": 1, "bob": 2})])
+        assert len(store.rows()) == 2
+
+
+def test_a_path_with_spaces_umlauts_and_url_signs_works(tmp_path, make_row):
+    path = tmp_path / "Büro 100% #1?" / "x.db"
+    path.parent.mkdir()
+    with Store(path) as store:
+        store.put([make_row(0, {"ann": 1, "bob": 2})])
+    assert len(read_rows(path)) == 1
+
+
+def test_the_index_is_the_same_with_and_without_the_database(tmp_path, write_record):
+    for place in range(6):
+        write_record(tmp_path / "matches", place, (1, 2) if place % 2 else (2, 1))
+    write_record(tmp_path / "matches", 6, status="void", reason="start_failed")
+    write_record(tmp_path / "matches", 7, status=None)
+    fresh = load_index(tmp_path / "matches", tmp_path / "x.db")
+    assert fresh.stale
+    assert sorted(found.status for found in fresh.unusable) == ["unfinished", "void"]
+    assert rebuild(tmp_path / "matches", tmp_path / "x.db").rows == fresh.rows
+    again = load_index(tmp_path / "matches", tmp_path / "x.db")
+    assert again.rows == fresh.rows
+    assert not again.stale
+
+
+def test_the_record_wins_over_the_database(tmp_path, write_record):
+    matches = tmp_path / "matches"
+    for place in range(3):
+        write_record(matches, place)
+    rebuild(matches, tmp_path / "x.db")
+    (matches / "m000000-00000000.jsonl.gz").unlink()
+    changed = matches / "m000001-00000000.jsonl.gz"
+    changed.unlink()
+    write_record(matches, 1, (2, 1), reason="crashed")
+    write_record(matches, 3)
+    index = load_index(matches, tmp_path / "x.db")
+    assert [row.place for row in index.rows] == [1, 2, 3]
+    assert [seat.rank for seat in index.rows[0].seats] == [2, 1]
+    assert index.stale
+
+
+def test_a_damaged_database_loses_nothing(tmp_path, write_record):
+    write_record(tmp_path / "matches", 0)
+    (tmp_path / "x.db").write_bytes(b"rubbish" * 1000)
+    assert len(load_index(tmp_path / "matches", tmp_path / "x.db").rows) == 1
