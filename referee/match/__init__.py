@@ -1,4 +1,22 @@
 """One match: its specification, seats, clocks, faults, result and record.
 
-`Table` plays matches with real bot processes; `play` is the same with any seats, which is how it is tested.
+`Table` plays matches with real bot processes; `play.Match` is the same with any seats, which is how it is tested.
 """
+
+from referee.match.reasons import EndReason, status_of
+from referee.match.result import Fault, MatchResult, SeatStats
+from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
+from referee.match.table import Table
+
+__all__ = [
+    "EndReason",
+    "Fault",
+    "Limits",
+    "MatchResult",
+    "MatchSpec",
+    "SeatSpec",
+    "SeatStats",
+    "SpecError",
+    "Table",
+    "status_of",
+]

@@ -13,6 +13,7 @@ from referee.record.format import (
     Footer,
     Header,
     RecordError,
+    RecordExistsError,
     SeatHeader,
     SeatStats,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Problem",
     "Record",
     "RecordError",
+    "RecordExistsError",
     "RecordFollower",
     "RecordWriter",
     "SeatHeader",

@@ -16,7 +16,7 @@ in the game's canonical text; times are integers in microseconds, -1 where the s
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -37,6 +37,10 @@ CLOSED_SUFFIX = ".jsonl.gz"
 
 class RecordError(Exception):
     """A record that cannot be written, opened or understood. One sentence with the path and what to do."""
+
+
+class RecordExistsError(RecordError):
+    """The match has a record already. Its id was used before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,6 @@ class Footer:
     decisions: int = 0
     wall_us: int = 0
     trouble: str = ""
-    environment: Mapping[str, Any] = field(default_factory=dict)
 
 
 def seed_commitment(seed: str) -> str:

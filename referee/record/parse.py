@@ -102,7 +102,6 @@ def parse_footer(fields: dict[str, Any]) -> Footer:
         decisions=_int(fields.get("decisions", 0)),
         wall_us=_int(fields.get("wall_us", 0)),
         trouble=_str(fields.get("trouble", "")),
-        environment=_dict(fields.get("environment", {})),
     )
 
 

@@ -15,6 +15,7 @@ from referee.record.format import (
     Footer,
     Header,
     RecordError,
+    RecordExistsError,
     answer_body,
     chance_body,
     dropped_body,
@@ -36,7 +37,7 @@ class RecordWriter:
     """
 
     def __init__(self, folder: Path, header: Header) -> None:
-        """Creates `folder` and the live file. RecordError if the match has a record already."""
+        """Creates `folder` and the live file. RecordExistsError if the match has a record already."""
         self.path = folder / f"{header.match_id}{LIVE_SUFFIX}"
         self._chain = CHAIN_START
         self._pending: list[str] = []
@@ -45,8 +46,10 @@ class RecordWriter:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if (folder / f"{header.match_id}{CLOSED_SUFFIX}").exists():
-                raise FileExistsError(17, "the match has a closed record")
+                raise FileExistsError
             self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except FileExistsError:
+            raise RecordExistsError(f"match {header.match_id} has a record in {folder} already") from None
         except OSError as error:
             raise RecordError(f"cannot create the record {self.path}: {error.strerror}") from error
         self._add(header_body(header))

@@ -1,0 +1,64 @@
+"""What an author subclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from crosstown_bot.turn import Match, Result, Turn
+
+
+class _Resign:
+    def __repr__(self) -> str:
+        return "RESIGN"
+
+
+RESIGN = _Resign()
+"""Returned by `choose`: give the match up."""
+
+
+class Bot:
+    """One instance lives as long as its process and plays one match after another.
+
+    Only `choose` must be written. An exception in any method ends the process: that is a crash, which loses the match,
+    and its traceback is shown to the author.
+    """
+
+    name = ""
+    """For the referee's logs; tables show the registered name. Empty: the class's."""
+    version = ""
+    games: tuple[str, ...] = ()
+    """Ids of the games it plays; empty: any (a bot that returns an index can)."""
+    wants_text = False
+    """Ask for `Turn.board` and `Turn.action_texts`, for people and language models."""
+    wants_updates = False
+    """Ask for `update` to be called while others move."""
+    wants_observation = True
+    """False saves the work of encoding `Turn.observation`."""
+    wants_legal_actions = True
+    """False saves the work of encoding `Turn.legal_actions`; `Turn.legal_count` is always there."""
+    messages: ModuleType | None = None
+    """The generated module of the game's messages, for games whose messages are not in `crosstown_proto`."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        """`options` are those of bot.toml, with the tournament's over them."""
+        self.options = options
+
+    def start(self, match: Match) -> None:
+        """A match begins. There is time: the limit is the one for becoming ready, not the one for a move."""
+
+    def choose(self, turn: Turn) -> Any:
+        """Answer one question: an index below `turn.legal_count`, or the game's own Action message (or its bytes).
+
+        May be a coroutine function. RESIGN gives the match up.
+        """
+        raise TypeError(f"{type(self).__name__} has no method choose(self, turn)")
+
+    def update(self, match: Match, events: list[Any]) -> None:
+        """Others have moved; `events` are the game's Event messages."""
+
+    def end(self, result: Result) -> None:
+        """The match is over."""

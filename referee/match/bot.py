@@ -1,0 +1,117 @@
+"""A live bot process with its stream: what sits at a match when it is played for real."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from referee.match.reasons import EndReason
+from referee.match.seat import SeatEnd, SeatListener, Wants
+from referee.match.spec import Limits
+from referee.process.bot import BotProcess, Exit
+from referee.process.output import Output
+from referee.wire import Session, StreamEnd, encode
+
+EXIT_AFTER_STREAM_S = 1.0
+"""A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close."""
+
+STREAM_AFTER_EXIT_S = 0.2
+"""What a process sent before it exited is still read for so long, should a child keep the stream open."""
+
+_SENTENCES = {
+    StreamEnd.CLOSED_BY_BOT: "closed its stream, or sent a message far above the limit",
+    StreamEnd.NOT_READING: "does not read its stream",
+    StreamEnd.FLOODED: "sent messages without end between matches",
+    StreamEnd.CLOSED_BY_REFEREE: "the referee closed its stream",
+}
+
+
+class LiveBot:
+    """One process, one session; a `Seat` in one match after another."""
+
+    def __init__(self, process: BotProcess, session: Session, limits: Limits) -> None:
+        self.process = process
+        self.session = session
+        self.limits = limits
+        hello = session.hello
+        self.wants = Wants(
+            text=hello.wants_text,
+            updates=hello.wants_updates,
+            legal_actions=not hello.omit_legal_actions,
+            observation=not hello.omit_observation,
+        )
+        self.blocks: set[tuple[str, str, int]] = set()
+        """Where it has played: (tournament, game, block)."""
+        self.end: SeatEnd | None = None
+        self.send = session.send
+        self.cpu_ns = process.cpu_ns
+        self._listener: SeatListener | None = None
+        self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    @property
+    def ending(self) -> bool:
+        return self.session.ended.done() or self.process.exited is not None
+
+    def plays(self, game: str) -> bool:
+        """Whether the bot says that it can; one that names no games plays any."""
+        games = self.session.hello.games
+        return not games or game in games
+
+    def listen(self, listener: SeatListener | None) -> None:
+        self._listener = listener
+        self.session.listen(None if listener is None else listener.on_message)
+        if listener is not None and self.end is not None:
+            listener.on_end(self.end)
+
+    def dismiss(self) -> None:
+        self.listen(None)
+        self.process.kill()
+
+    async def last_output(self) -> Mapping[str, Any]:
+        return output_evidence(self.process.output())
+
+    async def stop(self, bye_s: float, grace_s: float) -> None:
+        """Bye, then after `bye_s` SIGTERM, and after `grace_s` more the end of all that is left of it."""
+        try:
+            if not self.ending:
+                self.send(encode.bye())
+                await asyncio.wait([asyncio.ensure_future(self.process.wait())], timeout=bye_s)
+            await self.process.stop(0 if self.process.exited else grace_s)
+        finally:
+            self._watching.cancel()
+
+    async def _watch(self) -> None:
+        stream: asyncio.Future[Any] = self.session.ended
+        exited: asyncio.Future[Any] = asyncio.ensure_future(self.process.wait())
+        await asyncio.wait([stream, exited], return_when=asyncio.FIRST_COMPLETED)
+        if not exited.done():
+            await asyncio.wait([exited], timeout=EXIT_AFTER_STREAM_S)
+        elif not stream.done():
+            await asyncio.wait([stream], timeout=STREAM_AFTER_EXIT_S)
+        if exited.done():
+            self.end = exit_end(exited.result())
+        else:
+            exited.cancel()
+            self.end = SeatEnd(EndReason.DISCONNECTED, _SENTENCES[stream.result()])
+        if self._listener is not None:
+            self._listener.on_end(self.end)
+
+
+def exit_end(how: Exit) -> SeatEnd:
+    """The end of a process that nobody asked to end."""
+    evidence: dict[str, Any] = {}
+    if how.code is not None:
+        evidence["exit_code"] = how.code
+    if how.signal is not None:
+        evidence["exit_signal"] = how.signal
+    return SeatEnd(EndReason.CRASHED, f"the process ended during the match: {how}", evidence)
+
+
+def output_evidence(output: Output) -> dict[str, Any]:
+    """What the bot printed, as far as it was kept."""
+    evidence: dict[str, Any] = {}
+    for name, text in (("stdout", output.stdout_text()), ("stderr", output.stderr_text())):
+        if text:
+            evidence[name] = text
+    if dropped := output.stdout_dropped + output.stderr_dropped:
+        evidence["output_dropped_bytes"] = dropped
+    return evidence

@@ -1,0 +1,344 @@
+"""The seats of a match in play: asks them, waits, and judges what comes back and when.
+
+Everything a bot does arrives as a call from its seat or from a timer. The match sleeps meanwhile and is woken when
+everyone who was asked has answered or faulted, or when waiting on makes no sense.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from referee.games.api import ActionSyntaxError, Decision, Event, Game, State
+from referee.match.clock import Clock
+from referee.match.evidence import cut_note, message_evidence, position_evidence, stray_kind, stray_text
+from referee.match.question import Question
+from referee.match.reasons import EndReason
+from referee.match.result import Fault
+from referee.match.seat import Seat, SeatEnd
+from referee.match.seatplay import SeatPlay
+from referee.match.spec import MatchSpec
+from referee.record import Dropped
+from referee.wire import BotMessage, Received, encode
+
+MAX_STRAY_MESSAGES = 100
+"""Messages of one seat in one match that answer nothing asked; one more is a fault."""
+
+RECORDED_STRAY_MESSAGES = 10
+GRACE_NS = 2_000_000
+"""A deadline is judged this much after it, so that an answer which is here but unread is seen first."""
+
+
+class Panel:
+    """All seats of one match. `events` grows as the match goes on; seats are told what they have not seen yet."""
+
+    def __init__(
+        self,
+        spec: MatchSpec,
+        game: Game,
+        state: State,
+        bots: Sequence[Seat],
+        events: Sequence[Event],
+        clock: Clock,
+        drop: Callable[[Dropped], None],
+    ) -> None:
+        """`drop` records a message that was dropped."""
+        limits = spec.limits
+        self.seats = [SeatPlay(self, number, bot) for number, bot in enumerate(bots)]
+        self.fresh: list[SeatPlay] = []
+        """Seats that have faulted since the match last settled faults."""
+        self._id = spec.match_id
+        self._limits = limits
+        self._game = game
+        self._codec = game.codec
+        self._state = state
+        self._events = events
+        self._clock = clock
+        self._drop = drop
+        self._numbers = 0
+        self._waiting_for: set[int] = set()
+        self._decided: Callable[[], bool] = lambda: False
+        self._wake: asyncio.Future[None] | None = None
+        self._trouble: Exception | None = None
+        self._starting = False
+        self._over = False
+        margin_ns = int(limits.margin_s * 1e9)
+        self._first_us, self._move_us = int(limits.first_move_s * 1e6), int(limits.move_s * 1e6)
+        self._first_ns, self._move_ns = self._first_us * 1000 + margin_ns, self._move_us * 1000 + margin_ns
+
+    async def start(self, messages: Sequence[bytes]) -> None:
+        """Send each seat its MatchStart and wait for all Ready. Whoever is late has a start_failed fault."""
+        self._starting = True
+        self._waiting_for = {seat.number for seat in self.seats}
+        for seat, message in zip(self.seats, messages, strict=True):
+            seat.bot.send(message)
+            seat.bot.listen(seat)
+        up = self._clock.now_ns() + int(self._limits.ready_s * 1e9)
+        timer = self._clock.call_at(up, self._ready_time_is_up)
+        try:
+            await self._sleep(self._start_has_failed)
+        finally:
+            timer.cancel()
+        self._starting = False
+
+    async def ask(
+        self, decisions: Sequence[Decision], *, decided: Callable[[], bool], sent: Callable[[], None]
+    ) -> list[Question]:
+        """Ask one node; the questions come back closed, answered where `action` is not None.
+
+        `decided` tells whether the faults so far end the match: then a fault off turn ends the waiting. `sent` is
+        called once all questions are on their way.
+        """
+        if self.fresh:
+            return []
+        questions = [self._open(self.seats[decision.seat], decision.kind) for decision in decisions]
+        self._waiting_for = {question.seat for question in questions if question.open}
+        for seat in self.seats:
+            if seat.wants.updates and seat.number not in self._waiting_for:
+                self._send_update(seat)
+        sent()
+        await self._sleep(decided)
+        for question in questions:
+            if question.open:
+                self._cancel(question)
+        return questions
+
+    def drop_answer(self, question: Question) -> None:
+        """An answer that was good when it came means nothing any more, because others left."""
+        self.seats[question.seat].dropped += 1
+        self._drop(Dropped(question.seat, "superseded", ""))
+
+    def send_end(self, seat: SeatPlay, message: Callable[[bytes], bytes]) -> None:
+        """MatchEnd, once per seat. `message` makes it from the encoded events the seat has not seen."""
+        if not seat.told:
+            seat.told = True
+            if seat.question is not None and seat.question.open:
+                self._cancel(seat.question)
+            seat.bot.send(message(self._unseen(seat)))
+            seat.bot.listen(None)
+
+    def see_nothing(self) -> None:
+        """Count all events as seen."""
+        for seat in self.seats:
+            seat.seen = len(self._events)
+
+    def close(self) -> None:
+        """Nothing counts from now on."""
+        self._over = True
+
+    # What seats and timers call
+
+    def take_message(self, seat: SeatPlay, received: Received) -> None:
+        if seat.fault is None and not self._over:
+            try:
+                self._judge(seat, received)
+            except Exception as error:  # a game's codec or view, the record's file
+                self._break(error)
+
+    def take_end(self, seat: SeatPlay, end: SeatEnd) -> None:
+        try:
+            self._blame(seat, end.reason, end.detail, dict(end.evidence))
+        except Exception as error:
+            self._break(error)
+
+    def _ready_time_is_up(self) -> None:
+        for seat in self.seats:
+            if not seat.ready:
+                limit = f"not ready {self._limits.ready_s:g} s after MatchStart"
+                self._blame(seat, EndReason.START_FAILED, limit, {"limit_us": int(self._limits.ready_s * 1e6)})
+
+    def _time_is_up(self, seat: SeatPlay, question: Question) -> None:
+        if question.open:
+            at = self._clock.now_ns() + GRACE_NS
+            question.timer = self._clock.call_at(at, lambda: self._judge_time(seat, question))
+
+    def _judge_time(self, seat: SeatPlay, question: Question) -> None:
+        # A bot that is gone has crashed, however late it was; how is about to be told.
+        if question.open and not seat.bot.ending:
+            try:
+                self._measure(seat, question, self._clock.now_ns())
+                self._time_out(seat, question, "no answer")
+            except Exception as error:
+                self._break(error)
+
+    # Judging
+
+    def _judge(self, seat: SeatPlay, received: Received) -> None:
+        message, raw = received.message, received.raw
+        if len(raw) > self._limits.max_message_bytes:
+            detail = f"a message of {len(raw)} bytes, the limit is {self._limits.max_message_bytes}"
+            self._blame(seat, EndReason.OVERSIZED_MESSAGE, detail, message_evidence(raw))
+        elif message is None:
+            detail = "a message that is not a crosstown.v1.BotMessage"
+            self._blame(seat, EndReason.MALFORMED_MESSAGE, detail, message_evidence(raw))
+        elif message.HasField("move"):
+            self._judge_move(seat, message, received)
+        elif message.HasField("ready") and message.ready.match == self._id and self._starting and not seat.ready:
+            seat.ready = True
+            self._answered(seat)
+        elif message.HasField("resign") and message.resign.match == self._id:
+            self._blame(seat, EndReason.RESIGNED, "resigned", {})
+        else:
+            self._stray(seat, message, raw)
+
+    def _judge_move(self, seat: SeatPlay, message: BotMessage, received: Received) -> None:
+        move, question = message.move, seat.question
+        if question is None or not question.open or move.decision != question.number or move.match != self._id:
+            self._stray(seat, message, received.raw)
+            return
+        self._measure(seat, question, received.at_ns)
+        if question.charged_ns > question.limit_ns:
+            self._time_out(seat, question, "an answer")
+            return
+        choice = move.WhichOneof("choice")
+        if choice == "index":
+            if move.index >= len(question.legal):
+                highest = len(question.legal) - 1
+                detail = f"index {move.index} in decision {question.number}: expected 0 to {highest}"
+                self._blame(seat, EndReason.ILLEGAL_ACTION, detail, message_evidence(received.raw))
+                return
+            action = question.legal[move.index]
+        elif choice == "action":
+            try:
+                action = self._codec.decode_action(move.action)
+            except Exception as error:  # hostile bytes: whatever the game's decoder makes of them is the bot's doing
+                what = str(error) if isinstance(error, ActionSyntaxError) else f"{type(error).__name__}: {error}"
+                detail = f"the action of decision {question.number} cannot be decoded: {what[:500]}"
+                self._blame(seat, EndReason.MALFORMED_MESSAGE, detail, message_evidence(received.raw))
+                return
+            if action not in question.legal:
+                what = self._game.format_action(action)[:500]
+                detail = f"{what} in decision {question.number} is none of the {len(question.legal)} legal actions"
+                self._blame(seat, EndReason.ILLEGAL_ACTION, detail, message_evidence(received.raw))
+                return
+        else:
+            detail = f"the move of decision {question.number} has neither an index nor an action"
+            self._blame(seat, EndReason.MALFORMED_MESSAGE, detail, message_evidence(received.raw))
+            return
+        question.action = action
+        if move.note:
+            question.note = cut_note(move.note, self._limits.max_note_bytes)
+        question.close()
+        self._answered(seat)
+
+    def _time_out(self, seat: SeatPlay, question: Question, what: str) -> None:
+        limit_s = self._first_us if question.limit_ns == self._first_ns else self._move_us
+        times = f"after {question.wall_ns / 1e9:.3f} s, the limit is {limit_s / 1e6:g} s"
+        detail = f"decision {question.number} ({question.kind}): {what} {times}"
+        if question.charged_ns > question.limit_ns:
+            self._blame(seat, EndReason.MOVE_TIMEOUT, detail, {})
+        else:
+            detail += f"; the referee was late by {question.lag_ns / 1e9:.3f} s meanwhile"
+            self._blame(seat, EndReason.SUSPECT_TIMEOUT, detail, {})
+
+    def _stray(self, seat: SeatPlay, message: BotMessage, raw: bytes) -> None:
+        what = stray_kind(message, self._id, self._numbers)
+        seat.dropped += 1
+        if seat.dropped <= RECORDED_STRAY_MESSAGES:
+            self._drop(Dropped(seat.number, what, stray_text(raw)))
+        if seat.dropped > MAX_STRAY_MESSAGES:
+            detail = f"{seat.dropped} messages that answer nothing asked, the last one {what}"
+            self._blame(seat, EndReason.WRONG_TURN_MESSAGE, detail, message_evidence(raw))
+
+    def _blame(self, seat: SeatPlay, reason: EndReason, detail: str, evidence: dict[str, Any]) -> None:
+        if seat.fault is not None or self._over:
+            return
+        if self._starting and reason is not EndReason.RESIGNED and reason is not EndReason.START_FAILED:
+            reason, detail = EndReason.START_FAILED, f"before the match had begun: {detail}"
+        question = seat.question
+        if question is not None and question.open:
+            question.close()
+            if not question.wall_ns:
+                self._measure(seat, question, self._clock.now_ns())
+            evidence |= {"decision": question.number, "kind": question.kind, **question.times()}
+            evidence |= position_evidence(self._game, self._state, seat.number, question.legal)
+        seat.fault = Fault(seat.number, reason, detail, evidence)
+        self.fresh.append(seat)
+        if seat.number in self._waiting_for:
+            self._answered(seat)
+        elif self._decided() and self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    # Asking and waiting
+
+    def _open(self, seat: SeatPlay, kind: str) -> Question:
+        number = seat.number
+        state, wants, codec = self._state, seat.wants, self._codec
+        legal = state.legal_actions(number)
+        first = not seat.asked_before
+        seat.asked_before = True
+        self._numbers += 1
+        seat.question = question = Question(
+            number, self._numbers, kind, legal, self._first_ns if first else self._move_ns
+        )
+        observation = state.observation(number) if wants.observation or wants.text else None
+        text = None
+        if wants.text:
+            view = self._game.view
+            text = view.text_board(observation), [view.describe_action(action) for action in legal]
+        data = encode.decide(
+            match=self._id,
+            decision=question.number,
+            kind=kind,
+            legal_count=len(legal),
+            observation=codec.encode_observation(observation) if wants.observation else b"",
+            legal_actions=codec.encode_actions(legal) if wants.legal_actions else b"",
+            events=self._unseen(seat),
+            first_move_us=self._first_us,
+            move_us=self._move_us,
+            left_us=self._first_us if first else self._move_us,
+            last_latency_us=seat.last_latency_us,
+            text=text,
+        )
+        clock = self._clock
+        question.lag_before_ns = clock.lag_ns()
+        question.sent_ns = sent_ns = clock.now_ns()
+        seat.bot.send(data)
+        question.timer = clock.call_at(sent_ns + question.limit_ns, lambda: self._time_is_up(seat, question))
+        question.cpu_before_ns = seat.bot.cpu_ns()
+        return question
+
+    def _unseen(self, seat: SeatPlay) -> bytes:
+        """Encoded, what happened since the last message to this seat."""
+        number = seat.number
+        events = self._events[seat.seen :]
+        seat.seen = len(self._events)
+        return self._codec.encode_events([event.seen_by(number) for event in events]) if events else b""
+
+    def _send_update(self, seat: SeatPlay) -> None:
+        if seat.seen < len(self._events) and not seat.told:
+            seat.bot.send(encode.update(self._id, self._unseen(seat)))
+
+    def _cancel(self, question: Question) -> None:
+        question.close()
+        self.seats[question.seat].bot.send(encode.cancel(self._id, question.number))
+
+    def _measure(self, seat: SeatPlay, question: Question, at_ns: int) -> None:
+        question.measure(at_ns, self._clock.lag_ns(), seat.bot.cpu_ns())
+
+    def _answered(self, seat: SeatPlay) -> None:
+        self._waiting_for.discard(seat.number)
+        wake = self._wake
+        if wake is not None and not wake.done() and (not self._waiting_for or (self._starting and self._decided())):
+            wake.set_result(None)
+
+    async def _sleep(self, decided: Callable[[], bool]) -> None:
+        """Until nobody is waited for, or `decided` holds after a fault. Raises what went wrong on our side."""
+        self._decided = decided
+        if self._trouble is None and self._waiting_for and not (self.fresh and decided()):
+            self._wake = asyncio.get_running_loop().create_future()
+            try:
+                await self._wake
+            finally:
+                self._wake = None
+        self._waiting_for = set()
+        if self._trouble is not None:
+            raise self._trouble
+
+    def _start_has_failed(self) -> bool:
+        return any(seat.fault and seat.fault.reason is EndReason.START_FAILED for seat in self.seats)
+
+    def _break(self, error: Exception) -> None:
+        if self._trouble is None:
+            self._trouble = error
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)

@@ -1,0 +1,219 @@
+"""Plays one match: chance, questions, faults, the end; every step goes into the record."""
+
+import asyncio
+import json
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any
+
+from referee.games.api import Event, Game, state_hash
+from referee.games.keyed import KeyedChance
+from referee.match.clock import Clock
+from referee.match.outcome import Outcome
+from referee.match.panel import Panel
+from referee.match.question import Question
+from referee.match.reasons import EndReason
+from referee.match.result import Fault, SeatStats
+from referee.match.seat import Seat
+from referee.match.seatplay import SeatPlay
+from referee.match.spec import MatchSpec
+from referee.record import Answer, FaultLine, RecordWriter
+from referee.record.ranking import final_ranking, teams_left
+from referee.wire import encode
+
+_VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT)
+
+
+def bot_seed(match_seed: str, seat: int) -> int:
+    """63 bits for the bot's own luck. They tell nothing about the match seed (hex)."""
+    digest = blake2b(f"bot\x1f{seat}".encode(), digest_size=8, key=bytes.fromhex(match_seed)).digest()
+    return int.from_bytes(digest) >> 1
+
+
+class Match:
+    """One match in play. `run` once; then `faults` and `seat_stats` are final."""
+
+    def __init__(self, spec: MatchSpec, game: Game, bots: Sequence[Seat], record: RecordWriter, clock: Clock) -> None:
+        """Sets the game up; raises what the game raises."""
+        self._spec = spec
+        self._game = game
+        self._record = record
+        self._chance = KeyedChance(bytes.fromhex(spec.seed))
+        self._events: list[Event] = []
+        self._moment = 0
+        self._teams = tuple(game.teams(len(bots), spec.options))
+        self._state = game.new_initial_state(len(bots), spec.options)
+        self._panel = Panel(spec, game, self._state, bots, self._events, clock, record.dropped)
+
+    @property
+    def faults(self) -> tuple[Fault | None, ...]:
+        return tuple(seat.fault for seat in self._panel.seats)
+
+    @property
+    def seat_stats(self) -> tuple[SeatStats, ...]:
+        return tuple(
+            SeatStats(seat.decisions, seat.total_us, seat.worst_us, seat.cpu_us, seat.dropped)
+            for seat in self._panel.seats
+        )
+
+    async def run(self) -> Outcome:
+        """From MatchStart to MatchEnd; the record has all lines but the footer.
+
+        Never raises for what a bot does; whatever goes wrong with the game or the record is a platform fault.
+        CancelledError is passed on, after the seats were told.
+        """
+        try:
+            await self._panel.start([self._match_start(seat) for seat in self._panel.seats])
+            outcome = await self._play_on()
+            self._record.flush()
+        except asyncio.CancelledError:
+            self._send_ends(Outcome(EndReason.CANCELLED, "the match was cancelled"))
+            raise
+        except Exception as error:
+            outcome = Outcome(
+                EndReason.PLATFORM_FAULT, f"{type(error).__name__}: {error}", trouble=traceback.format_exc()
+            )
+        self._send_ends(outcome)
+        return outcome
+
+    async def collect_output(self) -> None:
+        """Add what faulted bots wrote to the evidence of their faults. After `run`."""
+        for seat in self._panel.seats:
+            if seat.fault is not None:
+                output = await seat.bot.last_output()
+                seat.fault = replace(seat.fault, evidence={**seat.fault.evidence, **output})
+
+    async def _play_on(self) -> Outcome:
+        state, panel = self._state, self._panel
+        while True:
+            if panel.fresh and (ended := self._settle()):
+                return ended
+            decisions = state.decisions()
+            if decisions:
+                questions = await panel.ask(decisions, decided=self._faults_decide, sent=self._record.flush)
+                if panel.fresh:
+                    if ended := self._settle():
+                        return ended
+                    questions = self._still_valid(questions)
+                if not questions:
+                    continue
+                self._events += state.apply(self._accept(questions))
+            elif state.is_terminal():
+                return Outcome(EndReason.NORMAL, "", tuple(state.ranking()), tuple(state.returns()), state_hash(state))
+            else:
+                outcome = self._chance.choose(state.chance_stream(), state.chance_outcomes())
+                self._record.chance(outcome)
+                self._events += state.apply_chance(outcome)
+            self._moment += 1
+
+    def _accept(self, questions: Sequence[Question]) -> Mapping[int, Any]:
+        """Record the answers of a node."""
+        actions = {}
+        for question in questions:
+            wall_us, lag_us = question.wall_ns // 1000, question.lag_ns // 1000
+            self._panel.seats[question.seat].count(wall_us, question.cpu_us)
+            text = self._game.format_action(question.action)
+            self._record.answer(Answer(question.seat, text, wall_us, question.cpu_us, lag_us, question.note))
+            actions[question.seat] = question.action
+        return actions
+
+    # Faults
+
+    def _settle(self) -> Outcome | None:
+        """Seats that faulted leave, together and in seat order. The outcome if that ends the match."""
+        panel, state = self._panel, self._state
+        leaving = sorted(panel.fresh, key=lambda seat: seat.number)
+        panel.fresh = []
+        faults = [seat.fault for seat in leaving if seat.fault is not None]
+        for fault in faults:
+            if fault.reason in _VOIDING:
+                return Outcome(fault.reason, self._sentence(fault), fault_seat=fault.seat)
+        for seat, fault in zip(leaving, faults, strict=True):
+            seat.left = self._moment
+            withdrawn = not state.is_terminal()
+            self._record.fault(FaultLine(seat.number, fault.reason, fault.detail, withdrawn))
+            if withdrawn:
+                self._events += state.withdraw(seat.number)
+        left = [seat.left for seat in panel.seats]
+        if state.is_terminal() or teams_left(self._teams, left) < 2:
+            return self._forfeited(faults, left)
+        for seat, fault in zip(leaving, faults, strict=True):
+            self._send_end(seat, Outcome(fault.reason, self._sentence(fault), fault_seat=seat.number))
+            seat.bot.dismiss()
+        self._record.flush()
+        return None
+
+    def _forfeited(self, faults: Sequence[Fault], left: Sequence[int | None]) -> Outcome:
+        """The outcome of a match that these faults have ended."""
+        state = self._state
+        terminal = state.is_terminal()
+        everyone = teams_left(self._teams, left) == 0
+        return Outcome(
+            EndReason.EVERYONE_FAULTED if everyone else faults[0].reason,
+            "; ".join(self._sentence(fault) for fault in faults),
+            final_ranking(state.ranking() if terminal else [1] * len(left), self._teams, left),
+            tuple(state.returns()) if terminal and not everyone else (),
+            state_hash(state),
+            faults[0].seat if len(faults) == 1 else None,
+        )
+
+    def _faults_decide(self) -> bool:
+        """Whether the match is over once the faults of this moment are settled."""
+        left = [self._moment if seat.fault else None for seat in self._panel.seats]
+        return teams_left(self._teams, left) < 2
+
+    def _still_valid(self, questions: Sequence[Question]) -> list[Question]:
+        """The answers, after others left, if the game still asks exactly for them; else none, and they are dropped."""
+        state, seats = self._state, self._panel.seats
+        answered = [item for item in questions if item.action is not None and seats[item.seat].fault is None]
+        asked = [decision.seat for decision in state.decisions()]
+        if asked == [item.seat for item in answered] and all(
+            item.action in state.legal_actions(item.seat) for item in answered
+        ):
+            return answered
+        for item in answered:
+            self._panel.drop_answer(item)
+        return []
+
+    def _sentence(self, fault: Fault) -> str:
+        return f"seat {fault.seat} ({self._spec.seats[fault.seat].name}): {fault.detail}"
+
+    # Messages
+
+    def _match_start(self, seat: SeatPlay) -> bytes:
+        spec = self._spec
+        return encode.match_start(
+            match=spec.match_id,
+            game=spec.game,
+            rules_version=self._game.rules_version,
+            seat=seat.number,
+            players=len(spec.seats),
+            options_json=json.dumps(spec.options, separators=(",", ":")),
+            teams=self._teams,
+            first_move_us=int(spec.limits.first_move_s * 1e6),
+            move_us=int(spec.limits.move_s * 1e6),
+            bot_seed=bot_seed(spec.seed, seat.number),
+        )
+
+    def _send_ends(self, outcome: Outcome) -> None:
+        self._panel.close()
+        if outcome.reason is EndReason.PLATFORM_FAULT:
+            self._panel.see_nothing()  # what cannot be trusted is not encoded
+        for seat in self._panel.seats:
+            self._send_end(seat, outcome)
+
+    def _send_end(self, seat: SeatPlay, outcome: Outcome) -> None:
+        def message(events: bytes) -> bytes:
+            return encode.match_end(
+                match=self._spec.match_id,
+                events=events,
+                ranking=outcome.ranking,
+                returns=outcome.returns,
+                reason=outcome.reason,
+                fault_seat=outcome.fault_seat,
+                explanation=outcome.detail,
+            )
+
+        self._panel.send_end(seat, message)

@@ -1,0 +1,151 @@
+"""Live bot processes: started with patience, used again where that is fair, stopped without waiting."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from referee.match.bot import LiveBot, exit_end, output_evidence
+from referee.match.spec import Limits
+from referee.process.bot import BotProcess, StartError
+from referee.process.entry import Entry
+from referee.process.limits import ProcessLimits
+from referee.wire import HandshakeError, Session, WireServer
+from referee.wire.encode import WireLimits
+
+BYE_S = 1.0
+"""What a sound bot gets to exit after Bye."""
+
+FAULTED_BYE_S = 0.25
+"""What a faulted one gets to read MatchEnd: it may be spinning on a core that the next match needs."""
+
+_TERM_S = 0.25
+
+Block = tuple[str, str, int]
+"""(tournament, game, block): matches of one block share their luck, so no process may know two of them."""
+
+
+class BotStartError(Exception):
+    """A bot that did not come to the table. One sentence; `evidence` as in `Fault`."""
+
+    def __init__(self, message: str, evidence: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.evidence = evidence
+
+
+class Pool:
+    """The processes of one table. `close` ends them all."""
+
+    def __init__(
+        self, server: WireServer, entries: Mapping[str, Entry], *, max_idle: int, starts_at_once: int | None = None
+    ) -> None:
+        self._server = server
+        self._entries = entries
+        self._max_idle = max_idle
+        self._starting = asyncio.Semaphore(starts_at_once or os.cpu_count() or 1)
+        self._idle: list[LiveBot] = []
+        self._tokens: dict[LiveBot, str] = {}
+        self._stopping: set[asyncio.Task[object]] = set()
+
+    async def acquire(self, entry_id: str, limits: Limits, game: str, block: Block) -> LiveBot:
+        """A process of this entry that has not played in `block`: an idle one, or a new one. BotStartError."""
+        for bot in reversed(self._idle):
+            if bot.process.entry.id == entry_id and bot.limits == limits and block not in bot.blocks:
+                self._idle.remove(bot)
+                if bot.ending:
+                    self._retire(bot, FAULTED_BYE_S)
+                    return await self.acquire(entry_id, limits, game, block)
+                break
+        else:
+            bot = await self._start(entry_id, limits)
+        if not bot.plays(game):
+            self._retire(bot, FAULTED_BYE_S)
+            raise BotStartError(
+                f"the bot says in Hello that it plays {', '.join(bot.session.hello.games)}; this match is {game}",
+                output_evidence(bot.process.output()),
+            )
+        bot.blocks.add(block)
+        return bot
+
+    def release(self, bot: LiveBot, *, reusable: bool) -> None:
+        """A match is done with this bot. Returns at once; what has to die dies meanwhile."""
+        bot.listen(None)
+        if not reusable or bot.ending:
+            self._retire(bot, FAULTED_BYE_S)
+            return
+        self._idle.append(bot)
+        while len(self._idle) > self._max_idle:
+            self._retire(self._idle.pop(0), BYE_S)
+
+    async def close(self) -> None:
+        """End all processes, and wait until they are gone."""
+        while self._idle:
+            self._retire(self._idle.pop(), BYE_S)
+        while self._stopping:
+            await asyncio.wait(self._stopping)
+
+    async def _start(self, entry_id: str, limits: Limits) -> LiveBot:
+        entry = self._entries.get(entry_id)
+        if entry is None:
+            raise BotStartError(f"no entry with the id {entry_id} is known to this table", {})
+        async with self._starting:
+            token = secrets.token_hex(16)
+            expected = self._server.expect(token, _wire_limits(limits))
+            try:
+                process = await BotProcess.start(
+                    entry,
+                    address=self._server.address,
+                    token=token,
+                    limits=ProcessLimits(max_output_bytes=limits.max_output_bytes, start_timeout_s=limits.startup_s),
+                )
+            except StartError as error:
+                self._server.forget(token)
+                raise BotStartError(str(error), output_evidence(error.output)) from None
+            except BaseException:
+                self._server.forget(token)
+                raise
+            try:
+                session = await self._shake_hands(process, expected, limits)
+            except BaseException:
+                self._server.forget(token)
+                expected.cancel()
+                self._spawn(process.stop(0))
+                raise
+        bot = LiveBot(process, session, limits)
+        self._tokens[bot] = token
+        return bot
+
+    async def _shake_hands(self, process: BotProcess, expected: "asyncio.Future[Session]", limits: Limits) -> Session:
+        exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())
+        try:
+            waited: list[asyncio.Future[Any]] = [expected, exited]
+            await asyncio.wait(waited, timeout=limits.startup_s, return_when=asyncio.FIRST_COMPLETED)
+            if expected.done():
+                return expected.result()
+            if exited.done():
+                end = exit_end(exited.result())
+                raise BotStartError(
+                    f"the process ended before it said Hello: {exited.result()}",
+                    {**end.evidence, **output_evidence(process.output())},
+                )
+            raise BotStartError(f"no Hello {limits.startup_s:g} s after the start", output_evidence(process.output()))
+        except HandshakeError as error:
+            raise BotStartError(str(error), output_evidence(process.output())) from None
+        finally:
+            exited.cancel()
+
+    def _retire(self, bot: LiveBot, bye_s: float) -> None:
+        self._server.forget(self._tokens.pop(bot))
+        self._spawn(bot.stop(bye_s, _TERM_S))
+
+    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
+
+
+def _wire_limits(limits: Limits) -> WireLimits:
+    return WireLimits(
+        limits.max_message_bytes, limits.max_note_bytes, limits.max_output_bytes, int(limits.ready_s * 1e6)
+    )

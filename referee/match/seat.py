@@ -1,0 +1,62 @@
+"""What a match needs of whoever sits at it: a bot process over gRPC, or a few lines in a test."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from referee.match.reasons import EndReason
+from referee.wire import Received
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What the bot said in Hello about the messages it gets."""
+
+    text: bool = False
+    updates: bool = False
+    legal_actions: bool = True
+    observation: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SeatEnd:
+    """The bot is gone: by which end reason, a sentence, and evidence (see `Fault.evidence`)."""
+
+    reason: EndReason
+    detail: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SeatListener(Protocol):
+    """The match. Called from the event loop only."""
+
+    def on_message(self, received: Received) -> None: ...
+
+    def on_end(self, end: SeatEnd) -> None:
+        """At most once."""
+
+
+class Seat(Protocol):
+    """One seat's bot."""
+
+    @property
+    def wants(self) -> Wants: ...
+
+    @property
+    def ending(self) -> bool:
+        """Whether the bot is gone and `on_end` is about to say how: a deadline that passes meanwhile means nothing."""
+
+    def listen(self, listener: SeatListener | None) -> None:
+        """From now on tell `listener`; if the bot is gone already, at once."""
+
+    def send(self, data: bytes) -> None:
+        """A message to the bot. Never blocks, never raises."""
+
+    def cpu_ns(self) -> int | None:
+        """CPU time the bot has used, None if that cannot be told."""
+
+    def dismiss(self) -> None:
+        """The seat has left a match that goes on without it; nothing it says matters any more."""
+
+    async def last_output(self) -> Mapping[str, Any]:
+        """What the bot wrote to stdout and stderr, as evidence: their ends and how much was dropped."""

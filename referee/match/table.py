@@ -1,0 +1,232 @@
+"""Plays matches with real bot processes: one gRPC server, a pool of processes, a record for each match."""
+
+import asyncio
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from referee.games.api import Game
+from referee.games.registry import get_game
+from referee.match.bot import LiveBot
+from referee.match.clock import LoopClock
+from referee.match.outcome import Outcome
+from referee.match.play import Match
+from referee.match.pool import BotStartError, Pool
+from referee.match.reasons import EndReason
+from referee.match.result import Fault, MatchResult, SeatStats
+from referee.match.spec import MatchSpec
+from referee.process.entry import Entry
+from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
+from referee.record.format import seed_commitment
+from referee.wire import WireServer
+from referee.wire.server import HARD_MESSAGE_BYTES
+
+
+class Table:
+    """An async context manager; leaving it ends all its bots. Matches may be played at the same time."""
+
+    def __init__(
+        self,
+        entries: Mapping[str, Entry],
+        *,
+        socket_dir: Path | None = None,
+        max_idle: int = 16,
+        games: Callable[[str], Game] = get_game,
+    ) -> None:
+        """`entries` by id. ValueError if the socket's path would be too long."""
+        self._entries = entries
+        self._max_idle = max_idle
+        self._games = games
+        self._server = WireServer(socket_dir)
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            self._clock = await stack.enter_async_context(LoopClock())
+            await stack.enter_async_context(self._server)
+            self._pool = Pool(self._server, self._entries, max_idle=self._max_idle)
+            stack.push_async_callback(self._pool.close)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def play(self, spec: MatchSpec, records: Path) -> MatchResult:
+        """Play one match and write `records/<match_id>.jsonl.gz`. Never raises for what a bot does.
+
+        The result is durable when it is returned. When the referee itself fails (a game's bug, a full disk) the result
+        is a platform fault, and the record holds what could be written. UnknownGame, ValueError and RecordExistsError
+        for a specification that cannot be played; CancelledError is passed on, the record then says cancelled.
+        """
+        game = self._games(spec.game)
+        if spec.limits.max_message_bytes > HARD_MESSAGE_BYTES:
+            raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {HARD_MESSAGE_BYTES}")
+        began_ns = time.monotonic_ns()
+        try:
+            record = RecordWriter(records, _header(spec, game))
+        except RecordExistsError:
+            raise
+        except RecordError as error:
+            return _result(spec, _Played(Outcome(EndReason.PLATFORM_FAULT, str(error))), began_ns)
+        try:
+            played = await self._play(spec, game, record)
+        except asyncio.CancelledError:
+            _close_cancelled(spec, record, began_ns)
+            raise
+        result = _result(spec, played, began_ns)
+        try:
+            # fsync and compression block for milliseconds: other matches of this loop must not feel them.
+            await asyncio.shield(asyncio.to_thread(record.close, _footer(spec, result, played.outcome.trouble)))
+        except RecordError as error:
+            record.abandon()
+            outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
+            return _result(spec, replace(played, outcome=outcome), began_ns)
+        return result
+
+    async def _play(self, spec: MatchSpec, game: Game, record: RecordWriter) -> "_Played":
+        bots, faults = await self._sit_down(spec)
+        reusable = not any(faults)
+        try:
+            if failed := [fault for fault in faults if fault]:
+                sentence = "; ".join(
+                    f"seat {item.seat} ({spec.seats[item.seat].name}): {item.detail}" for item in failed
+                )
+                seat = failed[0].seat if len(failed) == 1 else None
+                return _Played(Outcome(EndReason.START_FAILED, sentence, fault_seat=seat), faults)
+            match = Match(spec, game, [bot for bot in bots if bot], record, self._clock)
+            outcome = await match.run()
+            await match.collect_output()
+            faults, reusable = match.faults, outcome.reason is not EndReason.PLATFORM_FAULT
+            return _Played(outcome, faults, match.seat_stats)
+        except BaseException as error:
+            reusable = False
+            if not isinstance(error, Exception):
+                raise
+            detail = f"{type(error).__name__}: {error}"
+            return _Played(Outcome(EndReason.PLATFORM_FAULT, detail, trouble=traceback.format_exc()))
+        finally:
+            for bot, fault in zip(bots, faults, strict=True):
+                if bot is not None:
+                    self._pool.release(bot, reusable=reusable and fault is None)
+
+    async def _sit_down(self, spec: MatchSpec) -> "tuple[list[LiveBot | None], tuple[Fault | None, ...]]":
+        """Per seat its bot, or the fault that it did not come. Bots start side by side."""
+        block = (spec.tournament, spec.game, spec.block)
+        tasks = [
+            asyncio.ensure_future(self._pool.acquire(seat.entry_id, spec.limits, spec.game, block))
+            for seat in spec.seats
+        ]
+        bots: list[LiveBot | None] = []
+        faults: list[Fault | None] = []
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            await self._get_up(tasks)
+            raise
+        try:
+            for number, task in enumerate(tasks):
+                try:
+                    bots.append(task.result())
+                    faults.append(None)
+                except BotStartError as error:
+                    bots.append(None)
+                    faults.append(Fault(number, EndReason.START_FAILED, str(error), error.evidence))
+        except BaseException:
+            await self._get_up(tasks)
+            raise
+        return bots, tuple(faults)
+
+    async def _get_up(self, tasks: "Sequence[asyncio.Task[LiveBot]]") -> None:
+        """Nobody plays: whoever came leaves, whoever is on the way turns back."""
+        for task in tasks:
+            task.cancel()
+        for bot in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(bot, LiveBot):
+                self._pool.release(bot, reusable=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    outcome: Outcome
+    faults: tuple[Fault | None, ...] = ()
+    seat_stats: tuple[SeatStats, ...] = ()
+
+
+def _close_cancelled(spec: MatchSpec, record: RecordWriter, began_ns: int) -> None:
+    result = _result(spec, _Played(Outcome(EndReason.CANCELLED, "the match was cancelled")), began_ns)
+    try:
+        record.close(_footer(spec, result, ""))
+    except RecordError:
+        record.abandon()
+
+
+@cache
+def _crosstown_version() -> str:
+    return version("crosstown")
+
+
+def _header(spec: MatchSpec, game: Game) -> Header:
+    return Header(
+        match_id=spec.match_id,
+        tournament=spec.tournament,
+        place=spec.place,
+        block=spec.block,
+        game=spec.game,
+        rules_version=game.rules_version,
+        options=spec.options,
+        players=len(spec.seats),
+        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version) for seat in spec.seats),
+        limits=asdict(spec.limits),
+        seed_commitment=seed_commitment(spec.seed),
+        created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        crosstown=_crosstown_version(),
+    )
+
+
+def _result(spec: MatchSpec, played: _Played, began_ns: int) -> MatchResult:
+    outcome, players = played.outcome, len(spec.seats)
+    stats = played.seat_stats or (SeatStats(),) * players
+    return MatchResult(
+        match_id=spec.match_id,
+        status=outcome.status,
+        reason=outcome.reason,
+        detail=outcome.detail,
+        ranking=outcome.ranking,
+        returns=outcome.returns,
+        faults=played.faults or (None,) * players,
+        seat_stats=stats,
+        decisions=sum(row.decisions for row in stats),
+        wall_s=(time.monotonic_ns() - began_ns) / 1e9,
+        state_hash=outcome.state_hash,
+    )
+
+
+def _footer(spec: MatchSpec, result: MatchResult, trouble: str) -> Footer:
+    return Footer(
+        status=result.status,
+        reason=result.reason,
+        detail=result.detail,
+        seed=spec.seed,
+        ranking=result.ranking,
+        returns=result.returns,
+        state_hash=result.state_hash,
+        seat_stats=result.seat_stats,
+        faults=tuple(
+            None if fault is None else {"reason": fault.reason, "detail": fault.detail, **fault.evidence}
+            for fault in result.faults
+        ),
+        decisions=result.decisions,
+        wall_us=int(result.wall_s * 1e6),
+        trouble=trouble,
+    )

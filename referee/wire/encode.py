@@ -1,0 +1,128 @@
+"""The referee's messages, from plain values to the bytes that go on a stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crosstown_proto.v1 import referee_pb2 as pb
+
+PROTOCOL = 1
+"""The wire version. Goes up when an old bot could no longer play."""
+
+
+@dataclass(frozen=True, slots=True)
+class WireLimits:
+    """What Welcome announces: bytes, and the time to answer MatchStart in microseconds."""
+
+    max_message_bytes: int
+    max_note_bytes: int
+    max_output_bytes: int
+    ready_us: int
+
+
+def welcome(limits: WireLimits) -> bytes:
+    return pb.RefereeMessage(
+        welcome=pb.Welcome(
+            protocol=PROTOCOL,
+            limits=pb.Limits(
+                max_message_bytes=limits.max_message_bytes,
+                max_note_bytes=limits.max_note_bytes,
+                max_output_bytes=limits.max_output_bytes,
+                ready_us=limits.ready_us,
+            ),
+        )
+    ).SerializeToString()
+
+
+def match_start(
+    *,
+    match: str,
+    game: str,
+    rules_version: int,
+    seat: int,
+    players: int,
+    options_json: str,
+    teams: Sequence[int],
+    first_move_us: int,
+    move_us: int,
+    bot_seed: int,
+) -> bytes:
+    return pb.RefereeMessage(
+        match_start=pb.MatchStart(
+            match=match,
+            game=game,
+            rules_version=rules_version,
+            seat=seat,
+            players=players,
+            options=options_json,
+            teams=teams,
+            clock=pb.Clock(first_move_us=first_move_us, move_us=move_us),
+            bot_seed=bot_seed,
+        )
+    ).SerializeToString()
+
+
+def decide(
+    *,
+    match: str,
+    decision: int,
+    kind: str,
+    legal_count: int,
+    observation: bytes,
+    legal_actions: bytes,
+    events: bytes,
+    first_move_us: int,
+    move_us: int,
+    left_us: int,
+    last_latency_us: int,
+    text: tuple[str, Sequence[str]] | None,
+) -> bytes:
+    """`text` is the board and one line per legal action."""
+    return pb.RefereeMessage(
+        decide=pb.Decide(
+            match=match,
+            decision=decision,
+            kind=kind,
+            legal_count=legal_count,
+            observation=observation,
+            legal_actions=legal_actions,
+            events=events,
+            clock=pb.Clock(first_move_us=first_move_us, move_us=move_us, left_us=left_us),
+            last_latency_us=last_latency_us,
+            text=None if text is None else pb.Text(board=text[0], actions=text[1]),
+        )
+    ).SerializeToString()
+
+
+def update(match: str, events: bytes) -> bytes:
+    return pb.RefereeMessage(update=pb.Update(match=match, events=events)).SerializeToString()
+
+
+def cancel(match: str, decision: int) -> bytes:
+    return pb.RefereeMessage(cancel=pb.Cancel(match=match, decision=decision)).SerializeToString()
+
+
+def match_end(
+    *,
+    match: str,
+    events: bytes,
+    ranking: Sequence[int],
+    returns: Sequence[int],
+    reason: str,
+    fault_seat: int | None,
+    explanation: str,
+) -> bytes:
+    return pb.RefereeMessage(
+        match_end=pb.MatchEnd(
+            match=match,
+            events=events,
+            ranking=ranking,
+            returns=returns,
+            reason=reason,
+            fault_seat=fault_seat,
+            explanation=explanation,
+        )
+    ).SerializeToString()
+
+
+def bye() -> bytes:
+    return pb.RefereeMessage(bye=pb.Bye()).SerializeToString()

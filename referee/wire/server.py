@@ -1,0 +1,166 @@
+"""The gRPC server: one private unix socket, one Play call per bot process, identity by token."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import grpc
+from crosstown_proto.v1 import referee_pb2 as pb
+from google.protobuf.message import DecodeError
+
+from referee.wire import encode
+from referee.wire.encode import PROTOCOL, WireLimits
+from referee.wire.session import Session
+
+MAX_SOCKET_PATH_BYTES = 107
+"""What fits into the address of a unix socket on Linux."""
+
+HARD_MESSAGE_BYTES = 16 << 20
+"""gRPC itself ends a call with a larger message. The limit of a match lies below and is checked by the match."""
+
+HELLO_LIMIT_S = 10.0
+_SOCKET_NAME = "referee.sock"
+
+
+class HandshakeError(Exception):
+    """A bot process with the right token said something the referee cannot accept. One sentence for its author."""
+
+
+class WireServer:
+    """Accepts the processes that are expected; an async context manager.
+
+    The socket lies in a folder of its own (mode 0700) that is removed at exit.
+    """
+
+    def __init__(self, folder: Path | None = None, *, hello_limit_s: float = HELLO_LIMIT_S) -> None:
+        """`folder` is made if need be; by default a new one under the system's folder for temporary files.
+
+        ValueError if the path of the socket would be too long for the system.
+        """
+        self._folder = folder
+        self._hello_limit_s = hello_limit_s
+        self._expected: dict[str, tuple[asyncio.Future[Session], WireLimits]] = {}
+        self._used: set[str] = set()
+        self._server: Any = None
+        self._made: Path | None = None
+        self.address = ""
+        if folder is not None:
+            _check_path(folder / _SOCKET_NAME)
+
+    async def __aenter__(self) -> "WireServer":
+        folder = self._folder
+        if folder is None:
+            folder = self._made = Path(tempfile.mkdtemp(prefix="crosstown-"))
+        else:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / _SOCKET_NAME
+        _check_path(path)
+        self._server = grpc.aio.server(options=_OPTIONS)
+        # Without (de)serialisers: bytes in, bytes out.
+        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
+        self._server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
+        )
+        self.address = f"unix:{path}"
+        self._server.add_insecure_port(self.address)
+        await self._server.start()
+        path.chmod(0o600)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._server.stop(grace=0)
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)
+        elif self._folder is not None:
+            (self._folder / _SOCKET_NAME).unlink(missing_ok=True)
+
+    def expect(self, token: str, limits: WireLimits) -> "asyncio.Future[Session]":
+        """The session that the process with `token` will open. HandshakeError if what it says is not acceptable."""
+        future: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
+        self._expected[token] = future, limits
+        return future
+
+    def forget(self, token: str) -> None:
+        """The process with `token` is gone."""
+        self._expected.pop(token, None)
+        self._used.discard(token)
+
+    async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
+        hello = await self._read_hello(context)
+        session = await self._admit(hello, context)
+        await session.read_all()
+
+    async def _read_hello(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> pb.Hello:
+        try:
+            async with asyncio.timeout(self._hello_limit_s):
+                raw: Any = await context.read()
+        except TimeoutError:
+            await context.abort(
+                grpc.StatusCode.DEADLINE_EXCEEDED, f"no Hello within {self._hello_limit_s:g} s of opening the stream"
+            )
+        if raw is grpc.aio.EOF:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the stream ended before Hello")
+        try:
+            message = pb.BotMessage.FromString(raw)
+        except DecodeError:
+            await context.abort(
+                grpc.StatusCode.INVALID_ARGUMENT, "the first message is not a crosstown.v1.BotMessage; expected Hello"
+            )
+        if message.WhichOneof("body") != "hello":
+            await context.abort(
+                grpc.StatusCode.INVALID_ARGUMENT,
+                f"the first message is {message.WhichOneof('body') or 'empty'}; expected Hello",
+            )
+        return message.hello
+
+    async def _admit(self, hello: pb.Hello, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Session:
+        if hello.token in self._used:
+            await context.abort(
+                grpc.StatusCode.ALREADY_EXISTS,
+                "this token has opened a session already: one process, one token, one stream for all its matches",
+            )
+        if hello.token not in self._expected:
+            await context.abort(
+                grpc.StatusCode.UNAUTHENTICATED,
+                "unknown token: send the value of CROSSTOWN_TOKEN unchanged; it is valid for one process only",
+            )
+        future, limits = self._expected.pop(hello.token)
+        self._used.add(hello.token)
+        if hello.protocol != PROTOCOL:
+            sentence = f"the bot speaks protocol {hello.protocol}, the referee protocol {PROTOCOL}: expected {PROTOCOL}"
+            if not future.done():
+                future.set_exception(HandshakeError(sentence))
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, sentence)
+        session = Session(context, hello)
+        session.send(encode.welcome(limits))
+        if not future.done():
+            future.set_result(session)
+        return session
+
+
+_OPTIONS: list[tuple[str, int]] = [
+    ("grpc.max_receive_message_length", HARD_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_concurrent_streams", 64),
+    # A bot may ping once a second, with or without a call, for as long as it likes; the referee never pings.
+    ("grpc.keepalive_time_ms", 2**31 - 1),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_ping_interval_without_data_ms", 900),
+    ("grpc.http2.max_ping_strikes", 0),
+    ("grpc.so_reuseport", 0),
+]
+
+
+def _check_path(path: Path) -> None:
+    size = len(os.fsencode(path))
+    if size > MAX_SOCKET_PATH_BYTES:
+        raise ValueError(
+            f"the socket path {path} has {size} bytes, a unix socket takes {MAX_SOCKET_PATH_BYTES}:"
+            " choose a shorter folder, such as one under /tmp"
+        )

@@ -1,0 +1,142 @@
+"""One bot's stream: reads it to its end, writes with a deadline, and tells one listener."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import grpc
+from crosstown_proto.v1 import referee_pb2 as pb
+from google.protobuf.message import DecodeError
+
+BotMessage: TypeAlias = pb.BotMessage
+
+WRITE_LIMIT_S = 5.0
+"""A bot that lets a message to it wait so long does not read its stream."""
+
+MAX_WAITING_MESSAGES = 1024
+MAX_IDLE_MESSAGES = 100
+
+
+class StreamEnd(StrEnum):
+    """Why a stream ended."""
+
+    CLOSED_BY_BOT = "closed_by_bot"
+    """Half-closed, cancelled, connection lost, or a message above the server's hard limit: gRPC tells none apart."""
+    NOT_READING = "not_reading"
+    FLOODED = "flooded"
+    CLOSED_BY_REFEREE = "closed_by_referee"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message and when it was read, monotonic nanoseconds. `message` is None if `raw` is not a BotMessage."""
+
+    message: BotMessage | None
+    raw: bytes
+    at_ns: int
+
+
+class Session:
+    """A bot that has said a valid Hello.
+
+    The stream is read at all times, so an end is seen at once. Whoever listens takes each message as it comes and keeps
+    at most the answer it waits for, so nothing piles up on the referee's side; while nobody listens messages are
+    dropped and counted, and a bot that goes on is cut off.
+    """
+
+    def __init__(
+        self,
+        context: "grpc.aio.ServicerContext[bytes, bytes]",
+        hello: pb.Hello,
+        *,
+        write_limit_s: float = WRITE_LIMIT_S,
+    ) -> None:
+        self.hello = hello
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[StreamEnd] = self._loop.create_future()
+        self._context = context
+        self._write_limit_s = write_limit_s
+        self._on_message: Callable[[Received], None] | None = None
+        self._idle_messages = 0
+        self._outbox: deque[bytes] = deque()
+        self._writing: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[Any] | None = None
+
+    def listen(self, on_message: Callable[[Received], None] | None) -> None:
+        """From now on `on_message` gets what comes, from the event loop; nobody with None."""
+        self._on_message = on_message
+        self._idle_messages = 0
+
+    def send(self, data: bytes) -> None:
+        """Put a message on the stream, after those sent before. Never blocks; without effect once the stream ended."""
+        if self.ended.done():
+            return
+        self._outbox.append(data)
+        if self._writing is None:
+            self._writing = self._loop.create_task(self._write_all())
+        elif len(self._outbox) > MAX_WAITING_MESSAGES:
+            self._finish(StreamEnd.NOT_READING)
+
+    async def close(self, code: grpc.StatusCode, explanation: str) -> None:
+        """End the call with a status and a sentence for the author."""
+        self._finish(StreamEnd.CLOSED_BY_REFEREE, stop_reading=False)
+        try:
+            async with asyncio.timeout(self._write_limit_s):
+                await self._context.abort(code, explanation)
+        except (grpc.aio.AbortError, grpc.aio.UsageError, TimeoutError, RuntimeError):
+            pass  # the first is how abort returns; the others say that the call is over already
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def read_all(self) -> None:
+        """Read until the stream ends; the server's handler of the call runs this."""
+        self._reading = asyncio.current_task()
+        read, parse, now = self._context.read, pb.BotMessage.FromString, time.monotonic_ns
+        try:
+            while not self.ended.done():
+                raw: Any = await read()
+                at_ns = now()
+                if raw is grpc.aio.EOF:
+                    break
+                message: BotMessage | None
+                try:
+                    message = parse(raw)
+                except DecodeError:
+                    message = None
+                if self._on_message is not None:
+                    self._on_message(Received(message, raw, at_ns))
+                else:
+                    self._take_idle()
+        except (grpc.aio.AbortError, grpc.aio.InternalError):
+            pass  # closed by us, or the connection broke in the middle of a message
+        finally:
+            self._finish(StreamEnd.CLOSED_BY_BOT, stop_reading=False)
+
+    def _take_idle(self) -> None:
+        self._idle_messages += 1
+        if self._idle_messages > MAX_IDLE_MESSAGES:
+            self._finish(StreamEnd.FLOODED)
+
+    async def _write_all(self) -> None:
+        try:
+            while self._outbox and not self.ended.done():
+                stuck = self._loop.call_later(self._write_limit_s, self._finish, StreamEnd.NOT_READING)
+                try:
+                    await self._context.write(self._outbox.popleft())
+                finally:
+                    stuck.cancel()
+        except Exception:  # whatever gRPC raises for a broken stream: the reader sees the end, too
+            self._finish(StreamEnd.CLOSED_BY_BOT)
+        finally:
+            self._writing = None
+
+    def _finish(self, end: StreamEnd, *, stop_reading: bool = True) -> None:
+        if not self.ended.done():
+            self.ended.set_result(end)
+            self._outbox.clear()
+            if stop_reading and self._reading is not None:
+                self._reading.cancel()
