@@ -1,0 +1,91 @@
+"""Typed actions of Manhattan TraffIQ and their canonical text."""
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from referee.games.api import ActionText
+
+VEHICLES = ("taxi", "truck")
+"""Kinds of vehicle, in the order used everywhere; a taxi counts 1, a truck 2."""
+STREETS = ("h", "v", "w", "e", "s", "n")
+"""Names of the streets through a vertex: the horizontal, the vertical; where `colour_change_ends_street` parts an
+axis at the vertex, its arms to the west, east, south and north."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndTurn:
+    """The turn ends; actions that are left are forfeited."""
+
+    KIND: ClassVar[str] = "end_turn"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawTile:
+    """One city tile from the stock to the hand."""
+
+    KIND: ClassVar[str] = "draw"
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """A hand tile is laid on cell (x, y), x to the east and y to the north.
+
+    `face` is the tile as it lies: its side colours from north, clockwise (r red, t beige, g park, b water).
+    """
+
+    KIND: ClassVar[str] = "attach"
+    face: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taxi:
+    """An own taxi drives from vertex (x, y), the south-west corner of cell (x, y), to vertex (to_x, to_y)."""
+
+    KIND: ClassVar[str] = "taxi"
+    x: int
+    y: int
+    to_x: int
+    to_y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truck:
+    """An own truck drives one segment, from vertex (x, y) to vertex (to_x, to_y)."""
+
+    KIND: ClassVar[str] = "truck"
+    x: int
+    y: int
+    to_x: int
+    to_y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A vehicle ('taxi' or 'truck') from the supply on a vertex the tile just attached has completed."""
+
+    KIND: ClassVar[str] = "place"
+    vehicle: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compete:
+    """On each of these streets (names in the order of `STREETS`) every weaker opponent takes its vehicles back."""
+
+    KIND: ClassVar[str] = "compete"
+    streets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """No vehicle is placed, on none of the vertices that are open; or there is no competing."""
+
+    KIND: ClassVar[str] = "decline"
+
+
+TraffiqAction: TypeAlias = EndTurn | DrawTile | Attach | Taxi | Truck | Place | Compete | Decline
+
+TEXT = ActionText((EndTurn, DrawTile, Attach, Taxi, Truck, Place, Compete, Decline))

@@ -1,0 +1,560 @@
+"""Manhattan TraffIQ: the state of a match and what each answer does to it.
+
+A turn is up to two actions in the order attach, rides, draw. An attached tile may open vertices for placing; each
+vehicle placed or moved may ask whether to compete; then the turn goes on.
+"""
+
+from bisect import insort
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any, Final
+
+from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll
+from referee.games.manhattan_traffiq import scoring, seeing, serial, streets
+from referee.games.manhattan_traffiq.actions import (
+    VEHICLES,
+    Attach,
+    Compete,
+    Decline,
+    DrawTile,
+    EndTurn,
+    Place,
+    Taxi,
+    TraffiqAction,
+    Truck,
+)
+from referee.games.manhattan_traffiq.box import PLAYER_COUNTS, START_HAND
+from referee.games.manhattan_traffiq.city import City
+from referee.games.manhattan_traffiq.competing import Contest, compete_choices, contests
+from referee.games.manhattan_traffiq.events import (
+    Attached,
+    Competed,
+    Declined,
+    Drove,
+    FinalRound,
+    Finished,
+    Placed,
+    Returned,
+    StartPlayer,
+    TileDrawn,
+    TurnEnded,
+    Withdrew,
+)
+from referee.games.manhattan_traffiq.observation import Observation
+from referee.games.manhattan_traffiq.options import rules_of
+from referee.games.manhattan_traffiq.tables import tables_of
+
+ACTIONS_PER_TURN: Final = 2
+FOLLOWING: Final = {"": "ATLD", "A": "ATLD", "T": "LD", "L": "TD", "D": "D"}
+"""By the actions done this turn, which may follow: A attach, T taxi, L truck, D draw."""
+_END_TURN: Final = EndTurn()
+_DRAW: Final = DrawTile()
+_DECLINE: Final = Decline()
+_TILES: Final = Draw("tiles")
+_ASKED: Final = {
+    kind: tuple((Decision(seat, kind),) for seat in range(PLAYER_COUNTS[-1])) for kind in ("turn", "place", "compete")
+}
+_LETTERS: Final = {Taxi: "T", Truck: "L"}
+
+
+class TraffiqState:
+    """One position. Attributes are read-only for others; `seeing`, `serial` and `scoring` belong to it."""
+
+    __slots__ = (
+        "_fits",
+        "_legal",
+        "_regions",
+        "_rides",
+        "city",
+        "contests",
+        "final",
+        "hands",
+        "idle",
+        "left",
+        "open_vertices",
+        "options",
+        "owed",
+        "parked",
+        "phase",
+        "pieces",
+        "players",
+        "rules",
+        "seat",
+        "spot",
+        "start",
+        "stock",
+        "stock_left",
+        "supply",
+        "tables",
+        "turns",
+        "used",
+    )
+
+    def __init__(self, players: int, options: Mapping[str, Any]) -> None:
+        self.players = players
+        self.options = dict(options)
+        self.rules = rules_of(options)
+        self.tables = tables_of(options)
+        self.city = City(self.tables, self.rules.half_streets)
+        self.pieces: dict[int, int] = {}  # by vertex, 2 * seat + number of the vehicle kind
+        self.parked: list[list[int]] = [[] for _ in range(2 * players)]  # by piece, its vertices, ascending
+        self.supply: list[int] = list(self.tables.vehicles[players]) * players  # by piece
+        self.hands: list[list[int]] = [[] for _ in range(players)]  # numbers of kinds, ascending
+        self.stock = list(self.tables.counts)
+        self.stock_left = self.tables.tiles
+        self.phase = "start" if self.rules.random_start else "deal"
+        self.start = -1 if self.rules.random_start else 0
+        self.seat = self.start
+        self.used = ""
+        self.open_vertices: tuple[int, ...] = ()
+        self.spot = -1
+        self.contests: tuple[Contest, ...] = ()
+        self.turns = 0
+        self.idle = 0
+        self.final = False
+        self.owed: tuple[int, ...] = ()
+        self.left: tuple[int, ...] = ()
+        # Remembered answers. A clone shares them: whoever moves on takes a new dictionary, never empties the old.
+        self._legal: tuple[TraffiqAction, ...] | None = None
+        self._fits: dict[int, tuple[Attach, ...]] = {}
+        self._rides: dict[int, tuple[TraffiqAction, ...]] = {}
+        self._regions: dict[int, list[int]] = {}
+
+    # -- asking ------------------------------------------------------------------------------------------------
+
+    @property
+    def turn_seat(self) -> int:
+        return max(self.seat, 0)
+
+    def decisions(self) -> Sequence[Decision]:
+        return _ASKED[self.phase][self.seat] if self.phase in _ASKED else ()
+
+    def legal_actions(self, seat: int) -> Sequence[TraffiqAction]:
+        if self.phase not in _ASKED or seat != self.seat:
+            return ()
+        if self._legal is None:
+            if self.phase == "turn":
+                self._legal = self._turn_actions()
+            elif self.phase == "place":
+                self._legal = self._place_actions()
+            else:
+                names = tuple([contest.street for contest in self.contests])
+                self._legal = compete_choices(names, self.rules.street_by_street)
+        return self._legal
+
+    def _turn_actions(self) -> tuple[TraffiqAction, ...]:
+        following = FOLLOWING[self.used]
+        actions: list[TraffiqAction] = []
+        if self._may_draw(following):
+            actions.append(_DRAW)
+        if "T" in following:
+            actions += self._rides_of(2 * self.seat)
+        if "L" in following:
+            actions += self._rides_of(2 * self.seat + 1)
+        if "A" in following:
+            last = -1
+            for kind in self.hands[self.seat]:
+                if kind != last:
+                    last = kind
+                    actions += self._attaching(kind)
+        if self.rules.may_forfeit or self.final or not actions:
+            return (_END_TURN, *actions)
+        return tuple(actions)
+
+    def _place_actions(self) -> tuple[TraffiqAction, ...]:
+        actions: list[TraffiqAction] = [_DECLINE] if self.rules.may_skip_placing else []
+        taxis, trucks = self.supply[2 * self.seat], self.supply[2 * self.seat + 1]
+        for vertex in self.open_vertices:
+            taxi, truck = self.tables.places(vertex)
+            if taxis:
+                actions.append(taxi)
+            if trucks:
+                actions.append(truck)
+        return tuple(actions)
+
+    def _may_draw(self, following: str) -> bool:
+        return self.stock_left > 0 and not self.final and "D" in following
+
+    def _attaching(self, kind: int) -> tuple[Attach, ...]:
+        found = self._fits.get(kind)
+        if found is None:
+            fits, needs, rows = self.tables.fits[kind], self.city.needs, self.tables.attach_rows
+            actions: list[Attach] = []
+            for cell in self.city.frontier:
+                faces = fits[needs[cell]]
+                if faces:
+                    row = rows[cell] or self.tables.attach_row(cell)
+                    for face in faces:
+                        actions.append(row[face])
+            found = self._fits[kind] = tuple(actions)
+        return found
+
+    def _rides_of(self, piece: int) -> tuple[TraffiqAction, ...]:
+        found = self._rides.get(piece)
+        if found is None:
+            links, pieces = self.city.links, self.pieces
+            rides: list[TraffiqAction] = []
+            for source in self.parked[piece]:
+                if piece & 1:
+                    rides += [self.tables.truck_ride(source, v) for v in sorted(links[source]) if v not in pieces]
+                else:
+                    targets = streets.reachable(links, pieces, source, self._regions)
+                    rides += self.tables.taxi_rides(source, targets)
+            found = self._rides[piece] = tuple(rides)
+        return found
+
+    # -- answering ---------------------------------------------------------------------------------------------
+
+    def apply(self, actions: Mapping[int, TraffiqAction]) -> list[Event]:
+        if self.phase not in _ASKED:
+            raise IllegalAction(f"nobody is asked in phase '{self.phase}'")
+        if len(actions) != 1 or self.seat not in actions:
+            raise IllegalAction(f"seat {self.seat} is asked, answers came for {sorted(actions)}")
+        action = actions[self.seat]
+        handler = _HANDLERS[self.phase].get(type(action))
+        if handler is None:
+            raise IllegalAction(f"{type(action).__name__} does not answer the question '{self.phase}'")
+        events: list[Event] = []
+        handler(self, action, events)
+        self._legal = None
+        return events
+
+    def _answer_end_turn(self, action: EndTurn, events: list[Event]) -> None:
+        if not (self.rules.may_forfeit or self.final) and self.legal_actions(self.seat)[0] != _END_TURN:
+            raise IllegalAction("a turn has two actions while there are any (forfeit_actions_any_time is off)")
+        self._end_turn(events)
+
+    def _answer_draw(self, action: DrawTile, events: list[Event]) -> None:
+        if not self._may_draw(FOLLOWING[self.used]):
+            raise IllegalAction("nothing can be drawn: the stock is used up or the final round is being played")
+        self.used += "D"
+        self.phase = "draw"
+
+    def _answer_attach(self, action: Attach, events: list[Event]) -> None:
+        if "A" not in FOLLOWING[self.used]:
+            raise IllegalAction("tiles are attached before rides and draws")
+        tables, city, hand = self.tables, self.city, self.hands[self.seat]
+        kind = tables.face_kind.get(action.face, -1) if isinstance(action.face, str) else -1
+        if kind not in hand:
+            raise IllegalAction(f"no tile in hand lies as '{action.face}'")
+        cell = tables.index(action.x, action.y)
+        need = city.needs.get(cell)
+        if need is None:
+            raise IllegalAction(f"cell ({action.x}, {action.y}) is not a free cell beside the map")
+        if action.face not in tables.fits[kind][need]:
+            raise IllegalAction(f"'{action.face}' does not match the neighbours of cell ({action.x}, {action.y})")
+        hand.remove(kind)
+        self._fits = {}
+        completed = city.lay(cell, action.face)
+        events.append(Event(Attached(self.seat, action.face, action.x, action.y)))
+        self.used += "A"
+        if completed:
+            self._forget_rides()
+            self.open_vertices = tuple([vertex for vertex in completed if self._may_stand(vertex)])
+        self._go_on(events)
+
+    def _may_stand(self, vertex: int) -> bool:
+        segments = len(self.city.neighbours(vertex))
+        return segments > 1 or (self.rules.place_on_dead_end if segments == 1 else self.rules.place_anywhere)
+
+    def _answer_ride(self, action: Taxi | Truck, events: list[Event]) -> None:
+        letter = _LETTERS[type(action)]
+        if letter not in FOLLOWING[self.used]:
+            raise IllegalAction(
+                f"no {action.KIND} can drive now: one ride of each kind, after attaching, before drawing"
+            )
+        piece = 2 * self.seat + (letter == "L")
+        source, target = self.tables.index(action.x, action.y), self.tables.index(action.to_x, action.to_y)
+        if self.pieces.get(source) != piece:
+            raise IllegalAction(f"no {action.KIND} of seat {self.seat} stands on ({action.x}, {action.y})")
+        if not self._reaches(source, target, far=letter == "T"):
+            raise IllegalAction(f"the {action.KIND} cannot reach ({action.to_x}, {action.to_y})")
+        self._take(source)
+        self._put(target, piece)
+        self._forget_rides()
+        self.used += letter
+        events.append(Event(Drove(self.seat, VEHICLES[piece & 1], action.x, action.y, action.to_x, action.to_y)))
+        self._contest(target, events)
+
+    def _reaches(self, source: int, target: int, far: bool) -> bool:
+        links, pieces = self.city.links, self.pieces
+        if target in pieces or target not in links:
+            return False
+        if not far:
+            return target in links[source]
+        area = streets.region(links, pieces, target, self._regions)
+        return any(v not in pieces and streets.region(links, pieces, v, self._regions) is area for v in links[source])
+
+    def _answer_place(self, action: Place, events: list[Event]) -> None:
+        vertex = self.tables.index(action.x, action.y)
+        if vertex not in self.open_vertices:
+            raise IllegalAction(f"vertex ({action.x}, {action.y}) is not open for placing")
+        if action.vehicle not in VEHICLES:
+            raise IllegalAction(f"unknown vehicle '{action.vehicle}', expected one of {', '.join(VEHICLES)}")
+        piece = 2 * self.seat + VEHICLES.index(action.vehicle)
+        if not self.supply[piece]:
+            raise IllegalAction(f"seat {self.seat} has no {action.vehicle} in its supply")
+        self.supply[piece] -= 1
+        self._put(vertex, piece)
+        self._forget_rides()
+        self.open_vertices = tuple([other for other in self.open_vertices if other != vertex])
+        events.append(Event(Placed(self.seat, action.vehicle, action.x, action.y)))
+        if self._all_placed() and not self.rules.last_competes:
+            self._finish("all_placed", events)
+        else:
+            self._contest(vertex, events)
+
+    def _decline_place(self, action: Decline, events: list[Event]) -> None:
+        if not self.rules.may_skip_placing:
+            raise IllegalAction("a vehicle must be placed (placing_vehicle_optional is off)")
+        self.open_vertices = ()
+        events.append(Event(Declined(self.seat, "place")))
+        self._go_on(events)
+
+    def _answer_compete(self, action: Compete, events: list[Event]) -> None:
+        if action not in self.legal_actions(self.seat):
+            names = ", ".join(contest.street for contest in self.contests)
+            raise IllegalAction(f"cannot compete on {action.streets}: a weaker opponent stands on {names}")
+        self._throw_out(action.streets, events)
+        self._go_on(events)
+
+    def _decline_compete(self, action: Decline, events: list[Event]) -> None:
+        events.append(Event(Declined(self.seat, "compete")))
+        self._go_on(events)
+
+    # -- what follows from an answer ---------------------------------------------------------------------------
+
+    def _contest(self, vertex: int, events: list[Event]) -> None:
+        """A vehicle of the active seat was placed on or moved to `vertex`."""
+        self.contests = contests(self.city, vertex, self.pieces, self.seat, self.rules)
+        if not self.contests:
+            self._go_on(events)
+            return
+        self.spot = vertex
+        self.phase = "compete"
+        if not self.rules.may_skip_competing:
+            self._throw_out(tuple([contest.street for contest in self.contests]), events)
+            self._go_on(events)
+
+    def _throw_out(self, names: tuple[str, ...], events: list[Event]) -> None:
+        events.append(Event(Competed(self.seat, *self.tables.xy[self.spot], names)))
+        for contest in self.contests:
+            if contest.street in names:
+                for vertex in contest.losers:
+                    piece = self._take(vertex)
+                    self.supply[piece] += 1
+                    xy = self.tables.xy[vertex]
+                    events.append(Event(Returned(piece >> 1, VEHICLES[piece & 1], *xy)))
+        self._forget_rides()
+
+    def _go_on(self, events: list[Event]) -> None:
+        """The next question of the turn, or its end, or the end of the match."""
+        self.spot = -1
+        self.contests = ()
+        if self._all_placed():
+            self._finish("all_placed", events)
+        elif self.open_vertices and (self.supply[2 * self.seat] or self.supply[2 * self.seat + 1]):
+            self.phase = "place"
+        elif len(self.used) == ACTIONS_PER_TURN or (self.used == "D" and not self._may_draw("D")):
+            self._end_turn(events)
+        else:
+            self.open_vertices = ()
+            self.phase = "turn"
+
+    def _all_placed(self) -> bool:
+        return not (self.supply[2 * self.seat] or self.supply[2 * self.seat + 1])
+
+    def _end_turn(self, events: list[Event]) -> None:
+        events.append(Event(TurnEnded(self.seat)))
+        self.turns += 1
+        self.idle = 0 if "A" in self.used or "D" in self.used else self.idle + 1
+        self.used = ""
+        self.open_vertices = ()
+        self.spot = -1
+        self.contests = ()
+        if self.final:
+            self.owed = tuple([seat for seat in self.owed if seat != self.seat])
+        elif reason := self._final_reason():
+            self.final = True
+            self.owed = tuple([seat for seat in range(self.players) if seat not in self.left])
+            events.append(Event(FinalRound(self._next_seat(), reason)))
+        if self.final and not self.owed:
+            self._finish("final_round", events)
+            return
+        self.seat = self._next_seat()
+        self.phase = "turn"
+
+    def _final_reason(self) -> str:
+        rounds = self.rules.no_progress_rounds
+        if not self.stock_left:
+            return "stock"
+        if rounds and self.idle >= rounds * (self.players - len(self.left)):
+            return "no_progress"
+        return "turn_limit" if self.turns >= self.rules.turn_limit else ""
+
+    def _next_seat(self) -> int:
+        """The next seat in play, clockwise; in the final round, of those that are owed a turn."""
+        seat = (self.seat + 1) % self.players
+        while seat in self.left or (self.final and seat not in self.owed):
+            seat = (seat + 1) % self.players
+        return seat
+
+    def _finish(self, reason: str, events: list[Event]) -> None:
+        self.phase = "over"
+        self.open_vertices = ()
+        self.spot = -1
+        self.contests = ()
+        events.append(Event(Finished(reason)))
+
+    def _put(self, vertex: int, piece: int) -> None:
+        self.pieces[vertex] = piece
+        insort(self.parked[piece], vertex)
+
+    def _take(self, vertex: int) -> int:
+        piece = self.pieces.pop(vertex)
+        self.parked[piece].remove(vertex)
+        return piece
+
+    def forget_choices(self) -> None:
+        """The hands changed from outside."""
+        self._legal = None
+
+    def _forget_rides(self) -> None:
+        self._rides = {}
+        self._regions = {}
+
+    # -- chance ------------------------------------------------------------------------------------------------
+
+    def chance_outcomes(self) -> Sequence[tuple[Outcome, int]]:
+        if self.phase == "start":
+            return [(seat, 1) for seat in range(self.players) if seat not in self.left]
+        if self.phase in ("deal", "draw"):
+            return [pair for pair in zip(self.tables.kinds, self.stock, strict=True) if pair[1]]
+        return ()
+
+    def chance_stream(self) -> Chance:
+        if self.phase == "start":
+            return Roll("start_player", 0, 0)
+        if self.phase in ("deal", "draw"):
+            return _TILES
+        raise IllegalAction(f"nothing is left to chance in phase '{self.phase}'")
+
+    def apply_chance(self, outcome: Outcome) -> list[Event]:
+        if self.phase == "start":
+            return self._choose_start(outcome)
+        if self.phase not in ("deal", "draw"):
+            raise IllegalAction(f"nothing is left to chance in phase '{self.phase}'")
+        kind = self.tables.kind_number.get(outcome, -1) if isinstance(outcome, str) else -1
+        if kind < 0 or not self.stock[kind]:
+            raise IllegalAction(f"{outcome!r} is not in the stock")
+        seat = self.seat if self.phase == "draw" else self._next_to_deal()
+        self.stock[kind] -= 1
+        self.stock_left -= 1
+        insort(self.hands[seat], kind)
+        seen = TileDrawn(seat, self.tables.kinds[kind])
+        events = [Event(seen) if self.rules.open_hands else Event(TileDrawn(seat, ""), {seat: seen})]
+        if self.phase == "draw":
+            self._go_on(events)
+        elif self._next_to_deal() < 0:
+            self.phase = "turn"
+        self._legal = None
+        return events
+
+    def _choose_start(self, outcome: Outcome) -> list[Event]:
+        if type(outcome) is not int or not 0 <= outcome < self.players or outcome in self.left:
+            raise IllegalAction(f"{outcome!r} is not a seat that can begin")
+        self.start = self.seat = outcome
+        self._deal_on()
+        return [Event(StartPlayer(outcome))]
+
+    def _deal_on(self) -> None:
+        self.phase = "turn" if self._next_to_deal() < 0 else "deal"
+
+    def _next_to_deal(self) -> int:
+        """The seat that gets the next tile of the starting hands, -1 if all have theirs."""
+        for seat, hand in enumerate(self.hands):
+            if len(hand) < START_HAND and seat not in self.left:
+                return seat
+        return -1
+
+    # -- leaving and ending ------------------------------------------------------------------------------------
+
+    def withdraw(self, seat: int) -> list[Event]:
+        if self.phase == "over":
+            raise IllegalAction("the match is over")
+        if type(seat) is not int or not 0 <= seat < self.players or seat in self.left:
+            raise IllegalAction(f"seat {seat} is not in the match")
+        for piece in (2 * seat, 2 * seat + 1):
+            for vertex in list(self.parked[piece]):
+                self._take(vertex)
+                self.supply[piece] += 1
+        self._forget_rides()
+        self._legal = None
+        self.left += (seat,)
+        self.owed = tuple([other for other in self.owed if other != seat])
+        events = [Event(Withdrew(seat))]
+        if len(self.left) == self.players - 1:
+            self._finish("last_seat", events)
+        elif self.phase == "start":
+            pass
+        elif self.phase == "deal":
+            if seat == self.seat:
+                self.start = self.seat = self._next_seat()
+            self._deal_on()
+        elif seat == self.seat:
+            self._end_turn(events)
+        elif self.phase == "compete":
+            self.contests = contests(self.city, self.spot, self.pieces, self.seat, self.rules)
+            if not self.contests:
+                self._go_on(events)
+        return events
+
+    def is_terminal(self) -> bool:
+        return self.phase == "over"
+
+    def returns(self) -> tuple[int, ...]:
+        return scoring.scores(self)
+
+    def ranking(self) -> tuple[int, ...]:
+        return scoring.ranking(self)
+
+    # -- looking and copying -----------------------------------------------------------------------------------
+
+    def observation(self, viewer: int | None) -> Observation:
+        return seeing.observe(self, viewer)
+
+    def resample(self, viewer: int | None, rng: Random) -> "TraffiqState":
+        twin = self.clone()
+        seeing.redistribute(twin, viewer, rng)
+        return twin
+
+    def clone(self) -> "TraffiqState":
+        twin = TraffiqState.__new__(TraffiqState)
+        for name in _SHARED:
+            setattr(twin, name, getattr(self, name))
+        twin.city = self.city.copy()
+        twin.pieces = self.pieces.copy()
+        twin.parked = [vertices.copy() for vertices in self.parked]
+        twin.supply = self.supply.copy()
+        twin.hands = [hand.copy() for hand in self.hands]
+        twin.stock = self.stock.copy()
+        return twin
+
+    def to_dict(self) -> dict[str, Any]:
+        return serial.to_dict(self)
+
+
+_SHARED: Final = tuple(
+    name for name in TraffiqState.__slots__ if name not in ("city", "pieces", "parked", "supply", "hands", "stock")
+)
+_HANDLERS: Final[dict[str, dict[type[Any], Callable[[TraffiqState, Any, list[Event]], None]]]] = {
+    "turn": {
+        EndTurn: TraffiqState._answer_end_turn,
+        DrawTile: TraffiqState._answer_draw,
+        Attach: TraffiqState._answer_attach,
+        Taxi: TraffiqState._answer_ride,
+        Truck: TraffiqState._answer_ride,
+    },
+    "place": {Place: TraffiqState._answer_place, Decline: TraffiqState._decline_place},
+    "compete": {Compete: TraffiqState._answer_compete, Decline: TraffiqState._decline_compete},
+}

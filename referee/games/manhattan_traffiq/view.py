@@ -1,0 +1,177 @@
+"""A text board and plain sentences."""
+
+from referee.games.manhattan_traffiq import actions as act
+from referee.games.manhattan_traffiq import events as ev
+from referee.games.manhattan_traffiq.actions import TraffiqAction
+from referee.games.manhattan_traffiq.events import TraffiqEvent
+from referee.games.manhattan_traffiq.observation import Observation
+
+COLUMNS = 100
+SEAT_COLOURS = ("red", "yellow", "blue", "green")
+_CELL = 6
+_MARGIN = 5
+_CELLS_ACROSS = (COLUMNS - _MARGIN - 2) // _CELL
+_STREETS_NAMED = {
+    "h": "the horizontal street",
+    "v": "the vertical street",
+    "w": "the street to the west",
+    "e": "the street to the east",
+    "s": "the street to the south",
+    "n": "the street to the north",
+}
+_ACROSS = {"r": "════", "t": "────", "g": " gg ", "b": " bb "}
+_DOWN = {"r": "║", "t": "│", "g": "g", "b": "b"}
+_LEGEND = (
+    "+ complete vertex   . incomplete   t0 taxi, T0 truck of seat 0   ══ red street   ── beige street",
+    "r t g b between dots: colour of an open side (red, beige: half streets; green park, blue water)",
+)
+
+
+def text_board(seen: Observation) -> str:
+    """The map north up, in panels where it is wide, then the seats and what is asked."""
+    lines = [*_panels(seen), "", *_LEGEND, ""]
+    lines += [_seat_line(seen, seat) for seat in range(seen.players)]
+    lines += [_status(seen), *_question(seen)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _panels(seen: Observation) -> list[str]:
+    faces = {(tile.x, tile.y): tile.face for tile in seen.tiles}
+    vehicles = {
+        (piece.x, piece.y): f"{'T' if piece.vehicle == 'truck' else 't'}{piece.seat}" for piece in seen.vehicles
+    }
+    first, last = min(x for x, _ in faces), max(x for x, _ in faces)
+    lines: list[str] = []
+    for west in range(first, last + 1, _CELLS_ACROSS):
+        east = min(west + _CELLS_ACROSS, last + 1)
+        if lines:
+            lines.append("")
+        lines.append(" " * _MARGIN + "".join(f"{x:<{_CELL}}" for x in range(west, east + 1)))
+        lines += _panel(faces, vehicles, west, east)
+    return lines
+
+
+def _panel(faces: dict[tuple[int, int], str], vehicles: dict[tuple[int, int], str], west: int, east: int) -> list[str]:
+    """Vertices from x = `west` to `east`, and the cells between them."""
+    lines = []
+    south, north = min(y for _, y in faces), max(y for _, y in faces) + 1
+    for y in range(north, south - 1, -1):
+        row = f"{y:>{_MARGIN - 1}} "
+        under = " " * _MARGIN
+        for x in range(west, east + 1):
+            row += f"{vehicles.get((x, y)) or _vertex(faces, x, y):<2}"
+            row += _side(faces.get((x, y)), faces.get((x, y - 1)), 2, _ACROSS, "{0:^4}") if x < east else ""
+            under += f"{_side(faces.get((x, y - 1)), faces.get((x - 1, y - 1)), 3, _DOWN, '{0}'):<2}"
+            under += " " * (_CELL - 2)
+        lines += [row, under]
+    return lines[:-1]
+
+
+def _vertex(faces: dict[tuple[int, int], str], x: int, y: int) -> str:
+    around = sum(cell in faces for cell in ((x, y), (x - 1, y), (x, y - 1), (x - 1, y - 1)))
+    return "+" if around == 4 else "." if around else " "
+
+
+def _side(after: str | None, before: str | None, side: int, full: dict[str, str], half: str) -> str:
+    """The border between two cells; `side` is that of `after`, the opposite one that of `before`."""
+    if after is not None and before is not None:
+        return full[after[side]]
+    face = after or before
+    if face is None:
+        return half.format(" ")
+    return half.format(face[side if after else side - 2])
+
+
+def _seat_line(seen: Observation, seat: int) -> str:
+    who = f"seat {seat} ({SEAT_COLOURS[seat]})"
+    if seat in seen.left:
+        return f"{who}: left the match"
+    turn = "  <- turn" if seat == seen.turn_seat and seen.phase != "over" else ""
+    hand = " ".join(seen.hands[seat]) if seen.hands[seat] else _count(seen.hand_sizes[seat], "tile")
+    supply = f"{_count(seen.taxis[seat], 'taxi')}, {_count(seen.trucks[seat], 'truck')}"
+    return f"{who}: {_count(seen.scores[seat], 'point')}, supply {supply}, hand {hand}"[: COLUMNS - 10] + turn
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _status(seen: Observation) -> str:
+    final = ", final round" if seen.final_round else ""
+    used = f", done this turn {seen.used}" if seen.used else ""
+    return f"stock {_count(seen.stock, 'tile')}, {_count(seen.turns, 'turn')} played{used}{final}"
+
+
+def _question(seen: Observation) -> list[str]:
+    if seen.phase == "place":
+        places = " ".join(f"({x}, {y})" for x, y in seen.open_vertices)
+        return [f"a vehicle may be placed on {places}"]
+    if seen.phase == "compete" and seen.spot is not None:
+        streets = " and ".join(_STREETS_NAMED[street] for street in seen.streets)
+        return [f"competing at ({seen.spot[0]}, {seen.spot[1]}) is possible on {streets}"]
+    return ["the match is over"] if seen.phase == "over" else []
+
+
+def describe_action(action: TraffiqAction) -> str:
+    match action:
+        case act.EndTurn():
+            return "End the turn."
+        case act.DrawTile():
+            return "Draw a city tile."
+        case act.Attach(face, x, y):
+            return f"Attach a tile to ({x}, {y}) as {_sides(face)}."
+        case act.Taxi(x, y, to_x, to_y):
+            return f"Drive the taxi at ({x}, {y}) to ({to_x}, {to_y})."
+        case act.Truck(x, y, to_x, to_y):
+            return f"Drive the truck at ({x}, {y}) to ({to_x}, {to_y})."
+        case act.Place(vehicle, x, y):
+            return f"Place a {vehicle} on ({x}, {y})."
+        case act.Compete(streets):
+            return f"Compete on {' and '.join(_STREETS_NAMED[street] for street in streets)}."
+        case act.Decline():
+            return "Decline."
+
+
+def describe_event(payload: TraffiqEvent) -> str:
+    match payload:
+        case ev.StartPlayer(seat):
+            return f"Seat {seat} begins."
+        case ev.TileDrawn(seat, tile):
+            return f"Seat {seat} draws {f'the tile {tile}' if tile else 'a tile'}."
+        case ev.Attached(seat, face, x, y):
+            return f"Seat {seat} attaches a tile to ({x}, {y}) as {_sides(face)}."
+        case ev.Placed(seat, vehicle, x, y):
+            return f"Seat {seat} places a {vehicle} on ({x}, {y})."
+        case ev.Drove(seat, vehicle, x, y, to_x, to_y):
+            return f"Seat {seat} drives a {vehicle} from ({x}, {y}) to ({to_x}, {to_y})."
+        case ev.Competed(seat, x, y, streets):
+            named = " and ".join(_STREETS_NAMED[street] for street in streets)
+            return f"Seat {seat} competes at ({x}, {y}) on {named}."
+        case ev.Returned(seat, vehicle, x, y):
+            return f"Seat {seat} takes its {vehicle} at ({x}, {y}) back."
+        case ev.Declined(seat, what):
+            return f"Seat {seat} {'places no further vehicle' if what == 'place' else 'does not compete'}."
+        case ev.TurnEnded(seat):
+            return f"The turn of seat {seat} is over."
+        case ev.FinalRound(first, reason):
+            return f"The final round begins with seat {first}: {_FINAL_SAID[reason]}."
+        case ev.Withdrew(seat):
+            return f"Seat {seat} leaves the match; its vehicles leave the map."
+        case ev.Finished(reason):
+            return f"The match is over: {_END_SAID[reason]}."
+
+
+_FINAL_SAID = {
+    "stock": "the last tile has been drawn",
+    "no_progress": "nobody attached or drew for too long",
+    "turn_limit": "the turn limit is reached",
+}
+_END_SAID = {
+    "all_placed": "a seat has all its vehicles on the map",
+    "final_round": "the final round has been played",
+    "last_seat": "one seat is left",
+}
+
+
+def _sides(face: str) -> str:
+    return ", ".join(f"{name} {side}" for name, side in zip(("N", "E", "S", "W"), face, strict=True))
