@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any, get_args, get_origin, get_type_hints
 
 from referee.games.api import ActionSyntaxError
@@ -37,7 +37,8 @@ class ToyCodec:
 
 
 def _encode(value: Any) -> bytes:
-    return json.dumps({"kind": value.KIND, **asdict(value)}, separators=(",", ":")).encode("ascii")
+    named = {"kind": value.KIND} | {field.name: getattr(value, field.name) for field in fields(value)}
+    return json.dumps(named, separators=(",", ":")).encode("ascii")
 
 
 def _parse(data: bytes) -> Any:

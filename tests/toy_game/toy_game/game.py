@@ -22,7 +22,7 @@ class ToyGame:
     title = "Toy"
     rules_version = 1
     player_counts = (2, 3, 4)
-    options = (
+    options: tuple[Option, ...] = (
         Option("rounds", 4, "Turns of each seat.", "OURS", minimum=1, maximum=12),
         Option("peeking", True, "Whether stashes can be looked at.", "OURS"),
     )

@@ -1,0 +1,101 @@
+"""Clones and dictionaries: equal to the state, and nothing shared with it."""
+
+import json
+from typing import Any
+
+from referee.games.api import State
+from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.nodes import Node
+from referee.games.conformance.playout import play_on
+from referee.games.conformance.trial import Trial, fingerprint
+
+STEPS_ON_A_CLONE = 12
+
+
+def check_clone(trial: Trial, state: State, node: Node) -> None:
+    """Equal, and what is played on the clone does not show in the state."""
+    before = fingerprint(state)
+    clone = state.clone()
+    if fingerprint(clone) != before:
+        raise CheckFailed("clone", f"the clone differs: {difference(state.to_dict(), clone.to_dict())}")
+    was = state.to_dict()
+    play_on(
+        trial,
+        clone,
+        trial.rng("clone"),
+        trial.ledger.copy(),
+        steps=STEPS_ON_A_CLONE,
+        gone=trial.gone,
+        leave_share=0.1,
+    )
+    if fingerprint(state) != before:
+        raise CheckFailed("clone", f"play on the clone changed the state: {difference(was, state.to_dict())}")
+
+
+def check_dict(trial: Trial, state: State, node: Node) -> None:
+    """Pure JSON, restorable, canonical, and not shared."""
+    data = state.to_dict()
+    check_json(data)
+    text = json.dumps(data, sort_keys=True)
+    restored = trial.game.state_from_dict(json.loads(text))
+    again = restored.to_dict()
+    if json.dumps(again, sort_keys=True) != text:
+        raise CheckFailed("dict", f"state_from_dict(to_dict()) differs: {difference(data, again)}")
+    for viewer in trial.viewers:
+        if trial.looks(restored, viewer) != trial.looks(state, viewer):
+            raise CheckFailed("dict", f"the restored state looks different to {named(viewer)}")
+    if list(restored.decisions()) != list(node.decisions):
+        raise CheckFailed("dict", f"the restored state asks {restored.decisions()}, not {node.decisions}")
+    if list(restored.chance_outcomes()) != list(node.outcomes):
+        raise CheckFailed("dict", "the restored state offers other chance outcomes")
+    donor = json.loads(text)
+    restored = trial.game.state_from_dict(donor)
+    spoil(data)
+    spoil(donor)
+    for what, holder in (("to_dict() shares", state), ("state_from_dict() keeps", restored)):
+        if json.dumps(holder.to_dict(), sort_keys=True) != text:
+            raise CheckFailed("dict", f"{what} a list or dictionary: changing it changed the state")
+
+
+def check_json(value: Any, place: str = "state") -> None:
+    """CheckFailed `dict` unless `value` is of JSON's types, with text keys and without floats."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if type(key) is not str:
+                raise CheckFailed("dict", f"{place} has the key {key!r}; JSON keys are texts")
+            check_json(item, f"{place}.{key}")
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            check_json(item, f"{place}[{position}]")
+    elif value is not None and type(value) not in (bool, int, str):
+        raise CheckFailed("dict", f"{place} is the {type(value).__name__} {value!r}")
+
+
+def difference(first: Any, second: Any, place: str = "state") -> str:
+    """The first place where two JSON values differ, for messages."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        for key in sorted(first.keys() | second.keys()):
+            if first.get(key) != second.get(key):
+                return difference(first.get(key), second.get(key), f"{place}.{key}")
+    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        for position, (one, other) in enumerate(zip(first, second, strict=True)):
+            if one != other:
+                return difference(one, other, f"{place}[{position}]")
+    return f"{place} is {str(first)[:200]} here and {str(second)[:200]} there"
+
+
+def spoil(value: Any) -> None:
+    """Empty all lists and dictionaries within."""
+    if isinstance(value, dict):
+        for item in value.values():
+            spoil(item)
+        value.clear()
+    elif isinstance(value, list):
+        for item in value:
+            spoil(item)
+        value.clear()
+
+
+def named(viewer: int | None) -> str:
+    """A viewer, for messages."""
+    return "a spectator" if viewer is None else f"seat {viewer}"

@@ -1,0 +1,82 @@
+"""Non-interference: what a viewer may not know is drawn anew, and nothing the viewer gets may change."""
+
+from referee.games.api import State
+from referee.games.conformance.copies import difference, named
+from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.legal import first_difference
+from referee.games.conformance.luck import Ledger
+from referee.games.conformance.nodes import Node, check_conserved
+from referee.games.conformance.playout import play_on
+from referee.games.conformance.trial import Trial, fingerprint
+
+RESAMPLES = 2
+STEPS_AFTER = 15
+
+
+def check_non_interference(trial: Trial, state: State, node: Node) -> None:
+    """Observation and legal list of every viewer, byte by byte, under resampling."""
+    rng, codec = trial.rng("non_interference"), trial.game.codec
+    before = fingerprint(state)
+    for viewer in trial.viewers:
+        seen = trial.looks(state, viewer)
+        for _ in range(RESAMPLES):
+            other = state.resample(viewer, rng)
+            if fingerprint(state) != before:
+                raise CheckFailed("resample", f"resample({viewer}) changed the state it was asked of")
+            if trial.looks(other, viewer) != seen:
+                one, two = repr(state.observation(viewer)), repr(other.observation(viewer))
+                raise CheckFailed(
+                    "non_interference",
+                    f"the observation of {named(viewer)} changes with what it may not know (or resample() changes what "
+                    f"it does know): {one} against {two}; the states: {difference(state.to_dict(), other.to_dict())}",
+                )
+            if viewer is not None and viewer in node.legal:
+                legal, again = list(node.legal[viewer]), list(other.legal_actions(viewer))
+                if codec.encode_actions(legal) != codec.encode_actions(again):
+                    raise CheckFailed(
+                        "non_interference",
+                        f"the legal list of {named(viewer)} changes with what it may not know: "
+                        f"{first_difference(legal, again)}",
+                    )
+
+
+def check_resample(trial: Trial, state: State, node: Node) -> None:
+    """The same node, other secrets, nothing of the original touched, and a match that can be played."""
+    before = fingerprint(state)
+    for viewer in trial.viewers:
+        purpose = f"resample for {named(viewer)}"
+        other = state.resample(viewer, trial.rng(purpose))
+        mark = fingerprint(other)
+        if fingerprint(state.resample(viewer, trial.rng(purpose))) != mark:
+            raise CheckFailed("resample", f"resample({viewer}) gives two states for one generator")
+        check_same_node(trial, state, other, node, f"resample({viewer})")
+        trial.tally.add("hidden", "resampled")
+        trial.tally.add("hidden", "resampled, not the identity", mark != before)
+        try:
+            play_on(trial, other, trial.rng(purpose), Ledger(), steps=STEPS_AFTER, gone=trial.gone)
+        except CheckFailed as failed:
+            raise failed.within(f"in play after resample({viewer})") from failed
+    if fingerprint(state) != before:
+        raise CheckFailed("resample", "play on a resampled state changed the state itself")
+
+
+def check_same_node(trial: Trial, state: State, other: State, node: Node, what: str) -> None:
+    """`other` stands where `state` stands: whose turn, who is asked, which stream of luck, or the same end."""
+    if list(other.decisions()) != list(node.decisions) or other.turn_seat != state.turn_seat:
+        raise CheckFailed(
+            "resample",
+            f"{what} asks {other.decisions()} on the turn of seat {other.turn_seat}, the state {node.decisions} on "
+            f"that of {state.turn_seat}",
+        )
+    if bool(other.chance_outcomes()) != bool(node.outcomes):
+        raise CheckFailed("resample", f"{what} is {'not ' if node.outcomes else ''}at a chance node")
+    if node.outcomes and other.chance_stream() != node.stream:
+        raise CheckFailed("resample", f"{what} awaits {other.chance_stream()}, the state {node.stream}")
+    if other.is_terminal() != node.terminal:
+        raise CheckFailed("resample", f"{what} is terminal: {other.is_terminal()}; the state: {node.terminal}")
+    if node.terminal and (other.ranking(), other.returns()) != (state.ranking(), state.returns()):
+        raise CheckFailed("resample", f"{what} of the final state ends differently")
+    try:
+        check_conserved(trial, other)
+    except CheckFailed as failed:
+        raise failed.within(what) from failed

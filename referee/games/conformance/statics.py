@@ -1,0 +1,123 @@
+"""Checks of the game object itself, without a match."""
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from referee.games.api import DATA_OPTION, DataError, Game, PlayersError, resolve_options
+from referee.games.conformance.copies import check_json, spoil
+from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.trial import fingerprint
+
+NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+DAMAGED_DATA = 40
+
+
+def check_attributes(game: Game) -> None:
+    """CheckFailed `attributes` for the first thing that is not well formed."""
+    demand(NAME.fullmatch(game.id) is not None, f"id {game.id!r} is not like 'a_name'")
+    demand(bool(game.title) and game.title.isprintable(), f"title is {game.title!r}")
+    version = game.rules_version
+    demand(type(version) is int and version >= 1, f"rules_version is {version!r}, not 1 or more")
+    counts = game.player_counts
+    well = type(counts) is tuple and bool(counts) and all(type(count) is int and count >= 1 for count in counts)
+    demand(well and list(counts) == sorted(set(counts)), f"player_counts {counts!r} is no ascending tuple")
+    demand(type(game.draws_possible) is bool, "draws_possible is neither True nor False")
+    demand(all(type(text) is str and bool(text) for text in game.notes), "notes are not all texts")
+    check_options(game)
+    options = resolve_options(game.id, game.options, {})
+    for players in counts:
+        bound = game.max_decisions(players, options)
+        demand(type(bound) is int and bound > 0, f"max_decisions({players}) is {bound!r}")
+        teams = game.teams(players, options)
+        whole = type(teams) is tuple and len(teams) == players and set(teams) == set(range(len(set(teams))))
+        demand(whole, f"teams({players}) is {teams!r}, not {players} team numbers from 0")
+    for players in {0, -1, counts[0] - 1, counts[-1] + 1, 1000} - set(counts):
+        try:
+            game.new_initial_state(players, options)
+        except PlayersError:
+            continue
+        raise CheckFailed("attributes", f"{players} players are accepted; player_counts is {counts}")
+
+
+def check_options(game: Game) -> None:
+    """Options are named, documented, and accept their own defaults."""
+    names = [option.name for option in game.options]
+    demand(len(set(names)) == len(names), f"an option is there twice: {names}")
+    for option in game.options:
+        demand(NAME.fullmatch(option.name) is not None, f"option name {option.name!r} is not like 'a_name'")
+        demand(option.name != DATA_OPTION, f"'{DATA_OPTION}' is a reserved option name")
+        demand(option.accepts(option.default), f"option '{option.name}' does not accept its default")
+        demand(all(option.accepts(choice) for choice in option.choices), f"option '{option.name}': mixed choices")
+        demand(bool(option.doc.strip()), f"option '{option.name}' has no doc")
+        demand(bool(option.confidence.strip()), f"option '{option.name}' has no confidence mark")
+
+
+def demand(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise CheckFailed("attributes", otherwise)
+
+
+def check_data(game: Game) -> None:
+    """CheckFailed `data` unless the box data is JSON, fits, is handed out as a copy, and junk is told from it."""
+    data = game.default_data()
+    try:
+        check_plain(data)
+        game.check_data(data)
+    except (CheckFailed, DataError) as error:
+        raise CheckFailed("data", f"default_data() does not pass: {error}") from error
+    text = json.dumps(data, sort_keys=True)
+    for players in game.player_counts:
+        plain = resolve_options(game.id, game.options, {})
+        replaced = resolve_options(game.id, game.options, {DATA_OPTION: json.loads(text)})
+        first = fingerprint(game.new_initial_state(players, plain))
+        if fingerprint(game.new_initial_state(players, replaced)) != first:
+            raise CheckFailed("data", f"with default_data() given, {players} players start from another state")
+        if json.dumps(replaced[DATA_OPTION], sort_keys=True) != text:
+            raise CheckFailed("data", "new_initial_state() changed the data it was given")
+    spoil(data)
+    if json.dumps(game.default_data(), sort_keys=True) != text:
+        raise CheckFailed("data", "default_data() hands out its own lists: changing them changed the next answer")
+    for what, junk in damaged(json.loads(text)):
+        try:
+            game.check_data(junk)
+        except DataError:
+            continue
+        except Exception as error:
+            raise CheckFailed("data", f"check_data of {what} raised {type(error).__name__}({error})") from error
+
+
+def check_plain(data: Any) -> None:
+    if not isinstance(data, dict):
+        raise CheckFailed("data", "default_data() is no dictionary")
+    check_json(data, "data")
+
+
+def damaged(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Things that are no box, and boxes with one value replaced or taken away; some of these may be good boxes."""
+    yield from ((repr(junk), junk) for junk in (None, 0, "box", [], {}, [data], {"no_such_key": 1}))
+    rng = Random(0)
+    for _ in range(DAMAGED_DATA):
+        broken = copy.deepcopy(data)
+        place = "data"
+        holder: Any = broken
+        while True:
+            keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+            if not keys:
+                break
+            key = rng.choice(keys)
+            place += f"[{key!r}]"
+            if isinstance(holder[key], dict | list) and rng.random() < 0.8:
+                holder = holder[key]
+                continue
+            if rng.random() < 0.3:
+                del holder[key]
+                place += " taken away"
+            else:
+                holder[key] = rng.choice((None, -1, 10**9, "", "x", [], {}, True, 1.5))
+                place += f" = {holder[key]!r}"
+            break
+        yield place, broken
