@@ -1,6 +1,6 @@
 """The guardian: one small program per bot that outlives the referee just long enough to clean up.
 
-Started as `python -I -S guardian.py key=value ... -- program argument ...`, stdin being a socket to the referee,
+Started as `python -I -S start_guardian.py key=value ... -- program argument ...`, stdin being a socket to the referee,
 stdout and stderr the bot's own, the environment the bot's. It becomes child subreaper, starts the bot in a session
 of its own and then waits. As a subreaper it inherits every double-forked or setsid'ed descendant of the bot, so the
 tree under it is always the whole of it. When the referee says so, dies, or the bot exits, nothing of that tree stays.
@@ -17,7 +17,6 @@ import _signal as signal  # type: ignore[import-not-found]
 import ctypes
 import os
 import select
-import sys
 import time
 
 CONTROL = 0
@@ -286,7 +285,4 @@ def main(words: list[str]) -> None:
         report(b"fault " + repr(error).encode("ascii", "backslashreplace"))
     guardian.end_all()
     remove_scratch(single["scratch"])
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    os._exit(0)  # nothing is left to tidy up, and the referee waits

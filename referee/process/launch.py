@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from referee.process import guardian
+from referee.process import start_guardian
 from referee.process.entry import Entry
 from referee.process.limits import ProcessLimits
 
@@ -40,7 +40,7 @@ def guardian_argv(entry: Entry, *, limits: ProcessLimits, scratch: Path, launche
         sys.executable,
         "-I",
         "-S",
-        guardian.__file__,
+        start_guardian.__file__,
         f"cwd={entry.folder}",
         f"scratch={scratch}",
         f"linger_ms={round(limits.linger_s * 1000)}",
