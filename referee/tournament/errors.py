@@ -1,0 +1,44 @@
+"""What can stand in the way of a tournament. Each says what is wrong, where, and what to do next."""
+
+from pathlib import Path
+
+
+class TournamentError(Exception):
+    """Base of all expected errors: `str()` is one sentence on what is wrong, `next_step` one on what to do."""
+
+    def __init__(self, what: str, next_step: str) -> None:
+        super().__init__(what)
+        self.next_step = next_step
+
+
+class ConfigError(TournamentError):
+    """A tournament file, or a bot it names, that cannot be used. `line` counts from 1, None where unknown."""
+
+    def __init__(self, path: Path, line: int | None, what: str, next_step: str) -> None:
+        super().__init__(f"{path}{'' if line is None else f':{line}'}: {what}", next_step)
+        self.path = path
+        self.line = line
+
+
+class ChangedError(TournamentError):
+    """The run in the folder was started with another configuration. `changes` has a line for each difference."""
+
+    def __init__(self, what: str, next_step: str, changes: tuple[str, ...]) -> None:
+        super().__init__(what, next_step)
+        self.changes = changes
+
+
+class BusyError(TournamentError):
+    """Another runner is at work in the folder."""
+
+
+class JournalError(TournamentError):
+    """The journal in the run folder is damaged."""
+
+
+class PlatformError(TournamentError):
+    """The machine does not let the run go on: disk, sockets, processes. What was played is kept."""
+
+
+class UsageError(TournamentError):
+    """A request that makes no sense here."""

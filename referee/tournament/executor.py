@@ -1,0 +1,39 @@
+"""Where matches are played: the seam between the runner and whatever machines there are.
+
+An executor takes specifications and gives results. It knows no schedule, no ratings and no journal; the record that a
+match leaves in the run folder is the truth, its result only the news of it.
+"""
+
+from types import TracebackType
+from typing import Protocol, Self
+
+from referee.match.result import MatchResult
+from referee.match.spec import MatchSpec
+
+
+class MatchLost(Exception):
+    """A match that came to no result through no doing of its bots: its worker died, or the referee failed."""
+
+
+class Executor(Protocol):
+    """An async context manager; leaving it ends all it has started."""
+
+    @property
+    def slots(self) -> int:
+        """How many matches it plays at once."""
+
+    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+        """Play one match; its record is then in the folder of the run. At most `slots` calls at once.
+
+        MatchLost if there is no result, or none after `cap_s`; PlatformError if no match can be played at all.
+        A cancelled call abandons its match.
+        """
+
+    def kill(self) -> None:
+        """End everything at once."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

@@ -1,0 +1,131 @@
+"""The run folder: where it is, what lies in it, and whether it belongs to this tournament."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
+from referee.tournament.errors import ChangedError, JournalError, PlatformError
+from referee.tournament.identity import changes, digest
+from referee.tournament.journal import JournalText, read_journal
+
+DEFAULT_OUT = Path("runs")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Names inside a run folder. `matches` has the records that count; `void` those that were set aside."""
+
+    path: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "tournament.jsonl"
+
+    @property
+    def matches(self) -> Path:
+        return self.path / "matches"
+
+    @property
+    def void(self) -> Path:
+        return self.matches / "void"
+
+    @property
+    def database(self) -> Path:
+        return self.path / "crosstown.db"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "run.lock"
+
+    @property
+    def worker_log(self) -> Path:
+        return self.path / "workers.log"
+
+    def make(self) -> None:
+        """PlatformError if it cannot be made."""
+        try:
+            self.void.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PlatformError(
+                f"cannot make the folder {error.filename}: {error.strerror}", "choose another place with --out"
+            ) from error
+
+
+def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> RunFolder:
+    """Where this tournament runs: `out/<name>`, or `out/<name>-2` and so on after `new`. Writes nothing.
+
+    A run of the same configuration is taken up again, the newest first. ChangedError, with the differences, if there
+    are only runs of the same name with another configuration and not `new`.
+    """
+    name = description["name"]
+    fresh: RunFolder | None = None
+    refused: ChangedError | None = None
+    for folder in () if new else reversed(run_folders(out, name)):
+        journal = read_journal(folder.journal)
+        if journal.created is None:
+            _check_no_records(folder)
+            fresh = fresh or folder  # a run that was killed before it began
+            continue
+        error = check_configuration(folder, journal, description)
+        if error is None:
+            return folder
+        refused = refused or error
+    if refused:
+        raise refused
+    return fresh or RunFolder(_free_path(out, name))
+
+
+def check_configuration(folder: RunFolder, journal: JournalText, description: Mapping[str, Any]) -> ChangedError | None:
+    """The error if the run in `folder` was started with another configuration."""
+    if journal.created is None or journal.created.fields["hash"] == digest(description):
+        return None
+    lines = changes(journal.created.fields["configuration"], description)
+    return ChangedError(
+        f"the configuration has changed since the run in {folder.path} began: {'; '.join(lines)}",
+        "undo the change, or start a new run beside it with --new; the old one is kept",
+        lines,
+    )
+
+
+def run_folders(out: Path, name: str) -> list[RunFolder]:
+    """All runs of the tournament of this name under `out`, oldest first."""
+    if not out.is_dir():
+        return []
+    numbered = [(number, path) for path in out.iterdir() if (number := _number(path.name, name)) and path.is_dir()]
+    return [folder for _, path in sorted(numbered) if _belongs(folder := RunFolder(path), name)]
+
+
+def _belongs(folder: RunFolder, name: str) -> bool:
+    """Whether the folder's run is of this tournament, not of one that is called like a numbered run of it."""
+    try:
+        created = read_journal(folder.journal).created
+    except JournalError:
+        return True  # whoever wants to go on with it gets to hear of the damage
+    return created is None or created.fields["configuration"]["name"] == name
+
+
+def _check_no_records(folder: RunFolder) -> None:
+    records = folder.matches.iterdir() if folder.matches.is_dir() else ()
+    if any(path.name.endswith((LIVE_SUFFIX, CLOSED_SUFFIX)) for path in records):
+        raise JournalError(
+            f"{folder.path} has match records but no journal",
+            f"restore {folder.journal.name} from a copy, or start a new run beside this one with --new",
+        )
+
+
+def _number(folder_name: str, name: str) -> int:
+    """1 for `name`, n for `name-n`, 0 for anything else."""
+    if folder_name == name:
+        return 1
+    match = re.fullmatch(re.escape(name) + r"-([2-9]|[1-9][0-9]+)", folder_name)
+    return int(match[1]) if match else 0
+
+
+def _free_path(out: Path, name: str) -> Path:
+    """`name`, or the first number that is above all that are taken."""
+    taken = [_number(path.name, name) for path in out.iterdir()] if out.is_dir() else []
+    highest = max(taken, default=0)
+    return out / (name if highest == 0 else f"{name}-{highest + 1}")

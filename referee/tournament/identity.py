@@ -1,0 +1,75 @@
+"""What makes two runs the same tournament, as JSON values: compared on resume, kept in the journal."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from hashlib import blake2b
+from typing import Any
+
+from referee.tournament.config import Tournament
+from referee.tournament.entrants import seat_of
+
+
+def describe(tournament: Tournament) -> dict[str, Any]:
+    """Everything a result depends on; not where things lie on this disk."""
+    config = tournament.config
+    return {
+        "name": config.name,
+        "game": config.game,
+        "rules_version": config.rules_version,
+        "options": dict(config.options),
+        "players": config.players,
+        "format": config.format,
+        "seed": config.seed,
+        "blocks": config.blocks,
+        "limits": asdict(config.limits),
+        "bots": [
+            {**asdict(seat_of(entry)), "options": dict(sorted(entry.options.items()))} for entry in tournament.entries
+        ],
+    }
+
+
+def digest(description: Mapping[str, Any]) -> str:
+    """32 hex digits of a description."""
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    return blake2b(text.encode("ascii"), digest_size=16, person=b"crosstown-plan").hexdigest()
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    """A line for each difference, such as "seed: 1 -> 2". Bots are told apart by place."""
+    before, after = dict(_flat(old)), dict(_flat(new))
+    keys = [*before, *(key for key in after if key not in before)]
+    lines: list[str] = []
+    for key in keys:
+        one, other = before.get(key), after.get(key)
+        if key in before and key in after and one == other:
+            continue
+        lines.append(f"{_name(key, old, new)}: {_short(before, key)} -> {_short(after, key)}")
+    return tuple(lines)
+
+
+def _flat(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, item in value.items():
+        if key == "bots":
+            for place, bot in enumerate(item, start=1):
+                yield from ((f"bots[{place}].{name}", inner) for name, inner in bot.items())
+        elif isinstance(item, Mapping):
+            yield from ((f"{key}.{name}", inner) for name, inner in item.items())
+        else:
+            yield key, item
+
+
+def _name(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """The key, and for a changed source whose it is."""
+    if not key.startswith("bots[") or not key.endswith(".entry_id"):
+        return key
+    place = int(key[len("bots[") : key.index("]")]) - 1
+    names = [plan["bots"][place]["name"] for plan in (old, new) if place < len(plan["bots"])]
+    return f"{key} (source and options of '{names[-1]}')"
+
+
+def _short(values: Mapping[str, Any], key: str) -> str:
+    if key not in values:
+        return "nothing"
+    text = json.dumps(values[key], sort_keys=True)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,141 @@
+"""`tournament.jsonl`: what happened to a run, apart from its matches. Append-only, chained like records, fsynced.
+
+Each line is `[kind, time, {...}, chain]`:
+
+    created    configuration, hash, where the bots lie
+    resumed    how many matches were there, which files were set aside
+    void       a match that did not count: match, place, attempt, reason, detail
+    given_up   a match that stayed void through all attempts
+    breaker    an entry that does not start: its matches are not tried any more
+    stopped    the runner ended before the schedule did: why
+    finished   matches rated and given up
+
+A write that was cut by a kill or a full disk leaves a partial last line, which is dropped.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from referee.record.format import CHAIN_START, dumps, next_chain, open_line, seal
+from referee.tournament.errors import JournalError, PlatformError
+
+CREATED = "created"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEvent:
+    """One line; `at` is UTC, ISO 8601."""
+
+    kind: str
+    at: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalText:
+    """A journal as read: its events, the chain after them, and the length of their lines in bytes."""
+
+    events: tuple[JournalEvent, ...] = ()
+    chain: str = CHAIN_START
+    size_bytes: int = 0
+
+    @property
+    def created(self) -> JournalEvent | None:
+        """The first event; None while the run has not begun."""
+        return self.events[0] if self.events else None
+
+
+def read_journal(path: Path) -> JournalText:
+    """The journal at `path`, empty if there is none. JournalError names the first line that is damaged."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return JournalText()
+    except OSError as error:
+        raise PlatformError(f"cannot read {path}: {error.strerror}", "check the folder and its rights") from error
+    *whole, _partial = data.split(b"\n")
+    events: list[JournalEvent] = []
+    chain = CHAIN_START
+    size = 0
+    for number, raw in enumerate(whole, start=1):
+        try:
+            text = raw.decode("ascii")
+            body, stated = open_line(text)
+            chain = next_chain(chain, body)
+            kind, at, fields, _ = json.loads(text)
+            if stated != chain:
+                raise ValueError("it was changed, or a line before it was lost")
+            events.append(JournalEvent(str(kind), str(at), dict(fields)))
+        except (ValueError, TypeError) as error:
+            raise JournalError(
+                f"{path}:{number}: the journal is damaged: {error}",
+                "restore the file from a copy, or start a new run beside this one with --new",
+            ) from None
+        size += len(raw) + 1
+    if events and (events[0].kind != CREATED or events[0].fields.get("format") != FORMAT):
+        raise JournalError(
+            f"{path}:1: expected a '{CREATED}' line of format {FORMAT}", "use the version of Crosstown that wrote it"
+        )
+    return JournalText(tuple(events), chain, size)
+
+
+class Journal:
+    """Appends to a journal; an event is on the disk when `append` returns."""
+
+    def __init__(self, path: Path, text: JournalText) -> None:
+        """`text` is what `read_journal` found; a partial line after it is cut off. PlatformError."""
+        self.path = path
+        self._chain = text.chain
+        self._size = text.size_bytes
+        try:
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            os.ftruncate(self._fd, self._size)
+            _sync_folder(path.parent)
+        except OSError as error:
+            raise self._trouble(error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def append(self, kind: str, **fields: Any) -> None:
+        """One event, now. PlatformError when it cannot be made durable; the file is then as before."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line, chain = seal(self._chain, dumps([kind, at, fields])[:-1])
+        data = line.encode("ascii")
+        try:
+            view, written = memoryview(data), 0
+            while written < len(data):
+                written += os.pwrite(self._fd, view[written:], self._size + written)
+            os.fsync(self._fd)
+        except OSError as error:
+            os.ftruncate(self._fd, self._size)
+            raise self._trouble(error) from error
+        self._chain, self._size = chain, self._size + len(data)
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _trouble(self, error: OSError) -> PlatformError:
+        return PlatformError(
+            f"cannot write {self.path}: {error.strerror}",
+            "free some space or check the rights of the folder, then run the same command again",
+        )
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

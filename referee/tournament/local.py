@@ -1,0 +1,249 @@
+"""The default executor: worker processes on this machine, each with one table, restarted when they die."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from referee.match.result import MatchResult
+from referee.match.spec import MatchSpec
+from referee.process.entry import Entry
+from referee.tournament import messages
+from referee.tournament.errors import PlatformError
+from referee.tournament.executor import MatchLost
+from referee.tournament.worker import STOP_S
+
+COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")
+READY_LIMIT_S = 60.0
+MAX_FAILED_STARTS = 3
+"""So many in a row end the run: nothing can be played here."""
+
+_BACK_OFF_S = 0.1
+_MAX_BACK_OFF_S = 5.0
+_LOG_TAIL_BYTES = 4096
+
+
+class LocalExecutor:
+    """`workers` processes, started when first needed. Their stderr goes to `log`, appended."""
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        records: Path,
+        *,
+        workers: int,
+        log: Path,
+        lock_fd: int | None = None,
+        command: Sequence[str] = COMMAND,
+    ) -> None:
+        self.slots = workers
+        self._entries = tuple(entries)
+        self._records = records.resolve()
+        self._log = log
+        self._lock_fd = lock_fd
+        self._command = command
+        self._sockets = Path()
+        self._workers: list[_Worker] = []
+        self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._sockets = Path(tempfile.mkdtemp(prefix="crosstown-"))
+            self._log.touch()
+        except OSError as error:
+            raise PlatformError(
+                f"cannot make {error.filename or 'a folder for sockets'}: {error.strerror}",
+                "free some space, or set TMPDIR to another folder, such as TMPDIR=/tmp",
+            ) from error
+        for number in reversed(range(self.slots)):
+            setup = messages.setup_line(self._entries, self._records, self._sockets / str(number), self._lock_fd)
+            worker = _Worker(self._command, setup, self._log, self._lock_fd)
+            self._workers.append(worker)
+            self._idle.put_nowait(worker)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await asyncio.gather(*[worker.stop() for worker in self._workers])
+        finally:
+            self.kill()
+            shutil.rmtree(self._sockets, ignore_errors=True)
+
+    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+        worker = await self._idle.get()
+        try:
+            return await worker.play(spec, cap_s)
+        finally:
+            self._idle.put_nowait(worker)
+
+    def kill(self) -> None:
+        for worker in self._workers:
+            worker.kill()
+
+
+class _Worker:
+    """One slot: a process while it lives, a new one after it died."""
+
+    def __init__(self, command: Sequence[str], setup: bytes, log: Path, lock_fd: int | None) -> None:
+        self._command = command
+        self._setup = setup
+        self._log = log
+        self._lock_fd = lock_fd
+        self._process: asyncio.subprocess.Process | None = None
+        self._log_start = 0
+        self._deaths = 0
+        self._killed = False
+
+    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+        process = await self._ready()
+        try:
+            async with asyncio.timeout(cap_s):
+                kind, content = await self._ask(process, messages.play_line(spec))
+        except TimeoutError:
+            await self._bury(process)
+            raise MatchLost(f"no result after {cap_s:.0f} s; the worker was killed") from None
+        except BaseException:
+            await self._bury(process)
+            raise
+        if kind == "result" and content.match_id == spec.match_id:
+            self._deaths = 0
+            result: MatchResult = content
+            return result
+        if kind == "failed":
+            raise MatchLost(str(content))
+        await self._bury(process)
+        raise MatchLost(f"the worker answered out of turn ({kind})")
+
+    async def stop(self) -> None:
+        """Ask it to end, and see that it does."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        with suppress(OSError):
+            process.stdin.write(messages.stop_line())
+            process.stdin.close()
+        try:
+            async with asyncio.timeout(STOP_S + 1):
+                await process.wait()
+        finally:
+            _kill(process)
+
+    def kill(self) -> None:
+        """End it at once; its bots end with it."""
+        self._killed = True
+        if self._process is not None:
+            _kill(self._process)
+
+    async def _ready(self) -> asyncio.subprocess.Process:
+        """The living process, or a new one. PlatformError if none can be had."""
+        if self._process is not None and self._process.returncode is None:
+            return self._process
+        failed = 0
+        while True:
+            if self._deaths:
+                await asyncio.sleep(min(_MAX_BACK_OFF_S, _BACK_OFF_S * 2 ** (self._deaths - 1)))
+            if self._killed:
+                raise MatchLost("the run was ended")
+            try:
+                self._process = await self._start()
+                return self._process
+            except MatchLost as error:
+                failed += 1
+                if failed == MAX_FAILED_STARTS:
+                    raise PlatformError(
+                        f"a worker process does not start: {error}", f"see the end of {self._log} for the cause"
+                    ) from None
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        environment = {"GRPC_VERBOSITY": "ERROR", **os.environ}
+        try:
+            with self._log.open("ab") as log:
+                self._log_start = log.tell()
+                # A session of its own: Ctrl-C in the terminal is the runner's to handle.
+                process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    env=environment,
+                    limit=messages.MAX_LINE_BYTES,
+                    pass_fds=() if self._lock_fd is None else (self._lock_fd,),
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._deaths += 1
+            raise MatchLost(f"{self._command[0]}: {error.strerror}") from None
+        try:
+            async with asyncio.timeout(READY_LIMIT_S):
+                kind, content = await self._ask(process, self._setup)
+        except TimeoutError:
+            await self._bury(process)
+            raise MatchLost(f"it was not ready after {READY_LIMIT_S:.0f} s") from None
+        except BaseException:
+            await self._bury(process)
+            raise
+        if kind == "refused":
+            await self._bury(process)
+            raise PlatformError(content["what"], content["next"])
+        if kind != "ready":
+            await self._bury(process)
+            raise MatchLost(f"it began with {kind!r}")
+        return process
+
+    async def _ask(self, process: asyncio.subprocess.Process, line: bytes) -> tuple[str, Any]:
+        """Send a line and wait for the answer. MatchLost if the process ends, or says what it should not."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(line)
+            await process.stdin.drain()
+            answer = await process.stdout.readline()
+            if answer.endswith(b"\n"):
+                return messages.read_line(answer)
+        except ConnectionError:
+            pass
+        except ValueError as error:
+            raise MatchLost(f"the worker sent {error}") from None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await process.wait()
+        raise MatchLost(f"the worker {_how(process.returncode)}{self._last_words()}")
+
+    async def _bury(self, process: asyncio.subprocess.Process) -> None:
+        self._deaths += 1
+        self._process = None
+        _kill(process)
+        await process.wait()
+
+    def _last_words(self) -> str:
+        """The last line of the log since this process began, for a sentence."""
+        try:
+            with self._log.open("rb") as log:
+                log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
+                lines = log.read().decode("utf-8", "replace").split("\n")
+        except OSError:
+            return ""
+        words = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f" ({words[:200]})" if words else ""
+
+
+def _how(returncode: int | None) -> str:
+    if returncode is None:
+        return "closed its output"
+    return f"was killed by signal {-returncode}" if returncode < 0 else f"ended with exit code {returncode}"
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()

@@ -1,0 +1,100 @@
+"""The lines between the runner and a local worker: one JSON object each, over the worker's stdin and stdout.
+
+    runner -> worker   {"setup": {...}}      once, first
+    worker -> runner   {"ready": true}       or {"refused": {"what": .., "next": ..}}, then it ends
+    runner -> worker   {"play": SPEC}        one match at a time
+    worker -> runner   {"result": RESULT}    or {"failed": "sentence"}
+    runner -> worker   {"stop": true}        close down in order
+
+The end of the worker's stdin means that the runner is gone.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.match.result import MatchResult
+from referee.match.spec import MatchSpec
+from referee.process.entry import Entry
+
+MAX_LINE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class BotSetup:
+    """A bot as the worker finds it on disk; `entry_id` is what it must turn out to be."""
+
+    folder: str
+    name: str
+    options: Mapping[str, str | int | bool]
+    entry_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a worker must know before its first match.
+
+    `socket_dir` is the worker's own; `lock_fd` an inherited file that it keeps open until it ends.
+    """
+
+    bots: tuple[BotSetup, ...]
+    records: Path
+    socket_dir: Path
+    lock_fd: int | None
+
+
+def setup_line(entries: Sequence[Entry], records: Path, socket_dir: Path, lock_fd: int | None) -> bytes:
+    bots = [
+        {"folder": str(entry.folder), "name": entry.name, "options": dict(entry.options), "entry_id": entry.id}
+        for entry in entries
+    ]
+    setup = {"bots": bots, "records": str(records), "socket_dir": str(socket_dir), "lock_fd": lock_fd}
+    return _line({"setup": setup})
+
+
+def play_line(spec: MatchSpec) -> bytes:
+    return f'{{"play":{spec.to_json()}}}\n'.encode("ascii")
+
+
+def stop_line() -> bytes:
+    return _line({"stop": True})
+
+
+def ready_line() -> bytes:
+    return _line({"ready": True})
+
+
+def refused_line(what: str, next_step: str) -> bytes:
+    return _line({"refused": {"what": what, "next": next_step}})
+
+
+def result_line(result: MatchResult) -> bytes:
+    return f'{{"result":{result.to_json()}}}\n'.encode("ascii")
+
+
+def failed_line(sentence: str) -> bytes:
+    return _line({"failed": sentence})
+
+
+def read_line(line: bytes) -> tuple[str, Any]:
+    """Kind and content: Setup, MatchSpec, MatchResult, or plain JSON. ValueError for anything else."""
+    try:
+        ((kind, content),) = json.loads(line).items()
+        if kind == "setup":
+            bots = tuple(BotSetup(**bot) for bot in content["bots"])
+            return kind, Setup(bots, Path(content["records"]), Path(content["socket_dir"]), content["lock_fd"])
+        if kind == "play":
+            return kind, MatchSpec.from_json(json.dumps(content))
+        if kind == "result":
+            return kind, MatchResult.from_json(json.dumps(content))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"not a line of this protocol ({error}): {line[:200]!r}") from None
+    if kind not in ("ready", "refused", "failed", "stop"):
+        raise ValueError(f"unknown kind of line: {kind!r}")
+    return kind, content
+
+
+def _line(value: object) -> bytes:
+    return (json.dumps(value, separators=(",", ":")) + "\n").encode("ascii")

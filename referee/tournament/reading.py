@@ -1,0 +1,117 @@
+"""Reads values out of a parsed TOML file; whatever does not fit is a ConfigError with its line."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+from referee.tournament.errors import ConfigError
+from referee.tournament.toml_lines import find_line
+
+_PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+class TomlFile:
+    """The text of one file, its values, and where they stand. `path` is as the user gave it."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads and parses. ConfigError."""
+        self.path = path
+        try:
+            self.text = path.read_bytes().decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
+            raise ConfigError(path, line, "the file is not UTF-8 text", "save it as UTF-8") from None
+        except FileNotFoundError:
+            raise ConfigError(path, None, "no such file", "check the path, or write a tournament file there") from None
+        except OSError as error:
+            what = "is a folder, not a file" if path.is_dir() else f"cannot be read ({error.strerror})"
+            raise ConfigError(path, None, what, "name a tournament file, such as tournaments/first.toml") from None
+        try:
+            self.values: Mapping[str, Any] = tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
+            place = _PLACE.search(str(error))
+            line = int(place[1]) if place and place[1] else max(1, self.text.count("\n") + 1)
+            what = _PLACE.sub("", str(error))
+            raise ConfigError(path, line, f"not TOML: {what}", "correct this line") from None
+
+    def fail(self, key: Sequence[str | int], what: str, next_step: str) -> NoReturn:
+        """Raise the ConfigError about `key`, the way to a value, such as ("clock", "move_s")."""
+        raise ConfigError(self.path, self.line(*key), what, next_step)
+
+    def line(self, *key: str | int) -> int | None:
+        """Where `key`, or the nearest table around it, is written."""
+        return find_line(self.text, *key)
+
+    def check_keys(self, table: Sequence[str | int], given: Mapping[str, Any], known: Sequence[str]) -> None:
+        """ConfigError for the first key that is not among `known`."""
+        for key in given:
+            if key not in known:
+                self.fail(
+                    (*table, key), f"unknown key '{dotted(*table, key)}'", suggest(key, known, "the keys here are")
+                )
+
+    def table(self, *key: str | int, required: bool = False) -> Mapping[str, Any]:
+        value = self._get(key)
+        if value is None and not required:
+            return {}
+        if not isinstance(value, dict):
+            self.fail(key, f"'{dotted(*key)}' must be a table, not {show(value)}", f"begin it with [{dotted(*key)}]")
+        return value
+
+    def text_at(self, *key: str | int, required: bool = False, default: str | None = None, example: str) -> str:
+        value = self._get(key)
+        if value is None:
+            if not required:
+                return default or ""
+            self.fail(key, f"the key '{dotted(*key)}' is missing", f"add a line such as {example}")
+        if not isinstance(value, str) or not value:
+            self.fail(key, f"'{dotted(*key)}' must be a text, not {show(value)}", f"write, for instance, {example}")
+        return value
+
+    def integer(self, *key: str | int, minimum: int, maximum: int, default: int | None = None, example: str) -> int:
+        value = self._get(key)
+        if value is None:
+            if default is not None:
+                return default
+            self.fail(key, f"the key '{dotted(*key)}' is missing", f"add a line such as {example}")
+        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
+            self.fail(
+                key,
+                f"'{dotted(*key)}' must be an integer from {minimum} to {maximum}, not {show(value)}",
+                f"write, for instance, {example}",
+            )
+        return value
+
+    def _get(self, key: Sequence[str | int]) -> Any:
+        value: Any = self.values
+        for part in key:
+            if isinstance(value, list) and isinstance(part, int):
+                value = value[part]
+            elif isinstance(value, dict):
+                value = value.get(str(part))
+            else:
+                return None
+        return value
+
+
+def dotted(*key: str | int) -> str:
+    """A way to a value as people write it: bots[2].path (counted from 1)."""
+    text = ""
+    for part in key:
+        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def show(value: object) -> str:
+    """A value as TOML would have it, cut to a length for messages, without control characters."""
+    text = {True: "true", False: "false"}.get(value, ascii(value)) if isinstance(value, bool) else ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def suggest(word: str, known: Sequence[str], lead: str) -> str:
+    """What to do about an unknown word: the nearest known one, or all of them."""
+    near = get_close_matches(word.lower(), known, n=1, cutoff=0.55)
+    return f"did you mean '{near[0]}'?" if near else f"{lead}: {', '.join(known) or 'none'}"

@@ -1,0 +1,107 @@
+"""The records in a run folder: which of them count for a scheduled match, and where the others go."""
+
+from pathlib import Path
+
+from referee.match.spec import MatchSpec
+from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX, RecordError
+from referee.record.reader import Record, read_record
+from referee.record.writer import close_record
+from referee.tournament.errors import PlatformError
+from referee.tournament.folder import RunFolder
+
+COUNTS = ""
+"""What `why_not` says of a record that counts."""
+
+
+def record_files(folder: RunFolder) -> dict[str, Path]:
+    """The record of each match in `matches/`, by match id. Left-overs of a killed referee are removed on the way.
+
+    A closed file is complete before it appears, so a live one beside it is only not deleted yet.
+    """
+    found: dict[str, Path] = {}
+    try:
+        for path in sorted(folder.matches.iterdir()):
+            if path.name.startswith(".") and path.name.endswith(".tmp"):
+                path.unlink()
+            elif path.name.endswith(LIVE_SUFFIX):
+                found[path.name.removesuffix(LIVE_SUFFIX)] = path
+            elif path.name.endswith(CLOSED_SUFFIX):
+                match_id = path.name.removesuffix(CLOSED_SUFFIX)
+                if match_id in found:
+                    found[match_id].unlink()
+                found[match_id] = path
+    except OSError as error:
+        raise _trouble(error) from error
+    return found
+
+
+def why_not(path: Path, spec: MatchSpec) -> str:
+    """`COUNTS` if the record in `path` is the complete, rated result of `spec`; otherwise one word on why it is not.
+
+    The words: unfinished, damaged, void, cancelled, foreign (of another specification).
+    """
+    try:
+        record = read_record(path)
+    except RecordError:
+        return "unfinished" if path.name.endswith(LIVE_SUFFIX) else "damaged"
+    if record.problems:
+        return "damaged"
+    if record.footer is None:
+        return "unfinished"
+    if record.footer.status != "rated":
+        return record.footer.status if record.footer.status in ("void", "cancelled") else "damaged"
+    return COUNTS if _is_of(record, spec) else "foreign"
+
+
+def close_if_live(path: Path) -> Path:
+    """Compress a complete record that a killed referee had no time to. Where that fails, the live file serves."""
+    if not path.name.endswith(LIVE_SUFFIX):
+        return path
+    try:
+        return close_record(path)
+    except RecordError:
+        return path
+
+
+def set_aside(folder: RunFolder, path: Path, why: str) -> Path:
+    """Move a record that does not count to `matches/void/<match id>.<number>-<why>...`; it is kept, never counted."""
+    suffix = CLOSED_SUFFIX if path.name.endswith(CLOSED_SUFFIX) else LIVE_SUFFIX
+    stem = path.name.removesuffix(suffix)
+    try:
+        folder.void.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while any(folder.void.glob(f"{stem}.{number}-*")):
+            number += 1
+        target = folder.void / f"{stem}.{number}-{why}{suffix}"
+        path.rename(target)
+    except OSError as error:
+        raise _trouble(error) from error
+    return target
+
+
+def live_or_closed(folder: RunFolder, match_id: str) -> Path | None:
+    """The record of a match where there is one."""
+    for suffix in (CLOSED_SUFFIX, LIVE_SUFFIX):
+        path = folder.matches / f"{match_id}{suffix}"
+        if path.exists():
+            return path
+    return None
+
+
+def _is_of(record: Record, spec: MatchSpec) -> bool:
+    header, footer = record.header, record.footer
+    return (
+        footer is not None
+        and (header.match_id, header.place, header.block, header.game)
+        == (spec.match_id, spec.place, spec.block, spec.game)
+        and [seat.entry_id for seat in header.seats] == [seat.entry_id for seat in spec.seats]
+        and footer.seed == spec.seed
+        and len(footer.ranking) == len(spec.seats)
+    )
+
+
+def _trouble(error: OSError) -> PlatformError:
+    return PlatformError(
+        f"cannot change {error.filename}: {error.strerror}",
+        "free some space or check the rights of the folder, then run the same command again",
+    )

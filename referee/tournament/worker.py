@@ -1,0 +1,170 @@
+"""A local worker: `python -m referee.tournament.worker`. Hosts one table and plays what the runner sends.
+
+It lives as long as its stdin is open. When that ends (the runner is gone, however it went) the worker ends within
+`ORPHAN_S`, and its bots with it: their guardians watch it.
+"""
+
+import asyncio
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from referee.match.spec import MatchSpec
+from referee.match.table import Table
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.names import BotNameError
+from referee.tournament import messages
+from referee.tournament.messages import Setup
+
+ORPHAN_S = 1.5
+"""What a worker gets to end its bots in order when the runner has gone without a word."""
+
+STOP_S = 8.0
+"""The same when it was asked to stop."""
+
+
+class Refused(Exception):
+    """A setup no match can be played with. `next_step` says what to do."""
+
+    def __init__(self, what: str, next_step: str) -> None:
+        super().__init__(what)
+        self.next_step = next_step
+
+
+class Link:
+    """The two ends of the pipe to the runner. Lines come in through a thread, so that even a loop that is stuck in
+    some game's rules does not outlive the runner."""
+
+    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._stopping = False
+        self._socket_dir: Path | None = None
+
+    def tidy_at_end(self, socket_dir: Path) -> None:
+        self._socket_dir = socket_dir
+
+    def tidy(self) -> None:
+        """Remove the socket's folder, and the one around it if no other worker needs it."""
+        if self._socket_dir is not None:
+            shutil.rmtree(self._socket_dir, ignore_errors=True)
+            with suppress(OSError):
+                self._socket_dir.parent.rmdir()
+
+    def start(self) -> None:
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._read, args=(loop,), daemon=True, name="runner").start()
+
+    async def receive(self) -> bytes | None:
+        """The next line; None when there will be no more."""
+        return await self._lines.get()
+
+    def send(self, line: bytes) -> None:
+        """BrokenPipeError if the runner is gone."""
+        self._outgoing.write(line)
+        self._outgoing.flush()
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        while line := self._incoming.readline():
+            self._stopping = self._stopping or line == messages.stop_line()
+            loop.call_soon_threadsafe(self._lines.put_nowait, line)
+        loop.call_soon_threadsafe(self._lines.put_nowait, None)
+        time.sleep(STOP_S if self._stopping else ORPHAN_S)
+        self.tidy()
+        os._exit(1)
+
+
+async def serve(link: Link) -> None:
+    """Play until the runner says stop or is gone."""
+    link.start()
+    line = await link.receive()
+    if line is None:
+        return
+    kind, setup = messages.read_line(line)
+    if kind != "setup":
+        raise ValueError(f"expected a setup, got {kind}")
+    if setup.lock_fd is not None:
+        os.set_inheritable(setup.lock_fd, False)  # ours to hold, not our bots'
+    link.tidy_at_end(setup.socket_dir)
+    async with AsyncExitStack() as stack:
+        try:
+            table = await stack.enter_async_context(Table(_entries(setup), socket_dir=setup.socket_dir))
+        except Refused as error:
+            link.send(messages.refused_line(str(error), error.next_step))
+            return
+        except (ValueError, OSError) as error:
+            step = "set TMPDIR to another folder, with a short path, such as TMPDIR=/tmp"
+            link.send(messages.refused_line(f"no socket for the bots in {setup.socket_dir}: {error}", step))
+            return
+        link.send(messages.ready_line())
+        await _play_all(link, table, setup.records)
+
+
+async def _play_all(link: Link, table: Table, records: Path) -> None:
+    receiving: asyncio.Task[bytes | None] = asyncio.create_task(link.receive())
+    while True:
+        line = await receiving
+        if line is None:
+            return
+        kind, content = messages.read_line(line)
+        if kind != "play":
+            return
+        receiving = asyncio.create_task(link.receive())
+        playing = asyncio.create_task(_play(table, content, records))
+        await asyncio.wait([receiving, playing], return_when=asyncio.FIRST_COMPLETED)
+        if not playing.done():  # a line in the midst of a match: stop, or the end
+            playing.cancel()
+            await asyncio.wait([playing])
+            return
+        link.send(playing.result())
+
+
+async def _play(table: Table, spec: MatchSpec, records: Path) -> bytes:
+    try:
+        return messages.result_line(await table.play(spec, records))
+    except Exception as error:  # one match's trouble, told; the worker serves the next
+        return messages.failed_line(f"{type(error).__name__}: {error}")
+
+
+def _entries(setup: Setup) -> Mapping[str, Entry]:
+    """The bots as they lie on disk now, which must be what they were when the run began."""
+    entries: dict[str, Entry] = {}
+    for bot in setup.bots:
+        try:
+            entry = load_entry(Path(bot.folder), bot.name, bot.options)
+        except (ManifestError, EntryError, BotNameError) as error:
+            raise Refused(f"bot '{bot.name}': {error}", "restore the bot, then run the same command again") from None
+        if entry.id != bot.entry_id:
+            raise Refused(
+                f"the bot '{bot.name}' in {bot.folder} was changed while the tournament runs",
+                "undo the change and run the same command again, or start a new run with --new",
+            )
+        entries[entry.id] = entry
+    return entries
+
+
+def main() -> None:
+    """Takes stdin and stdout for itself: what else is printed here goes to stderr, and nothing else reads stdin."""
+    incoming = os.fdopen(os.dup(0), "rb")
+    outgoing = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    link = Link(incoming, outgoing)
+    with suppress(BrokenPipeError):  # the runner is gone
+        asyncio.run(serve(link))
+    link.tidy()
+    sys.stderr.flush()
+    os._exit(0)  # the reading thread may be waiting still
+
+
+if __name__ == "__main__":
+    main()
