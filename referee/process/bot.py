@@ -10,15 +10,16 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from referee.process.drain import Drain
 from referee.process.entry import Entry
+from referee.process.exit import Exit
 from referee.process.launch import environment, guardian_argv
 from referee.process.limits import ProcessLimits
+from referee.process.orphans import end_marked
 from referee.process.output import Capture, Output
 
 _REAP_FIRST_S = 0.001
@@ -39,30 +40,6 @@ class StartError(Exception):
         self.output = output
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """How the bot itself ended: with a code, or by a signal.
-
-    `cpu_us` is user and system time of the bot and those of its children that it waited for; None if unknown.
-    `guardian_lost`: somebody killed the guardian, which took the bot with it; what the bot had started may live
-    until `orphans.sweep_orphans` is called.
-    """
-
-    code: int | None
-    signal: int | None
-    cpu_us: int | None = None
-    guardian_lost: bool = False
-
-    def __str__(self) -> str:
-        if self.guardian_lost:
-            return "killed together with its guardian"
-        if self.signal is None:
-            return f"exit code {self.code}"
-        with contextlib.suppress(ValueError):
-            return f"killed by {signal.Signals(self.signal).name}"
-        return f"killed by signal {self.signal}"
-
-
 class BotProcess:
     """A running bot. Made by `start`; everything it learns comes through callbacks of the loop it was started in.
 
@@ -70,15 +47,25 @@ class BotProcess:
     """
 
     def __init__(
-        self, entry: Entry, limits: ProcessLimits, control: socket.socket, pipes: tuple[int, int], scratch: Path
+        self,
+        entry: Entry,
+        limits: ProcessLimits,
+        *,
+        guardian: subprocess.Popen[bytes],
+        control: socket.socket,
+        pipes: tuple[int, int],
+        token: str,
+        scratch: Path,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._control = control
+        self._token = token
         self._scratch = scratch
+        self._guardian = guardian
         self._received = b""
         self._faulted = False
-        self._guardian: subprocess.Popen[bytes] | None = None
+        self._finished = False
         self._stdout, self._stderr = Capture(limits.max_output_bytes), Capture(limits.max_output_bytes)
         self._drain = Drain(self._loop, {pipes[0]: self._stdout, pipes[1]: self._stderr})
         self._started: asyncio.Future[None] = self._loop.create_future()
@@ -129,8 +116,15 @@ class BotProcess:
             except (OSError, ValueError) as error:
                 raise StartError(f"bot '{entry.name}': cannot start its guardian: {error}", Output()) from None
             undo.pop_all()
-        bot = cls(entry, limits, mine, (pipes[0][0], pipes[1][0]), scratch)
-        bot._guardian = guardian
+        bot = cls(
+            entry,
+            limits,
+            guardian=guardian,
+            control=mine,
+            pipes=(pipes[0][0], pipes[1][0]),
+            token=token,
+            scratch=scratch,
+        )
         try:
             async with asyncio.timeout(limits.start_timeout_s):
                 await asyncio.shield(bot._started)
@@ -148,7 +142,6 @@ class BotProcess:
     @property
     def guardian_pid(self) -> int:
         """The child of this process that `sweep_orphans` must spare."""
-        assert self._guardian is not None
         return self._guardian.pid
 
     @property
@@ -215,13 +208,9 @@ class BotProcess:
         self.kill()
         await asyncio.wait([self._gone], timeout=self._limits.kill_timeout_s)
         if not self._gone.done():
-            self._guardian_process().kill()
+            self._guardian.kill()
             await asyncio.wait([self._gone], timeout=self._limits.kill_timeout_s)
             self._finish()
-
-    def _guardian_process(self) -> subprocess.Popen[bytes]:
-        assert self._guardian is not None
-        return self._guardian
 
     def _tell(self, word: bytes) -> None:
         if not self._gone.done():
@@ -270,25 +259,38 @@ class BotProcess:
 
     def _reap_guardian(self, pause_s: float) -> None:
         """After the end of file: the guardian is ending or dead, and will be a zombie within microseconds."""
-        if self._guardian_process().poll() is None:
+        if self._guardian.poll() is None:
             self._loop.call_later(pause_s, self._reap_guardian, min(pause_s * 2, _REAP_PAUSE_S))
             return
         self._finish()
 
     def _finish(self) -> None:
         """Settles everything, once."""
-        if self._gone.done():
+        if self._finished:
             return
+        self._finished = True
         self._drain.take_what_is_there()
         self._drain.close()
         self._loop.remove_reader(self._control)
         self._control.close()
         self._fail("its guardian ended before the bot started")
         self._set_exit(Exit(None, signal.SIGKILL, None, guardian_lost=True))
-        if self._guardian_process().returncode != 0:
-            self._loop.run_in_executor(None, _remove, self._scratch)
-        self._gone.set_result(None)
+        if self._guardian.returncode == 0:
+            self._set_gone()
+        else:
+            rest = self._loop.run_in_executor(None, _clean_up, self._token, self._scratch)
+            rest.add_done_callback(self._set_gone)
+
+    def _set_gone(self, done: object = None) -> None:
+        if not self._gone.done():
+            self._gone.set_result(None)
 
 
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+def _clean_up(token: str, scratch: Path) -> None:
+    """What a killed guardian did not get to."""
+    if token:
+        end_marked(f"CROSSTOWN_TOKEN={token}")
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+__all__ = ["BotProcess", "Exit", "StartError"]

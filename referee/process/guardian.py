@@ -19,6 +19,10 @@ import os
 import select
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
 CONTROL = 0
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -59,10 +63,11 @@ def children_by_parent() -> dict[int, list[int]]:
     return found
 
 
-def with_descendants(roots: list[int], tree: dict[int, list[int]]) -> set[int]:
-    """`roots` and all that is below them."""
+def descendants(spare: "Container[int]" = ()) -> set[int]:
+    """All that is below this process, without the children in `spare` and what is below these."""
+    tree = children_by_parent()
     found: set[int] = set()
-    waiting = list(roots)
+    waiting = [pid for pid in tree.get(os.getpid(), ()) if pid not in spare]
     while waiting:
         pid = waiting.pop()
         if pid not in found:
@@ -79,25 +84,20 @@ def send(pid: int, number: int) -> None:
         pass
 
 
-def stop_then_kill(spare: frozenset[int] = frozenset()) -> int:
-    """Kills what is below this process, except the children in `spare` and what is below these. Returns how many.
+def stop_then_kill(find: "Callable[[], set[int]]") -> set[int]:
+    """Kills the processes that `find` finds, and returns their ids; they may be dying still.
 
     All are stopped before any is killed, and looked for again until no new one turns up: what is stopped cannot
     fork, so a fork bomb cannot outrun this.
     """
     stopped: set[int] = set()
-    while True:
-        tree = children_by_parent()
-        mine = [pid for pid in tree.get(os.getpid(), ()) if pid not in spare]
-        fresh = with_descendants(mine, tree) - stopped
-        if not fresh:
-            break
+    while fresh := find() - stopped:
         for pid in fresh:
             send(pid, signal.SIGSTOP)
         stopped |= fresh
     for pid in stopped:
         send(pid, signal.SIGKILL)
-    return len(stopped)
+    return stopped
 
 
 class Guardian:
@@ -166,7 +166,7 @@ class Guardian:
         """Returns when no descendant is left: as a subreaper, this process then has no child."""
         pause_s = 0.001
         while self.reap():
-            stop_then_kill()
+            stop_then_kill(descendants)
             if select.select([self.wake], [], [], pause_s)[0]:
                 _drain(self.wake)
             else:

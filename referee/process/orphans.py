@@ -1,14 +1,16 @@
-"""For processes above the guardians (workers, runner): what a killed guardian leaves behind comes to them.
+"""Second line, for when a guardian was killed: ends what it can end no more.
 
-A bot whose guardian was killed dies by its parent-death signal, but what it had double-forked becomes a child of the
-nearest subreaper. `become_subreaper` makes this process the one; `sweep_orphans` ends what has come.
+The bot itself dies by its parent-death signal. What it had double-forked becomes a child of the nearest subreaper, so
+workers and the runner call `become_subreaper` once, and `sweep_orphans` after a lost guardian. `end_marked` finds
+descendants wherever they went, as long as they kept the environment they were given. Nothing ever goes by name.
 """
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 
-from referee.process.guardian import become_subreaper, children_by_parent, stop_then_kill
+from referee.process.guardian import become_subreaper, children_by_parent, descendants, stop_then_kill
 
 _PAUSE_S = 0.002
 
@@ -16,28 +18,67 @@ _PAUSE_S = 0.002
 def sweep_orphans(keep: Collection[int], *, timeout_s: float = 2.0) -> int:
     """Kills every child of this process that is not in `keep`, with all below it; `keep` and what is below it stay.
 
-    `keep` must name all children this process has started itself (guardians, workers). Never goes by name. Returns
-    how many processes were killed; a few that cannot die at once may be left after `timeout_s`.
+    `keep` must name all children this process has started itself (guardians, workers); call it in the thread that
+    starts them. Returns how many were killed; what cannot die within `timeout_s` is left.
     """
     spare = frozenset(keep)
-    killed = 0
+
+    def reap() -> None:
+        for pid in children_by_parent().get(os.getpid(), ()):
+            if pid not in spare:
+                _reap(pid)
+
+    return _end(partial(descendants, spare), reap, timeout_s)
+
+
+def end_marked(variable: str, *, timeout_s: float = 2.0) -> int:
+    """Kills every process whose environment has `variable` ("NAME=value"), except this one. Returns how many."""
+    wanted = variable.encode()
+    seen: set[int] = set()
+
+    def find() -> set[int]:
+        found = {pid for pid in _all_processes() if wanted in _environment(pid)} - {os.getpid()}
+        seen.update(found)
+        return found
+
+    def reap() -> None:
+        for pid in seen:
+            _reap(pid)
+
+    return _end(find, reap, timeout_s)
+
+
+def _end(find: Callable[[], set[int]], reap: Callable[[], None], timeout_s: float) -> int:
     end_s = time.monotonic() + timeout_s
-    while True:
-        count = stop_then_kill(spare)
-        killed = max(killed, count)
-        if count == 0 or time.monotonic() >= end_s:
-            return killed
-        _reap(spare)
+    killed: set[int] = set()
+    while fresh := stop_then_kill(find):
+        killed |= fresh
+        if time.monotonic() >= end_s:
+            break
+        reap()
         time.sleep(_PAUSE_S)
+    return len(killed)
 
 
-def _reap(spare: frozenset[int]) -> None:
-    for pid in children_by_parent().get(os.getpid(), ()):
-        if pid not in spare:
-            try:
-                os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:
-                continue
+def _all_processes() -> list[int]:
+    return [pid for children in children_by_parent().values() for pid in children]
 
 
-__all__ = ["become_subreaper", "sweep_orphans"]
+def _environment(pid: int) -> list[bytes]:
+    """As given at its exec; empty for a zombie and for what may not be read."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - a thousand times, perhaps
+            return file.read().split(b"\0")
+    except OSError:
+        return []
+
+
+def _reap(pid: int) -> None:
+    """Harmless for what is not our child or not dead yet."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return
+
+
+__all__ = ["become_subreaper", "end_marked", "sweep_orphans"]

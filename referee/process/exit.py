@@ -1,0 +1,29 @@
+"""How a bot ended."""
+
+import contextlib
+import signal as signals
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How the bot itself ended: with a code, or by a signal.
+
+    `cpu_us` is user and system time of the bot and those of its children that it waited for; None if unknown.
+    `guardian_lost`: somebody killed the guardian, which took the bot with it. What the bot had started is then found
+    by its token; a process that has hidden that lives until `orphans.sweep_orphans` is called.
+    """
+
+    code: int | None
+    signal: int | None
+    cpu_us: int | None = None
+    guardian_lost: bool = False
+
+    def __str__(self) -> str:
+        if self.guardian_lost:
+            return "killed together with its guardian"
+        if self.signal is None:
+            return f"exit code {self.code}"
+        with contextlib.suppress(ValueError):
+            return f"killed by {signals.Signals(self.signal).name}"
+        return f"killed by signal {self.signal}"
