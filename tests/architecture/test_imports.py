@@ -39,7 +39,7 @@ ALLOWED = {
 }
 
 THIRD_PARTY = {
-    "referee.games": set(),
+    "referee.games": {"google"},  # codecs: DecodeError and the types of messages
     "referee.record": set(),
     "referee.process": set(),
     "referee.wire": {"grpc", "google"},

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from crosstown_proto.v1 import shibuya_pb2 as pb
@@ -10,6 +9,7 @@ from google.protobuf.message import DecodeError, Message
 
 from referee.games.api import ActionSyntaxError
 from referee.games.shibuya.actions import BUILD, PASS, Build, Move, Pass, Place, ShibuyaAction
+from referee.games.shibuya.board import FIELDS, SLOTS
 from referee.games.shibuya.events import (
     REASONS,
     BuildChosen,
@@ -40,7 +40,6 @@ _KINDS = {
     Build: pb.LegalActions.KIND_BUILD,
     Pass: pb.LegalActions.KIND_PASS,
 }
-_SOURCE, _TARGET, _SLOT, _TURN = (attrgetter(name) for name in ("source", "target", "slot", "turn"))
 
 
 def encode_observation(observation: Observation) -> bytes:
@@ -101,9 +100,11 @@ def _encoded_setting(setting: Setting) -> bytes:
 
 def decode_observation(data: bytes) -> Observation:
     message = _parsed(pb.Observation, data)
+    if not len(message.tops) == len(message.covered) == SLOTS or len(message.looks) != FIELDS:
+        raise ActionSyntaxError(f"an Observation has {SLOTS} tops, {SLOTS} covered tiles and {FIELDS} looks")
     return Observation(
         setting=_decoded_setting(message.setting.SerializeToString()),
-        phase=_PHASES[message.phase],
+        phase=_named(_PHASES, message.phase, "phase"),
         seat=message.seat,
         turns=message.turns,
         passes=message.passes,
@@ -116,7 +117,7 @@ def decode_observation(data: bytes) -> Observation:
         waiting=(tuple(message.red_waiting), tuple(message.blue_waiting)),
         goals=(tuple(message.red_goals), tuple(message.blue_goals)),
         winner=message.winner if message.HasField("winner") else -1,
-        reason=_REASONS[message.reason],
+        reason=_named(_REASONS, message.reason, "reason") if message.reason else "",
         withdrawn=message.withdrawn_seat if message.HasField("withdrawn_seat") else -1,
     )
 
@@ -127,10 +128,10 @@ def _decoded_setting(data: bytes) -> Setting:
     red, blue = (
         TeamSetting(
             start_fronts=tuple(team.start_fronts),
-            start_sides=tuple(_SIDES[side] for side in team.start_sides),
+            start_sides=tuple(_named(_SIDES, side, "side") for side in team.start_sides),
             start_seats=tuple(team.start_seats),
             goal_fronts=tuple(team.goal_fronts),
-            goal_sides=tuple(_SIDES[side] for side in team.goal_sides),
+            goal_sides=tuple(_named(_SIDES, side, "side") for side in team.goal_sides),
         )
         for team in (message.red, message.blue)
     )
@@ -263,7 +264,14 @@ def _decoded_event(message: pb.Event) -> ShibuyaEvent:
         return Passed(body.seat)
     if kind == "withdrew":
         return Withdrew(body.seat)
-    return Finished(body.team if body.HasField("team") else -1, _REASONS[body.reason])
+    return Finished(body.team if body.HasField("team") else -1, _named(_REASONS, body.reason, "reason"))
+
+
+def _named(names: tuple[str, ...], number: int, what: str) -> str:
+    """The word for an enum value. 0 is none: the sender always has one to say."""
+    if not 0 < number < len(names):
+        raise ActionSyntaxError(f"unknown {what} {number}: expected 1 to {len(names) - 1}")
+    return names[number]
 
 
 def _parsed(kind: type[_Message], data: bytes) -> _Message:

@@ -1,10 +1,11 @@
 """The state of a match and the course of its turns."""
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from random import Random
 from typing import Any
 
-from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome
+from referee.games.api import DATA_OPTION, Chance, Decision, Draw, Event, IllegalAction, Outcome
 from referee.games.shibuya.actions import (
     BUILD,
     MOVES,
@@ -143,7 +144,7 @@ class ShibuyaState:
     def apply(self, actions: Mapping[int, Any]) -> list[Event]:
         seat = self.seat
         if len(actions) != 1 or seat not in actions:
-            raise IllegalAction(f"expected one action, of seat {seat}, not of {sorted(actions)}")
+            raise IllegalAction(f"expected one action, of seat {seat}, not of {list(actions)}")
         action = actions[seat]
         if self.phase == TURN:
             if type(action) is Move:
@@ -341,7 +342,7 @@ class ShibuyaState:
         position = self.position
         return {
             "players": position.setup.players,
-            "options": dict(position.setup.options),
+            "options": _copied(position.setup.options),
             "phase": self.phase,
             "seat": self.seat,
             "turns": self.turns,
@@ -362,3 +363,10 @@ class ShibuyaState:
             "reason": self.reason,
             "withdrawn": self.withdrawn,
         }
+
+
+def _copied(options: Mapping[str, Any]) -> dict[str, Any]:
+    copy = dict(options)
+    if DATA_OPTION in copy:
+        copy[DATA_OPTION] = deepcopy(copy[DATA_OPTION])
+    return copy

@@ -1,0 +1,173 @@
+"""Components and geometry (sheet sections 1 and 2), seats (R4), box data."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from referee.games.api import Decision, OptionError, PlayersError
+from referee.games.shibuya import GAME
+
+
+def front(side: str, place: int) -> int:
+    x, y = {"S": (place, 0), "N": (place, 7), "W": (0, place), "E": (7, place)}[side]
+    return x + 8 * y
+
+
+def team(players: int, number: int, **options: Any) -> Any:
+    return GAME.new_initial_state(players, options).observation(None).setting.teams[number]
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_there_are_eight_pedestrians_of_each_colour_and_thirty_tiles(players: int) -> None:
+    counts = GAME.conserved(GAME.new_initial_state(players, {}))
+    assert (counts.pop("red"), counts.pop("blue")) == (8, 8)
+    assert sum(counts.values()) == 30
+
+
+def test_two_players_start_on_adjacent_sides_and_go_to_the_opposite_side() -> None:
+    red, blue = team(2, 0), team(2, 1)
+    assert red.start_fronts == tuple(front("S", place) for place in range(8))
+    assert red.goal_fronts == tuple(front("N", place) for place in range(8))
+    assert blue.start_fronts == tuple(front("W", place) for place in range(8))
+    assert blue.goal_fronts == tuple(front("E", place) for place in range(8))
+    assert set(red.start_seats) == {0}
+    assert set(blue.start_seats) == {1}
+
+
+def fronts(*strips: tuple[str, range]) -> set[int]:
+    return {front(side, place) for side, places in strips for place in places}
+
+
+LOW, HIGH = range(4), range(4, 8)
+
+
+@pytest.mark.parametrize(
+    ("layout", "number", "starts", "goals"),
+    [
+        ("B", 0, {0: ("S", LOW), 2: ("N", HIGH)}, (("W", HIGH), ("E", LOW))),
+        ("B", 1, {1: ("W", LOW), 3: ("E", HIGH)}, (("S", HIGH), ("N", LOW))),
+        ("A", 0, {0: ("S", LOW), 2: ("N", HIGH)}, (("W", LOW), ("E", HIGH))),
+        ("A", 1, {1: ("W", HIGH), 3: ("E", LOW)}, (("S", HIGH), ("N", LOW))),
+    ],
+)
+def test_four_players_start_on_half_a_side_with_exits_in_an_l(
+    layout: str, number: int, starts: dict[int, Any], goals: Any
+) -> None:
+    setting = team(4, number, layout_4p=layout)
+    for seat, strip in starts.items():
+        own = [at for at, owner in zip(setting.start_fronts, setting.start_seats, strict=True) if owner == seat]
+        assert set(own) == fronts(strip)
+        assert len(own) == 4
+    assert set(setting.goal_fronts) == fronts(*goals)
+    assert len(setting.goal_fronts) == 8
+
+
+def test_layout_b_is_the_default_and_looks_the_same_after_half_a_turn() -> None:
+    assert team(4, 0) == team(4, 0, layout_4p="B")
+    for number in (0, 1):
+        setting = team(4, number)
+        assert {63 - at for at in setting.start_fronts} == set(setting.start_fronts)
+        assert {63 - at for at in setting.goal_fronts} == set(setting.goal_fronts)
+
+
+def test_in_layout_b_no_start_lies_before_its_own_goal_and_in_layout_a_some_do() -> None:
+    for number in (0, 1):
+        apart, touching = team(4, number), team(4, number, layout_4p="A")
+        assert not set(apart.start_fronts) & set(apart.goal_fronts)
+        assert set(touching.start_fronts) & set(touching.goal_fronts)
+
+
+def test_seats_alternate_between_the_teams() -> None:
+    assert GAME.teams(2, {}) == (0, 1)
+    assert GAME.teams(4, {}) == (0, 1, 0, 1)
+
+
+def test_red_opens_the_building_phase_with_a_draw() -> None:
+    state = GAME.new_initial_state(2, {})
+    assert state.decisions() == ()
+    assert state.turn_seat == 0
+    outcome = state.chance_outcomes()[0][0]
+    state.apply_chance(outcome)
+    assert state.decisions() == (Decision(0, "place"),)
+
+
+@pytest.mark.parametrize("players", [0, 1, 3, 5, -2])
+def test_other_numbers_of_players_are_refused(players: int) -> None:
+    with pytest.raises(PlayersError, match="2 or 4 players"):
+        GAME.new_initial_state(players, {})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"tile_set": "Z"}, {"layout_4p": "C"}, {"move_cap": 0}, {"goal_capacity": True}, {"colour": "green"}],
+)
+def test_unknown_options_and_values_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(OptionError):
+        GAME.new_initial_state(2, options)
+
+
+LOOKS = ("ko", "kq", "wo", "wq")
+SWAPS = {
+    "colour": {"ko": "wo", "wo": "ko", "kq": "wq", "wq": "kq"},
+    "shape": {"ko": "kq", "kq": "ko", "wo": "wq", "wq": "wo"},
+    "exchange": {"ko": "ko", "wq": "wq", "kq": "wo", "wo": "kq"},
+}
+
+
+def kinds(name: str) -> Counter[tuple[str, ...]]:
+    """Tiles of a set, each as the least of its rotations."""
+    found: Counter[tuple[str, ...]] = Counter()
+    for tile in GAME.default_data()["tile_sets"][name]["tiles"]:
+        fields = tuple(tile["fields"])
+        found[least(fields)] += tile["count"]
+    return found
+
+
+def least(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return min(fields[i:] + fields[:i] for i in range(4))
+
+
+@pytest.mark.parametrize("name", ["M", "X", "F", "D"])
+def test_each_tile_set_has_thirty_fields_of_every_kind_and_all_symmetries(name: str) -> None:
+    tiles = kinds(name)
+    assert sum(tiles.values()) == 30
+    totals = Counter(look for tile in tiles.elements() for look in tile)
+    assert totals == dict.fromkeys(LOOKS, 30)
+    for swap in SWAPS.values():
+        assert Counter(least(tuple(swap[look] for look in tile)) for tile in tiles.elements()) == tiles
+    assert Counter(least(tile[::-1]) for tile in tiles.elements()) == tiles
+
+
+def balance(tile: tuple[str, ...]) -> tuple[int, int]:
+    blacks = sum(look[0] == "k" for look in tile)
+    rounds = sum(look[1] == "o" for look in tile)
+    return min(blacks, 4 - blacks), min(rounds, 4 - rounds)
+
+
+def test_set_m_is_thirty_different_tiles_of_two_sorts() -> None:
+    tiles = kinds("M")
+    assert set(tiles.values()) == {1}
+    all_four = [tile for tile in tiles if set(tile) == set(LOOKS)]
+    assert len(all_four) == 6
+    assert sum(sorted(balance(tile)) == [1, 2] for tile in tiles) == 24
+
+
+def test_the_other_sets_are_what_their_titles_say() -> None:
+    doubly = {tile for tile in kinds("D") if balance(tile) == (2, 2)}
+    assert len(doubly) == 10
+    assert set(kinds("D").values()) == {3}
+    assert set(kinds("D")) == doubly
+    assert {tile for tile in doubly if set(tile) == set(LOOKS)} == set(kinds("F"))
+    assert set(kinds("F").values()) == {5}
+    uniform = [tile for tile in kinds("X").elements() if 0 in balance(tile)]
+    assert len(uniform) == 20
+    assert doubly <= set(kinds("X"))
+
+
+def test_the_default_set_is_m_and_the_notes_name_the_reconstructions() -> None:
+    assert GAME.new_initial_state(2, {}).to_dict()["options"]["tile_set"] == "M"
+    notes = " ".join(GAME.notes)
+    assert "tile sets" in notes
+    assert "four players" in notes
+    assert notes.count("reconstruction") >= 2
