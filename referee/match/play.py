@@ -4,11 +4,13 @@ import asyncio
 import json
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 from referee.games.api import Event, Game, state_hash
+from referee.games.api import Outcome as ChanceOutcome
 from referee.games.keyed import KeyedChance
 from referee.match.clock import Clock
 from referee.match.outcome import Outcome
@@ -19,7 +21,7 @@ from referee.match.result import Fault, SeatStats
 from referee.match.seat import Seat
 from referee.match.seatplay import SeatPlay
 from referee.match.spec import MatchSpec
-from referee.record import Answer, FaultLine, RecordWriter
+from referee.record import Answer, FaultLine, RecordError, RecordWriter
 from referee.record.ranking import final_ranking, teams_left
 from referee.wire import encode
 
@@ -43,6 +45,7 @@ class Match:
         self._chance = KeyedChance(bytes.fromhex(spec.seed))
         self._events: list[Event] = []
         self._moment = 0
+        self._unrecorded: list[Question | ChanceOutcome] = []
         self._teams = tuple(game.teams(len(bots), spec.options))
         self._state = game.new_initial_state(len(bots), spec.options)
         self._panel = Panel(spec, game, self._state, bots, self._events, clock, record.dropped)
@@ -67,14 +70,18 @@ class Match:
         try:
             await self._panel.start([self._match_start(seat) for seat in self._panel.seats])
             outcome = await self._play_on()
-            self._record.flush()
+            self._write_lines()
         except asyncio.CancelledError:
+            with suppress(RecordError):
+                self._write_lines()
             self._send_ends(Outcome(EndReason.CANCELLED, "the match was cancelled"))
             raise
         except Exception as error:
             outcome = Outcome(
                 EndReason.PLATFORM_FAULT, f"{type(error).__name__}: {error}", trouble=traceback.format_exc()
             )
+            with suppress(RecordError):  # then the record ends before the trouble
+                self._write_lines()
         self._send_ends(outcome)
         return outcome
 
@@ -92,7 +99,7 @@ class Match:
                 return ended
             decisions = state.decisions()
             if decisions:
-                questions = await panel.ask(decisions, decided=self._faults_decide, sent=self._record.flush)
+                questions = await panel.ask(decisions, decided=self._faults_decide, sent=self._write_lines)
                 if panel.fresh:
                     if ended := self._settle():
                         return ended
@@ -104,20 +111,29 @@ class Match:
                 return Outcome(EndReason.NORMAL, "", tuple(state.ranking()), tuple(state.returns()), state_hash(state))
             else:
                 outcome = self._chance.choose(state.chance_stream(), state.chance_outcomes())
-                self._record.chance(outcome)
+                self._unrecorded.append(outcome)
                 self._events += state.apply_chance(outcome)
             self._moment += 1
 
     def _accept(self, questions: Sequence[Question]) -> Mapping[int, Any]:
-        """Record the answers of a node."""
-        actions = {}
+        """The answers of a node count."""
         for question in questions:
-            wall_us, lag_us = question.wall_ns // 1000, question.lag_ns // 1000
-            self._panel.seats[question.seat].count(wall_us, question.cpu_us)
-            text = self._game.format_action(question.action)
-            self._record.answer(Answer(question.seat, text, wall_us, question.cpu_us, lag_us, question.note))
-            actions[question.seat] = question.action
-        return actions
+            self._panel.seats[question.seat].count(question.wall_ns // 1000, question.cpu_us)
+        self._unrecorded += questions
+        return {question.seat: question.action for question in questions}
+
+    def _write_lines(self) -> None:
+        """Record what has happened since the last call. Done while bots think, not while they wait."""
+        record, lines = self._record, self._unrecorded
+        self._unrecorded = []
+        for line in lines:
+            if isinstance(line, Question):
+                text = self._game.format_action(line.action)
+                wall_us, lag_us = line.wall_ns // 1000, line.lag_ns // 1000
+                record.answer(Answer(line.seat, text, wall_us, line.cpu_us, lag_us, line.note))
+            else:
+                record.chance(line)
+        record.flush()
 
     # Faults
 
@@ -130,6 +146,7 @@ class Match:
         for fault in faults:
             if fault.reason in _VOIDING:
                 return Outcome(fault.reason, self._sentence(fault), fault_seat=fault.seat)
+        self._write_lines()
         for seat, fault in zip(leaving, faults, strict=True):
             seat.left = self._moment
             withdrawn = not state.is_terminal()

@@ -12,6 +12,8 @@ import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 
+from referee.wire.eager import EagerRun
+
 BotMessage: TypeAlias = pb.BotMessage
 
 WRITE_LIMIT_S = 5.0
@@ -63,7 +65,8 @@ class Session:
         self._on_message: Callable[[Received], None] | None = None
         self._idle_messages = 0
         self._outbox: deque[bytes] = deque()
-        self._writing: asyncio.Task[None] | None = None
+        self._writing = False
+        self._stuck: asyncio.TimerHandle | None = None
         self._reading: asyncio.Task[Any] | None = None
 
     def listen(self, on_message: Callable[[Received], None] | None) -> None:
@@ -76,8 +79,8 @@ class Session:
         if self.ended.done():
             return
         self._outbox.append(data)
-        if self._writing is None:
-            self._writing = self._loop.create_task(self._write_all())
+        if not self._writing:
+            self._write_next()
         elif len(self._outbox) > MAX_WAITING_MESSAGES:
             self._finish(StreamEnd.NOT_READING)
 
@@ -111,6 +114,9 @@ class Session:
                     self._on_message(Received(message, raw, at_ns))
                 else:
                     self._take_idle()
+                await asyncio.sleep(
+                    0
+                )  # whoever was woken goes first: the next question is urgent, the next read is not
         except (grpc.aio.AbortError, grpc.aio.InternalError):
             pass  # closed by us, or the connection broke in the middle of a message
         finally:
@@ -121,22 +127,25 @@ class Session:
         if self._idle_messages > MAX_IDLE_MESSAGES:
             self._finish(StreamEnd.FLOODED)
 
-    async def _write_all(self) -> None:
-        try:
-            while self._outbox and not self.ended.done():
-                stuck = self._loop.call_later(self._write_limit_s, self._finish, StreamEnd.NOT_READING)
-                try:
-                    await self._context.write(self._outbox.popleft())
-                finally:
-                    stuck.cancel()
-        except Exception:  # whatever gRPC raises for a broken stream: the reader sees the end, too
+    def _write_next(self) -> None:
+        if self._outbox and not self.ended.done():
+            self._stuck = self._loop.call_later(self._write_limit_s, self._finish, StreamEnd.NOT_READING)
+            self._writing = True
+            EagerRun(self._context.write(self._outbox.popleft()), self._written)
+
+    def _written(self, error: BaseException | None) -> None:
+        self._writing = False
+        if self._stuck is not None:
+            self._stuck.cancel()
+        if error is not None:
             self._finish(StreamEnd.CLOSED_BY_BOT)
-        finally:
-            self._writing = None
+        self._write_next()
 
     def _finish(self, end: StreamEnd, *, stop_reading: bool = True) -> None:
         if not self.ended.done():
             self.ended.set_result(end)
             self._outbox.clear()
+            if self._stuck is not None:
+                self._stuck.cancel()
             if stop_reading and self._reading is not None:
                 self._reading.cancel()
