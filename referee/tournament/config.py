@@ -115,6 +115,11 @@ def load_config(path: Path) -> TournamentConfig:
     )
 
 
+def tournament_name(path: Path) -> str:
+    """The name alone, which names the run folder. Raises ConfigError."""
+    return _name(TomlFile(path))
+
+
 def _name(file: TomlFile) -> str:
     name = file.text_at("name", default=file.path.stem, example='name = "first"')
     where = ("name",)

@@ -49,7 +49,12 @@ def schedule(tournament: Tournament) -> Iterator[MatchSpec]:
 def count(tournament: Tournament) -> int:
     """How many matches the schedule has."""
     config = tournament.config
-    return config.blocks * math.comb(len(tournament.entries), config.players) * math.factorial(config.players)
+    return count_matches(len(tournament.entries), config.players, config.blocks)
+
+
+def count_matches(bots: int, players: int, blocks: int) -> int:
+    """Matches of a round robin: `blocks` for every group of `players`, each with every order of seats."""
+    return blocks * math.comb(bots, players) * math.factorial(players)
 
 
 def groups(bots: int, players: int) -> Iterator[tuple[int, ...]]:

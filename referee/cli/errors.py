@@ -1,0 +1,115 @@
+"""Exit codes, and how every error reaches the user: one line on what is wrong, one on what to do.
+
+0    all is well
+1    a check failed: a record does not verify, or matches of a run could not be played
+2    bad usage or input: an option, a file, a bot, a game, a run that does not exist
+3    the platform does not let it go on: disk, socket, lock, processes
+70   an error in Crosstown itself
+130  interrupted (Ctrl-C, or a request to end); the same command goes on where it stopped
+"""
+
+import errno
+import sys
+import traceback
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TextIO
+
+
+class ExitCode(IntEnum):
+    """What the command tells the shell."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    PLATFORM = 3
+    BUG = 70
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An error as the user gets it."""
+
+    what: str
+    next_step: str
+    code: ExitCode
+
+
+_PLATFORM_ERRNOS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+)
+_DEBUG_STEP = "run it again as 'crosstown --debug ...' for the details, and report them"
+
+
+def explain(error: BaseException) -> Explained:
+    """What an error means. Whatever is not expected is a bug of ours."""
+    # Imported here: most commands end without an error, and should not pay for this.
+    from referee.games.api import GameError
+    from referee.games.registry import UnknownGame
+    from referee.process.entry import EntryError, ManifestError
+    from referee.process.names import BotNameError
+    from referee.record.format import RecordError
+    from referee.tournament.errors import BusyError, JournalError, PlatformError, TournamentError
+
+    if isinstance(error, TournamentError):
+        platform = isinstance(error, BusyError | JournalError | PlatformError)
+        return Explained(str(error), error.next_step, ExitCode.PLATFORM if platform else ExitCode.USAGE)
+    if isinstance(error, ManifestError | EntryError | BotNameError):
+        return _with_advice(str(error), "correct the bot's folder", ExitCode.USAGE)
+    if isinstance(error, UnknownGame):
+        return _with_advice(str(error), "see: crosstown games list", ExitCode.USAGE)
+    if isinstance(error, GameError):
+        return Explained(str(error), "see: crosstown games show GAME", ExitCode.USAGE)
+    if isinstance(error, RecordError):
+        return _with_advice(str(error), "check the path, or see: crosstown matches list", ExitCode.USAGE)
+    if type(error).__name__ == "StoreError":  # importing the database for its name alone would cost 100 ms
+        return Explained(str(error), "the records have everything; see whether the disk is full", ExitCode.PLATFORM)
+    if hasattr(error, "format_message"):  # typer's own errors, whichever module they live in
+        return Explained(error.format_message(), _help(error), ExitCode.USAGE)
+    if isinstance(error, KeyboardInterrupt):
+        return Explained("interrupted", "run the same command again to go on", ExitCode.INTERRUPTED)
+    if isinstance(error, OSError):
+        return _system(error)
+    return Explained(f"unexpected: {type(error).__name__}: {_one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
+
+
+def report(error: BaseException, stream: TextIO | None = None, *, debug: bool = False) -> ExitCode:
+    """Print an error, with its traceback only if `debug`, and say with which code to exit."""
+    stream = stream or sys.stderr
+    explained = explain(error)
+    try:
+        if debug:
+            traceback.print_exception(error, file=stream)
+        print(f"error: {_one_line(explained.what)}", file=stream)
+        print(f"next: {_one_line(explained.next_step)}", file=stream)
+        stream.flush()
+    except OSError:
+        pass  # nobody listens
+    return explained.code
+
+
+def _with_advice(sentence: str, otherwise: str, code: ExitCode) -> Explained:
+    """Sentences of this kind end in what to do, after their last semicolon."""
+    what, _, step = sentence.rpartition("; ")
+    return Explained(what, step, code) if what else Explained(sentence, otherwise, code)
+
+
+def _system(error: OSError) -> Explained:
+    where = f" {error.filename}:" if error.filename else ""
+    if error.errno in _PLATFORM_ERRNOS:
+        step = "free what is short (disk, memory, open files), then run the same command again"
+        return Explained(f"the system refuses:{where} {error.strerror}", step, ExitCode.PLATFORM)
+    if error.errno in (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
+        return Explained(f"{where.strip()} {error.strerror}".strip(), "check the path and its rights", ExitCode.USAGE)
+    return Explained(f"unexpected: {type(error).__name__}: {_one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
+
+
+def _help(error: BaseException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"see: {context.command_path if context else 'crosstown'} --help"
+
+
+def _one_line(value: object) -> str:
+    """Text without line breaks or control characters: an error is one line, whatever a file or bot put into it."""
+    return "".join(c if c.isprintable() else " " if c in "\r\n\t" else f"\\x{ord(c):02x}" for c in str(value))

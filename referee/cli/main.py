@@ -1,0 +1,90 @@
+"""The `crosstown` command: puts the commands together and handles every error in one place."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from referee.cli.errors import ExitCode, report
+from referee.cli.run import run
+from referee.cli.standings import standings
+
+SUB_APPS = ("matches", "games")
+"""Modules of this package with an `app` of their own. They import what is heavy inside their commands."""
+
+
+def make_app() -> typer.Typer:
+    """The whole command line."""
+    app = typer.Typer(
+        name="crosstown",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_root)
+    app.command("run")(run)
+    app.command("standings")(standings)
+    for name in SUB_APPS:
+        if find_spec(f"referee.cli.{name}") is not None:
+            app.add_typer(import_module(f"referee.cli.{name}").app, name=name)
+    return app
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Entry point of the console script. Exit codes: see `referee.cli.errors`."""
+    sys.exit(run_command(sys.argv[1:] if words is None else words))
+
+
+def run_command(words: Sequence[str]) -> int:
+    """Run one command line and return its exit code. Errors are printed, tracebacks only with --debug."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError, OSError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    debug = "--debug" in words
+    try:
+        status = make_app()(list(words), prog_name="crosstown", standalone_mode=False)
+        code = status if isinstance(status, int) else ExitCode.OK
+    except (Exception, KeyboardInterrupt) as error:
+        code = report(error, debug=debug)
+    return _end_output(int(code))
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        from referee.cli.output import print_text
+
+        print_text(f"crosstown {version('crosstown')}")
+        raise typer.Exit
+
+
+def _root(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Tournaments between bots that play board games.
+
+    Exit codes: 0 all well; 1 a check failed or matches could not be played; 2 bad usage or input; 3 the platform
+    (disk, socket, lock) does not let it go on; 70 an error in Crosstown; 130 interrupted.
+    """
+
+
+def _end_output(code: int) -> int:
+    """Flush now, so that a reader who has left (`| head`) does not turn into a message and another exit code."""
+    from referee.cli.output import QuietStream
+
+    for stream in (sys.stdout, sys.stderr):
+        QuietStream(stream).flush()
+    return code
+
+
+if __name__ == "__main__":
+    main()

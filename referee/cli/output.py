@@ -1,0 +1,169 @@
+"""What commands print: tables through rich for people, plain text in pipes, JSON and CSV for programs."""
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from leaderboard.standings import Standing
+
+PIPE_WIDTH = 4000
+"""Columns where nobody looks on: no name is ever cut or folded there."""
+
+
+class QuietStream:
+    """A text stream that swallows the end of its reader: `crosstown ... | head` is no error, and never stops a run."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.encoding = stream.encoding
+        self.closed_by_reader = False
+
+    def write(self, text: str) -> int:
+        if not self.closed_by_reader:
+            try:
+                return self._stream.write(text)
+            except OSError:
+                self._give_up()
+        return len(text)
+
+    def flush(self) -> None:
+        if not self.closed_by_reader:
+            try:
+                self._stream.flush()
+            except OSError:
+                self._give_up()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def _give_up(self) -> None:
+        """What is buffered goes nowhere, so that the interpreter does not trip over it at its end."""
+        self.closed_by_reader = True
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """A rich console on stdout or stderr: colours and the terminal's width there, plain and wide in a pipe."""
+    from rich.console import Console
+
+    stream: Any = QuietStream(sys.stderr if stderr else sys.stdout)
+    if stream.isatty():
+        return Console(file=stream, highlight=False)
+    return Console(file=stream, width=PIPE_WIDTH, highlight=False, color_system=None, soft_wrap=True)
+
+
+def table(headings: Sequence[tuple[str, str]], *, plain: bool) -> "Table":
+    """An empty table. `headings` are (text, "left" or "right"); the first left one may fold where it is narrow."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=None if plain else box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    folded = False
+    for text, side in headings:
+        fold = side == "left" and not folded
+        folded = folded or fold
+        made.add_column(text, justify="left" if side == "left" else "right", no_wrap=not fold, overflow="fold")
+    return made
+
+
+def print_text(text: str = "") -> None:
+    stream = QuietStream(sys.stdout)
+    stream.write(text + "\n")
+    stream.flush()
+
+
+def print_json(value: object) -> None:
+    """One JSON document on stdout."""
+    print_text(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    stream = QuietStream(sys.stdout)
+    stream.write(text.getvalue())
+    stream.flush()
+
+
+def plural(number: int, word: str) -> str:
+    """'1 match', '2 matches'."""
+    if number == 1:
+        return f"1 {word}"
+    return f"{number} {word}es" if word.endswith(("ch", "s", "x")) else f"{number} {word}s"
+
+
+def duration(seconds: float) -> str:
+    """Short, for people: 12.3 s, 4 min 10 s, 2 h 5 min."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def fault_text(faults: Mapping[str, int]) -> str:
+    """'crashed 1, move_timeout 2', or '-'."""
+    return ", ".join(f"{reason} {number}" for reason, number in faults.items()) or "-"
+
+
+def print_standings(rows: Sequence["Standing"], caption: str) -> None:
+    """The leaderboard on stdout."""
+    from rich.text import Text
+
+    out = console()
+    made = table(
+        [
+            ("rank", "right"),
+            ("bot", "left"),
+            ("mu", "right"),
+            ("sigma", "right"),
+            ("mu-3sigma", "right"),
+            ("played", "right"),
+            ("won", "right"),
+            ("drawn", "right"),
+            ("lost", "right"),
+            ("mean ms", "right"),
+            ("worst ms", "right"),
+            ("faults", "left"),
+        ],
+        plain=not out.is_terminal,
+    )
+    for row in rows:
+        made.add_row(
+            str(row.rank),
+            Text(row.name),  # a name is never markup
+            f"{row.mu:.2f}",
+            f"{row.sigma:.2f}",
+            f"{row.conservative:.2f}",
+            str(row.played),
+            str(row.won),
+            str(row.drawn),
+            str(row.lost),
+            _milliseconds(row.mean_move_ms),
+            _milliseconds(row.worst_move_ms),
+            fault_text(row.faults),
+        )
+    out.print(made)
+    out.print(Text(caption))
+
+
+def _milliseconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

@@ -1,0 +1,39 @@
+"""`crosstown run`: play a tournament to its leaderboard; run again, go on."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.errors import ExitCode
+
+
+def run(
+    file: Annotated[Path, typer.Argument(help="The tournament file (TOML).", show_default=False)],
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Worker processes; default: one per core.", show_default=False)
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
+    new: Annotated[bool, typer.Option("--new", help="Start a new run beside an older one, which is kept.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the schedule and play nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the schedule, as JSON.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors (and what --json asks for).")
+    ] = False,
+) -> None:
+    """Play a tournament. Stopped in any way, the same command goes on where it was."""
+    from referee.tournament.entrants import load_tournament
+
+    tournament = load_tournament(file)
+    cores = len(os.sched_getaffinity(0))
+    if dry_run:
+        from referee.cli.preview import preview
+
+        preview(tournament, out, workers or cores, as_json=as_json)
+        return
+    from referee.cli.running import play_tournament
+
+    code = play_tournament(tournament, out, workers or cores, new=new, as_json=as_json, quiet=quiet)
+    if code != ExitCode.OK:
+        raise typer.Exit(code)

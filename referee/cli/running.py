@@ -1,0 +1,115 @@
+"""Puts runner, workers, database, progress and table together for `crosstown run`."""
+
+import shlex
+from pathlib import Path
+
+from leaderboard.index import load_index
+from leaderboard.standings import Entrant, Standing, standings
+from referee.cli.errors import ExitCode
+from referee.cli.indexer import Indexer
+from referee.cli.output import console, duration, plural, print_json, print_standings
+from referee.cli.progress import ProgressReport
+from referee.tournament.config import Tournament
+from referee.tournament.executor import Executor
+from referee.tournament.folder import RunFolder, choose_folder
+from referee.tournament.identity import describe
+from referee.tournament.local import LocalExecutor
+from referee.tournament.runner import Summary
+from referee.tournament.session import run_session
+
+CAPTION = "Ranked by mu - 3 sigma. TrueSkill, one pass in schedule order, tau 0: provisional where many bots are close."
+
+
+def play_tournament(
+    tournament: Tournament, out: Path, workers: int, *, new: bool, as_json: bool, quiet: bool
+) -> ExitCode:
+    """Play what is missing and print the outcome. Raises TournamentError."""
+    folder = choose_folder(out, describe(tournament), new=new)
+    indexer = Indexer(folder.matches, folder.database)
+
+    def make_executor(missing: int, lock_fd: int) -> Executor:
+        indexer.start()
+        return LocalExecutor(
+            tournament.entries,
+            folder.matches,
+            workers=min(workers, missing),
+            log=folder.worker_log,
+            lock_fd=lock_fd,
+        )
+
+    with ProgressReport(tournament.config.name, indexer.add, quiet=quiet or as_json) as report:
+        try:
+            summary = run_session(tournament, folder, make_executor, report)
+        finally:
+            elapsed_s = report.elapsed_s
+            indexer.close()
+    table = standings(load_index(folder.matches, folder.database).rows, entrants(tournament))
+    problem = indexer.finish(table)
+    if as_json:
+        print_json(_outcome(folder, summary, table, elapsed_s, problem))
+    elif not quiet:
+        _tell(tournament, folder, summary, table, elapsed_s)
+    if problem:
+        console(stderr=True).print(
+            f"note: the database is behind the records ({problem}); nothing is lost, the next run makes up for it",
+            markup=False,
+        )
+    return _code(summary)
+
+
+def entrants(tournament: Tournament) -> list[Entrant]:
+    return [Entrant(entry.id, entry.name, entry.manifest.version) for entry in tournament.entries]
+
+
+def _code(summary: Summary) -> ExitCode:
+    if summary.complete:
+        return ExitCode.OK
+    return ExitCode.INTERRUPTED if summary.stopped else ExitCode.FAILED
+
+
+def _tell(tournament: Tournament, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float) -> None:
+    notes = console(stderr=True)
+    there = summary.found + summary.played
+    if summary.played:
+        pace = f"{plural(summary.played, 'match')} in {duration(elapsed_s)} ({summary.played / elapsed_s:.1f}/s)"
+        again = f", {plural(summary.void, 'attempt')} did not count" if summary.void else ""
+        notes.print(f"{pace}{again}; everything is in {folder.path}", markup=False)
+    elif summary.complete:
+        notes.print(f"all {plural(there, 'match')} were there already, in {folder.path}", markup=False)
+    if not summary.stopped or summary.complete:
+        print_standings(table, CAPTION)
+    if summary.complete:
+        return
+    missing = summary.total - there
+    same = shlex.quote(str(tournament.config.path))
+    if summary.stopped:
+        notes.print(f"stopped after {there} of {summary.total} matches; to go on: crosstown run {same}", markup=False)
+        return
+    for match in summary.given_up[:10]:
+        notes.print(f"missing: match {match.match_id}: {match.reason}: {match.detail}", markup=False)
+    notes.print(
+        f"{missing} of {summary.total} matches could not be played (see {folder.void} and {folder.worker_log});"
+        f" when the cause is mended, try them again: crosstown run {same}",
+        markup=False,
+    )
+
+
+def _outcome(
+    folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float, problem: str
+) -> dict[str, object]:
+    return {
+        "folder": str(folder.path),
+        "total": summary.total,
+        "found": summary.found,
+        "played": summary.played,
+        "void": summary.void,
+        "missing": summary.total - summary.found - summary.played,
+        "given_up": [
+            {"match": item.match_id, "place": item.place, "reason": item.reason, "detail": item.detail}
+            for item in summary.given_up
+        ],
+        "stopped": summary.stopped,
+        "elapsed_s": round(elapsed_s, 3),
+        "database_problem": problem,
+        "standings": [row.to_dict() for row in table],
+    }

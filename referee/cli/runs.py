@@ -1,0 +1,60 @@
+"""Finds the run a command is about, and what its folder says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.tournament.errors import UsageError
+from referee.tournament.folder import RunFolder, run_folders
+from referee.tournament.journal import JournalText, read_journal
+from referee.tournament.schedule import count_matches
+
+RUN_HELP = "Tournament file, run folder or name of a run; default: the most recent one."
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run folder with its journal."""
+
+    folder: RunFolder
+    journal: JournalText
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """As `referee.tournament.identity.describe` made it."""
+        assert self.journal.created is not None
+        configuration: Mapping[str, Any] = self.journal.created.fields["configuration"]
+        return configuration
+
+    @property
+    def total(self) -> int:
+        """Matches in the schedule."""
+        made = self.configuration
+        return count_matches(len(made["bots"]), made["players"], made["blocks"])
+
+
+def find_run(wanted: str | None, out: Path) -> Run:
+    """The run that `wanted` names, or the most recent one under `out`. UsageError if there is none."""
+    folders = _candidates(wanted, out)
+    begun = [Run(folder, text) for folder in folders if (text := read_journal(folder.journal)).created is not None]
+    if begun:
+        return max(begun, key=lambda run: run.folder.journal.stat().st_mtime_ns)
+    what = f"no run of {wanted}" if wanted else "no run"
+    raise UsageError(f"{what} under {out}", "start one: crosstown run FILE, or say where runs are: --out DIR")
+
+
+def _candidates(wanted: str | None, out: Path) -> list[RunFolder]:
+    if wanted is None:
+        inside = sorted(out.iterdir()) if out.is_dir() else []
+        return [RunFolder(path) for path in inside if path.is_dir()]
+    path = Path(wanted)
+    if path.suffix == ".toml" and (path.is_file() or not path.exists()):
+        from referee.tournament.config import tournament_name
+
+        return run_folders(out, tournament_name(path))
+    if path.is_dir() and (path / "tournament.jsonl").exists():
+        return [RunFolder(path)]
+    if (out / wanted / "tournament.jsonl").exists():
+        return [RunFolder(out / wanted)]
+    return run_folders(out, wanted)
