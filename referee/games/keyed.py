@@ -11,10 +11,11 @@ from random import Random
 from referee.games.api import Chance, Draw, Outcome, Roll
 
 _WORD_BITS = 64
+_LONGEST_SEED = 64
 
 
 class KeyedChance:
-    """Chooses at chance nodes for one match. `seed` is 1 to 64 bytes.
+    """Chooses at chance nodes for one match. `seed` is 1 to 64 bytes, ValueError if it is not.
 
     A draw gives every physical card of a deck (and reshuffle epoch) a keyed priority and takes the least one left.
     The first draw of an epoch tells how many cards of each kind there are, so one instance must see a match from
@@ -22,11 +23,13 @@ class KeyedChance:
     """
 
     def __init__(self, seed: bytes) -> None:
+        if not 1 <= len(seed) <= _LONGEST_SEED:
+            raise ValueError(f"a seed has 1 to {_LONGEST_SEED} bytes, not {len(seed)}")
         self._seed = seed
         self._decks: dict[Draw, dict[Outcome, list[int]]] = {}
 
     def choose(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
-        """One of `outcomes` (weights positive). ValueError if a deck grew within its epoch."""
+        """One of `outcomes` (weights positive). ValueError if there is none, or a deck grew within its epoch."""
         if isinstance(stream, Draw):
             return self._draw(stream, outcomes)
         return self._roll(stream, outcomes)
@@ -39,9 +42,7 @@ class KeyedChance:
         deck = self._decks.get(stream)
         if deck is None:
             deck = self._decks[stream] = {
-                kind: sorted(
-                    self._word("draw", stream.deck, stream.epoch, kind, copy) for copy in range(count)
-                )
+                kind: sorted(self._word("draw", stream.deck, stream.epoch, kind, copy) for copy in range(count))
                 for kind, count in outcomes
             }
         best: tuple[int, int] | None = None
@@ -60,13 +61,13 @@ class KeyedChance:
 
     def _roll(self, stream: Roll, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
         total = sum(weight for _, weight in outcomes)
+        if not 0 < total <= 1 << _WORD_BITS:
+            raise ValueError(f"die {stream.name!r} has a total weight of {total}, not 1 to 2**{_WORD_BITS}")
         # The largest multiple of `total` in range: values above it are drawn again, so no outcome is favoured.
         fair = (1 << _WORD_BITS) // total * total
         attempt = 0
         while True:
-            value = self._word(
-                "roll", stream.name, stream.seat, stream.turn, stream.roll, stream.die, attempt
-            )
+            value = self._word("roll", stream.name, stream.seat, stream.turn, stream.roll, stream.die, attempt)
             if value < fair:
                 return _at(outcomes, value % total)
             attempt += 1

@@ -15,7 +15,7 @@ class UnknownGame(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class BrokenGame:
-    """A plug-in that could not be loaded."""
+    """A plug-in that could not be loaded. `problem` is one line."""
 
     id: str
     source: str
@@ -33,6 +33,9 @@ def load_game(game_id: str) -> Game | BrokenGame:
     found = [entry for entry in entry_points(group=GROUP) if entry.name == game_id]
     if not found:
         raise UnknownGame(f"unknown game '{game_id}'; installed: {', '.join(game_ids()) or 'none'}")
+    if len({entry.value for entry in found}) > 1:
+        sources = " and ".join(sorted(_source(entry) for entry in found))
+        return BrokenGame(game_id, sources, "more than one plug-in has this id; uninstall all but one")
     return _load(found[0])
 
 
@@ -44,13 +47,29 @@ def get_game(game_id: str) -> Game:
     return game
 
 
+def _source(entry: EntryPoint) -> str:
+    return entry.value if entry.dist is None else f"{entry.value} of {entry.dist.name}"
+
+
 def _load(entry: EntryPoint) -> Game | BrokenGame:
-    source = entry.value if entry.dist is None else f"{entry.value} of {entry.dist.name}"
     try:
         game = entry.load()
-    except Exception as error:  # whatever a foreign module raises at import is its problem, named
-        return BrokenGame(entry.name, source, f"{type(error).__name__}: {error}")
-    if getattr(game, "id", None) != entry.name:
-        return BrokenGame(entry.name, source, f"its id is {getattr(game, 'id', None)!r}, not {entry.name!r}")
+        problem = _misfit(game, entry.name)
+    except (Exception, SystemExit) as error:  # whatever a foreign module raises at import is its problem, named
+        problem = f"{type(error).__name__}: {error}"
+    if problem:
+        return BrokenGame(entry.name, _source(entry), " ".join(problem.split()))
     checked: Game = game
     return checked
+
+
+def _misfit(game: object, game_id: str) -> str:
+    """What makes this no game of that id, empty if nothing does."""
+    if isinstance(game, type):
+        return f"it is the class {game.__name__}, not an instance"
+    members = [*Game.__annotations__, *(name for name in vars(Game) if not name.startswith("_"))]
+    missing = [name for name in dict.fromkeys(members) if not hasattr(game, name)]
+    if missing:
+        return f"it lacks {', '.join(missing)}"
+    found = getattr(game, "id", None)
+    return "" if found == game_id else f"its id is {found!r}, not {game_id!r}"
