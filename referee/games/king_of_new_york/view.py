@@ -1,0 +1,4 @@
+"""Stub replaced below."""
+def text_board(o): return ""
+def describe_action(a): return ""
+def describe_event(p): return ""
