@@ -19,7 +19,7 @@ from referee.process.entry import Entry
 from referee.process.exit import Exit
 from referee.process.launch import environment, guardian_argv
 from referee.process.limits import ProcessLimits
-from referee.process.orphans import end_marked
+from referee.process.orphans import end_marked, reap
 from referee.process.output import Capture, Output
 
 _REAP_FIRST_S = 0.001
@@ -278,7 +278,7 @@ class BotProcess:
         if self._guardian.returncode == 0:
             self._set_gone()
         else:
-            rest = self._loop.run_in_executor(None, _clean_up, self._token, self._scratch)
+            rest = self._loop.run_in_executor(None, _clean_up, self.pid, self._token, self._scratch)
             rest.add_done_callback(self._set_gone)
 
     def _set_gone(self, done: object = None) -> None:
@@ -286,10 +286,12 @@ class BotProcess:
             self._gone.set_result(None)
 
 
-def _clean_up(token: str, scratch: Path) -> None:
+def _clean_up(pid: int, token: str, scratch: Path) -> None:
     """What a killed guardian did not get to."""
     if token:
         end_marked(f"CROSSTOWN_TOKEN={token}")
+    if pid:
+        reap(pid)
     shutil.rmtree(scratch, ignore_errors=True)
 
 

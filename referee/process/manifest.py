@@ -76,6 +76,8 @@ def parse_manifest(text: str, path: Path) -> Manifest:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(_syntax_message(text, path, error)) from None
+    except RecursionError:
+        raise ManifestError(f"{path}: not TOML that anyone needs (nested too deeply); write it flat") from None
     return _Checker(text, path, table).manifest()
 
 
@@ -170,15 +172,16 @@ class _Checker:
 
     def _line_of(self, key: str, table: str) -> int | None:
         """The line where a key, or a table of that name, begins; None if it is written in some rarer way."""
+        path = f"{table}.{key}" if table else key
         assignment = re.compile(rf"""\s*(["']?){re.escape(key)}\1\s*[=.]""")
         header = re.compile(r"\s*\[+\s*([^\]]*?)\s*\]")
         inside = ""
         for number, line in enumerate(self._lines, 1):
             opened = header.match(line)
-            if opened and inside == table == "" and opened[1].split(".")[0].strip("\"' ") == key:
-                return number
             if opened:
-                inside = opened[1].strip("\"' ")
+                inside = re.sub(r"""["'\s]""", "", opened[1])
+                if f"{inside}.".startswith(f"{path}."):
+                    return number
             elif inside == table and assignment.match(line):
                 return number
         return None

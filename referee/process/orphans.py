@@ -23,12 +23,12 @@ def sweep_orphans(keep: Collection[int], *, timeout_s: float = 2.0) -> int:
     """
     spare = frozenset(keep)
 
-    def reap() -> None:
+    def reap_mine() -> None:
         for pid in children_by_parent().get(os.getpid(), ()):
             if pid not in spare:
-                _reap(pid)
+                reap(pid)
 
-    return _end(partial(descendants, spare), reap, timeout_s)
+    return _end(partial(descendants, spare), reap_mine, timeout_s)
 
 
 def end_marked(variable: str, *, timeout_s: float = 2.0) -> int:
@@ -41,21 +41,21 @@ def end_marked(variable: str, *, timeout_s: float = 2.0) -> int:
         seen.update(found)
         return found
 
-    def reap() -> None:
+    def reap_seen() -> None:
         for pid in seen:
-            _reap(pid)
+            reap(pid)
 
-    return _end(find, reap, timeout_s)
+    return _end(find, reap_seen, timeout_s)
 
 
-def _end(find: Callable[[], set[int]], reap: Callable[[], None], timeout_s: float) -> int:
+def _end(find: Callable[[], set[int]], reap_found: Callable[[], None], timeout_s: float) -> int:
     end_s = time.monotonic() + timeout_s
     killed: set[int] = set()
     while fresh := stop_then_kill(find):
         killed |= fresh
         if time.monotonic() >= end_s:
             break
-        reap()
+        reap_found()
         time.sleep(_PAUSE_S)
     return len(killed)
 
@@ -73,12 +73,12 @@ def _environment(pid: int) -> list[bytes]:
         return []
 
 
-def _reap(pid: int) -> None:
-    """Harmless for what is not our child or not dead yet."""
+def reap(pid: int) -> None:
+    """Takes note of a child's death. Harmless for what is not our child or not dead yet."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         return
 
 
-__all__ = ["become_subreaper", "end_marked", "sweep_orphans"]
+__all__ = ["become_subreaper", "end_marked", "reap", "sweep_orphans"]

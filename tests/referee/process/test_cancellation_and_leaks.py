@@ -1,0 +1,113 @@
+"""Cancelled at any point, or repeated for days: no process, file or folder stays."""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.process.bot import BotProcess
+from referee.process.entry import Entry, load_entry
+from referee.process.guardian import children_by_parent
+from referee.process.limits import ProcessLimits
+
+Start = Any
+
+
+def scratch_folders() -> set[str]:
+    return {path.name for path in Path(tempfile.gettempdir()).glob("crosstown-*")}
+
+
+@pytest.fixture
+def sleeper(write_bot: Callable[..., Path]) -> Entry:
+    """A bot that costs next to nothing to start."""
+    return load_entry(write_bot(run=["sleep", "600"]))
+
+
+async def launch(entry: Entry, mark: Any) -> BotProcess:
+    return await BotProcess.start(entry, address="a", token="t", limits=ProcessLimits(), env=mark.env)
+
+
+@pytest.mark.parametrize("after_s", [0, 0.001, 0.004, 0.008, 0.012, 0.02])
+async def test_a_cancelled_start_leaves_nothing(
+    sleeper: Entry, mark: Any, open_files: Callable[[], int], after_s: float
+) -> None:
+    before = open_files()
+    task = asyncio.create_task(launch(sleeper, mark))
+    await asyncio.sleep(after_s)
+    if task.done():
+        await task.result().stop(0)
+    else:
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert mark.alive() == []
+    assert open_files() == before
+
+
+async def test_a_cancelled_stop_kills_at_once(start: Start, until: Any, mark: Any) -> None:
+    bot = await start("slow", stubborn=True)
+    await until(lambda: bot.output().stdout_text())
+    task = asyncio.create_task(bot.stop(600))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await bot.wait_gone()
+    assert mark.alive() == []
+
+
+async def test_a_cancelled_wait_changes_nothing(start: Start) -> None:
+    bot = await start("slow")
+    for wait in (bot.wait, bot.wait_gone):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(wait(), 0.001)
+    assert bot.exited is None
+    assert (await bot.stop(0)).signal is not None
+
+
+async def test_leaving_the_block_ends_the_bot(sleeper: Entry, mark: Any) -> None:
+    with pytest.raises(KeyError):
+        async with await launch(sleeper, mark):
+            raise KeyError
+    assert mark.alive() == []
+
+
+async def test_one_whose_user_forgot_it_dies_with_the_process_only_but_leaks_no_callback(
+    sleeper: Entry, mark: Any
+) -> None:
+    """kill alone is enough: what is left to do is done by the loop."""
+    bot = await launch(sleeper, mark)
+    bot.kill()
+    await bot.wait_gone()
+    assert mark.alive() == []
+
+
+async def cycles(entry: Entry, mark: Any, count: int, at_once: int) -> None:
+    async def worker(share: int) -> None:
+        for number in range(share):
+            bot = await launch(entry, mark)
+            if number % 3 == 0:
+                bot.kill()
+                await bot.wait_gone()
+            else:
+                await bot.stop(0.5 if number % 3 == 1 else 0)
+
+    await asyncio.gather(*(worker(count // at_once) for _ in range(at_once)))
+
+
+@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.long)])
+async def test_files_and_processes_stay_flat_over_many_bots(
+    sleeper: Entry, mark: Any, open_files: Callable[[], int], count: int
+) -> None:
+    await cycles(sleeper, mark, 4, 4)
+    files, folders = open_files(), scratch_folders()
+    children = children_by_parent().get(os.getpid(), [])
+    await cycles(sleeper, mark, count, 4)
+    assert open_files() == files
+    assert children_by_parent().get(os.getpid(), []) == children
+    assert scratch_folders() - folders == set()
+    assert mark.alive() == []

@@ -1,0 +1,63 @@
+"""The guardian is cheap, and a lost or stuck one is noticed."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.process.limits import ProcessLimits
+
+Start = Any
+
+
+def status(pid: int, field: str) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(dict(line.split(":", 1) for line in lines)[field].split()[0])
+
+
+def open_as(pid: int, file: int) -> Path:
+    return Path(f"/proc/{pid}/fd/{file}").readlink()
+
+
+async def test_it_is_small(start: Start) -> None:
+    bot = await start("slow")
+    assert status(bot.guardian_pid, "VmRSS") < 12_000
+    assert status(bot.guardian_pid, "Threads") == 1
+
+
+async def test_it_starts_fast(start: Start) -> None:
+    """The best of a few, since the machine may be busy: from the call to the bot's exec."""
+    starts_us = []
+    for _ in range(5):
+        bot = await start("slow")
+        starts_us.append(bot.start_us)
+        await bot.stop(0)
+    assert min(starts_us) < 50_000
+
+
+async def test_it_keeps_no_copy_of_the_bots_streams(start: Start) -> None:
+    bot = await start("slow")
+    for file in (1, 2):
+        assert open_as(bot.guardian_pid, file) == Path("/dev/null")
+
+
+async def test_a_killed_guardian_takes_the_bot_with_it(start: Start, mark: Any) -> None:
+    bot = await start("slow", stubborn=True)
+    os.kill(bot.guardian_pid, signal.SIGKILL)
+    end = await bot.wait()
+    assert (end.code, end.signal, end.guardian_lost) == (None, signal.SIGKILL, True)
+    await bot.wait_gone()
+    assert mark.alive() == []
+    assert await bot.stop(1) == end
+
+
+@pytest.mark.parametrize("stop_first", [False, True])
+async def test_a_guardian_that_does_not_answer_is_given_up_in_time(start: Start, mark: Any, stop_first: bool) -> None:
+    bot = await start("double_forking", ProcessLimits(kill_timeout_s=0.2))
+    os.kill(bot.guardian_pid, signal.SIGSTOP)
+    end = await bot.stop(0.05 if stop_first else 0)
+    assert end.guardian_lost
+    await bot.wait_gone()
+    assert mark.alive() == []

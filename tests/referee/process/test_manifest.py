@@ -1,0 +1,127 @@
+"""`bot.toml`: what is accepted, and one helpful sentence for everything else."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.process.manifest import Manifest, ManifestError, load_manifest, parse_manifest
+
+GOOD = """\
+name = "Rush"
+version = "1.2"
+games = ["shibuya", "toy"]
+run = ["{python}", "bot.py"]
+build = ["make", "all"]
+
+[options]
+depth = 3
+style = "bold"
+ponder = false
+"""
+PATH = Path("bots/rush/bot.toml")
+
+
+def test_a_whole_manifest_is_read() -> None:
+    assert parse_manifest(GOOD, PATH) == Manifest(
+        name="Rush",
+        version="1.2",
+        games=("shibuya", "toy"),
+        run=("{python}", "bot.py"),
+        build=("make", "all"),
+        options={"depth": 3, "style": "bold", "ponder": False},
+    )
+
+
+def test_build_and_options_may_be_left_out() -> None:
+    manifest = parse_manifest("\n".join(GOOD.splitlines()[:4]), PATH)
+    assert manifest.build == ()
+    assert manifest.options == {}
+
+
+def changed(old: str, new: str) -> str:
+    assert old in GOOD
+    return GOOD.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        (changed('"1.2"', "1.2.3"), ":2:", ["not TOML", "correct this line"]),
+        (changed('"Rush"', '"Rush'), ":1:", ["not TOML"]),
+        (GOOD + 'open = "', ":11:", ["not TOML"]),
+        (changed("version = ", "version == "), ":2:", ["not TOML"]),
+        (changed("games", "game"), ":3:", ["unknown key 'game'", "did you mean 'games'?"]),
+        (changed("name", "Name"), ":1:", ["unknown key 'Name'", "did you mean 'name'?"]),
+        (changed("[options]", "[option]"), ":7:", ["unknown key 'option'", "did you mean 'options'?"]),
+        (changed("build", "xyzzy"), ":5:", ["unknown key 'xyzzy'", "known keys: name, version, games, run"]),
+        (changed('name = "Rush"\n', ""), ":", ["'name' is missing", 'name = "My bot"']),
+        (changed('run = ["{python}", "bot.py"]\n', ""), ":", ["'run' is missing", 'run = ["{python}", "bot.py"]']),
+        (changed('"Rush"', "7"), ":1:", ["'name' must be a text, not 7"]),
+        (changed('"Rush"', '""'), ":1:", ["'name' must be a text, not ''"]),
+        (changed('"Rush"', '"R\\u0007"'), ":1:", ["'name'", "control character (U+0007)"]),
+        (changed('"1.2"', "1.2"), ":2:", ["'version' must be a text, not 1.2", 'version = "1"']),
+        (changed('"1.2"', '"1\\n2"'), ":2:", ["'version' must be 1 to 64 printable characters"]),
+        (changed('["shibuya", "toy"]', '"shibuya"'), ":3:", ["'games' must be a list of texts", 'games = ["*"]']),
+        (changed('["shibuya", "toy"]', "[]"), ":3:", ["'games' must be a list of texts, not []"]),
+        (changed('"toy"', '"Toy Game"'), ":3:", ["game ids such as shibuya", "'Toy Game'"]),
+        (changed('["{python}", "bot.py"]', '"bot.py"'), ":4:", ["'run' must be a list of texts, not 'bot.py'"]),
+        (changed('"bot.py"', "1"), ":4:", ["'run' must be a list of texts"]),
+        (changed('"bot.py"', '""'), ":4:", ["'run' must be a list of texts"]),
+        (changed('"bot.py"', '"a\\u0000b"'), ":4:", ["'run' has a word with a zero byte"]),
+        (changed('["make", "all"]', "true"), ":5:", ["'build' must be a list of texts, not True", 'build = ["make"]']),
+        (changed("depth = 3", "depth = 3.5"), ":8:", ["option 'depth' must be a text, an integer or true/false"]),
+        (changed("depth = 3", "depth = [1]"), ":8:", ["option 'depth' must be"]),
+        (changed("depth = 3", "depth = 9223372036854775808"), ":8:", ["option 'depth' must be"]),
+        (changed("depth = 3", "depth = 2026-01-01"), ":8:", ["option 'depth' must be"]),
+        (changed("depth = 3", "name = 1.5"), ":8:", ["option 'name' must be"]),
+        (changed("[options]", "[options.deep]"), ":7:", ["option 'deep' must be"]),
+        (GOOD + "x = " + "[" * 5000, ":", ["nested too deeply"]),
+        ("options = 3\n" + GOOD.split("[options]")[0], ":1:", ["'options' must be a table, not 3"]),
+    ],
+)
+def test_a_mistake_is_named_with_its_line_and_what_was_expected(text: str, place: str, words: list[str]) -> None:
+    with pytest.raises(ManifestError) as error:
+        parse_manifest(text, PATH)
+    message = str(error.value)
+    assert message.startswith(f"{PATH}{place}")
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+
+
+@given(st.text())
+def test_any_text_is_a_manifest_or_a_sentence(text: str) -> None:
+    with pytest.raises(ManifestError, match=r"^bots/rush/bot\.toml:"):
+        parse_manifest(text, PATH)
+
+
+def test_a_missing_folder_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match=r"nobody: does not exist; a bot is a folder with a bot\.toml in it"):
+        load_manifest(tmp_path / "nobody")
+
+
+def test_a_file_in_place_of_the_folder_is_said(tmp_path: Path) -> None:
+    (tmp_path / "bot").write_text("")
+    with pytest.raises(ManifestError, match="is not a folder"):
+        load_manifest(tmp_path / "bot")
+
+
+def test_a_missing_manifest_comes_with_an_example(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match=r"bot\.toml: no such file; write one, the least is: name ="):
+        load_manifest(tmp_path)
+
+
+def test_a_manifest_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").mkdir()
+    with pytest.raises(ManifestError, match=r"bot\.toml: cannot be read \(Is a directory\)"):
+        load_manifest(tmp_path)
+
+
+def test_a_manifest_in_another_encoding_is_said_with_its_line(write_bot: Callable[..., Path]) -> None:
+    folder = write_bot()
+    (folder / "bot.toml").write_bytes('version = "1"\nname = "Zoë"\n'.encode("latin-1"))
+    with pytest.raises(ManifestError, match=r"bot\.toml:2: not UTF-8 text"):
+        load_manifest(folder)

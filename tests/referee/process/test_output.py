@@ -1,0 +1,43 @@
+"""What is kept of a stream: its head, its tail, and the count of what lay between."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.process.output import Capture, Output
+
+
+@given(st.lists(st.binary(max_size=40), max_size=30), st.integers(0, 33))
+def test_head_and_tail_are_those_of_the_stream_however_it_was_cut(chunks: list[bytes], max_bytes: int) -> None:
+    capture = Capture(max_bytes)
+    for chunk in chunks:
+        capture.feed(chunk)
+    stream = b"".join(chunks)
+    room = max_bytes - max_bytes // 2
+    rest = stream[room:]
+    tail = rest[max(0, len(rest) - max_bytes // 2) :]
+    assert capture.head == stream[:room]
+    assert capture.tail == tail
+    assert capture.dropped_bytes == len(stream) - len(stream[:room]) - len(tail)
+    assert capture.total_bytes == len(stream)
+
+
+@pytest.mark.parametrize("size", [1, 7, 10, 11, 100])
+def test_what_fits_is_whole(size: int) -> None:
+    capture = Capture(100)
+    text = bytes(range(size))
+    capture.feed(text)
+    assert capture.head + capture.tail == text
+    assert capture.dropped_bytes == 0
+
+
+def test_the_text_for_people_marks_the_gap_and_escapes_what_is_no_text() -> None:
+    output = Output(stdout_head=b"one\xff", stdout_tail=b"two", stdout_dropped=5, stderr_head="Zoë".encode())
+    assert output.stdout_text() == "one\\xff\n[... 5 bytes dropped ...]\ntwo"
+    assert output.stderr_text() == "Zoë"
+
+
+def test_a_character_cut_between_head_and_tail_is_joined() -> None:
+    capture = Capture(4)
+    capture.feed("aëb".encode())
+    assert Output(stdout_head=capture.head, stdout_tail=capture.tail).stdout_text() == "aëb"
