@@ -1,5 +1,6 @@
 """What the walker wants: each move the one that saves most moves on the way to its goals; build when stuck."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -47,14 +48,18 @@ def sides(seen: pb.Observation) -> tuple[Side, Side]:
     return red, blue
 
 
-def choose(seen: pb.Observation, legal: pb.LegalActions, seat: int, rng: Random) -> int:
-    """Index of the action to take. Equal ones are chosen among by `rng`."""
+def choose(seen: pb.Observation, legal: pb.LegalActions, seat: int, rng: Random, been: Counter[int]) -> int:
+    """Index of the action to take. Equal ones are chosen among by `rng`.
+
+    `been` counts, over a match, the arrangements of the own pedestrians that were left by a move: going round in
+    circles gets dearer each time.
+    """
     pair = sides(seen)
     me, other = pair[seat % 2], pair[1 - seat % 2]
     if PLACE in legal.kinds:
         return _best([(_worth_of_tile(seen, legal, n, me, other), n) for n in range(len(legal.kinds))], rng)
-    scores = _worths_of_moves(seen, legal, me, other)
-    return _best(scores, rng)
+    been[mask(me.standing)] += 1
+    return _best(_worths_of_moves(seen, legal, me, other, been), rng)
 
 
 def _best(scores: list[tuple[float, int]], rng: Random) -> int:
@@ -62,7 +67,9 @@ def _best(scores: list[tuple[float, int]], rng: Random) -> int:
     return rng.choice([index for score, index in scores if score == top])
 
 
-def _worths_of_moves(seen: pb.Observation, legal: pb.LegalActions, me: Side, other: Side) -> list[tuple[float, int]]:
+def _worths_of_moves(
+    seen: pb.Observation, legal: pb.LegalActions, me: Side, other: Side, been: Counter[int]
+) -> list[tuple[float, int]]:
     """Moves saved by each action; a goal is worth most, building something when nothing is saved."""
     streets = Streets(seen.looks)
     taken = mask(me.standing) | mask(other.standing)
@@ -83,7 +90,8 @@ def _worths_of_moves(seen: pb.Observation, legal: pb.LegalActions, me: Side, oth
             before = 1 + distance(layers, streets.reach(start, taken & ~start))
             saved = before - 1 - distance(layers, 1 << target)
             gained = _rows_left(source, seen, me) - _rows_left(target, seen, me)
-            scores.append((float(saved) + gained / 10, index))
+            arrangement = mask(me.standing) & ~(0 if source >= OFF_GRID else start) | 1 << target
+            scores.append((saved + gained / 10 - been[arrangement], index))
     return scores
 
 
