@@ -63,7 +63,10 @@ PLACES = tuple(tuple(Place(slot, turn) for turn in range(TURNS)) for slot in ran
 
 TARGET_BITS = (*FIELD_BITS, *(1 << (BOARD_BITS + goal) for goal in range(MAX_GOALS)))
 """Target number to bit: the board, and above it the team's goal fields."""
+TARGET_AT = (0, *(1 << number for number in range(BOARD_BITS + MAX_GOALS)))
+"""`mask.bit_length()` to the highest target bit of a mask."""
+_NUMBER_OF_BIT = {bit: target for target, bit in enumerate(TARGET_BITS)}
 MOVES = tuple(
-    {bit: Move(source, target) for target, bit in enumerate(TARGET_BITS)} for source in range(OFF_GRID + PEDESTRIANS)
+    tuple(Move(source, _NUMBER_OF_BIT.get(bit, -1)) for bit in TARGET_AT) for source in range(OFF_GRID + PEDESTRIANS)
 )
-"""MOVES[source][bit of the target]."""
+"""MOVES[source][`mask.bit_length()`]: the move to the highest target of a mask."""

@@ -26,8 +26,12 @@ SLOT_MASKS = tuple(sum(CORNER_BITS) << shift for shift in SLOT_SHIFTS)
 SLOT_FIELDS = tuple(tuple(FIELD_OF_BIT[bit << shift] for bit in CORNER_BITS) for shift in SLOT_SHIFTS)
 """Per slot its four field indices, clockwise from the top left corner."""
 SLOT_OF_FIELD = tuple(i % SIDE // 2 + SLOTS_PER_SIDE * (i // SIDE // 2) for i in range(FIELDS))
-TILE_OF_BIT = {bit: SLOT_MASKS[SLOT_OF_FIELD[i]] for i, bit in enumerate(FIELD_BITS)}
-"""Bit to the mask of the four fields on the same tile."""
+BIT_AT = (0, *(1 << number for number in range(BOARD_BITS)))
+"""`mask.bit_length()` to the highest bit of a mask."""
+FIELD_AT = tuple(FIELD_OF_BIT.get(bit, -1) for bit in BIT_AT)
+"""`mask.bit_length()` to the index of its highest field."""
+TILE_AT = tuple(SLOT_MASKS[SLOT_OF_FIELD[i]] if i >= 0 else 0 for i in FIELD_AT)
+"""`mask.bit_length()` to the mask of the four fields on the tile of its highest field."""
 
 _SLOT_CORNERS = sum(1 << shift for shift in SLOT_SHIFTS)
 _WHOLE_TILE = sum(CORNER_BITS)
@@ -70,12 +74,15 @@ def neighbours_of(mask: int) -> int:
     return mask << 1 | mask >> 1 | mask << STRIDE | mask >> STRIDE
 
 
+_NEXT = {bit: neighbours_of(bit) for bit in FIELD_BITS}
+
+
 def flood(seed: int, region: int) -> int:
-    """`seed` and every field of `region` connected to it orthogonally through `region`."""
-    reached = edge = seed
-    region &= ~seed
+    """`seed`, one bit, and every field of `region` connected to it orthogonally through `region`, without `seed`."""
+    reached = seed
+    edge = _NEXT[seed] & region
     while edge:
-        edge = (edge << 1 | edge >> 1 | edge << STRIDE | edge >> STRIDE) & region
-        region ^= edge
         reached |= edge
+        region ^= edge
+        edge = (edge << 1 | edge >> 1 | edge << STRIDE | edge >> STRIDE) & region
     return reached

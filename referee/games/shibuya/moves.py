@@ -2,20 +2,24 @@
 
 from referee.games.shibuya.actions import OFF_GRID
 from referee.games.shibuya.board import (
+    BIT_AT,
     BOARD_BITS,
-    FIELD_OF_BIT,
-    TILE_OF_BIT,
+    FIELD_AT,
+    TILE_AT,
     flood,
     neighbours_of,
     places_of,
     tiles_of,
 )
-from referee.games.shibuya.position import Position
+from referee.games.shibuya.position import Area, Position
 from referee.games.shibuya.setup import Setup
+
+_MOST_WAYS = 256
+"""Entries kept per field of what can be reached around which pedestrians: bounds the memory of long look-ahead."""
 
 
 def move_targets(position: Position, seat: int) -> dict[int, int]:
-    """Per source the mask of its targets (`actions.TARGET_BITS`), never 0; sources ascending."""
+    """Per source the mask of its targets (`actions.TARGET_BITS`), never 0; sources descending."""
     setup = position.setup
     team = seat & 1
     mine = position.grid[team]
@@ -31,60 +35,65 @@ def move_targets(position: Position, seat: int) -> dict[int, int]:
     away = stops & ~mine_tiles
     goals_away = goals & ~mine_tiles if setup.tile_rule_at_goal else goals
 
-    # (source, where its way begins, where it may stop, before which goals it may stop)
+    # (source, bit_length of where its way begins, where it may stop, the own tile of those on the grid)
     walkers = []
-    while mine:
-        bit = mine & -mine
-        mine ^= bit
-        tile = TILE_OF_BIT[bit]
-        # Whoever stopped before a goal of its own will may still go in.
-        goal = goals_away | goals & tile | bit & room
-        walkers.append((FIELD_OF_BIT[bit], bit, away | stops & tile, goal))
     waiting = position.waiting[team] & setup.own_starts[seat]
     starts = setup.start_bits[team]
     while waiting:
-        place = waiting & -waiting
-        waiting ^= place
-        number = place.bit_length() - 1
+        number = waiting.bit_length() - 1
+        waiting ^= 1 << number
         bit = starts[number]
         if bit & free:
-            if setup.stop_on_first:
-                walkers.append((OFF_GRID + number, bit, away, goals_away))
-            else:
-                walkers.append((OFF_GRID + number, bit, away & ~bit, goals_away & ~bit))
+            walkers.append((OFF_GRID + number, bit.bit_length(), away, 0))
+    while mine:
+        length = mine.bit_length()
+        mine ^= BIT_AT[length]
+        tile = TILE_AT[length]
+        walkers.append((FIELD_AT[length], length, away | stops & tile, tile))
 
     found: dict[int, int] = {}
-    for source, bit, stop, goal in walkers:
-        if setup.pass_through_goal_front:
-            reach = _reach(position, bit, occupied & ~bit)
+    areas = position.areas
+    direct, stop_on_first, null_move = setup.pass_through_goal_front, setup.stop_on_first, setup.null_move
+    for source, length, stop, tile in walkers:
+        bit = BIT_AT[length]
+        if direct:
+            reach, shape, ways, shape_ways = areas.get(length) or _area(position, length)
+            if blocked := reach & occupied:
+                reach = ways.get(blocked) or _way(ways, bit, reach, blocked)
+            if blocked := shape & occupied:
+                shape = shape_ways.get(blocked) or _way(shape_ways, bit, shape, blocked)
+            reach |= shape | bit
         else:
             reach = _reach_around_goals(position, bit, free, room)
+        if not stop_on_first and not tile:
+            reach ^= bit
         ends = reach & stop
-        if setup.null_move and bit & occupied:
+        if reach & room:
+            # Whoever stopped before a goal of its own will may still go in.
+            may_enter = goals_away | goals & tile | (bit if tile else 0)
+            ends |= _goal_targets(setup, team, reach & room & may_enter)
+        if null_move and tile:
             ends |= bit
-        if enter := reach & goal:
-            ends |= _goal_targets(setup, team, enter)
         if ends:
             found[source] = ends
     return found
 
 
-def _reach(position: Position, bit: int, others: int) -> int:
-    """All fields connected with `bit` by its colour, and all by its shape, `bit` included; `others` are in the way."""
-    areas = position.colour_areas
-    area = areas.get(bit)
-    if area is None:
-        black = position.black
-        area = areas[bit] = flood(bit, black if black & bit else position.laid ^ black)
-    blocked = area & others
-    reach = flood(bit, area ^ blocked) if blocked else area
-    areas = position.shape_areas
-    area = areas.get(bit)
-    if area is None:
-        round_ = position.round
-        area = areas[bit] = flood(bit, round_ if round_ & bit else position.laid ^ round_)
-    blocked = area & others
-    return reach | (flood(bit, area ^ blocked) if blocked else area)
+def _area(position: Position, length: int) -> Area:
+    laid, black, round_ = position.laid, position.black, position.round
+    bit = BIT_AT[length]
+    colour = (black if black & bit else laid ^ black) ^ bit
+    shape = (round_ if round_ & bit else laid ^ round_) ^ bit
+    area = position.areas[length] = (flood(bit, colour) ^ bit, flood(bit, shape) ^ bit, {}, {})
+    return area
+
+
+def _way(ways: dict[int, int], bit: int, area: int, blocked: int) -> int:
+    """What can be reached from `bit` within `area` around `blocked`; noted in `ways`."""
+    if len(ways) >= _MOST_WAYS:
+        ways.clear()
+    way = ways[blocked] = flood(bit, area ^ blocked)
+    return way
 
 
 def _reach_around_goals(position: Position, bit: int, free: int, room: int) -> int:
@@ -99,7 +108,7 @@ def _reach_around_goals(position: Position, bit: int, free: int, room: int) -> i
         position.black if position.black & bit else position.laid ^ position.black,
         position.round if position.round & bit else position.laid ^ position.round,
     ):
-        passed = flood(bit, area & free & ~room)
+        passed = flood(bit, area & free & ~room & ~bit)
         reach |= passed | neighbours_of(passed) & area & free & room
     return reach
 

@@ -1,19 +1,34 @@
 """Where every tile and pedestrian is. Plain data with a hand-written copy; the course of turns is in `rules`."""
 
-from referee.games.shibuya.board import FIELDS, SLOT_FIELDS, SLOT_MASKS, SLOT_SHIFTS, SLOTS, tiles_of
+from typing import TypeAlias
+
+from referee.games.shibuya.board import (
+    BIT_AT,
+    FIELDS,
+    SLOT_FIELDS,
+    SLOT_MASKS,
+    SLOT_SHIFTS,
+    SLOTS,
+    neighbours_of,
+    tiles_of,
+)
 from referee.games.shibuya.setup import Setup
 
 TURNS = 4
 NO_TILE = 0
 WHOLE_BOARD = sum(SLOT_MASKS)
 
+Area: TypeAlias = tuple[int, int, dict[int, int], dict[int, int]]
+"""Of one field: all others connected with it by colour, all by shape, as if no pedestrian stood anywhere; and for each
+of the two, by the set of its fields that are occupied, what can then be reached."""
+
 
 class Position:
     """Pairs (lists of two) are red, blue; masks are those of `board`. Tuples and caches are shared by copies."""
 
     __slots__ = (
+        "areas",
         "black",
-        "colour_areas",
         "covered",
         "goals",
         "grid",
@@ -23,7 +38,6 @@ class Position:
         "round",
         "scored",
         "setup",
-        "shape_areas",
         "single",
         "stock",
         "stock_left",
@@ -58,11 +72,8 @@ class Position:
         """Pedestrians in goal."""
         self.room = list(setup.goal_fronts)
         """Fields before own goals that have room."""
-        self.colour_areas: dict[int, int] = {}
-        """Bit of a field to all fields connected with it by colour, pedestrians left out of account. A cache, replaced
-        when a tile is laid."""
-        self.shape_areas: dict[int, int] = {}
-        """The same by shape."""
+        self.areas: dict[int, Area] = {}
+        """`bit_length()` of a field's bit to its area: a cache that `moves` fills."""
 
     def copy(self) -> "Position":
         other = Position.__new__(Position)
@@ -81,8 +92,7 @@ class Position:
         other.goals = self.goals[:]
         other.scored = self.scored[:]
         other.room = self.room[:]
-        other.colour_areas = self.colour_areas
-        other.shape_areas = self.shape_areas
+        other.areas = self.areas
         return other
 
     def buildable(self) -> int:
@@ -116,8 +126,11 @@ class Position:
         for field, look in zip(SLOT_FIELDS[slot], tile_looks, strict=True):
             looks[field] = look
         self.looks = bytes(looks)
-        self.colour_areas = {}
-        self.shape_areas = {}
+        # What does not touch the slot stays as it is. A new dictionary: copies share the old one.
+        touched = SLOT_MASKS[slot] | neighbours_of(SLOT_MASKS[slot])
+        self.areas = {
+            length: area for length, area in self.areas.items() if not (area[0] | area[1] | BIT_AT[length]) & touched
+        }
         return old != NO_TILE
 
     def arrive(self, team: int, goal: int) -> None:

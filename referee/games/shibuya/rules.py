@@ -11,6 +11,7 @@ from referee.games.shibuya.actions import (
     MOVES,
     OFF_GRID,
     PASS,
+    TARGET_AT,
     TARGET_BITS,
     Build,
     Move,
@@ -105,16 +106,16 @@ class ShibuyaState:
         return self._legal
 
     def _turn_actions(self) -> list[ShibuyaAction]:
-        legal: list[ShibuyaAction] = []
+        # From the last to the first: the highest bit of a mask is found faster than the lowest.
+        legal: list[ShibuyaAction] = [BUILD] if self._can_build() else []
         append = legal.append
         for source, ends in self._move_targets().items():
             moves = MOVES[source]
             while ends:
-                bit = ends & -ends
-                ends ^= bit
-                append(moves[bit])
-        if self._can_build():
-            append(BUILD)
+                length = ends.bit_length()
+                ends ^= TARGET_AT[length]
+                append(moves[length])
+        legal.reverse()
         return legal or [PASS]
 
     def _move_targets(self) -> dict[int, int]:
