@@ -145,6 +145,9 @@ class Footer:
     trouble: str = ""
 
 
+_ALWAYS = ("status", "reason", "seed")
+
+
 def seed_commitment(seed: str) -> str:
     """What the header says of a seed (hex digits) before the footer reveals it."""
     return blake2b(bytes.fromhex(seed), digest_size=16, person=b"crosstown-seed").hexdigest()
@@ -179,11 +182,11 @@ def open_line(text: str) -> tuple[str, str]:
 
 
 def header_body(header: Header) -> str:
-    return dumps([HEADER, _without_empty(asdict(header), keep=True)])[:-1]
+    return dumps([HEADER, asdict(header)])[:-1]
 
 
 def footer_body(footer: Footer) -> str:
-    fields = _without_empty(asdict(footer), keep=False)
+    fields = {name: value for name, value in asdict(footer).items() if name in _ALWAYS or value not in ("", (), 0)}
     if not any(footer.faults):
         fields.pop("faults", None)
     if footer.seat_stats:
@@ -212,7 +215,3 @@ def fault_body(fault: FaultLine) -> str:
 
 def dropped_body(dropped: Dropped) -> str:
     return dumps([DROPPED, dropped.seat, dropped.what, dropped.message])[:-1]
-
-
-def _without_empty(fields: dict[str, Any], *, keep: bool) -> dict[str, Any]:
-    return fields if keep else {name: value for name, value in fields.items() if value not in ("", (), {}, 0)}
