@@ -18,7 +18,8 @@ def find_line(text: str, *path: str | int) -> int | None:
     best: tuple[int, int] | None = None
     for number, here in _written(text):
         depth = _common(here, path)
-        if depth == len(here) and (best is None or depth > best[0]):
+        whole = depth == len(here) or (depth == len(path) and isinstance(here[depth], int))  # or a list's first table
+        if whole and (best is None or depth > best[0]):
             best = depth, number
     return None if best is None else best[1]
 

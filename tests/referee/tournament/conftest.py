@@ -1,0 +1,240 @@
+"""Small tournaments of the toy game, and an executor that makes records up instead of playing."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.match.reasons import EndReason, status_of
+from referee.match.result import Fault, MatchResult
+from referee.match.spec import MatchSpec
+from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
+from referee.record.format import seed_commitment
+from referee.tournament.config import Tournament
+from referee.tournament.entrants import load_tournament
+from referee.tournament.executor import MatchLost
+from referee.tournament.folder import RunFolder
+from referee.tournament.runner import Summary
+from referee.tournament.session import run_session
+
+
+@pytest.fixture
+def write_bot(tmp_path: Path) -> Callable[..., Path]:
+    """write_bot("ann") makes the folder bots/ann with a manifest of that name."""
+
+    def write(folder: str, name: str | None = None, run: str = "{python}", games: str = "*", options: str = "") -> Path:
+        path = tmp_path / "bots" / folder
+        path.mkdir(parents=True, exist_ok=True)
+        manifest = f'name = "{name or folder}"\nversion = "1"\ngames = ["{games}"]\nrun = ["{run}", "bot.py"]\n'
+        (path / "bot.toml").write_text(manifest + options, encoding="utf-8")
+        (path / "bot.py").write_text(f"# {folder}\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def write_file(tmp_path: Path) -> Callable[..., Path]:
+    """write_file(text) leaves the text as cup.toml."""
+
+    def write(text: str, name: str = "cup.toml") -> Path:
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def make_tournament(write_bot, write_file) -> Callable[..., Tournament]:
+    """make_tournament(bots=3, blocks=2, seed=1, ...) with the bots bot0, bot1, ..."""
+
+    def make(bots: int = 2, *, more: str = "", **keys: Any) -> Tournament:
+        values = {"game": "toy", "seed": 1, "blocks": 2} | keys
+        lines = [
+            f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}" for key, value in values.items()
+        ]
+        for number in range(bots):
+            write_bot(f"bot{number}")
+            lines += ["[[bots]]", f'path = "bots/bot{number}"']
+        return load_tournament(write_file("\n".join(lines) + "\n" + more))
+
+    return make
+
+
+Behaviour = str
+"""What a made-up match does: rated (the default), void, lost (no footer), cut (amid a line), hang."""
+
+
+@dataclass
+class FakeExecutor:
+    """Makes records up: the outcome is a function of seed and seats.
+
+    `script` has per place what each attempt does, the last one for all that follow; `order` says how long a match
+    takes; the bot of the entry `absent` never starts.
+    """
+
+    records: Path
+    slots: int = 1
+    script: Mapping[int, Sequence[Behaviour]] = field(default_factory=dict)
+    order: Callable[[MatchSpec], float] | None = None
+    absent: str = ""
+    started: list[int] = field(default_factory=list)
+    in_play: set[int] = field(default_factory=set)
+    most_at_once: int = 0
+    killed: asyncio.Event = field(default_factory=asyncio.Event)
+    attempts: dict[int, int] = field(default_factory=dict)
+
+    async def __aenter__(self) -> "FakeExecutor":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    def kill(self) -> None:
+        self.killed.set()
+
+    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+        assert cap_s > 0
+        self.started.append(spec.place)
+        self.in_play.add(spec.place)
+        self.most_at_once = max(self.most_at_once, len(self.in_play))
+        try:
+            return await self._play(spec)
+        finally:
+            self.in_play.discard(spec.place)
+
+    async def _play(self, spec: MatchSpec) -> MatchResult:
+        attempt = self.attempts[spec.place] = self.attempts.get(spec.place, 0) + 1
+        behaviours = self.script.get(spec.place, ())
+        behaviour = behaviours[min(attempt, len(behaviours)) - 1] if behaviours else "rated"
+        missing = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.absent]
+        if missing:
+            return make_record(self.records, spec, "start_failed", missing[0])
+        for _ in range(int(self.order(spec)) if self.order else 0):
+            await asyncio.sleep(0)
+        if behaviour == "hang":
+            await self.killed.wait()
+            raise MatchLost("killed")
+        return make_record(self.records, spec, behaviour)
+
+
+def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", absent: int = 0) -> MatchResult:
+    """Write what a match of this behaviour leaves, and return (or raise) what a table would."""
+    writer = RecordWriter(records, header_of(spec))
+    if behaviour in ("lost", "cut"):
+        writer.abandon()
+        if behaviour == "cut":
+            writer.path.write_bytes(writer.path.read_bytes()[:-9])
+        raise MatchLost("the worker was killed by signal 9")
+    reason = {"void": EndReason.PLATFORM_FAULT, "rated": EndReason.NORMAL}.get(behaviour) or EndReason(behaviour)
+    status = status_of(reason)
+    rated = status == "rated"
+    winner = blake2b((spec.seed + spec.seats[0].entry_id).encode()).digest()[0] % len(spec.seats)
+    ranking = tuple(1 if seat == winner else 2 for seat in range(len(spec.seats))) if rated else ()
+    failed = Fault(absent, reason, "it does not start") if reason is EndReason.START_FAILED else None
+    result = MatchResult(
+        match_id=spec.match_id,
+        status=status,
+        reason=reason,
+        detail="" if rated else "as the script says",
+        ranking=ranking,
+        returns=tuple(10 - rank for rank in ranking),
+        faults=tuple(failed if seat == absent else None for seat in range(len(spec.seats))),
+        seat_stats=(SeatStats(),) * len(spec.seats),
+        decisions=0,
+        wall_s=0.001,
+        state_hash="ab" if rated else "",
+    )
+    writer.close(
+        Footer(
+            status=status,
+            reason=reason,
+            detail=result.detail,
+            seed=spec.seed,
+            ranking=ranking,
+            returns=result.returns,
+            state_hash=result.state_hash,
+            seat_stats=result.seat_stats,
+        )
+    )
+    return result
+
+
+def header_of(spec: MatchSpec) -> Header:
+    return Header(
+        match_id=spec.match_id,
+        tournament=spec.tournament,
+        place=spec.place,
+        block=spec.block,
+        game=spec.game,
+        rules_version=1,
+        options=spec.options,
+        players=len(spec.seats),
+        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version) for seat in spec.seats),
+        limits=asdict(spec.limits),
+        seed_commitment=seed_commitment(spec.seed),
+        created_at="2026-01-01T00:00:00Z",
+        crosstown="0",
+    )
+
+
+@dataclass
+class Log:
+    """An observer that remembers."""
+
+    total: int = 0
+    found: int = 0
+    records: list[Path] = field(default_factory=list)
+    lost: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def begun(self, total: int, done: int) -> None:
+        self.total, self.found = total, done
+
+    def rated(self, record: Path) -> None:
+        self.records.append(record)
+
+    def given_up(self, missing: int) -> None:
+        self.lost += missing
+
+    def note(self, sentence: str) -> None:
+        self.notes.append(sentence)
+
+
+@dataclass
+class Run:
+    """What a run of the command left."""
+
+    summary: Summary
+    log: Log
+    executor: FakeExecutor | None
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path / "runs" / "cup")
+
+
+@pytest.fixture
+def play(run_folder: RunFolder) -> Callable[..., Run]:
+    """play(tournament, slots=.., script=.., order=..) is one run of the command in `run_folder`."""
+
+    def run(tournament: Tournament, **executor_keys: Any) -> Run:
+        made: list[FakeExecutor] = []
+
+        def make(missing: int, lock_fd: int) -> FakeExecutor:
+            assert missing > 0
+            assert lock_fd >= 0
+            made.append(FakeExecutor(run_folder.matches, **executor_keys))
+            return made[0]
+
+        log = Log()
+        summary = run_session(tournament, run_folder, make, log)
+        return Run(summary, log, made[0] if made else None)
+
+    return run

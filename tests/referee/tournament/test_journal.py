@@ -1,0 +1,96 @@
+"""Control events are durable, chained, and survive a cut at any byte."""
+
+import errno
+import json
+import os
+
+import pytest
+
+from referee.tournament.errors import JournalError, PlatformError
+from referee.tournament.journal import Journal, read_journal
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "tournament.jsonl"
+    with Journal(path, read_journal(path)) as journal:
+        journal.append("created", format=1, hash="ab", configuration={"name": "Bü\nro"})
+        journal.append("void", match="m1", detail="\x1b[31m")
+        journal.append("finished", rated=3)
+    return path
+
+
+def test_events_come_back_in_order(path):
+    events = read_journal(path).events
+    assert [event.kind for event in events] == ["created", "void", "finished"]
+    assert events[0].fields["configuration"] == {"name": "Bü\nro"}
+    assert all(event.at.endswith("+00:00") for event in events)
+
+
+def test_each_line_is_json_by_itself_and_plain_ascii(path):
+    for line in path.read_bytes().splitlines():
+        kind, _at, fields, chain = json.loads(line)
+        assert isinstance(kind, str)
+        assert isinstance(fields, dict)
+        assert len(chain) == 8
+        assert not any(byte < 32 or byte > 126 for byte in line)
+
+
+def test_a_cut_at_any_byte_loses_at_most_the_last_event_and_the_next_one_fits(path):
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    for cut in range(len(whole) + 1):
+        path.write_bytes(whole[:cut])
+        text = read_journal(path)
+        complete = sum(cut >= len(b"".join(lines[: number + 1])) for number in range(3))
+        assert len(text.events) == complete, cut
+        if complete == 0:
+            continue
+        with Journal(path, text) as journal:
+            journal.append("resumed", rated=1)
+        assert [event.kind for event in read_journal(path).events][complete:] == ["resumed"]
+
+
+@pytest.mark.parametrize("line", [1, 2, 3])
+def test_a_changed_line_is_named(path, line):
+    lines = path.read_bytes().splitlines(keepends=True)
+    at = lines[line - 1].index(b"{") + 2
+    lines[line - 1] = lines[line - 1][:at] + b"#" + lines[line - 1][at + 1 :]
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(JournalError, match=rf"tournament.jsonl:{line}: the journal is damaged") as caught:
+        read_journal(path)
+    assert "--new" in caught.value.next_step
+
+
+def test_a_line_taken_out_is_noticed(path):
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[2])
+    with pytest.raises(JournalError, match=":2:"):
+        read_journal(path)
+
+
+def test_a_full_disk_is_told_and_leaves_the_file_as_it_was(path, monkeypatch):
+    before = path.read_bytes()
+    write = os.pwrite
+
+    def half(fd, data, offset):
+        if offset > len(before):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(fd, data[:20], offset)
+
+    with Journal(path, read_journal(path)) as journal:
+        monkeypatch.setattr("referee.tournament.journal.os.pwrite", half)
+        with pytest.raises(PlatformError, match="No space left"):
+            journal.append("finished", rated=4)
+        monkeypatch.undo()
+        assert path.read_bytes() == before
+        journal.append("finished", rated=5)
+    assert read_journal(path).events[-1].fields == {"rated": 5}
+
+
+def test_a_journal_of_another_format_is_refused(tmp_path):
+    path = tmp_path / "tournament.jsonl"
+    with Journal(path, read_journal(path)) as journal:
+        journal.append("created", format=2)
+    with pytest.raises(JournalError, match="expected a 'created' line of format 1"):
+        read_journal(path)

@@ -1,0 +1,201 @@
+"""Worker processes: they die, hang, lie, and the run goes on."""
+
+import asyncio
+import os
+import sys
+import textwrap
+import time
+
+import pytest
+
+from referee.match.reasons import EndReason
+from referee.tournament import local
+from referee.tournament.errors import PlatformError
+from referee.tournament.executor import MatchLost
+from referee.tournament.local import LocalExecutor
+from referee.tournament.schedule import schedule
+
+ANSWER = """
+    import json, os, sys, time
+
+    def say(**fields):
+        print(json.dumps(fields), flush=True)
+
+    def result(spec):
+        return {"match_id": spec["match_id"], "status": "rated", "reason": "normal", "detail": str(os.getpid()),
+                "ranking": [1, 2], "returns": [1, 0], "faults": [None, None], "seat_stats": [], "decisions": 0,
+                "wall_s": 0.0, "state_hash": ""}
+
+    setup = json.loads(sys.stdin.readline())["setup"]
+"""
+LOOP = """
+    say(ready=True)
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "play" not in message:
+            break
+        spec = message["play"]
+        {answer}
+        say(result=result(spec))
+"""
+
+
+@pytest.fixture
+def specs(make_tournament):
+    return list(schedule(make_tournament(blocks=10)))
+
+
+@pytest.fixture
+def executor(make_tournament, tmp_path):
+    """executor(answer) has a worker that does `answer` before each result; executor(whole=...) is a whole program."""
+
+    def make(answer: str = "pass", whole: str = "", workers: int = 1) -> LocalExecutor:
+        program = tmp_path / "worker.py"
+        program.write_text(textwrap.dedent(ANSWER) + textwrap.dedent(whole or LOOP.format(answer=answer)))
+        return LocalExecutor(
+            make_tournament(blocks=10).entries,
+            tmp_path / "matches",
+            workers=workers,
+            log=tmp_path / "workers.log",
+            command=(sys.executable, str(program)),
+        )
+
+    return make
+
+
+async def test_a_worker_plays_one_match_after_another(executor, specs):
+    async with executor() as table:
+        pids = {(await table.play(spec, 5)).detail for spec in specs[:4]}
+    assert len(pids) == 1
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pids.pop()), 0)
+
+
+async def test_a_dead_worker_costs_one_match_and_is_replaced(executor, specs):
+    async with executor("if spec['place'] == 1: os.kill(os.getpid(), 9)") as table:
+        first = await table.play(specs[0], 5)
+        with pytest.raises(MatchLost, match="was killed by signal 9"):
+            await table.play(specs[1], 5)
+        assert (await table.play(specs[2], 5)).detail != first.detail
+
+
+async def test_the_last_words_of_a_worker_are_told(executor, specs):
+    async with executor("sys.exit('cannot go on')") as table:
+        with pytest.raises(MatchLost, match=r"ended with exit code 1 \(cannot go on\)"):
+            await table.play(specs[0], 5)
+
+
+async def test_a_stuck_worker_is_killed_at_the_cap_inf3(executor, specs):
+    async with executor("if spec['place'] == 0: time.sleep(60)") as table:
+        with pytest.raises(MatchLost, match="no result after"):
+            await table.play(specs[0], 0.2)
+        assert (await table.play(specs[1], 5)).match_id == specs[1].match_id
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("print('hello', flush=True)", "not a line of this protocol"),
+        ("say(ready=True)", "out of turn"),
+        ("spec = {'match_id': 'another'}", "out of turn"),
+        ("say(failed='the rules broke')", "the rules broke"),
+    ],
+)
+async def test_a_worker_that_says_something_else_loses_its_match(executor, specs, answer, words):
+    async with executor(answer) as table:
+        with pytest.raises(MatchLost, match=words):
+            await table.play(specs[0], 5)
+
+
+async def test_an_abandoned_match_ends_its_worker(executor, specs):
+    async with executor("time.sleep(60)") as table:
+        playing = asyncio.create_task(table.play(specs[0], 60))
+        await asyncio.sleep(0.3)
+        playing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await playing
+
+
+async def test_a_refused_setup_ends_the_run_with_its_next_step(executor, specs):
+    async with executor(whole="say(refused={'what': 'the path is too long', 'next': 'set TMPDIR'})") as table:
+        with pytest.raises(PlatformError, match="the path is too long") as caught:
+            await table.play(specs[0], 5)
+    assert caught.value.next_step == "set TMPDIR"
+
+
+async def test_workers_that_never_start_end_the_run(executor, specs, monkeypatch):
+    monkeypatch.setattr(local, "_BACK_OFF_S", 0.001)
+    async with executor(whole="sys.exit('no module named x')") as table:
+        with pytest.raises(PlatformError, match=r"does not start: .*no module named x") as caught:
+            await table.play(specs[0], 5)
+    assert "workers.log" in caught.value.next_step
+
+
+async def test_a_program_that_is_not_there_ends_the_run(make_tournament, tmp_path, specs, monkeypatch):
+    monkeypatch.setattr(local, "_BACK_OFF_S", 0.001)
+    entries = make_tournament(blocks=10).entries
+    async with LocalExecutor(
+        entries, tmp_path / "matches", workers=1, log=tmp_path / "w.log", command=("/none/python",)
+    ) as table:
+        with pytest.raises(PlatformError, match="/none/python: No such file"):
+            await table.play(specs[0], 5)
+
+
+async def test_a_worker_that_dies_again_and_again_is_restarted_ever_more_slowly(executor, specs, monkeypatch):
+    waits = []
+    real_sleep = asyncio.sleep
+
+    async def sleep(delay, result=None):
+        waits.append(delay)
+        return await real_sleep(0, result)
+
+    monkeypatch.setattr(local.asyncio, "sleep", sleep)
+    async with executor("if spec['place'] < 4: os._exit(1)") as table:
+        for spec in specs[:4]:
+            with pytest.raises(MatchLost):
+                await table.play(spec, 5)
+        await table.play(specs[4], 5)
+        await table.play(specs[5], 5)
+    delays = [delay for delay in waits if delay]
+    assert delays == pytest.approx([0.1, 0.2, 0.4, 0.8])
+
+
+async def test_kill_ends_all_workers_at_once(executor, specs):
+    async with executor("time.sleep(60)", workers=2) as table:
+        playing = [asyncio.create_task(table.play(spec, 60)) for spec in specs[:2]]
+        await asyncio.sleep(0.3)
+        began = time.monotonic()
+        table.kill()
+        results = await asyncio.gather(*playing, return_exceptions=True)
+        assert all(isinstance(result, MatchLost) for result in results)
+        assert time.monotonic() - began < 2
+        with pytest.raises(MatchLost, match="the run was ended"):
+            await table.play(specs[2], 5)
+
+
+async def test_the_lock_is_handed_to_the_worker(make_tournament, executor, specs, tmp_path):
+    fd = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+    program = tmp_path / "worker.py"
+    program.write_text(textwrap.dedent(ANSWER) + textwrap.dedent(LOOP.format(answer="os.fstat(setup['lock_fd'])")))
+    async with LocalExecutor(
+        make_tournament(blocks=10).entries,
+        tmp_path / "matches",
+        workers=1,
+        log=tmp_path / "w.log",
+        lock_fd=fd,
+        command=(sys.executable, str(program)),
+    ) as table:
+        assert (await table.play(specs[0], 5)).reason is EndReason.NORMAL
+    os.close(fd)
+
+
+async def test_a_folder_for_sockets_that_cannot_be_made_is_told(make_tournament, tmp_path, monkeypatch):
+    def full(**_):
+        raise OSError(28, "No space left on device", "/tmp/crosstown-x")
+
+    monkeypatch.setattr(local.tempfile, "mkdtemp", full)
+    with pytest.raises(PlatformError, match="No space left") as caught:
+        await LocalExecutor(
+            make_tournament().entries, tmp_path / "matches", workers=1, log=tmp_path / "w.log"
+        ).__aenter__()
+    assert "TMPDIR" in caught.value.next_step

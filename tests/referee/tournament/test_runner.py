@@ -1,0 +1,103 @@
+"""How matches are handed out, and how a run ends."""
+
+import os
+import signal
+
+import pytest
+
+from referee.games.registry import get_game
+from referee.record import read_record
+from referee.tournament import runner
+from referee.tournament.folder import RunFolder
+from referee.tournament.journal import read_journal
+from referee.tournament.runner import _cap_s, _check_disk
+from referee.tournament.schedule import count
+
+
+def test_matches_are_handed_out_in_schedule_order(make_tournament, play):
+    tournament = make_tournament(4)
+    run = play(tournament, slots=3)
+    assert run.executor.started == list(range(count(tournament)))
+
+
+def test_no_slot_idles_while_there_is_work_sch11(make_tournament, play):
+    slow_first = play(make_tournament(3, blocks=4), slots=4, order=lambda spec: 500 if spec.place == 0 else 1)
+    assert slow_first.executor.most_at_once == 4
+    # The slow first match did not hold the others up: nearly all had started before it ended.
+    assert slow_first.log.records[-1].name.startswith("m000000-")
+
+
+def test_a_replay_comes_before_what_is_later_in_the_schedule(make_tournament, play):
+    run = play(make_tournament(3), script={2: ["void", "rated"]})
+    assert run.executor.started[:5] == [0, 1, 2, 2, 3]
+
+
+def test_results_do_not_depend_on_the_number_of_slots_or_on_who_is_slow(make_tournament, play, run_folder):
+    def rankings():
+        return {path.name: read_record(path).footer.ranking for path in sorted(run_folder.matches.glob("*.gz"))}
+
+    tournament = make_tournament(4)
+    play(tournament, slots=1)
+    one = rankings()
+    for path in run_folder.matches.glob("*.gz"):
+        path.unlink()
+    play(tournament, slots=5, order=lambda spec: hash(spec.seed) % 17)
+    assert rankings() == one
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_lets_matches_in_progress_finish_and_starts_no_more(make_tournament, play, run_folder, number):
+    sent = []
+
+    def order(spec):
+        if spec.place == 3 and not sent:
+            sent.append(os.kill(os.getpid(), number))
+        return 3
+
+    tournament = make_tournament(3, blocks=5)
+    run = play(tournament, slots=2, order=order)
+    assert run.summary.stopped
+    assert 3 <= run.summary.played < 10
+    assert len(run.executor.started) == run.summary.played
+    assert any("stopping" in note for note in run.log.notes)
+    assert read_journal(run_folder.journal).events[-1].kind == "stopped"
+    rest = play(tournament)
+    assert rest.summary.complete
+    assert rest.summary.found == run.summary.played
+
+
+def test_what_does_not_finish_in_time_is_abandoned_and_starts_afresh_res9(
+    make_tournament, play, run_folder, monkeypatch
+):
+    monkeypatch.setattr(runner, "STOP_GRACE_S", 0.05)
+
+    def order(spec):
+        if spec.place == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return 50
+
+    tournament = make_tournament(2)
+    run = play(tournament, slots=2, script={0: ["hang"]}, order=order)
+    assert (run.summary.played, run.summary.void, run.summary.stopped) == (1, 0, True)
+    assert play(tournament).summary.complete
+
+
+def test_a_second_signal_ends_everything_at_once(make_tournament, play, run_folder):
+    def order(spec):
+        os.kill(os.getpid(), signal.SIGINT)
+        return 2
+
+    run = play(make_tournament(2), slots=2, script={0: ["hang"], 1: ["hang"]}, order=order)
+    assert run.executor.killed.is_set()
+    assert (run.summary.played, run.summary.void, run.summary.stopped) == (0, 0, True)
+
+
+def test_a_match_has_a_cap_no_limit_of_its_own_can_exceed_res16(make_tournament):
+    config = make_tournament(2).config
+    decisions = get_game("toy").max_decisions(2, config.options)
+    assert _cap_s(config) > decisions * config.limits.move_s + 2 * config.limits.startup_s
+
+
+def test_the_disk_probe_passes_on_a_sound_disk_and_leaves_nothing(tmp_path):
+    _check_disk(RunFolder(tmp_path))
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,109 @@
+"""The schedule is a pure function: complete, balanced, in one order, the same everywhere."""
+
+import math
+import subprocess
+import sys
+from collections import Counter
+from itertools import combinations, islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.tournament.schedule import block_seed, count, groups, schedule
+
+
+@pytest.mark.parametrize(("bots", "players"), [(b, p) for b in (2, 3, 4, 7) for p in (2, 3, 4) if p <= b])
+def test_every_order_of_seats_of_every_group_is_played_in_every_block(make_tournament, bots, players):
+    tournament = make_tournament(bots, players=players, blocks=3)
+    specs = list(schedule(tournament))
+    assert len(specs) == count(tournament) == 3 * math.comb(bots, players) * math.factorial(players)
+    orders = Counter(tuple(seat.entry_id for seat in spec.seats) for spec in specs)
+    assert set(orders.values()) == {3}
+    assert len(orders) == math.perm(bots, players)
+
+
+def test_places_count_up_and_ids_are_unique_and_sort_by_place(make_tournament):
+    specs = list(schedule(make_tournament(4, blocks=3)))
+    assert [spec.place for spec in specs] == list(range(len(specs)))
+    ids = [spec.match_id for spec in specs]
+    assert len(set(ids)) == len(ids)
+    assert sorted(ids) == ids
+
+
+@pytest.mark.parametrize("bots", [2, 3, 5])
+def test_a_seed_serves_one_block_of_one_group_sch2(make_tournament, bots):
+    blocks: dict[int, list] = {}
+    for spec in schedule(make_tournament(bots, blocks=3)):
+        blocks.setdefault(spec.block, []).append(spec)
+    seeds = [specs[0].seed for specs in blocks.values()]
+    assert len(set(seeds)) == len(seeds)
+    for specs in blocks.values():
+        one, other = specs
+        assert one.seed == other.seed
+        assert [seat.name for seat in one.seats] == [seat.name for seat in reversed(other.seats)]
+
+
+def test_seeds_depend_on_tournament_seed_game_and_block_alone(make_tournament):
+    few = list(schedule(make_tournament(2, blocks=6)))
+    many = list(schedule(make_tournament(3, blocks=2)))
+    assert [spec.seed for spec in few] == [spec.seed for spec in many]
+    assert few[0].seed == block_seed(1, "toy", 0)
+    assert len({block_seed(seed, game, block) for seed in (1, 2) for game in ("a", "b") for block in (0, 1)}) == 8
+
+
+def test_block_seeds_never_change_between_versions():
+    """Golden: a changed seed would be another tournament under the same file."""
+    assert block_seed(1, "shibuya", 0) == "4b64f844e4db57801ed14705cc4612e9"
+
+
+@given(st.integers(2, 13))
+def test_the_circle_meets_everyone_once_and_nobody_waits_long(bots):
+    pairs = list(groups(bots, 2))
+    assert sorted(pairs) == list(combinations(range(bots), 2))
+    half = bots // 2
+    for start in range(0, len(pairs), half):
+        seen = [bot for pair in pairs[start : start + half] for bot in pair]
+        assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.parametrize("bots", [3, 4, 7])
+def test_a_run_stopped_anywhere_is_nearly_fair_sch6(make_tournament, bots):
+    played: Counter[str] = Counter()
+    for spec in schedule(make_tournament(bots, blocks=4)):
+        played.update(seat.name for seat in spec.seats)
+        if spec.place % 2:  # whole blocks
+            most, least = max(played.values()), min(played[f"bot{bot}"] for bot in range(bots))
+            assert most - least <= 4
+
+
+def test_a_changed_tournament_has_other_match_ids(make_tournament):
+    ids = {spec.match_id for spec in schedule(make_tournament(2))}
+    assert not ids & {spec.match_id for spec in schedule(make_tournament(2, seed=2))}
+    assert not ids & {spec.match_id for spec in schedule(make_tournament(2, more="[clock]\nmove_s = 2.0\n"))}
+    assert ids == {spec.match_id for spec in schedule(make_tournament(2))}
+
+
+def test_ten_million_matches_begin_at_once(make_tournament):
+    tournament = make_tournament(2, blocks=5_000_000)
+    assert count(tournament) == 10_000_000
+    assert [spec.place for spec in islice(schedule(tournament), 3)] == [0, 1, 2]
+
+
+def test_the_schedule_is_the_same_under_any_hash_seed(make_tournament):
+    path = make_tournament(5, blocks=2).config.path
+    code = (
+        "import sys; from pathlib import Path; from referee.tournament.entrants import load_tournament;"
+        "from referee.tournament.schedule import schedule;"
+        "print([s.to_json() for s in schedule(load_tournament(Path(sys.argv[1])))])"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(path)],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
