@@ -119,6 +119,7 @@ class Guardian:
         if referee is not None:
             poller.register(referee, select.POLLIN)
         until: float | None = None
+        asked = False
         while True:
             left_ms = None if until is None else max(0, int((until - time.monotonic()) * 1000))
             ready = dict(poller.poll(left_ms))
@@ -137,12 +138,14 @@ class Guardian:
                 if not words or b"k" in words:
                     return
                 if not self.exited:
+                    asked = True
                     # The group, so that a wrapper script's real bot hears it too; continued, as a frozen bot cannot.
                     send(-self.pid, signal.SIGTERM)
                     send(-self.pid, signal.SIGCONT)
             if (referee is not None and referee in ready) or not self.reap():
                 return
-            if self.exited:
+            # Once asked, whatever of the bot is still saving has the time that the referee gives.
+            if self.exited and not asked:
                 until = until or time.monotonic() + self.linger_s
                 if time.monotonic() >= until:
                     return

@@ -8,12 +8,12 @@ import time
 
 
 def on_term(number: int, frame: object) -> None:
-    print("saved")
+    sys.stdout.write("saved\n")
     sys.exit(0)
 
 
 options = json.loads(os.environ["CROSSTOWN_OPTIONS"])
 signal.signal(signal.SIGTERM, signal.SIG_IGN if options["stubborn"] else on_term)
-print("ready")
+sys.stdout.write("ready\n")
 while True:
     time.sleep(60)

@@ -161,7 +161,8 @@ async def test_a_wrapper_script_does_not_keep_sigterm_from_the_bot(
     (folder / "bot.toml").write_text('name = "W"\nversion = "1"\ngames = ["*"]\nrun = ["./run.sh"]\n')
     bot = await start(load_entry(folder))
     await until(lambda: bot.output().stdout_text())
-    await bot.stop(10)
+    end = await bot.stop(10)
+    assert end.signal == signal.SIGTERM  # the shell died at once, and the bot behind it still had its grace
     assert bot.output().stdout_text() == "ready\nsaved\n"
 
 
