@@ -7,17 +7,17 @@ from importlib.resources import files
 from typing import Any
 
 from referee.games.api import DataError
-from referee.games.ticket_to_ride_new_york.actions import CARDS, COLORS, route_id, ticket_id
+from referee.games.ticket_to_ride_new_york.actions import CARDS, COLORS, MAX_NUMBER, route_id, ticket_id
 
 GRAY = "gray"
 ROUTE_COLORS = (*CARDS[:COLORS], GRAY)
-MAX_NUMBER = 99
-"""Routes and tickets are numbered with two digits."""
 MIN_TICKETS = 8
 """Two for each of four seats."""
 MIN_CARDS = 14
 """Two for each of four seats, a full row, and one to draw."""
-_MAX_COUNT = 60
+MAX_CARDS = 120
+MAX_TAXIS = 30
+"""With four seats no more than MAX_CARDS + 4 * MAX_TAXIS cards can be drawn in a match: positions fit into a byte."""
 _MAX_POINTS = 100
 
 
@@ -43,10 +43,10 @@ def check_data(data: Any) -> None:
     _check_tickets(box["tickets"], codes)
     cards = _table(box["cards"], "cards", CARDS)
     for name in CARDS:
-        _integer(cards[name], f"cards.{name}", 0, _MAX_COUNT)
-    if sum(cards.values()) < MIN_CARDS:
-        raise DataError(f"cards: expected {MIN_CARDS} cards or more in all, not {sum(cards.values())}")
-    _integer(box["taxis"], "taxis", 3, _MAX_COUNT)
+        _integer(cards[name], f"cards.{name}", 0, MAX_CARDS)
+    if not MIN_CARDS <= sum(cards.values()) <= MAX_CARDS:
+        raise DataError(f"cards: expected {MIN_CARDS} to {MAX_CARDS} cards in all, not {sum(cards.values())}")
+    _integer(box["taxis"], "taxis", 3, MAX_TAXIS)
 
 
 def _check_locations(value: Any) -> tuple[str, ...]:

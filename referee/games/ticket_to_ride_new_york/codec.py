@@ -1,7 +1,8 @@
 """To and from the messages of `proto/crosstown/v1/ticket_to_ride_new_york.proto`."""
 
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from crosstown_proto.v1 import ticket_to_ride_new_york_pb2 as pb
 from google.protobuf.message import DecodeError, Message
@@ -9,7 +10,11 @@ from google.protobuf.message import DecodeError, Message
 from referee.games.api import ActionSyntaxError
 from referee.games.ticket_to_ride_new_york import events as ev
 from referee.games.ticket_to_ride_new_york.actions import (
+    CARD_NUMBERS,
     CARDS,
+    MAX_NUMBER,
+    ROUTE_NUMBERS,
+    TICKET_NUMBERS,
     Answer,
     Claim,
     Draw,
@@ -18,60 +23,74 @@ from referee.games.ticket_to_ride_new_york.actions import (
     Pass,
     Stop,
     Take,
-    route_id,
-    ticket_id,
 )
-from referee.games.ticket_to_ride_new_york.box import MAX_NUMBER
-from referee.games.ticket_to_ride_new_york.observation import LayerSeen, Ledger, Observation, OfferSeen
+from referee.games.ticket_to_ride_new_york.ledger import COLUMNS, WIDTHS, write_ledger
+from referee.games.ticket_to_ride_new_york.observation import Observation
+from referee.games.ticket_to_ride_new_york.packed import pack_legal, pack_observation
+from referee.games.ticket_to_ride_new_york.stages import STAGES
 
 _Message = TypeVar("_Message", bound=Message)
-_Item = TypeVar("_Item")
 
 _KINDS = len(CARDS)
 # Number of the enum value = position in the tuple; "" is what a viewer does not know.
 _CARD_NAMES = ("", *CARDS)
-_CARD_NUMBERS = {name: pb.Card.ValueType(number) for number, name in enumerate(_CARD_NAMES)}
-_CARD_VALUES = tuple(_CARD_NUMBERS.values())
-_STAGES = (
-    "",
-    "lot",
-    "hands",
-    "refill",
-    "unseen",
-    "deal_tickets",
-    "draw_ticket",
-    "starting_tickets",
-    "turn",
-    "second_card",
-    "keep_tickets",
-    "over",
-)
+_CARD_NUMBERS = {name: pb.Card.ValueType(number) for name, number in CARD_NUMBERS.items()}
+_STAGES = ("", *STAGES)
 _STAGE_NUMBERS = {name: pb.Stage.ValueType(number) for number, name in enumerate(_STAGES)}
-_AFTER = ("", "tickets", "second", "end")
-_AFTER_NUMBERS = {name: pb.AfterRow.ValueType(number) for number, name in enumerate(_AFTER)}
-_ROUTES = {route_id(number): number for number in range(1, MAX_NUMBER + 1)}
-_TICKETS = {ticket_id(number): number for number in range(1, MAX_NUMBER + 1)}
-_ROUTE_NAMES = ("", *_ROUTES)
-_TICKET_NAMES = ("", *_TICKETS)
+_ROUTE_NAMES = ("", *ROUTE_NUMBERS)
+_TICKET_NAMES = ("", *TICKET_NUMBERS)
+
+# Fields of Observation and Ledger that are the same in message and dataclass.
+_SCALARS = (
+    "viewer",
+    "players",
+    "turn_seat",
+    "first_seat",
+    "last_turns",
+    "deck_size",
+    "epoch",
+    "unknown_tickets",
+)
+_REPEATED = (
+    "asked",
+    "left",
+    "passed",
+    "row",
+    "discards",
+    "aside",
+    "taxis",
+    "hand_sizes",
+    "ticket_counts",
+    "known",
+    "hand",
+    "tickets",
+    "offered",
+    "under",
+)
+_BESIDE = (
+    ("owners", "cards"),
+    ("offer_seats", "offer_sizes", "offer_states", "offer_returned"),
+    ("ticket_sources", "ticket_numbers"),
+)
 
 # Actions
 
-_KIND_NUMBERS = {Pass: 1, Stop: 2, Draw: 3, Take: 4, DrawTickets: 5, Claim: 6, Keep: 7}
-_PLAIN: dict[int, Answer] = {1: Pass(), 2: Stop(), 3: Draw(), 5: DrawTickets()}
-_PLAIN_NAMES = {1: "pass_turn", 2: "stop", 3: "draw", 5: "draw_tickets"}
-_PLAIN_ACTIONS = {name: _PLAIN[number] for number, name in _PLAIN_NAMES.items()}
+_PLAIN: dict[int, Answer] = {action.columns[0]: action for action in (Pass(), Stop(), Draw(), DrawTickets())}
+_TAKE, _CLAIM, _KEEP = 4, 6, 7
+_PLAIN_NAMES: dict[type[Answer], str] = {Pass: "pass_turn", Stop: "stop", Draw: "draw", DrawTickets: "draw_tickets"}
+_PLAIN_ACTIONS = {_PLAIN_NAMES[type(action)]: action for action in _PLAIN.values()}
 
 
 def encode_action(action: Answer) -> bytes:
     if isinstance(action, Claim):
-        claim = pb.Claim(route=_ROUTES[action.route], card=_CARD_NUMBERS[action.card], taxis=action.taxis)
+        claim = pb.Claim(route=ROUTE_NUMBERS[action.route], card=_CARD_NUMBERS[action.card], taxis=action.taxis)
         return pb.Action(claim=claim).SerializeToString()
     if isinstance(action, Take):
         return pb.Action(take=pb.Take(card=_CARD_NUMBERS[action.card])).SerializeToString()
     if isinstance(action, Keep):
-        return pb.Action(keep=pb.Keep(tickets=[_TICKETS[name] for name in action.tickets])).SerializeToString()
+        return pb.Action(keep=pb.Keep(tickets=[TICKET_NUMBERS[name] for name in action.tickets])).SerializeToString()
     message = pb.Action()
-    getattr(message, _PLAIN_NAMES[_KIND_NUMBERS[type(action)]]).SetInParent()
+    getattr(message, _PLAIN_NAMES[type(action)]).SetInParent()
     return message.SerializeToString()
 
 
@@ -90,34 +109,7 @@ def decode_action(data: bytes) -> Answer:
 
 
 def encode_actions(actions: Sequence[Answer]) -> bytes:
-    kinds = [_KIND_NUMBERS[type(action)] for action in actions]
-    claims = kinds.count(6)
-    others = len(kinds) - claims
-    cards: list[pb.Card.ValueType] = [pb.CARD_UNKNOWN] * others
-    numbers = [0] * others
-    more = [0] * others
-    for place, action in enumerate(actions[:others]):
-        if isinstance(action, Take):
-            cards[place] = _CARD_NUMBERS[action.card]
-        elif isinstance(action, Keep):
-            chosen = [_TICKETS[name] for name in action.tickets]
-            numbers[place], more[place] = (*chosen, 0)[:2]
-        elif isinstance(action, Claim):
-            return _encode_mixed(actions)
-    claimed: list[Claim] = actions[others:]  # type: ignore[assignment]  # claims come last in a legal list
-    cards += [_CARD_NUMBERS[claim.card] for claim in claimed]
-    numbers += [_ROUTES[claim.route] for claim in claimed]
-    more += [claim.taxis for claim in claimed]
-    return pb.LegalActions(kind=kinds, card=cards, number=numbers, other=more).SerializeToString()
-
-
-def _encode_mixed(actions: Sequence[Answer]) -> bytes:
-    """Any order: lists that are no legal list."""
-    message = pb.LegalActions()
-    for action in actions:
-        part = pb.LegalActions.FromString(encode_actions([action]))
-        message.MergeFrom(part)
-    return message.SerializeToString()
+    return pack_legal(b"".join([action.columns for action in actions]))
 
 
 def decode_actions(data: bytes) -> tuple[Answer, ...]:
@@ -125,15 +117,15 @@ def decode_actions(data: bytes) -> tuple[Answer, ...]:
     if not len(message.kind) == len(message.card) == len(message.number) == len(message.other):
         raise ActionSyntaxError("the columns of LegalActions differ in length")
     columns = zip(message.kind, message.card, message.number, message.other, strict=True)
-    return tuple(_column_action(*entry) for entry in columns)
+    return tuple([_column_action(*entry) for entry in columns])
 
 
 def _column_action(kind: int, card: int, number: int, other: int) -> Answer:
-    if kind == _KIND_NUMBERS[Claim]:
+    if kind == _CLAIM:
         return _claim(number, card, other)
-    if kind == _KIND_NUMBERS[Take]:
+    if kind == _TAKE:
         return Take(_card(card))
-    if kind == _KIND_NUMBERS[Keep]:
+    if kind == _KEEP:
         return Keep((_ticket(number), _ticket(other)) if other else (_ticket(number),))
     if kind not in _PLAIN:
         raise ActionSyntaxError(f"LegalActions: {kind} is no kind of action, expected 1 to 7")
@@ -162,64 +154,19 @@ def _ticket(number: int) -> str:
 
 
 def encode_observation(observation: Observation) -> bytes:
+    packed = pack_observation(observation, _STAGE_NUMBERS[observation.stage])
+    return packed if packed is not None else observation_message(observation).SerializeToString()
+
+
+def observation_message(observation: Observation) -> pb.Observation:
+    """The message, whatever the numbers."""
     return pb.Observation(
-        viewer=observation.viewer,
-        players=observation.players,
+        **{name: getattr(observation, name) for name in (*_SCALARS, *_REPEATED)},
         stage=_STAGE_NUMBERS[observation.stage],
-        asked=observation.asked,
-        turn_seat=observation.turn_seat,
-        first_seat=observation.first_seat,
-        last_turns=observation.last_turns,
-        left=observation.left,
-        passed=observation.passed,
-        second=observation.second,
-        to_draw=observation.to_draw,
-        after_row=_AFTER_NUMBERS[observation.after_row],
-        row=observation.row,
-        deck_size=observation.deck_size,
-        discards=observation.discards,
-        aside=observation.aside,
-        epoch=observation.epoch,
-        flushes=observation.flushes,
         owner=[seat + 1 for seat in observation.owner],
-        taxis=observation.taxis,
-        hand_sizes=observation.hand_sizes,
-        ticket_counts=observation.ticket_counts,
-        known=_flat(observation.known),
-        unknown_tickets=observation.unknown_tickets,
+        ledger=pb.Ledger.FromString(observation.ledger),
         scores=[_score_message(score) for score in observation.scores],
-        hand=observation.hand,
-        tickets=observation.tickets,
-        offered=observation.offered,
-        under=observation.under,
-        ledger=_ledger_message(observation.ledger),
         box=observation.box,
-    ).SerializeToString()
-
-
-def _flat(rows: Sequence[Sequence[int]]) -> list[int]:
-    return [value for row in rows for value in row]
-
-
-def _ledger_message(ledger: Ledger) -> pb.Ledger:
-    layers, offers = ledger.layers, ledger.offers
-    return pb.Ledger(
-        pools=_flat([layer.pool for layer in layers]),
-        layer_draws=[len(layer.owners) for layer in layers],
-        owners=_flat([layer.owners for layer in layers]),
-        cards=[_CARD_VALUES[card + 1] for layer in layers for card in layer.cards],
-        evidence=_flat(ledger.evidence),
-        debts=[value for seat, card, count, layer, at in ledger.debts for value in (seat, card + 1, count, layer, at)],
-        refusals=[
-            value for seat, layer, at, base, limits in ledger.refusals for value in (seat, layer, at, *base, *limits)
-        ],
-        offer_seats=[offer.seat for offer in offers],
-        offer_sizes=[len(offer.sources) for offer in offers],
-        offer_sources=_flat([offer.sources for offer in offers]),
-        offer_tickets=_flat([offer.tickets for offer in offers]),
-        offer_states=[offer.returned_count + 1 for offer in offers],
-        offer_returned=[offer.returned for offer in offers],
-        under=ledger.under,
     )
 
 
@@ -228,88 +175,43 @@ def decode_observation(data: bytes) -> Observation:
     for name in ("row", "discards", "aside"):
         if len(getattr(message, name)) != _KINDS:
             raise ActionSyntaxError(f"Observation.{name}: expected {_KINDS} counts")
+    values: dict[str, Any] = {name: getattr(message, name) for name in _SCALARS}
+    values |= {name: tuple(getattr(message, name)) for name in _REPEATED}
+    values["viewer"] = message.viewer if message.HasField("viewer") else None
     return Observation(
-        viewer=message.viewer if message.HasField("viewer") else None,
-        players=message.players,
+        **values,
         stage=_named(_STAGES, message.stage, "stage"),
-        asked=tuple(message.asked),
-        turn_seat=message.turn_seat,
-        first_seat=message.first_seat,
-        last_turns=message.last_turns,
-        left=tuple(message.left),
-        passed=tuple(message.passed),
-        second=message.second,
-        to_draw=message.to_draw,
-        after_row=_named(_AFTER, message.after_row, "after_row"),
-        row=tuple(message.row),
-        deck_size=message.deck_size,
-        discards=tuple(message.discards),
-        aside=tuple(message.aside),
-        epoch=message.epoch,
-        flushes=message.flushes,
         owner=tuple([seat - 1 for seat in message.owner]),
-        taxis=tuple(message.taxis),
-        hand_sizes=tuple(message.hand_sizes),
-        ticket_counts=tuple(message.ticket_counts),
-        known=tuple(_rows(message.known, _KINDS, "known")),
-        unknown_tickets=message.unknown_tickets,
-        scores=tuple([_score(score) for score in message.scores]),
-        hand=tuple(message.hand),
-        tickets=tuple(message.tickets),
-        offered=tuple(message.offered),
-        under=tuple(message.under),
         ledger=_ledger(message.ledger),
+        scores=tuple([_score(score) for score in message.scores]),
         box=message.box,
     )
 
 
-def _ledger(message: pb.Ledger) -> Ledger:
-    owners = list(_cut(message.owners, message.layer_draws, "owners"))
-    cards = list(_cut([card - 1 for card in message.cards], message.layer_draws, "cards"))
-    pools = list(_rows(message.pools, _KINDS, "pools"))
-    sources = list(_cut(message.offer_sources, message.offer_sizes, "offer_sources"))
-    tickets = list(_cut(message.offer_tickets, message.offer_sizes, "offer_tickets"))
-    offers = (message.offer_seats, sources, tickets, message.offer_states, message.offer_returned)
-    if not len(pools) == len(owners) == len(cards) or len({len(column) for column in offers}) != 1:
-        raise ActionSyntaxError("the columns of Ledger differ in length")
-    return Ledger(
-        layers=tuple([LayerSeen(*layer) for layer in zip(pools, owners, cards, strict=True)]),
-        evidence=tuple([(a, b, c, d) for a, b, c, d in _rows(message.evidence, 4, "evidence")]),
-        debts=tuple([(a, b - 1, c, d, e) for a, b, c, d, e in _rows(message.debts, 5, "debts")]),
-        refusals=tuple(
-            [
-                (entry[0], entry[1], entry[2], entry[3 : 3 + _KINDS], entry[3 + _KINDS :])
-                for entry in _rows(message.refusals, 3 + _KINDS + _KINDS - 1, "refusals")
-            ]
-        ),
-        offers=tuple(
-            [OfferSeen(seat, of, which, state - 1, back) for seat, of, which, state, back in zip(*offers, strict=True)]
-        ),
-        under=tuple(message.under),
-    )
-
-
-def _rows(values: Sequence[int], width: int, name: str) -> Iterator[tuple[int, ...]]:
-    if len(values) % width:
-        raise ActionSyntaxError(f"{name}: expected {width} numbers each, not {len(values)} in all")
-    for start in range(0, len(values), width):
-        yield tuple(values[start : start + width])
-
-
-def _cut(values: Sequence[int], sizes: Sequence[int], name: str) -> Iterator[tuple[int, ...]]:
-    if len(values) != sum(sizes):
-        raise ActionSyntaxError(f"{name}: expected {sum(sizes)} numbers, not {len(values)}")
-    start = 0
-    for size in sizes:
-        yield tuple(values[start : start + size])
-        start += size
+def _ledger(message: pb.Ledger) -> bytes:
+    for name, width in WIDTHS.items():
+        if len(getattr(message, name)) % width:
+            raise ActionSyntaxError(f"Ledger.{name}: expected {width} numbers for each entry")
+    for names in _BESIDE:
+        if len({len(getattr(message, name)) for name in names}) != 1:
+            raise ActionSyntaxError(f"Ledger: {', '.join(names)} differ in length")
+    try:
+        return write_ledger([bytes(getattr(message, name)) for name in COLUMNS])
+    except (ValueError, IndexError):
+        raise ActionSyntaxError("Ledger: expected numbers from 0 to 255, and fewer of them") from None
 
 
 # Events
 
 
 def encode_events(payloads: Sequence[ev.Payload]) -> bytes:
-    return pb.Events(events=[_event_message(payload) for payload in payloads]).SerializeToString()
+    return b"".join([_encoded_event(payload) for payload in payloads])
+
+
+@lru_cache(maxsize=4096)
+def _encoded_event(payload: ev.Payload) -> bytes:
+    """One entry of Events: repeated fields may be written one after another."""
+    return pb.Events(events=[_event_message(payload)]).SerializeToString()
 
 
 def _event_message(payload: ev.Payload) -> pb.Event:
@@ -321,22 +223,22 @@ def _event_message(payload: ev.Payload) -> pb.Event:
         case ev.CardTurnedUp(card):
             return pb.Event(card_turned_up=pb.CardTurnedUp(card=_CARD_NUMBERS[card]))
         case ev.RouteClaimed(seat, route, card, taxis):
-            claimed = pb.RouteClaimed(seat=seat, route=_ROUTES[route], card=_CARD_NUMBERS[card], taxis=taxis)
+            claimed = pb.RouteClaimed(seat=seat, route=ROUTE_NUMBERS[route], card=_CARD_NUMBERS[card], taxis=taxis)
             return pb.Event(route_claimed=claimed)
         case ev.RowFlushed(cards):
             return pb.Event(row_flushed=pb.RowFlushed(cards=cards))
         case ev.DeckReshuffled(cards):
             return pb.Event(deck_reshuffled=pb.DeckReshuffled(cards=cards))
         case ev.TicketDrawn(seat, ticket):
-            return pb.Event(ticket_drawn=pb.TicketDrawn(seat=seat, ticket=_TICKETS[ticket] if ticket else 0))
+            return pb.Event(ticket_drawn=pb.TicketDrawn(seat=seat, ticket=TICKET_NUMBERS[ticket] if ticket else 0))
         case ev.TicketsKept():
             return pb.Event(
                 tickets_kept=pb.TicketsKept(
                     seat=payload.seat,
                     kept_count=payload.kept_count,
                     returned_count=payload.returned_count,
-                    kept=[_TICKETS[name] for name in payload.kept],
-                    returned=[_TICKETS[name] for name in payload.returned],
+                    kept=[TICKET_NUMBERS[name] for name in payload.kept],
+                    returned=[TICKET_NUMBERS[name] for name in payload.returned],
                 )
             )
         case ev.FirstPlayer(seat):
@@ -359,8 +261,8 @@ def _score_message(score: ev.SeatScore) -> pb.SeatScore:
         route_points=score.route_points,
         ticket_points=score.ticket_points,
         attraction_points=score.attraction_points,
-        completed=[_TICKETS[name] for name in score.completed],
-        failed=[_TICKETS[name] for name in score.failed],
+        completed=[TICKET_NUMBERS[name] for name in score.completed],
+        failed=[TICKET_NUMBERS[name] for name in score.failed],
     )
 
 

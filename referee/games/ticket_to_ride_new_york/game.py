@@ -76,15 +76,12 @@ class TicketToRideNewYork:
         places = [market.row, market.deck, market.discards, market.aside, *state.hands]
         counts = {f"{name} cards": sum(place[kind] for place in places) for kind, name in enumerate(CARDS)}
         tickets = [*deck.unknown, *(ticket for kept in state.kept for ticket in kept)]
-        for number in deck.under:
-            ticket = deck.offers[number].returned
-            assert ticket is not None
-            tickets.append(ticket)
+        tickets += [deck.returned[number] for number in deck.under]
         for number in state.open_offers:
             if number >= 0:
-                tickets += deck.offers[number].tickets
-        for ticket, name in enumerate(state.tables.ticket_names):
-            counts[f"ticket {name}"] = tickets.count(ticket)
+                tickets += deck.offered(number)
+        for name, number in state.tables.ticket_numbers.items():
+            counts[f"ticket {name}"] = tickets.count(number)
         for seat, supply in enumerate(state.taxis):
             placed = sum(
                 route.length for route, owner in zip(state.tables.routes, state.owner, strict=True) if owner == seat

@@ -14,40 +14,29 @@ from referee.games.ticket_to_ride_new_york.tables import FLUSH_TAXIS, ROW
 KINDS = len(CARDS)
 MAX_FLUSHES = 3
 """With option endless_flush=three_flushes."""
-NO_LIMIT = 999
-
-
-class Layer:
-    """One deck between two reshuffles, as far as somebody drew from it unseen.
-
-    `pool` is known to all: the cards of this deck that were not turned up. They are in the deck (if it is the last
-    layer) or were drawn unseen by `owners`, in this order. `cards` says which; each owner knows its own.
-    """
-
-    __slots__ = ("cards", "owners", "pool")
-
-    def __init__(self, pool: list[int], owners: list[int], cards: list[int]) -> None:
-        self.pool = pool
-        self.owners = owners
-        self.cards = cards
-
-    def clone(self) -> "Layer":
-        return Layer(self.pool[:], self.owners[:], self.cards[:])
+NO_LIMIT = 127
 
 
 class Market:
-    """Mutable. Sizes are kept beside the counts."""
+    """Mutable. Sizes are kept beside the counts.
+
+    A *layer* is one deck between two reshuffles, as far as somebody drew from it unseen; the last one is the deck that
+    lies there. All of them together are known to all but for `cards`, of which a seat knows its own.
+    """
 
     __slots__ = (
         "aside",
+        "cards",
         "deck",
         "deck_size",
         "discard_size",
         "discards",
+        "draws",
         "epoch",
         "evidence",
         "flushes",
-        "layers",
+        "owners",
+        "pools",
         "row",
         "row_size",
     )
@@ -64,11 +53,19 @@ class Market:
         self.epoch = 0
         """Number of reshuffles."""
         self.flushes = 0
-        """Since the row was last refilled for another reason."""
-        self.layers: list[Layer] = []
+        """Since the row was last refilled for another reason; counted up to MAX_FLUSHES."""
+        # Bytes: observations carry them as they are. Box data is checked so that no number exceeds 255.
+        self.pools = bytearray(KINDS)
+        """Seven counts per layer: its cards that were not turned up. They are in the deck or were drawn unseen."""
+        self.draws = bytearray(1)
+        """Per layer how many cards were drawn from it unseen."""
+        self.owners = bytearray()
+        """All unseen draws, in order: the seat."""
+        self.cards = bytearray()
+        """Beside `owners`: the number of the card, 1 for the first of CARDS."""
         self.evidence: list[tuple[int, int, int, int]] = []
-        """What flush tests told about unseen cards: (layer, at, low, high) says that among the unseen draws of the
-        layer from position `at` on, and its deck, there are between low and high cards that are not taxis."""
+        """What flush tests told about unseen cards: (layer, position, low, high) says that among the unseen draws of
+        the layer from that position on, and its deck, there are between low and high cards that are not taxis."""
 
     def clone(self) -> "Market":
         copy = Market.__new__(Market)
@@ -81,14 +78,17 @@ class Market:
         copy.aside = self.aside[:]
         copy.epoch = self.epoch
         copy.flushes = self.flushes
-        copy.layers = [layer.clone() for layer in self.layers]
+        copy.pools = self.pools[:]
+        copy.draws = self.draws[:]
+        copy.owners = self.owners[:]
+        copy.cards = self.cards[:]
         copy.evidence = self.evidence[:]
         return copy
 
     def open_box(self, cards: tuple[int, ...]) -> None:
         self.deck = list(cards)
         self.deck_size = sum(cards)
-        self.layers = [Layer(list(cards), [], [])]
+        self.pools = bytearray(cards)
 
     # Drawing
 
@@ -113,16 +113,16 @@ class Market:
     def draw_unseen(self, seat: int, card: int, rules: Rules, events: list[Event]) -> None:
         self.deck[card] -= 1
         self.deck_size -= 1
-        layer = self.layers[-1]
-        layer.owners.append(seat)
-        layer.cards.append(card)
+        self.draws[-1] += 1
+        self.owners.append(seat)
+        self.cards.append(card + 1)
         if rules.reshuffle_at_once:
             self.reshuffle_if_empty(events)
 
     def turn_up(self, card: int, rules: Rules, events: list[Event]) -> None:
         self.deck[card] -= 1
         self.deck_size -= 1
-        self.layers[-1].pool[card] -= 1
+        self.pools[card - KINDS] -= 1
         if self.evidence and card != TAXI:
             self._narrow_evidence()
         self.row[card] += 1
@@ -147,11 +147,13 @@ class Market:
         self.epoch += 1
         self.deck, self.discards = self.discards, [0] * KINDS
         self.deck_size, self.discard_size = self.discard_size, 0
-        if not self.layers[-1].owners:  # all of it was turned up: nothing is left to work out
-            self.layers.pop()
-            last = len(self.layers)
+        if not self.draws[-1]:  # all of it was turned up: nothing is left to work out
+            self.draws.pop()
+            del self.pools[-KINDS:]
+            last = len(self.draws)
             self.evidence = [entry for entry in self.evidence if entry[0] != last]
-        self.layers.append(Layer(self.deck[:], [], []))
+        self.draws.append(0)
+        self.pools.extend(self.deck)
 
     # Row
 
@@ -175,7 +177,7 @@ class Market:
 
     def _flush(self, rules: Rules, events: list[Event]) -> None:
         events.append(Event(RowFlushed(tuple(self.row))))
-        self.flushes += 1
+        self.flushes = min(self.flushes + 1, MAX_FLUSHES)
         if rules.set_aside:
             self.aside = self.row
         else:
@@ -209,9 +211,9 @@ class Market:
 
     def _learn(self, missing: int, found: bool) -> None:
         """Whether the deck holds `missing` cards that are not taxis has just become known to all."""
-        if self.deck_size < missing or (found and self.deck_size - self.layers[-1].pool[TAXI] >= missing):
+        if self.deck_size < missing or (found and self.deck_size - self.pools[TAXI - KINDS] >= missing):
             return  # it could not be otherwise
-        layer, at = len(self.layers) - 1, len(self.layers[-1].owners)
+        layer, at = len(self.draws) - 1, len(self.owners)
         low, high = (missing, NO_LIMIT) if found else (0, missing - 1)
         if self.evidence and self.evidence[-1][:2] == (layer, at):
             low = max(low, self.evidence[-1][2])
@@ -221,7 +223,7 @@ class Market:
 
     def _narrow_evidence(self) -> None:
         """A card that is not a taxi was turned up: one less among the unseen ones."""
-        last = len(self.layers) - 1
+        last = len(self.draws) - 1
         narrowed = [
             (layer, at, max(0, low - 1), high if high == NO_LIMIT else high - 1)
             if layer == last
@@ -240,9 +242,10 @@ class Market:
             "aside": self.aside[:],
             "epoch": self.epoch,
             "flushes": self.flushes,
-            "layers": [
-                {"pool": layer.pool[:], "owners": layer.owners[:], "cards": layer.cards[:]} for layer in self.layers
-            ],
+            "pools": list(self.pools),
+            "draws": list(self.draws),
+            "owners": list(self.owners),
+            "cards": list(self.cards),
             "evidence": [list(entry) for entry in self.evidence],
         }
 
@@ -258,8 +261,7 @@ class Market:
         market.discard_size = sum(market.discards)
         market.epoch = data["epoch"]
         market.flushes = data["flushes"]
-        market.layers = [
-            Layer(list(layer["pool"]), list(layer["owners"]), list(layer["cards"])) for layer in data["layers"]
-        ]
+        for name in ("pools", "draws", "owners", "cards"):
+            setattr(market, name, bytearray(data[name]))
         market.evidence = [(entry[0], entry[1], entry[2], entry[3]) for entry in data["evidence"]]
         return market

@@ -24,48 +24,43 @@ from referee.games.ticket_to_ride_new_york.actions import (
     Pass,
     Stop,
     Take,
+    ticket_id,
 )
-from referee.games.ticket_to_ride_new_york.market import Market
+from referee.games.ticket_to_ride_new_york.claims import add_claims, check_claim, close_route, note_refusal, pay
+from referee.games.ticket_to_ride_new_york.copies import (
+    set_from_dict,
+    set_from_observation,
+    set_from_state,
+    state_dict,
+)
+from referee.games.ticket_to_ride_new_york.market import KINDS, Market
 from referee.games.ticket_to_ride_new_york.observation import Observation, observe
 from referee.games.ticket_to_ride_new_york.scoring import rank_seats, seat_score
+from referee.games.ticket_to_ride_new_york.stages import (
+    DEAL_TICKETS,
+    DRAW_TICKET,
+    HANDS,
+    KEEP_TICKETS,
+    LOT,
+    OVER,
+    REFILL,
+    SECOND_CARD,
+    STARTING_TICKETS,
+    THEN_END,
+    THEN_SECOND,
+    THEN_TICKETS,
+    TURN,
+    UNSEEN,
+)
 from referee.games.ticket_to_ride_new_york.tables import (
-    GRAY,
     LAST_TAXIS,
-    NO_TWIN,
     ROW,
     START_HAND,
     TICKETS_OFFERED,
-    ClaimPlan,
     Tables,
 )
-from referee.games.ticket_to_ride_new_york.tickets import UNKNOWN, TicketDeck
-from referee.games.ticket_to_ride_new_york.worlds import sample_world
+from referee.games.ticket_to_ride_new_york.tickets import TicketDeck
 
-# Chance nodes.
-LOT = "lot"
-"""Who has the first turn."""
-HANDS = "hands"
-"""A card of a starting hand."""
-REFILL = "refill"
-"""A card is turned up into the row; `after_row` says what comes then."""
-UNSEEN = "unseen"
-"""The active seat's unseen draw."""
-DEAL_TICKETS = "deal_tickets"
-DRAW_TICKETS = "draw_ticket"
-# Decisions, by their kinds.
-STARTING_TICKETS = "starting_tickets"
-TURN = "turn"
-SECOND_CARD = "second_card"
-KEEP_TICKETS = "keep_tickets"
-# The end.
-OVER = "over"
-
-# Values of `after_row`.
-THEN_TICKETS = "tickets"
-THEN_SECOND = "second"
-THEN_END = "end"
-
-CHANCE_STAGES = (LOT, HANDS, REFILL, UNSEEN, DEAL_TICKETS, DRAW_TICKETS)
 NONE_OPEN = -1
 _PASS, _STOP, _DRAW, _DRAW_TICKETS = Pass(), Stop(), Draw(), DrawTickets()
 _CARD_STREAMS = tuple(DrawStream("cards", epoch) for epoch in range(64))
@@ -81,6 +76,7 @@ class State:
         "available",
         "debts",
         "first_seat",
+        "hand_sizes",
         "hands",
         "kept",
         "known",
@@ -120,7 +116,8 @@ class State:
         self.market = Market()
         self.market.open_box(tables.cards)
         self.tickets = TicketDeck(len(tables.tickets))
-        self.hands = [[0] * len(CARDS) for _ in range(players)]
+        self.hands = [[0] * KINDS for _ in range(players)]
+        self.hand_sizes = [0] * players
         self.taxis = [tables.taxis] * players
         self.owner = [-1] * len(tables.routes)
         self.available = [list(range(len(tables.routes))) for _ in range(players)]
@@ -129,25 +126,32 @@ class State:
         self.open_offers = [NONE_OPEN] * players
         """Per seat the number of the offer it has to answer."""
         # What everybody can work out about hands: hand = known + unseen draws - debts.
-        self.known = [[0] * len(CARDS) for _ in range(players)]
-        self.debts: list[tuple[int, int, int, int, int]] = []
-        """(seat, card, count, layer, at): so many cards paid that were not known, hence drawn unseen before position
-        `at` of that layer."""
-        self.refusals: list[tuple[int, int, int, tuple[int, ...], tuple[int, ...]]] = []
-        """(seat, layer, at, base, limits): a seat had to pass, so for each colour what it held (`base` and its unseen
-        draws before that position) came, with its taxis, to no more than the limit."""
+        self.known = [0] * (KINDS * players)
+        """Seven counts per seat, one after another."""
+        self.debts = bytearray()
+        """Four numbers each (seat, number of the card, count, position): so many cards were paid that were not known,
+        hence drawn unseen before that position."""
+        self.refusals = bytearray()
+        """Eight numbers each (seat, position, limit per colour): the seat had to pass, so its unseen draws before that
+        position held, in that colour and taxis together, no more than the limit."""
         self._legal: list[Answer] | None = None
 
     # Questions
 
+    def asked(self) -> tuple[int, ...]:
+        """The seats that are asked something."""
+        stage = self.stage
+        if stage in (TURN, SECOND_CARD, KEEP_TICKETS):
+            return (self.turn_seat,)
+        if stage == STARTING_TICKETS:
+            return tuple([seat for seat, number in enumerate(self.open_offers) if number != NONE_OPEN])
+        return ()
+
     def decisions(self) -> Sequence[Decision]:
         stage = self.stage
-        if stage == STARTING_TICKETS:
-            asked = self.tables.asked[STARTING_TICKETS]
-            return [asked[seat][0] for seat, number in enumerate(self.open_offers) if number != NONE_OPEN]
         if stage in (TURN, SECOND_CARD, KEEP_TICKETS):
             return self.tables.asked[stage][self.turn_seat]
-        return ()
+        return [self.tables.asked[stage][seat][0] for seat in self.asked()]
 
     def legal_actions(self, seat: int) -> Sequence[Answer]:
         stage = self.stage
@@ -176,25 +180,8 @@ class State:
         if self._tickets_allowed():
             answers.append(_DRAW_TICKETS)
         if self._claims_allowed():
-            self._add_claims(seat, answers)
+            add_claims(self, seat, answers)
         return answers or [_PASS]
-
-    def _add_claims(self, seat: int, answers: list[Answer]) -> None:
-        rows, alone = self.tables.claim_rows, self.tables.taxi_claims
-        hand, supply = self.hands[seat], self.taxis[seat]
-        wild = hand[TAXI]
-        held = [color for color in range(COLORS) if hand[color]]
-        for place in self.available[seat]:
-            length, color, table = rows[place]
-            if length > supply:
-                continue
-            if color != GRAY:
-                answers += table[hand[color]][wild]
-                continue
-            for gray_color in held:
-                answers += table[gray_color][hand[gray_color]][wild]
-            if length <= wild:
-                answers += alone[place]
 
     def _second_card_actions(self) -> list[Answer]:
         market = self.market
@@ -205,7 +192,7 @@ class State:
         return answers
 
     def _keep_actions(self, seat: int) -> Sequence[Answer]:
-        return self.tables.keeps[tuple(sorted(self.tickets.offers[self.open_offers[seat]].tickets))]
+        return self.tables.keeps[tuple(sorted(self.tickets.offered(self.open_offers[seat])))]
 
     def _cards_allowed(self) -> bool:
         """E8, E9."""
@@ -275,7 +262,8 @@ class State:
         self._begin_card(stage)
         market.take(card)
         self.hands[seat][card] += 1
-        self.known[seat][card] += 1
+        self.hand_sizes[seat] += 1
+        self.known[KINDS * seat + card] += 1
         events.append(self.tables.taken[seat][card])
         ends = card == TAXI or self.second
         self._refill_row(THEN_END if ends else THEN_SECOND, events)
@@ -314,17 +302,19 @@ class State:
 
     def _claim(self, seat: int, action: Claim, events: list[Event]) -> None:
         rules, market = self.tables.rules, self.market
-        plan = self._check_claim(seat, action)
+        if not self._claims_allowed():
+            raise IllegalAction("no claims in the last turns (option last_turn_claims)")
+        plan = check_claim(self, seat, action)
         self._legal = None
         if self.passed:
             self.passed = []
         self.owner[plan.route] = seat
-        self._close_route(seat, plan.route)
+        close_route(self, seat, plan.route)
         self.taxis[seat] -= plan.length
         if plan.paid:
-            self._pay(seat, plan.color, plan.paid)
+            pay(self, seat, plan.color, plan.paid)
         if plan.taxis:
-            self._pay(seat, TAXI, plan.taxis)
+            pay(self, seat, TAXI, plan.taxis)
         events.append(plan.events[seat])
         if rules.reshuffle_at_once:
             market.reshuffle_if_empty(events)
@@ -336,92 +326,48 @@ class State:
         else:
             self._end_turn(events)
 
-    def _check_claim(self, seat: int, action: Claim) -> ClaimPlan:
-        try:
-            plan = self.tables.plans.get(action)
-        except TypeError:  # a field that cannot be hashed
-            plan = None
-        if plan is None:
-            raise IllegalAction(f"{action!r} does not name a route and a way to pay for it")
-        if not self._claims_allowed():
-            raise IllegalAction("no claims in the last turns (option last_turn_claims)")
-        if plan.route not in self.available[seat]:
-            raise IllegalAction(f"route {action.route} is closed to seat {seat}")
-        if plan.length > self.taxis[seat]:
-            raise IllegalAction(f"route {action.route} takes {plan.length} taxis, seat {seat} has {self.taxis[seat]}")
-        hand = self.hands[seat]
-        if hand[plan.color] < plan.paid or hand[TAXI] < plan.taxis:
-            raise IllegalAction(f"seat {seat} has not the cards for {action!r}")
-        return plan
-
-    def _close_route(self, seat: int, place: int) -> None:
-        twin = self.tables.routes[place].twin
-        for other, routes in enumerate(self.available):
-            if place in routes:
-                routes.remove(place)
-            if twin != NO_TWIN and (other == seat or self.tables.players == 2) and twin in routes:
-                routes.remove(twin)
-
-    def _pay(self, seat: int, card: int, count: int) -> None:
-        self.hands[seat][card] -= count
-        self.market.discard(card, count)
-        known = self.known[seat]
-        if known[card] >= count:
-            known[card] -= count
-            return
-        layers = self.market.layers
-        debt = (seat, card, count - known[card], len(layers) - 1, len(layers[-1].owners))
-        self.debts.append(debt)
-        known[card] = 0
-
     def _draw_tickets(self, seat: int, events: list[Event]) -> None:
         if not self._tickets_allowed():
             raise IllegalAction("no tickets can be drawn: none are left, or none in the last turns")
         self._legal = None
         self.passed = []
         self.to_draw = min(TICKETS_OFFERED, self.tickets.size())
-        self.open_offers[seat] = len(self.tickets.offers)
-        self.tickets.open_offer(seat)
+        self.open_offers[seat] = self.tickets.open_offer(seat)
         self._next_ticket(events)
 
     def _next_ticket(self, events: list[Event]) -> None:
         """Draw what needs no luck; stop for luck, or for the choice."""
         while self.to_draw:
             if self.tickets.unknown:
-                self.stage = DRAW_TICKETS
+                self.stage = DRAW_TICKET
                 return
-            offer = self.tickets.offers[-1]
-            ticket = self.tickets.draw_under(offer)
-            events.append(self._ticket_drawn(offer.seat, ticket))
+            events.append(self._ticket_drawn(self.turn_seat, self.tickets.draw_under()))
             self.to_draw -= 1
         self.stage = KEEP_TICKETS
 
     def _ticket_drawn(self, seat: int, ticket: int) -> Event:
-        name = self.tables.ticket_names[ticket]
+        name = ticket_id(ticket)
         return Event(ev.TicketDrawn(seat, ""), {seat: ev.TicketDrawn(seat, name)})
 
-    def _check_keep(self, seat: int, action: Action) -> int | None:
-        """The ticket that the answer returns."""
+    def _check_keep(self, seat: int, action: Action) -> int:
+        """The ticket that the answer returns, or 0."""
         if type(action) is not Keep or action not in self._keep_actions(seat):
             raise IllegalAction(f"{action!r} does not keep one or both of the tickets offered to seat {seat}")
-        offered = self.tickets.offers[self.open_offers[seat]].tickets
-        if len(action.tickets) == len(offered):
-            return None
-        return next(ticket for ticket in offered if self.tables.ticket_names[ticket] not in action.tickets)
+        offered = self.tickets.offered(self.open_offers[seat])
+        return next((ticket for ticket in offered if ticket_id(ticket) not in action.tickets), 0)
 
-    def _keep(self, seat: int, returned: int | None, events: list[Event]) -> None:
+    def _keep(self, seat: int, returned: int, events: list[Event]) -> None:
         number = self.open_offers[seat]
-        kept = sorted(ticket for ticket in self.tickets.offers[number].tickets if ticket != returned)
+        kept = sorted(ticket for ticket in self.tickets.offered(number) if ticket != returned)
         self.tickets.close_offer(number, returned)
         self.open_offers[seat] = NONE_OPEN
         self.kept[seat] = sorted(self.kept[seat] + kept)
-        names = self.tables.ticket_names
-        back = () if returned is None else (names[returned],)
-        full = ev.TicketsKept(seat, len(kept), len(back), tuple(names[ticket] for ticket in kept), back)
+        back = (ticket_id(returned),) if returned else ()
+        full = ev.TicketsKept(seat, len(kept), len(back), tuple(ticket_id(ticket) for ticket in kept), back)
         events.append(Event(ev.TicketsKept(seat, len(kept), len(back), (), ()), {seat: full}))
 
     def _apply_starting_tickets(self, actions: Mapping[int, Action]) -> list[Event]:
-        seats = [seat for seat, number in enumerate(self.open_offers) if number != NONE_OPEN]
+        seats = list(self.asked())
         if sorted(actions) != seats:
             raise IllegalAction(f"seats {seats} are asked, not {sorted(actions)}")
         returned = {seat: self._check_keep(seat, actions[seat]) for seat in seats}
@@ -437,31 +383,12 @@ class State:
         if not self.tables.rules.always_pass:
             if self.legal_actions(seat)[0] != _PASS:
                 raise IllegalAction("a seat may pass only if it can do nothing else")
-            self._note_refusal(seat)
+            if self._claims_allowed():
+                note_refusal(self, seat)
         self._legal = None
         events.append(Event(ev.Passed(seat)))
         self.passed = [*self.passed, seat]
         self._end_turn(events)
-
-    def _note_refusal(self, seat: int) -> None:
-        """A forced pass tells all that the seat cannot pay for any route open to it."""
-        if not self._claims_allowed():
-            return
-        size = sum(self.hands[seat])
-        limits = [size] * COLORS
-        for place in self.available[seat]:
-            length, color, _ = self.tables.claim_rows[place]
-            if length <= self.taxis[seat]:
-                for paying in range(COLORS) if color == GRAY else (color,):
-                    limits[paying] = min(limits[paying], length - 1)
-        if min(limits) == size:
-            return
-        base = self.known[seat][:]
-        for debtor, card, count, _, _ in self.debts:
-            if debtor == seat:
-                base[card] -= count
-        layers = self.market.layers
-        self.refusals.append((seat, len(layers) - 1, len(layers[-1].owners), tuple(base), tuple(limits)))
 
     def _end_turn(self, events: list[Event]) -> None:
         """R6: the last turns begin left of the seat that triggers them and end with it."""
@@ -499,9 +426,8 @@ class State:
         stage = self.stage
         if stage in (REFILL, UNSEEN, HANDS):
             return [(name, count) for name, count in zip(CARDS, self.market.deck, strict=True) if count]
-        if stage in (DRAW_TICKETS, DEAL_TICKETS):
-            names = self.tables.ticket_names
-            return [(names[ticket], 1) for ticket in self.tickets.unknown]
+        if stage in (DRAW_TICKET, DEAL_TICKETS):
+            return [(ticket_id(ticket), 1) for ticket in self.tickets.unknown]
         if stage == LOT:
             return [(seat, 1) for seat in range(self.tables.players) if seat not in self.left]
         return ()
@@ -511,7 +437,7 @@ class State:
         if stage in (REFILL, UNSEEN, HANDS):
             epoch = self.market.epoch
             return _CARD_STREAMS[epoch] if epoch < len(_CARD_STREAMS) else DrawStream("cards", epoch)
-        if stage in (DRAW_TICKETS, DEAL_TICKETS):
+        if stage in (DRAW_TICKET, DEAL_TICKETS):
             return _TICKET_STREAM
         if stage == LOT:
             return Roll("first_player", 0, 0)
@@ -530,8 +456,8 @@ class State:
                 self._settle_row(self.after_row, test=True, events=events)
             else:
                 self._unseen_card(card, events)
-        elif stage in (DRAW_TICKETS, DEAL_TICKETS):
-            ticket = self.tables.ticket_index.get(outcome) if isinstance(outcome, str) else None
+        elif stage in (DRAW_TICKET, DEAL_TICKETS):
+            ticket = self.tables.ticket_numbers.get(outcome) if isinstance(outcome, str) else None
             if ticket is None or ticket not in self.tickets.unknown:
                 raise IllegalAction(f"{outcome!r} is not in the deck of tickets")
             self._unknown_ticket(ticket, events)
@@ -549,6 +475,7 @@ class State:
         seat = self._dealt_seat() if self.stage == HANDS else self.turn_seat
         assert seat is not None
         self.hands[seat][card] += 1
+        self.hand_sizes[seat] += 1
         events.append(self.tables.drawn[seat][card])
         self.market.draw_unseen(seat, card, self.tables.rules, events)
         if self.stage == HANDS:
@@ -562,8 +489,8 @@ class State:
 
     def _dealt_seat(self) -> int | None:
         """The seat that gets the next card of the starting hands: two each, by seat."""
-        for seat, hand in enumerate(self.hands):
-            if seat not in self.left and sum(hand) < START_HAND:
+        for seat, size in enumerate(self.hand_sizes):
+            if seat not in self.left and size < START_HAND:
                 return seat
         return None
 
@@ -574,9 +501,8 @@ class State:
             self.stage = HANDS
 
     def _unknown_ticket(self, ticket: int, events: list[Event]) -> None:
-        offer = self.tickets.offers[-1]
-        self.tickets.draw_unknown(offer, ticket)
-        events.append(self._ticket_drawn(offer.seat, ticket))
+        self.tickets.draw_unknown(ticket)
+        events.append(self._ticket_drawn(self.tickets.seats[-1], ticket))
         if self.stage == DEAL_TICKETS:
             self._deal_tickets(events)
         else:
@@ -585,16 +511,13 @@ class State:
 
     def _deal_tickets(self, events: list[Event]) -> None:
         """Two to each seat, by seat; then all choose at once."""
-        offers = self.tickets.offers
-        if offers and offers[-1].seat not in self.left and len(offers[-1].tickets) < TICKETS_OFFERED:
-            self.stage = DEAL_TICKETS
+        deck = self.tickets
+        self.stage = DEAL_TICKETS
+        if deck.seats and deck.seats[-1] not in self.left and deck.sizes[-1] < TICKETS_OFFERED:
             return
-        after = offers[-1].seat + 1 if offers else 0
-        for seat in range(after, self.tables.players):
+        for seat in range(deck.seats[-1] + 1 if deck.seats else 0, self.tables.players):
             if seat not in self.left:
-                self.open_offers[seat] = len(offers)
-                self.tickets.open_offer(seat)
-                self.stage = DEAL_TICKETS
+                self.open_offers[seat] = deck.open_offer(seat)
                 return
         self.stage = STARTING_TICKETS
 
@@ -609,8 +532,8 @@ class State:
         events = [Event(ev.SeatLeft(seat))]
         number = self.open_offers[seat]
         if number != NONE_OPEN:
-            self.kept[seat] = sorted(self.kept[seat] + self.tickets.offers[number].tickets)
-            self.tickets.close_offer(number, None)
+            self.kept[seat] = sorted([*self.kept[seat], *self.tickets.offered(number)])
+            self.tickets.close_offer(number, 0)
             self.open_offers[seat] = NONE_OPEN
         ends = len(self.left) + 2 >= self.tables.players
         if self.last_turns and self._still_to_move(seat):
@@ -682,107 +605,21 @@ class State:
     @classmethod
     def from_observation(cls, tables: Tables, seen: Observation, rng: Random) -> "State":
         """A state that fits what the viewer has seen, the rest drawn anew."""
-        world = sample_world(tables, seen, rng)
         state = cls(tables)
-        state.stage = seen.stage
-        state.after_row = seen.after_row
-        state.second = seen.second
-        state.to_draw = seen.to_draw
-        state.turn_seat = seen.turn_seat
-        state.first_seat = seen.first_seat
-        state.last_turns = seen.last_turns
-        state.left = list(seen.left)
-        state.passed = list(seen.passed)
-        state.market = world.market
-        state.tickets = world.tickets
-        state.hands = world.hands
-        state.taxis = list(seen.taxis)
-        state.known = [list(counts) for counts in seen.known]
-        state.debts = list(seen.ledger.debts)
-        state.refusals = list(seen.ledger.refusals)
-        for number, offer in enumerate(world.tickets.offers):
-            if offer.returned == UNKNOWN:
-                state.open_offers[offer.seat] = number
-            else:
-                state.kept[offer.seat] += [ticket for ticket in offer.tickets if ticket != offer.returned]
-        for kept in state.kept:
-            kept.sort()
-        state._set_owners(seen.owner)
+        set_from_observation(state, seen, rng)
         return state
-
-    def _set_owners(self, owner: Sequence[int]) -> None:
-        self.owner = list(owner)
-        for place, seat in enumerate(owner):
-            if seat >= 0:
-                self._close_route(seat, place)
 
     def clone(self) -> "State":
         copy = State.__new__(State)
-        copy.tables = self.tables
-        copy.stage = self.stage
-        copy.after_row = self.after_row
-        copy.second = self.second
-        copy.to_draw = self.to_draw
-        copy.turn_seat = self.turn_seat
-        copy.first_seat = self.first_seat
-        copy.last_turns = self.last_turns
-        copy.left = self.left[:]
-        copy.passed = self.passed[:]
-        copy.market = self.market.clone()
-        copy.tickets = self.tickets.clone()
-        copy.hands = [hand[:] for hand in self.hands]
-        copy.taxis = self.taxis[:]
-        copy.owner = self.owner[:]
-        copy.available = [routes[:] for routes in self.available]
-        copy.kept = [tickets[:] for tickets in self.kept]
-        copy.open_offers = self.open_offers[:]
-        copy.known = [counts[:] for counts in self.known]
-        copy.debts = self.debts[:]
-        copy.refusals = self.refusals[:]
-        copy._legal = self._legal
+        set_from_state(copy, self)
         return copy
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "players": self.tables.players,
-            "options": dict(self.tables.options),
-            "stage": self.stage,
-            "after_row": self.after_row,
-            "second": self.second,
-            "to_draw": self.to_draw,
-            "turn_seat": self.turn_seat,
-            "first_seat": self.first_seat,
-            "last_turns": self.last_turns,
-            "left": self.left[:],
-            "passed": self.passed[:],
-            "market": self.market.to_dict(),
-            "tickets": self.tickets.to_dict(),
-            "hands": [hand[:] for hand in self.hands],
-            "taxis": self.taxis[:],
-            "owner": self.owner[:],
-            "kept": [tickets[:] for tickets in self.kept],
-            "open_offers": self.open_offers[:],
-            "known": [counts[:] for counts in self.known],
-            "debts": [list(entry) for entry in self.debts],
-            "refusals": [[*entry[:3], list(entry[3]), list(entry[4])] for entry in self.refusals],
-        }
+        return state_dict(self)
 
     @classmethod
     def from_dict(cls, tables: Tables, data: Mapping[str, Any]) -> "State":
         """Inverse of `to_dict`."""
         state = cls(tables)
-        for name in ("stage", "after_row", "second", "to_draw", "turn_seat", "first_seat", "last_turns"):
-            setattr(state, name, data[name])
-        state.left = list(data["left"])
-        state.passed = list(data["passed"])
-        state.market = Market.from_dict(data["market"])
-        state.tickets = TicketDeck.from_dict(data["tickets"])
-        state.hands = [list(hand) for hand in data["hands"]]
-        state.taxis = list(data["taxis"])
-        state.kept = [list(tickets) for tickets in data["kept"]]
-        state.open_offers = list(data["open_offers"])
-        state.known = [list(counts) for counts in data["known"]]
-        state.debts = [tuple(entry) for entry in data["debts"]]
-        state.refusals = [(*entry[:3], tuple(entry[3]), tuple(entry[4])) for entry in data["refusals"]]
-        state._set_owners(data["owner"])
+        set_from_dict(state, data)
         return state

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from referee.games.ticket_to_ride_new_york.actions import ticket_id
 from referee.games.ticket_to_ride_new_york.events import SeatScore
 from referee.games.ticket_to_ride_new_york.tables import Tables
 
@@ -17,7 +18,7 @@ def components(tables: Tables, owner: Sequence[int], seat: int) -> list[int]:
 
 
 def seat_score(tables: Tables, owner: Sequence[int], seat: int, tickets: Sequence[int]) -> SeatScore:
-    """The score of `seat` with these tickets (positions), ascending."""
+    """The score of `seat` with these tickets (numbers), ascending."""
     label = components(tables, owner, seat)
     route_points = 0
     ends: list[bool] = [False] * len(label)
@@ -29,10 +30,10 @@ def seat_score(tables: Tables, owner: Sequence[int], seat: int, tickets: Sequenc
     completed: list[str] = []
     failed: list[str] = []
     for number in tickets:
-        ticket = tables.tickets[number]
+        ticket = tables.tickets[number - 1]
         done = label[ticket.a] == label[ticket.b]
         ticket_points += ticket.points if done else -ticket.points
-        (completed if done else failed).append(tables.ticket_names[number])
+        (completed if done else failed).append(ticket_id(number))
     attractions = sum(end and worth for end, worth in zip(ends, tables.attractions, strict=True))
     return SeatScore(seat, route_points, ticket_points, attractions, tuple(completed), tuple(failed))
 

@@ -83,8 +83,7 @@ class Tables:
     attractions: tuple[bool, ...]
     routes: tuple[Route, ...]
     tickets: tuple[Ticket, ...]
-    ticket_names: tuple[str, ...]
-    ticket_index: Mapping[str, int]
+    ticket_numbers: Mapping[str, int]
     cards: tuple[int, ...]
     taxis: int
     claim_rows: tuple[tuple[int, int, Any], ...]
@@ -95,7 +94,7 @@ class Tables:
     takes: tuple[Take, ...]
     take_index: Mapping[Take, int]
     keeps: Mapping[tuple[int, ...], tuple[Keep, ...]]
-    """By offered tickets, ascending: all, then each alone."""
+    """By numbers of the offered tickets, ascending: all, then each alone."""
     asked: Mapping[str, tuple[tuple[Decision, ...], ...]]
     drawn: tuple[tuple[Event, ...], ...]
     """By seat and card."""
@@ -126,7 +125,6 @@ def _build(players: int, chosen: tuple[tuple[str, Any], ...], data_text: str | N
     tickets = tuple(
         Ticket(codes.index(entry["from"]), codes.index(entry["to"]), entry["points"]) for entry in box["tickets"]
     )
-    ticket_names = tuple(entry["id"] for entry in box["tickets"])
     cards = tuple(box["cards"][name] for name in CARDS)
     claims = {
         (place, color, taxis): Claim(box["routes"][place]["id"], CARDS[color], taxis)
@@ -144,8 +142,7 @@ def _build(players: int, chosen: tuple[tuple[str, Any], ...], data_text: str | N
         attractions=tuple(entry["attraction"] for entry in box["locations"]),
         routes=routes,
         tickets=tickets,
-        ticket_names=ticket_names,
-        ticket_index={name: index for index, name in enumerate(ticket_names)},
+        ticket_numbers={entry["id"]: number for number, entry in enumerate(box["tickets"], start=1)},
         cards=cards,
         taxis=box["taxis"],
         claim_rows=tuple(_claim_row(place, route, claims, cards) for place, route in enumerate(routes)),
@@ -228,10 +225,9 @@ def _claim_row(
 
 
 def _keeps(count: int) -> dict[tuple[int, ...], tuple[Keep, ...]]:
-    single = [Keep((ticket_id(number),)) for number in range(1, count + 1)]
-    keeps: dict[tuple[int, ...], tuple[Keep, ...]] = {(one,): (single[one],) for one in range(count)}
-    for one in range(count):
-        for two in range(one + 1, count):
-            both = Keep((ticket_id(one + 1), ticket_id(two + 1)))
-            keeps[one, two] = (both, single[one], single[two])
+    single = {number: Keep((ticket_id(number),)) for number in range(1, count + 1)}
+    keeps: dict[tuple[int, ...], tuple[Keep, ...]] = {(one,): (keep,) for one, keep in single.items()}
+    for one in single:
+        for two in range(one + 1, count + 1):
+            keeps[one, two] = (Keep((ticket_id(one), ticket_id(two))), single[one], single[two])
     return keeps

@@ -77,7 +77,7 @@ def _seat_lines(seen: Observation) -> list[str]:
         mark = "*" if seat in seen.asked else "x" if seat in seen.left else " "
         lines.append(
             f"{mark}{seat:>3}  {seen.taxis[seat]:>5}  {seen.hand_sizes[seat]:>5}  {seen.ticket_counts[seat]:>7}"
-            f"  {_cards(seen.known[seat])}"
+            f"  {_cards(seen.known_of(seat))}"
         )
     return lines
 

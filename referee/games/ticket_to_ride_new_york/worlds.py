@@ -1,19 +1,20 @@
 """Draws anew what a viewer cannot know, so that it fits everything the viewer has seen.
 
-Works from the observation alone, so that nothing else can leak into it. Within one deck all orders that fit are
-equally likely before payments are considered; which of its unseen cards a seat paid with is drawn too.
+Works from the observation alone, so that nothing else can leak into it. Which of its unseen cards a seat paid with is
+drawn too; the others lie in any order that fits. Cards and tickets are numbers here, 0 one that is not drawn yet.
 """
 
 from dataclasses import dataclass
 from random import Random
 
 from referee.games.ticket_to_ride_new_york.actions import CARDS, COLORS, TAXI
-from referee.games.ticket_to_ride_new_york.market import Layer, Market
+from referee.games.ticket_to_ride_new_york.ledger import Ledger, read_ledger
+from referee.games.ticket_to_ride_new_york.market import KINDS, Market
 from referee.games.ticket_to_ride_new_york.observation import Observation
 from referee.games.ticket_to_ride_new_york.tables import Tables
-from referee.games.ticket_to_ride_new_york.tickets import UNKNOWN, Offer, TicketDeck
+from referee.games.ticket_to_ride_new_york.tickets import RETURNED_ONE, TicketDeck
 
-OPEN = -1
+_TAXI_NUMBER = TAXI + 1
 _PLACEMENTS = 2000
 """Steps of the search for the unseen cards that were paid, before it starts again in another order."""
 _SWAPS = 600
@@ -27,165 +28,174 @@ class World:
     market: Market
     hands: list[list[int]]
     tickets: TicketDeck
-
-
-@dataclass(slots=True)
-class _Guess:
-    """Per layer the card at each position: the unseen draws, then the deck. `loose` may change places."""
-
-    cards: list[list[int]]
-    loose: list[list[int]]
+    ledger: Ledger
 
 
 def sample_world(tables: Tables, seen: Observation, rng: Random) -> World:
     """One world that fits `seen`. ValueError if the observation contradicts itself."""
+    ledger = read_ledger(seen.ledger)
+    drawn, deck = _sample_cards(seen, ledger, rng)
     market = Market()
     market.row, market.row_size = list(seen.row), sum(seen.row)
     market.discards, market.discard_size = list(seen.discards), sum(seen.discards)
     market.aside = list(seen.aside)
-    market.epoch, market.flushes = seen.epoch, seen.flushes
-    market.evidence = list(seen.ledger.evidence)
-    cards = _sample_cards(seen, rng)
-    market.layers = [
-        Layer(list(layer.pool), list(layer.owners), drawn[: len(layer.owners)])
-        for layer, drawn in zip(seen.ledger.layers, cards, strict=True)
-    ]
-    market.deck = [0] * len(CARDS)
-    for card in cards[-1][len(seen.ledger.layers[-1].owners) :]:
-        market.deck[card] += 1
+    market.epoch, market.flushes = seen.epoch, ledger.moment[3]
+    market.pools, market.draws = bytearray(ledger.pools), bytearray(ledger.draws)
+    market.owners = bytearray(ledger.owners)
+    market.cards = bytearray(drawn)
+    market.evidence = _evidence(ledger)
+    for card in deck:
+        market.deck[card - 1] += 1
     market.deck_size = seen.deck_size
-    hands = [list(counts) for counts in seen.known]
-    for layer in market.layers:
-        for owner, card in zip(layer.owners, layer.cards, strict=True):
-            hands[owner][card] += 1
-    for seat, card, count, _, _ in seen.ledger.debts:
-        hands[seat][card] -= count
-    return World(market, hands, _sample_tickets(tables, seen, rng))
+    hands = [list(seen.known_of(seat)) for seat in range(seen.players)]
+    for owner, card in zip(ledger.owners, drawn, strict=True):
+        hands[owner][card - 1] += 1
+    for seat, card, count, _ in _debts(ledger):
+        hands[seat][card - 1] -= count
+    return World(market, hands, _sample_tickets(tables, ledger, rng), ledger)
+
+
+def _debts(ledger: Ledger) -> list[tuple[int, int, int, int]]:
+    numbers = ledger.debts
+    return [(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]) for i in range(0, len(numbers), 4)]
+
+
+def _evidence(ledger: Ledger) -> list[tuple[int, int, int, int]]:
+    numbers = ledger.evidence
+    return [(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]) for i in range(0, len(numbers), 4)]
 
 
 # Cards
 
 
-def _sample_cards(seen: Observation, rng: Random) -> list[list[int]]:
-    best: tuple[int, list[list[int]]] | None = None
+@dataclass(slots=True)
+class _Guess:
+    """`cards` are the unseen draws in order, then the deck. Per layer, `loose` positions may change places."""
+
+    cards: list[int]
+    loose: list[list[int]]
+
+
+def _sample_cards(seen: Observation, ledger: Ledger, rng: Random) -> tuple[list[int], list[int]]:
+    """The unseen draws, and the deck."""
+    draws = len(ledger.owners)
+    best: tuple[int, list[int]] | None = None
+    told = bool(ledger.evidence or ledger.refusals)
     for _ in range(_RESTARTS):
-        guess = _first_guess(seen, rng)
+        guess = _first_guess(seen, ledger, rng)
         if guess is None:
             continue
-        wrong = _violation(seen, guess.cards)
+        wrong = _violation(seen, ledger, guess.cards) if told else 0
         if wrong:
-            wrong = _repair(seen, guess, wrong, rng)
+            wrong = _repair(seen, ledger, guess, wrong, rng)
         if best is None or wrong < best[0]:
             best = (wrong, guess.cards)
         if not wrong:
             break
     if best is None:
         raise ValueError("the observation contradicts itself: its payments cannot have been drawn")
-    return best[1]
+    return best[1][:draws], best[1][draws:]
 
 
-def _first_guess(seen: Observation, rng: Random) -> _Guess | None:
+def _first_guess(seen: Observation, ledger: Ledger, rng: Random) -> _Guess | None:
     """The paid cards first, where they fit; then the rest in random order."""
-    layers = seen.ledger.layers
-    cards: list[list[int]] = []
-    left: list[list[int]] = []
-    for layer in layers:
-        pool = list(layer.pool)
-        for card in layer.cards:
-            if card >= 0:
-                pool[card] -= 1
-        cards.append(list(layer.cards))
-        left.append(pool)
-    if not _place_debts(seen, cards, left, rng):
+    starts = _layer_starts(ledger)
+    pools = [list(ledger.pools[KINDS * layer : KINDS * (layer + 1)]) for layer in range(len(ledger.draws))]
+    for layer, pool in enumerate(pools):
+        for card in ledger.cards[starts[layer] : starts[layer + 1]]:
+            if card:
+                pool[card - 1] -= 1
+    cards = list(ledger.cards)
+    if ledger.debts and not _place_debts(seen, ledger, cards, pools, rng):
         return None
+    cards += [0] * seen.deck_size
+    starts[-1] += seen.deck_size
     loose: list[list[int]] = []
-    for number, (drawn, pool) in enumerate(zip(cards, left, strict=True)):
-        rest = [card for card, count in enumerate(pool) for _ in range(count)]
+    for layer, pool in enumerate(pools):
+        rest = [card for card, count in enumerate(pool, start=1) for _ in range(count)]
         rng.shuffle(rest)
-        if number == len(layers) - 1:
-            drawn += [OPEN] * seen.deck_size
-        places = [at for at, card in enumerate(drawn) if card == OPEN]
+        places = [at for at in range(starts[layer], starts[layer + 1]) if not cards[at]]
         if len(places) != len(rest):
-            raise ValueError(f"layer {number}: {len(rest)} cards for {len(places)} places")
+            raise ValueError(f"layer {layer}: {len(rest)} cards for {len(places)} places")
         for at, card in zip(places, rest, strict=True):
-            drawn[at] = card
+            cards[at] = card
         loose.append(places)
     return _Guess(cards, loose)
 
 
-def _place_debts(seen: Observation, cards: list[list[int]], left: list[list[int]], rng: Random) -> bool:
+def _layer_starts(ledger: Ledger) -> list[int]:
+    """Per layer the position of its first unseen draw; then the number of all."""
+    starts = [0]
+    for count in ledger.draws:
+        starts.append(starts[-1] + count)
+    return starts
+
+
+def _place_debts(seen: Observation, ledger: Ledger, cards: list[int], pools: list[list[int]], rng: Random) -> bool:
     """Put every paid unseen card at one of its seat's open positions; by depth first, in random order."""
-    owners = [layer.owners for layer in seen.ledger.layers]
+    owners = ledger.owners
+    layer_of = [layer for layer, count in enumerate(ledger.draws) for _ in range(count)]
+    # Those with the least choice first; for one seat this is the order in which it paid.
     units = [
-        (seat, card, layer, at)
-        for seat, card, count, layer, at in seen.ledger.debts
+        (seat, card, end)
+        for seat, card, count, end in sorted(_debts(ledger), key=lambda debt: debt[3])
         if seat != seen.viewer
         for _ in range(count)
     ]
-    # Those with the least choice first; for one seat this is the order in which it paid.
-    units.sort(key=lambda unit: (unit[2], unit[3]))
     steps = 0
 
     def place(number: int) -> bool:
         nonlocal steps
         if number == len(units):
             return True
-        seat, card, last, end = units[number]
-        choices = [
-            (layer, at)
-            for layer in range(last + 1)
-            if left[layer][card]
-            for at in range(end if layer == last else len(owners[layer]))
-            if owners[layer][at] == seat and cards[layer][at] == OPEN
-        ]
+        seat, card, end = units[number]
+        choices = [at for at in range(end) if owners[at] == seat and not cards[at] and pools[layer_of[at]][card - 1]]
         rng.shuffle(choices)
-        for layer, at in choices:
+        for at in choices:
             steps += 1
             if steps > _PLACEMENTS:
                 return False
-            cards[layer][at] = card
-            left[layer][card] -= 1
+            cards[at] = card
+            pools[layer_of[at]][card - 1] -= 1
             if place(number + 1):
                 return True
-            cards[layer][at] = OPEN
-            left[layer][card] += 1
+            cards[at] = 0
+            pools[layer_of[at]][card - 1] += 1
         return False
 
     return place(0)
 
 
-def _violation(seen: Observation, cards: list[list[int]]) -> int:
+def _violation(seen: Observation, ledger: Ledger, cards: list[int]) -> int:
     """How far the guess is from what flush tests and forced passes told; 0 if it fits."""
+    starts = _layer_starts(ledger)
     wrong = 0
-    for layer, at, low, high in seen.ledger.evidence:
-        count = sum(card != TAXI for card in cards[layer][at:])
+    for layer, at, low, high in _evidence(ledger):
+        end = starts[layer + 1] if layer + 1 < len(ledger.draws) else len(cards)
+        count = sum(card != _TAXI_NUMBER for card in cards[at:end])
         wrong += max(0, low - count) + max(0, count - high)
-    for seat, last, end, base, limits in seen.ledger.refusals:
-        if seat == seen.viewer:
-            continue
-        held = list(base)
-        for layer in range(last + 1):
-            owners = seen.ledger.layers[layer].owners
-            for owner, card in zip(owners[: end if layer == last else None], cards[layer], strict=False):
+    numbers = ledger.refusals
+    for start in range(0, len(numbers), 2 + COLORS):
+        seat, end, *limits = numbers[start : start + 2 + COLORS]
+        if seat != seen.viewer:
+            held = [0] * len(CARDS)
+            for owner, card in zip(ledger.owners[:end], cards, strict=False):
                 if owner == seat:
-                    held[card] += 1
-        wrong += sum(max(0, held[color] + held[TAXI] - limits[color]) for color in range(COLORS))
+                    held[card - 1] += 1
+            wrong += sum(max(0, held[color] + held[TAXI] - limits[color]) for color in range(COLORS))
     return wrong
 
 
-def _repair(seen: Observation, guess: _Guess, wrong: int, rng: Random) -> int:
+def _repair(seen: Observation, ledger: Ledger, guess: _Guess, wrong: int, rng: Random) -> int:
     """Swap loose cards of the same layer as long as that does not make it worse. Returns what is still wrong."""
-    weights = [len(places) for places in guess.loose]
-    for _ in range(_SWAPS):
-        layer = rng.choices(range(len(weights)), weights)[0] if any(weights) else 0
-        places, cards = guess.loose[layer], guess.cards[layer]
-        if len(places) < 2:
-            continue
-        one, two = rng.sample(places, 2)
+    layers = [places for places in guess.loose if len(places) > 1]
+    cards = guess.cards
+    for _ in range(_SWAPS if layers else 0):
+        one, two = rng.sample(rng.choices(layers, [len(places) for places in layers])[0], 2)
         if cards[one] == cards[two]:
             continue
         cards[one], cards[two] = cards[two], cards[one]
-        now = _violation(seen, guess.cards)
+        now = _violation(seen, ledger, cards)
         if now > wrong:
             cards[one], cards[two] = cards[two], cards[one]
             continue
@@ -198,64 +208,67 @@ def _repair(seen: Observation, guess: _Guess, wrong: int, rng: Random) -> int:
 # Tickets
 
 
-def _sample_tickets(tables: Tables, seen: Observation, rng: Random) -> TicketDeck:
-    """Tickets of offers that are not the viewer's: who returned which is fixed where the viewer met it again."""
-    offers = seen.ledger.offers
-    drawn = 1 + max((source for offer in offers for source in offer.sources), default=-1)
-    pool: list[int] = [OPEN] * drawn
-    back: list[int] = [OPEN] * len(offers)
+@dataclass(slots=True)
+class _Returns:
+    """What is settled of the tickets: by order of drawing from the unknown part, and by offer that returned one."""
+
+    pool: list[int]
+    back: list[int]
+    sources: list[bytes]
+
+
+def _sample_tickets(tables: Tables, ledger: Ledger, rng: Random) -> TicketDeck:
+    """Which ticket a seat returned is fixed only where the viewer met that ticket again."""
+    drawn = sum(source % 2 == 0 for source in ledger.ticket_sources)
+    sources: list[bytes] = []
+    start = 0
+    for size in ledger.offer_sizes:
+        sources.append(ledger.ticket_sources[start : start + size])
+        start += size
+    settled = _Returns([0] * drawn, list(ledger.offer_returned), sources)
     wanted: list[tuple[int, int]] = []
-    for number, offer in enumerate(offers):
-        for source, ticket in zip(offer.sources, offer.tickets, strict=True):
-            if ticket == 0:
-                continue
-            if source >= 0:
-                pool[source] = ticket - 1
-            else:
-                wanted.append((-1 - source, ticket - 1))
-        if offer.returned:
-            back[number] = offer.returned - 1
-    if not _settle_returns(seen, pool, back, wanted, rng):
+    for source, ticket in zip(ledger.ticket_sources, ledger.ticket_numbers, strict=True):
+        if ticket and source % 2 == 0:
+            settled.pool[source // 2] = ticket
+        elif ticket:
+            wanted.append((source // 2, ticket))
+    if not _settle_returns(settled, wanted, rng):
         raise ValueError("the observation contradicts itself: its tickets cannot have been returned")
-    unknown = sorted(set(range(len(tables.tickets))) - set(pool))
-    rest = unknown[:]
+    rest = sorted(set(range(1, len(tables.tickets) + 1)) - set(settled.pool))
     rng.shuffle(rest)
-    pool = [rest.pop() if ticket == OPEN else ticket for ticket in pool]
+    pool = [ticket or rest.pop() for ticket in settled.pool]
     deck = TicketDeck(0)
     deck.unknown = sorted(rest)
-    deck.under = list(seen.ledger.under)
+    deck.under = bytearray(ledger.under)
     deck.drawn = drawn
-    for number, offer in enumerate(offers):
+    deck.seats, deck.sizes = bytearray(ledger.offer_seats), bytearray(ledger.offer_sizes)
+    deck.states, deck.sources = bytearray(ledger.offer_states), bytearray(ledger.ticket_sources)
+    for seat, state, origins, back in zip(deck.seats, deck.states, sources, settled.back, strict=True):
         # A returned ticket can only be drawn in a later offer, so it is settled by now.
-        tickets = [pool[source] if source >= 0 else back[-1 - source] for source in offer.sources]
-        if offer.returned_count == 1 and back[number] == OPEN:
-            back[number] = rng.choice(tickets)
-        returned = UNKNOWN if offer.returned_count < 0 else back[number] if offer.returned_count else None
-        deck.offers.append(Offer(offer.seat, list(offer.sources), tickets, returned))
+        tickets = [deck.returned[source // 2] if source % 2 else pool[source // 2] for source in origins]
+        deck.returned.append((back or rng.choice(tickets)) if state == RETURNED_ONE else 0)
+        deck.owners.extend([seat] * len(tickets))
+        deck.tickets.extend(tickets)
     return deck
 
 
-def _settle_returns(
-    seen: Observation, pool: list[int], back: list[int], wanted: list[tuple[int, int]], rng: Random
-) -> bool:
+def _settle_returns(settled: _Returns, wanted: list[tuple[int, int]], rng: Random) -> bool:
     """Make each wanted (offer, ticket) true: trace the ticket back to where that offer got it from."""
     if not wanted:
         return True
+    pool, back = settled.pool, settled.back
     number, ticket = wanted[0]
-    if back[number] != OPEN:
-        return back[number] == ticket and _settle_returns(seen, pool, back, wanted[1:], rng)
-    sources = list(seen.ledger.offers[number].sources)
-    rng.shuffle(sources)
-    for source in sources:
-        back[number] = ticket
-        if source < 0:
-            if _settle_returns(seen, pool, back, [(-1 - source, ticket), *wanted[1:]], rng):
+    if back[number]:
+        return back[number] == ticket and _settle_returns(settled, wanted[1:], rng)
+    back[number] = ticket
+    for source in rng.sample(settled.sources[number], len(settled.sources[number])):
+        if source % 2:
+            if _settle_returns(settled, [(source // 2, ticket), *wanted[1:]], rng):
                 return True
-        elif pool[source] == ticket or (pool[source] == OPEN and ticket not in pool):
-            old = pool[source]
-            pool[source] = ticket
-            if _settle_returns(seen, pool, back, wanted[1:], rng):
+        elif pool[source // 2] == ticket or (not pool[source // 2] and ticket not in pool):
+            old, pool[source // 2] = pool[source // 2], ticket
+            if _settle_returns(settled, wanted[1:], rng):
                 return True
-            pool[source] = old
-    back[number] = OPEN
+            pool[source // 2] = old
+    back[number] = 0
     return False

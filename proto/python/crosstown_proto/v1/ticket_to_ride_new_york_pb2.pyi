@@ -111,32 +111,6 @@ STAGE_OVER: Stage.ValueType  # 11
 """The match is over."""
 Global___Stage: _TypeAlias = Stage  # noqa: Y015
 
-class _AfterRow:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _AfterRowEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AfterRow.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    AFTER_ROW_UNSPECIFIED: _AfterRow.ValueType  # 0
-    AFTER_ROW_TICKETS: _AfterRow.ValueType  # 1
-    """Starting tickets are dealt."""
-    AFTER_ROW_SECOND: _AfterRow.ValueType  # 2
-    """The active seat chooses its second card, if a legal one exists."""
-    AFTER_ROW_END: _AfterRow.ValueType  # 3
-    """The turn ends."""
-
-class AfterRow(_AfterRow, metaclass=_AfterRowEnumTypeWrapper):
-    """What comes when the row is complete again."""
-
-AFTER_ROW_UNSPECIFIED: AfterRow.ValueType  # 0
-AFTER_ROW_TICKETS: AfterRow.ValueType  # 1
-"""Starting tickets are dealt."""
-AFTER_ROW_SECOND: AfterRow.ValueType  # 2
-"""The active seat chooses its second card, if a legal one exists."""
-AFTER_ROW_END: AfterRow.ValueType  # 3
-"""The turn ends."""
-Global___AfterRow: _TypeAlias = AfterRow  # noqa: Y015
-
 @_typing.final
 class Action(_message.Message):
     """One answer to a question."""
@@ -382,33 +356,29 @@ class Observation(_message.Message):
     VIEWER_FIELD_NUMBER: _builtins.int
     PLAYERS_FIELD_NUMBER: _builtins.int
     STAGE_FIELD_NUMBER: _builtins.int
-    ASKED_FIELD_NUMBER: _builtins.int
     TURN_SEAT_FIELD_NUMBER: _builtins.int
     FIRST_SEAT_FIELD_NUMBER: _builtins.int
     LAST_TURNS_FIELD_NUMBER: _builtins.int
+    DECK_SIZE_FIELD_NUMBER: _builtins.int
+    EPOCH_FIELD_NUMBER: _builtins.int
+    UNKNOWN_TICKETS_FIELD_NUMBER: _builtins.int
+    ASKED_FIELD_NUMBER: _builtins.int
     LEFT_FIELD_NUMBER: _builtins.int
     PASSED_FIELD_NUMBER: _builtins.int
-    SECOND_FIELD_NUMBER: _builtins.int
-    TO_DRAW_FIELD_NUMBER: _builtins.int
-    AFTER_ROW_FIELD_NUMBER: _builtins.int
     ROW_FIELD_NUMBER: _builtins.int
-    DECK_SIZE_FIELD_NUMBER: _builtins.int
     DISCARDS_FIELD_NUMBER: _builtins.int
     ASIDE_FIELD_NUMBER: _builtins.int
-    EPOCH_FIELD_NUMBER: _builtins.int
-    FLUSHES_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     TAXIS_FIELD_NUMBER: _builtins.int
     HAND_SIZES_FIELD_NUMBER: _builtins.int
     TICKET_COUNTS_FIELD_NUMBER: _builtins.int
     KNOWN_FIELD_NUMBER: _builtins.int
-    UNKNOWN_TICKETS_FIELD_NUMBER: _builtins.int
-    SCORES_FIELD_NUMBER: _builtins.int
     HAND_FIELD_NUMBER: _builtins.int
     TICKETS_FIELD_NUMBER: _builtins.int
     OFFERED_FIELD_NUMBER: _builtins.int
     UNDER_FIELD_NUMBER: _builtins.int
     LEDGER_FIELD_NUMBER: _builtins.int
+    SCORES_FIELD_NUMBER: _builtins.int
     BOX_FIELD_NUMBER: _builtins.int
     viewer: _builtins.int
     """The seat that sees it; absent for a spectator."""
@@ -422,18 +392,10 @@ class Observation(_message.Message):
     """Who had the first turn."""
     last_turns: _builtins.int
     """How many last turns are left, the current one included; 0 before the end is triggered."""
-    second: _builtins.bool
-    """Whether the card being drawn is the second one of its action."""
-    to_draw: _builtins.int
-    """Tickets the active seat has still to draw before it chooses."""
-    after_row: Global___AfterRow.ValueType
-    """At STAGE_REFILL: what comes when the row is complete."""
     deck_size: _builtins.int
     """Number of cards in the deck."""
     epoch: _builtins.int
     """Number of reshuffles so far."""
-    flushes: _builtins.int
-    """Flushes since the row was last refilled for another reason."""
     unknown_tickets: _builtins.int
     """Number of tickets on top of the ticket deck that nobody has seen yet; the returned ones lie below."""
     box: _builtins.str
@@ -483,10 +445,6 @@ class Observation(_message.Message):
         """Per seat seven counts, one seat after another: cards that everybody has seen it get and not yet pay."""
 
     @_builtins.property
-    def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatScore]:
-        """When the match is over: per seat its score."""
-
-    @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Seven counts: the viewer's own hand. Empty for a spectator."""
 
@@ -506,44 +464,44 @@ class Observation(_message.Message):
     def ledger(self) -> Global___Ledger:
         """What follows from all that the viewer has seen so far. A bot that guesses hidden cards can use it; others need not."""
 
+    @_builtins.property
+    def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatScore]:
+        """When the match is over: per seat its score."""
+
     def __init__(
         self,
         *,
         viewer: _builtins.int | None = ...,
         players: _builtins.int = ...,
         stage: Global___Stage.ValueType = ...,
-        asked: _abc.Iterable[_builtins.int] | None = ...,
         turn_seat: _builtins.int = ...,
         first_seat: _builtins.int = ...,
         last_turns: _builtins.int = ...,
+        deck_size: _builtins.int = ...,
+        epoch: _builtins.int = ...,
+        unknown_tickets: _builtins.int = ...,
+        asked: _abc.Iterable[_builtins.int] | None = ...,
         left: _abc.Iterable[_builtins.int] | None = ...,
         passed: _abc.Iterable[_builtins.int] | None = ...,
-        second: _builtins.bool = ...,
-        to_draw: _builtins.int = ...,
-        after_row: Global___AfterRow.ValueType = ...,
         row: _abc.Iterable[_builtins.int] | None = ...,
-        deck_size: _builtins.int = ...,
         discards: _abc.Iterable[_builtins.int] | None = ...,
         aside: _abc.Iterable[_builtins.int] | None = ...,
-        epoch: _builtins.int = ...,
-        flushes: _builtins.int = ...,
         owner: _abc.Iterable[_builtins.int] | None = ...,
         taxis: _abc.Iterable[_builtins.int] | None = ...,
         hand_sizes: _abc.Iterable[_builtins.int] | None = ...,
         ticket_counts: _abc.Iterable[_builtins.int] | None = ...,
         known: _abc.Iterable[_builtins.int] | None = ...,
-        unknown_tickets: _builtins.int = ...,
-        scores: _abc.Iterable[Global___SeatScore] | None = ...,
         hand: _abc.Iterable[_builtins.int] | None = ...,
         tickets: _abc.Iterable[_builtins.int] | None = ...,
         offered: _abc.Iterable[_builtins.int] | None = ...,
         under: _abc.Iterable[_builtins.int] | None = ...,
         ledger: Global___Ledger | None = ...,
+        scores: _abc.Iterable[Global___SeatScore] | None = ...,
         box: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_viewer", b"_viewer", "ledger", b"ledger", "viewer", b"viewer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer", b"_viewer", "after_row", b"after_row", "aside", b"aside", "asked", b"asked", "box", b"box", "deck_size", b"deck_size", "discards", b"discards", "epoch", b"epoch", "first_seat", b"first_seat", "flushes", b"flushes", "hand", b"hand", "hand_sizes", b"hand_sizes", "known", b"known", "last_turns", b"last_turns", "ledger", b"ledger", "left", b"left", "offered", b"offered", "owner", b"owner", "passed", b"passed", "players", b"players", "row", b"row", "scores", b"scores", "second", b"second", "stage", b"stage", "taxis", b"taxis", "ticket_counts", b"ticket_counts", "tickets", b"tickets", "to_draw", b"to_draw", "turn_seat", b"turn_seat", "under", b"under", "unknown_tickets", b"unknown_tickets", "viewer", b"viewer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer", b"_viewer", "aside", b"aside", "asked", b"asked", "box", b"box", "deck_size", b"deck_size", "discards", b"discards", "epoch", b"epoch", "first_seat", b"first_seat", "hand", b"hand", "hand_sizes", b"hand_sizes", "known", b"known", "last_turns", b"last_turns", "ledger", b"ledger", "left", b"left", "offered", b"offered", "owner", b"owner", "passed", b"passed", "players", b"players", "row", b"row", "scores", b"scores", "stage", b"stage", "taxis", b"taxis", "ticket_counts", b"ticket_counts", "tickets", b"tickets", "turn_seat", b"turn_seat", "under", b"under", "unknown_tickets", b"unknown_tickets", "viewer", b"viewer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__viewer: _TypeAlias = _typing.Literal["viewer"]  # noqa: Y015
     _WhichOneofArgType__viewer: _TypeAlias = _typing.Literal["_viewer", b"_viewer"]  # noqa: Y015
@@ -555,13 +513,15 @@ Global___Observation: _TypeAlias = Observation  # noqa: Y015
 class Ledger(_message.Message):
     """Enough to deal hidden cards and tickets anew so that they fit everything the viewer has seen.
 
-    A layer is one deck between two reshuffles. A position in a layer counts the cards drawn from it unseen.
+    A layer is one deck between two reshuffles, as far as somebody drew from it unseen; the last one is the deck that
+    lies there. A position counts unseen draws from the start of the match. An offer is the tickets that one seat drew
+    to choose from.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     POOLS_FIELD_NUMBER: _builtins.int
-    LAYER_DRAWS_FIELD_NUMBER: _builtins.int
+    DRAWS_FIELD_NUMBER: _builtins.int
     OWNERS_FIELD_NUMBER: _builtins.int
     CARDS_FIELD_NUMBER: _builtins.int
     EVIDENCE_FIELD_NUMBER: _builtins.int
@@ -569,26 +529,27 @@ class Ledger(_message.Message):
     REFUSALS_FIELD_NUMBER: _builtins.int
     OFFER_SEATS_FIELD_NUMBER: _builtins.int
     OFFER_SIZES_FIELD_NUMBER: _builtins.int
-    OFFER_SOURCES_FIELD_NUMBER: _builtins.int
-    OFFER_TICKETS_FIELD_NUMBER: _builtins.int
     OFFER_STATES_FIELD_NUMBER: _builtins.int
     OFFER_RETURNED_FIELD_NUMBER: _builtins.int
+    TICKET_SOURCES_FIELD_NUMBER: _builtins.int
+    TICKET_NUMBERS_FIELD_NUMBER: _builtins.int
     UNDER_FIELD_NUMBER: _builtins.int
+    MOMENT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Seven counts per layer: its cards that were not turned up. They were drawn unseen, or are in the deck (last layer)."""
+        """Seven counts per layer: its cards that were not turned up. They were drawn unseen, or are in the deck."""
 
     @_builtins.property
-    def layer_draws(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+    def draws(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per layer how many cards were drawn from it unseen."""
 
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Layer after layer, the seats that drew unseen, in order."""
+        """All unseen draws in order: the seat."""
 
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """Beside `owners`: what they drew; CARD_UNKNOWN for what the viewer does not know."""
+        """Beside `owners`: the card; CARD_UNKNOWN if the viewer does not know it."""
 
     @_builtins.property
     def evidence(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -598,14 +559,14 @@ class Ledger(_message.Message):
 
     @_builtins.property
     def debts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Five numbers each (seat, card as in Card, count, layer, position): the seat paid cards that nobody had seen it
-        get, so it drew them unseen before that position.
+        """Four numbers each (seat, card as in Card, count, position): the seat paid cards that nobody had seen it get, so it
+        drew them unseen before the position.
         """
 
     @_builtins.property
     def refusals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Sixteen numbers each (seat, layer, position, seven counts, six limits): the seat had to pass, so for each colour
-        the counts and its unseen draws before the position came, with the taxis, to no more than the limit.
+        """Eight numbers each (seat, position, limit per colour): the seat had to pass, so its unseen draws before the
+        position held, in that colour and taxis together, no more than the limit.
         """
 
     @_builtins.property
@@ -617,16 +578,6 @@ class Ledger(_message.Message):
         """Per offer how many tickets were drawn."""
 
     @_builtins.property
-    def offer_sources(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Offer after offer, where each ticket came from: p >= 0 the p-th ticket from the unknown part of the ticket deck,
-        -1 - i the one returned in offer i.
-        """
-
-    @_builtins.property
-    def offer_tickets(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Beside `offer_sources`: the ticket; 0 if the viewer does not know it."""
-
-    @_builtins.property
     def offer_states(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per offer: 0 the seat has not chosen yet, 1 it kept all, 2 it returned one."""
 
@@ -635,14 +586,31 @@ class Ledger(_message.Message):
         """Per offer the ticket returned; 0 if none, or the viewer does not know it."""
 
     @_builtins.property
+    def ticket_sources(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Per ticket drawn, offer after offer, where it came from: an even 2p is the p-th ticket from the unknown part of
+        the ticket deck, counted from 0; an odd 2i + 1 the one returned in offer i.
+        """
+
+    @_builtins.property
+    def ticket_numbers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Beside `ticket_sources`: the ticket; 0 if the viewer does not know it."""
+
+    @_builtins.property
     def under(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Offers whose returned tickets lie under the deck, the next to be drawn first."""
+
+    @_builtins.property
+    def moment(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Four numbers: 1 if the card being drawn is the second one of its action; the tickets the active seat has still to
+        draw; what comes when the row is complete (0 starting tickets are dealt, 1 the second card, 2 the turn ends);
+        flushes since the row was last refilled for another reason, counted up to three.
+        """
 
     def __init__(
         self,
         *,
         pools: _abc.Iterable[_builtins.int] | None = ...,
-        layer_draws: _abc.Iterable[_builtins.int] | None = ...,
+        draws: _abc.Iterable[_builtins.int] | None = ...,
         owners: _abc.Iterable[_builtins.int] | None = ...,
         cards: _abc.Iterable[Global___Card.ValueType] | None = ...,
         evidence: _abc.Iterable[_builtins.int] | None = ...,
@@ -650,15 +618,16 @@ class Ledger(_message.Message):
         refusals: _abc.Iterable[_builtins.int] | None = ...,
         offer_seats: _abc.Iterable[_builtins.int] | None = ...,
         offer_sizes: _abc.Iterable[_builtins.int] | None = ...,
-        offer_sources: _abc.Iterable[_builtins.int] | None = ...,
-        offer_tickets: _abc.Iterable[_builtins.int] | None = ...,
         offer_states: _abc.Iterable[_builtins.int] | None = ...,
         offer_returned: _abc.Iterable[_builtins.int] | None = ...,
+        ticket_sources: _abc.Iterable[_builtins.int] | None = ...,
+        ticket_numbers: _abc.Iterable[_builtins.int] | None = ...,
         under: _abc.Iterable[_builtins.int] | None = ...,
+        moment: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "debts", b"debts", "evidence", b"evidence", "layer_draws", b"layer_draws", "offer_returned", b"offer_returned", "offer_seats", b"offer_seats", "offer_sizes", b"offer_sizes", "offer_sources", b"offer_sources", "offer_states", b"offer_states", "offer_tickets", b"offer_tickets", "owners", b"owners", "pools", b"pools", "refusals", b"refusals", "under", b"under"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "debts", b"debts", "draws", b"draws", "evidence", b"evidence", "moment", b"moment", "offer_returned", b"offer_returned", "offer_seats", b"offer_seats", "offer_sizes", b"offer_sizes", "offer_states", b"offer_states", "owners", b"owners", "pools", b"pools", "refusals", b"refusals", "ticket_numbers", b"ticket_numbers", "ticket_sources", b"ticket_sources", "under", b"under"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
