@@ -116,6 +116,12 @@ class Panel:
             seat.bot.send(message(self._unseen(seat)))
             seat.bot.listen(None)
 
+    def forgive(self) -> None:
+        """What seats did wrong after the last answer of the game came too late to matter."""
+        for seat in self.fresh:
+            seat.fault = None
+        self.fresh = []
+
     def see_nothing(self) -> None:
         """Count all events as seen."""
         for seat in self.seats:

@@ -95,12 +95,12 @@ class Match:
     async def _play_on(self) -> Outcome:
         state, panel = self._state, self._panel
         while True:
-            if panel.fresh and (ended := self._settle()):
+            if panel.fresh and not state.is_terminal() and (ended := self._settle()):
                 return ended
             decisions = state.decisions()
             if decisions:
                 questions = await panel.ask(decisions, decided=self._faults_decide, sent=self._write_lines)
-                if panel.fresh:
+                if any(question.action is None for question in questions):
                     if ended := self._settle():
                         return ended
                     questions = self._still_valid(questions)
@@ -108,6 +108,7 @@ class Match:
                     continue
                 self._events += state.apply(self._accept(questions))
             elif state.is_terminal():
+                panel.forgive()
                 return Outcome(EndReason.NORMAL, "", tuple(state.ranking()), tuple(state.returns()), state_hash(state))
             else:
                 outcome = self._chance.choose(state.chance_stream(), state.chance_outcomes())

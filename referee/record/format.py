@@ -204,7 +204,8 @@ def chance_body(outcome: int | str) -> str:
 def answer_body(answer: Answer) -> str:
     # Action text is ASCII without quotes or backslashes (kind(a=..)), but a plug-in's may be anything.
     action = answer.action
-    quoted = f'"{action}"' if action.isascii() and '"' not in action and "\\" not in action else dumps(action)
+    plain = action.isascii() and action.isprintable() and '"' not in action and "\\" not in action
+    quoted = f'"{action}"' if plain else dumps(action)
     body = f'["a",{answer.seat},{quoted},{answer.wall_us},{answer.cpu_us},{answer.lag_us}'
     return f"{body},{dumps(answer.note)}" if answer.note else body
 

@@ -117,12 +117,12 @@ def _check_result(replay: Replay, game: Game, footer: Footer, teams: Sequence[in
     digest = state_hash(state)
     if footer.state_hash != digest:
         raise ReplayError(end, f"the final state has the hash {digest}, the footer says {footer.state_hash}")
-    terminal = state.is_terminal()
-    if not terminal and teams_left(teams, left) > 1:
+    terminal, whole = state.is_terminal(), teams_left(teams, left)
+    if not terminal and whole > 1:
         raise ReplayError(end, "the footer ends a match that is not over")
     ranking = final_ranking(state.ranking() if terminal else [1] * len(teams), teams, left)
     if footer.ranking != ranking:
         raise ReplayError(end, f"the ranking is {list(ranking)}, the footer says {list(footer.ranking)}")
-    returns = tuple(state.returns()) if terminal else ()
+    returns = tuple(state.returns()) if terminal and whole else ()
     if footer.returns != returns:
         raise ReplayError(end, f"the returns are {list(returns)}, the footer says {list(footer.returns)}")

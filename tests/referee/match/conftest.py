@@ -1,0 +1,242 @@
+"""Matches with bots that are a few lines of a test, under a clock that a test turns."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crosstown_proto.v1 import referee_pb2 as pb
+
+from referee.games.api import resolve_options
+from referee.games.registry import get_game
+from referee.match.outcome import Outcome
+from referee.match.play import Match
+from referee.match.reasons import EndReason
+from referee.match.seat import SeatEnd, SeatListener, Wants
+from referee.match.spec import Limits, MatchSpec, SeatSpec
+from referee.record import Header, RecordWriter, SeatHeader
+from referee.record.format import seed_commitment
+from referee.wire import Received
+
+SEED = "0123456789abcdef0123456789abcdef"
+
+
+@dataclass(order=True)
+class Timer:
+    when_ns: int
+    order: int
+    callback: Callable[[], None] = field(compare=False)
+    cancelled: bool = field(default=False, compare=False)
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class FakeClock:
+    """Stands still until it is turned. `lag` is what the referee was late by, as far as it knows."""
+
+    def __init__(self) -> None:
+        self.ns = 1_000_000_000
+        self.lag = 0
+        self.timers: list[Timer] = []
+
+    def now_ns(self) -> int:
+        return self.ns
+
+    def lag_ns(self) -> int:
+        return self.lag
+
+    def call_at(self, when_ns: int, callback: Callable[[], None]) -> Timer:
+        timer = Timer(when_ns, len(self.timers), callback)
+        self.timers.append(timer)
+        return timer
+
+    @property
+    def waiting(self) -> list[Timer]:
+        return sorted(timer for timer in self.timers if not timer.cancelled)
+
+    async def turn(self, seconds: float) -> None:
+        """Let time pass; timers run when they are due, and everybody reacts."""
+        end = self.ns + round(seconds * 1e9)
+        while self.waiting and self.waiting[0].when_ns <= end:
+            timer = self.waiting[0]
+            self.ns = max(self.ns, timer.when_ns)
+            timer.cancel()
+            timer.callback()
+            await settle()
+        self.ns = end
+        await settle()
+
+
+async def settle() -> None:
+    """Let every task react to what has happened."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+class FakeSeat:
+    """A bot without a process: keeps what it is sent; a test answers for it, or `auto` does at once."""
+
+    def __init__(self, clock: FakeClock, number: int, wants: Wants) -> None:
+        self.clock = clock
+        self.number = number
+        self.wants = wants
+        self.sent: list[pb.RefereeMessage] = []
+        self.auto: Callable[[pb.Decide], int] | None = None
+        self.auto_ready = True
+        self.ending = False
+        self.dismissed = False
+        self.cpu = 0
+        self.output: Mapping[str, Any] = {"stderr": f"last words of {number}"}
+        self.listener: SeatListener | None = None
+        self._early: list[pb.BotMessage] = []
+
+    def listen(self, listener: SeatListener | None) -> None:
+        self.listener = listener
+
+    def send(self, data: bytes) -> None:
+        message = pb.RefereeMessage.FromString(data)
+        self.sent.append(message)
+        loop = asyncio.get_running_loop()
+        if message.HasField("match_start") and self.auto_ready:
+            loop.call_soon(self.say, pb.BotMessage(ready=pb.Ready(match=message.match_start.match)))
+        elif message.HasField("decide") and self.auto is not None:
+            loop.call_soon(self.move, self.auto(message.decide))
+
+    def cpu_ns(self) -> int | None:
+        return self.cpu
+
+    def dismiss(self) -> None:
+        self.dismissed = True
+
+    async def last_output(self) -> Mapping[str, Any]:
+        return self.output
+
+    # What a test has it do
+
+    @property
+    def asked(self) -> pb.Decide:
+        """The last question."""
+        return self.decides[-1]
+
+    @property
+    def decides(self) -> list[pb.Decide]:
+        return [message.decide for message in self.sent if message.HasField("decide")]
+
+    @property
+    def kinds(self) -> list[str]:
+        return [str(message.WhichOneof("body")) for message in self.sent]
+
+    @property
+    def end(self) -> pb.MatchEnd:
+        [message] = [message.match_end for message in self.sent if message.HasField("match_end")]
+        return message
+
+    def say(self, message: pb.BotMessage) -> None:
+        self.say_raw(message.SerializeToString())
+
+    def say_raw(self, raw: bytes) -> None:
+        if self.listener is not None:
+            try:
+                message = pb.BotMessage.FromString(raw)
+            except Exception:
+                message = None
+            self.listener.on_message(Received(message, raw, self.clock.now_ns()))
+
+    def move(self, index: int | None = 0, *, action: bytes | None = None, **changes: Any) -> None:
+        move = pb.Move(match=self.asked.match, decision=self.asked.decision)
+        if action is not None:
+            move.action = action
+        elif index is not None:
+            move.index = index
+        for name, value in changes.items():
+            setattr(move, name, value)
+        self.say(pb.BotMessage(move=move))
+
+    def resign(self) -> None:
+        self.say(pb.BotMessage(resign=pb.Resign(match="m-1")))
+
+    def die(self, reason: EndReason = EndReason.CRASHED, detail: str = "exit code 3") -> None:
+        self.ending = True
+        if self.listener is not None:
+            self.listener.on_end(SeatEnd(reason, detail, {"exit_code": 3}))
+
+
+class FakeTable:
+    """A match in progress between fake seats."""
+
+    def __init__(self, folder: Path, players: int, wants: Wants, game: Any, limits: Limits, **options: Any) -> None:
+        self.clock = FakeClock()
+        self.game = game or get_game("toy")
+        self.spec = MatchSpec(
+            match_id="m-1",
+            game=self.game.id,
+            options=resolve_options(self.game.id, self.game.options, options),
+            seats=tuple(SeatSpec(f"{seat:016x}", f"bot {seat}", "1") for seat in range(players)),
+            seed=SEED,
+            limits=limits,
+        )
+        self.seats = [FakeSeat(self.clock, seat, wants) for seat in range(players)]
+        self.record = RecordWriter(folder, fake_header(self.spec, self.game))
+        self.match = Match(self.spec, self.game, self.seats, self.record, self.clock)
+        self.task: asyncio.Task[Outcome] | None = None
+
+    async def start(self) -> None:
+        """Up to the first questions."""
+        self.task = asyncio.get_running_loop().create_task(self.match.run())
+        await settle()
+
+    async def outcome(self) -> Outcome:
+        """How it ended; it must have."""
+        await settle()
+        assert self.task is not None
+        assert self.task.done(), "the match is still waiting"
+        return self.task.result()
+
+    async def play_to(self, kind: str, seat: int | None = None) -> FakeSeat:
+        """Answer index 0 until a question of this kind (to this seat) is open; the seat that is asked."""
+        for _ in range(200):
+            for item in self.open():
+                if item.asked.kind == kind and seat in (None, item.number):
+                    return item
+            for item in self.open():
+                item.move(0)
+            await settle()
+        raise AssertionError(f"nobody was asked {kind}")
+
+    def open(self) -> list[FakeSeat]:
+        """Seats with an open question."""
+        questions = [seat.question for seat in self.match._panel.seats]
+        return [self.seats[q.seat] for q in questions if q is not None and q.open]
+
+
+def fake_header(spec: MatchSpec, game: Any) -> Header:
+    return Header(
+        match_id=spec.match_id,
+        tournament="",
+        place=0,
+        block=0,
+        game=spec.game,
+        rules_version=game.rules_version,
+        options=spec.options,
+        players=len(spec.seats),
+        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version) for seat in spec.seats),
+        limits={},
+        seed_commitment=seed_commitment(spec.seed),
+        created_at="",
+        crosstown="",
+    )
+
+
+@pytest.fixture
+def sit(tmp_path: Path) -> Callable[..., FakeTable]:
+    """Seats `players` fakes at a toy match; the limits are 5 s for the first move and 1 s for others, margin 10 ms."""
+
+    def build(
+        players: int = 2, wants: Wants | None = None, game: Any = None, limits: Limits | None = None, **options: Any
+    ) -> FakeTable:
+        return FakeTable(tmp_path, players, wants or Wants(), game, limits or Limits(), **options)
+
+    return build

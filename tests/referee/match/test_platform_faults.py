@@ -1,0 +1,98 @@
+"""Our own faults: void, with the traceback, never a bot's loss."""
+
+import errno
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from toy_game import GAME
+from toy_game.codec import ToyCodec
+from toy_game.game import ToyGame
+from toy_game.rules import ToyState
+
+from referee.match.reasons import EndReason
+from referee.record import read_record
+
+Sit = Callable[..., Any]
+
+
+class BrokenApply(ToyState):
+    __slots__ = ()
+
+    def _act(self, action: Any) -> list[Any]:
+        raise ZeroDivisionError("rules slipped")
+
+
+class BrokenEvents(ToyCodec):
+    """Cannot encode what happened after the deal."""
+
+    def encode_events(self, payloads: Any) -> bytes:
+        if any(payload.KIND == "passed" for payload in payloads):
+            raise ZeroDivisionError("codec slipped")
+        return super().encode_events(payloads)
+
+
+class BrokenView:
+    def text_board(self, observation: Any) -> str:
+        raise ZeroDivisionError("view slipped")
+
+
+async def check(table: Any, said: str) -> None:
+    for _ in range(40):
+        for seat in table.open():
+            seat.move(0)
+        await table.clock.turn(0)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status, outcome.ranking) == (EndReason.PLATFORM_FAULT, "void", ())
+    assert said in outcome.detail
+    assert "Traceback" in outcome.trouble
+    assert table.match.faults == (None, None)
+    assert [seat.end.reason for seat in table.seats] == ["platform_fault"] * 2
+    assert table.clock.waiting == []
+
+
+async def test_rules_that_break_down(sit: Sit) -> None:
+    table = sit(game=ToyGame(BrokenApply))
+    await table.start()
+    await check(table, "rules slipped")
+    lines = read_record(table.record.path).lines
+    assert lines[-1].action == "pass()"  # the record goes up to what broke them
+
+
+async def test_a_codec_that_breaks_down(sit: Sit) -> None:
+    table = sit(game=ToyGame(codec=BrokenEvents()))
+    await table.start()
+    await check(table, "codec slipped")
+
+
+async def test_a_view_that_breaks_down_while_evidence_is_gathered(sit: Sit) -> None:
+    game = ToyGame()
+    game.view = BrokenView()  # type: ignore[assignment]
+    table = sit(game=game)
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.move(99)
+    await table.clock.turn(0)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status) == (EndReason.PLATFORM_FAULT, "void")
+    assert "view slipped" in outcome.detail
+
+
+async def test_a_disk_that_is_full(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = sit()
+    await table.start()
+    await table.play_to("turn")
+    before = read_record(table.record.path).lines
+
+    def full(fd: int, data: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    await check(table, "No space left on device")
+    assert read_record(table.record.path).lines == before
+
+
+async def test_a_game_that_refuses_the_set_up_raises_what_it_raises(sit: Sit) -> None:
+    with pytest.raises(Exception, match="toy is for 2 to 4 players"):
+        sit(7, game=GAME)
