@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from referee.games.api import ActionText
+from referee.games.manhattan_traffiq.wired import Wired
 
 VEHICLES = ("taxi", "truck")
 """Kinds of vehicle, in the order used everywhere; a taxi counts 1, a truck 2."""
@@ -13,21 +14,21 @@ axis at the vertex, its arms to the west, east, south and north."""
 
 
 @dataclass(frozen=True, slots=True)
-class EndTurn:
+class EndTurn(Wired):
     """The turn ends; actions that are left are forfeited."""
 
     KIND: ClassVar[str] = "end_turn"
 
 
 @dataclass(frozen=True, slots=True)
-class DrawTile:
+class DrawTile(Wired):
     """One city tile from the stock to the hand."""
 
     KIND: ClassVar[str] = "draw"
 
 
 @dataclass(frozen=True, slots=True)
-class Attach:
+class Attach(Wired):
     """A hand tile is laid on cell (x, y), x to the east and y to the north.
 
     `face` is the tile as it lies: its side colours from north, clockwise (r red, t beige, g park, b water).
@@ -40,7 +41,7 @@ class Attach:
 
 
 @dataclass(frozen=True, slots=True)
-class Taxi:
+class Taxi(Wired):
     """An own taxi drives from vertex (x, y), the south-west corner of cell (x, y), to vertex (to_x, to_y)."""
 
     KIND: ClassVar[str] = "taxi"
@@ -51,7 +52,7 @@ class Taxi:
 
 
 @dataclass(frozen=True, slots=True)
-class Truck:
+class Truck(Wired):
     """An own truck drives one segment, from vertex (x, y) to vertex (to_x, to_y)."""
 
     KIND: ClassVar[str] = "truck"
@@ -62,7 +63,7 @@ class Truck:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Place(Wired):
     """A vehicle ('taxi' or 'truck') from the supply on a vertex the tile just attached has completed."""
 
     KIND: ClassVar[str] = "place"
@@ -72,7 +73,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Compete:
+class Compete(Wired):
     """On each of these streets (names in the order of `STREETS`) every weaker opponent takes its vehicles back."""
 
     KIND: ClassVar[str] = "compete"
@@ -80,7 +81,7 @@ class Compete:
 
 
 @dataclass(frozen=True, slots=True)
-class Decline:
+class Decline(Wired):
     """No vehicle is placed, on none of the vertices that are open; or there is no competing."""
 
     KIND: ClassVar[str] = "decline"

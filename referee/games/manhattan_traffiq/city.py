@@ -3,7 +3,7 @@
 from bisect import bisect_left, insort
 
 from referee.games.manhattan_traffiq.box import STREET
-from referee.games.manhattan_traffiq.observation import PlacedTile
+from referee.games.manhattan_traffiq.observation import CityMap, PlacedTile
 from referee.games.manhattan_traffiq.tables import EAST, NORTH, SOUTH, WEST, Tables
 
 _AROUND = 4
@@ -17,8 +17,9 @@ class City:
     """
 
     __slots__ = (
+        "_cells",
         "_filled",
-        "cells",
+        "_map",
         "eastward",
         "faces",
         "frontier",
@@ -34,8 +35,9 @@ class City:
     def __init__(self, tables: Tables, half_streets: bool) -> None:
         self.tables = tables
         self.faces: dict[int, str] = {}
-        self.cells: list[int] = []  # ascending, beside `tiles`
+        self._cells: list[int] = []  # ascending, beside `tiles`
         self.tiles: list[PlacedTile] = []
+        self._map: CityMap | None = None
         self.needs: dict[int, int] = {}
         self.frontier: list[int] = []  # the keys of `needs`, ascending
         self.links: dict[int, tuple[int, ...]] = {}  # complete vertices, each with those one segment away
@@ -51,8 +53,9 @@ class City:
         twin = City.__new__(City)
         twin.tables = self.tables
         twin.faces = self.faces.copy()
-        twin.cells = self.cells.copy()
+        twin._cells = self._cells.copy()
         twin.tiles = self.tiles.copy()
+        twin._map = self._map
         twin.needs = self.needs.copy()
         twin.frontier = self.frontier.copy()
         twin.links = self.links.copy()
@@ -67,9 +70,10 @@ class City:
     def lay(self, cell: int, face: str) -> list[int]:
         """Put a tile that fits on a cell; the vertices it completes, ascending."""
         faces, needs, width = self.faces, self.needs, self.tables.width
-        at = bisect_left(self.cells, cell)
-        self.cells.insert(at, cell)
+        at = bisect_left(self._cells, cell)
+        self._cells.insert(at, cell)
         self.tiles.insert(at, PlacedTile(*self.tables.xy[cell], face))
+        self._map = None
         if needs.pop(cell, 0):
             del self.frontier[bisect_left(self.frontier, cell)]
         faces[cell] = face
@@ -106,6 +110,13 @@ class City:
         links[vertex] = beside
         for other in beside:
             links[other] += (vertex,)
+
+    @property
+    def map(self) -> CityMap:
+        """The tiles as observations show them; the same object until a tile is laid."""
+        if self._map is None:
+            self._map = CityMap(tuple(self.tiles))
+        return self._map
 
     def neighbours(self, vertex: int) -> list[int]:
         """The vertices one full segment away, complete or not."""

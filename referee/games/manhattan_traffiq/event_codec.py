@@ -10,7 +10,7 @@ from referee.games.api import ActionSyntaxError
 from referee.games.manhattan_traffiq import events as ev
 from referee.games.manhattan_traffiq.actions import STREETS, VEHICLES
 from referee.games.manhattan_traffiq.events import TraffiqEvent
-from referee.games.manhattan_traffiq.messages import STREET_NUMBERS, VEHICLE_NUMBERS, named, parsed
+from referee.games.manhattan_traffiq.messages import STREET_NUMBERS, VEHICLE_NUMBERS, framed, named, parsed, remember
 
 _PAIRS: Final[tuple[tuple[Any, Any], ...]] = (
     (ev.StartPlayer, pb.StartPlayer),
@@ -28,16 +28,26 @@ _PAIRS: Final[tuple[tuple[Any, Any], ...]] = (
 )
 _EVENTS: Final = {event.KIND: event for event, _ in _PAIRS}
 _MESSAGES: Final = {event.KIND: message for event, message in _PAIRS}
+_ENTRY: Final = b"\x0a"  # field 1, length-delimited
+_TAGS: Final = {field.name: bytes((field.number << 3 | 2,)) for field in pb.Event.DESCRIPTOR.fields}
 _FIELDS: Final = {event.KIND: tuple(field.name for field in fields(event)) for event, _ in _PAIRS}
 
 
 def encode_events(payloads: Sequence[TraffiqEvent]) -> bytes:
-    messages: list[Any] = []
-    for payload in payloads:
-        values = {name: _to_wire(name, getattr(payload, name)) for name in _FIELDS[payload.KIND]}
-        kind: Any = {payload.KIND: _MESSAGES[payload.KIND](**values)}
-        messages.append(pb.Event(**kind))
-    return pb.Events(events=messages).SerializeToString()
+    try:
+        return b"".join([payload.wire for payload in payloads])
+    except AttributeError:
+        return b"".join([_event_wire(payload) for payload in payloads])
+
+
+def _event_wire(payload: TraffiqEvent) -> bytes:
+    """The event as an entry of Events; made once, however many seats are told."""
+    try:
+        return payload.wire
+    except AttributeError:
+        kind = payload.KIND
+        values = {name: _to_wire(name, getattr(payload, name)) for name in _FIELDS[kind]}
+        return remember(payload, framed(_ENTRY, framed(_TAGS[kind], _MESSAGES[kind](**values).SerializeToString())))
 
 
 def decode_events(data: bytes) -> tuple[TraffiqEvent, ...]:

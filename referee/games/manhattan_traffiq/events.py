@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from referee.games.manhattan_traffiq.wired import Wired
+
 FINAL_REASONS = ("stock", "no_progress", "turn_limit")
 """Why the final round begins: the last tile is drawn; nobody attached or drew for too long; too many turns."""
 END_REASONS = ("all_placed", "final_round", "last_seat")
@@ -10,7 +12,7 @@ END_REASONS = ("all_placed", "final_round", "last_seat")
 
 
 @dataclass(frozen=True, slots=True)
-class StartPlayer:
+class StartPlayer(Wired):
     """The seat that takes the first turn."""
 
     KIND: ClassVar[str] = "start_player"
@@ -18,7 +20,7 @@ class StartPlayer:
 
 
 @dataclass(frozen=True, slots=True)
-class TileDrawn:
+class TileDrawn(Wired):
     """A tile went from the stock to a hand; `tile` is its name, empty for those who may not see it."""
 
     KIND: ClassVar[str] = "tile_drawn"
@@ -27,7 +29,7 @@ class TileDrawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(Wired):
     """A tile was laid; see the action `attach`."""
 
     KIND: ClassVar[str] = "attached"
@@ -38,7 +40,7 @@ class Attached:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Wired):
     """A vehicle came from the supply onto vertex (x, y)."""
 
     KIND: ClassVar[str] = "placed"
@@ -49,7 +51,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Drove:
+class Drove(Wired):
     """A vehicle drove from (x, y) to (to_x, to_y)."""
 
     KIND: ClassVar[str] = "drove"
@@ -62,7 +64,7 @@ class Drove:
 
 
 @dataclass(frozen=True, slots=True)
-class Competed:
+class Competed(Wired):
     """A seat competed on these streets through vertex (x, y); what it threw out follows."""
 
     KIND: ClassVar[str] = "competed"
@@ -73,7 +75,7 @@ class Competed:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(Wired):
     """A vehicle of `seat` left vertex (x, y) for its owner's supply."""
 
     KIND: ClassVar[str] = "returned"
@@ -84,7 +86,7 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
-class Declined:
+class Declined(Wired):
     """A seat placed no (further) vehicle, or did not compete; `what` is 'place' or 'compete'."""
 
     KIND: ClassVar[str] = "declined"
@@ -93,7 +95,7 @@ class Declined:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Wired):
     """The turn of a seat is over."""
 
     KIND: ClassVar[str] = "turn_ended"
@@ -101,7 +103,7 @@ class TurnEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class FinalRound:
+class FinalRound(Wired):
     """Nobody draws any more; every seat has one more turn, `first` the first. `reason` is one of `FINAL_REASONS`."""
 
     KIND: ClassVar[str] = "final_round"
@@ -110,7 +112,7 @@ class FinalRound:
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrew:
+class Withdrew(Wired):
     """A seat left the match: its vehicles left the map, its hand is set aside unseen."""
 
     KIND: ClassVar[str] = "withdrew"
@@ -118,7 +120,7 @@ class Withdrew:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Wired):
     """The match is over; `reason` is one of `END_REASONS`."""
 
     KIND: ClassVar[str] = "finished"

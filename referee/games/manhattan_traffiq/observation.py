@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 
+from referee.games.manhattan_traffiq.wired import Wired
+
 PHASES = ("start", "deal", "turn", "place", "compete", "draw", "over")
 """What the match waits for: who starts; a starting hand; an action of the turn; a vehicle on a completed vertex; a
 decision about competing; a drawn tile; nothing."""
+LETTERS = 4
+"""Letters of a tile, its side colours clockwise."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedTile:
-    """A tile of the map; `face` has its side colours from north, clockwise."""
+class PlacedTile(Wired):
+    """A tile of the map; `face` has its side colours from north."""
 
     x: int
     y: int
@@ -17,7 +21,7 @@ class PlacedTile:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Wired):
     """A vehicle on vertex (x, y), the south-west corner of cell (x, y)."""
 
     x: int
@@ -27,15 +31,50 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
-    """A position as `viewer` sees it; None is a spectator. Vertices and cells are ordered from south, then west."""
+class Facts(Wired):
+    """What hardly ever changes during a match."""
 
-    viewer: int | None
     players: int
-    phase: str
-    """One of `PHASES`."""
     start_seat: int
     """Who began; -1 while that is open."""
+    left: tuple[int, ...]
+    """The seats that left, in order."""
+    tile_names: tuple[str, ...]
+    """The names of the city tiles of this tile set, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CityMap(Wired):
+    """The map, its tiles ordered from south, then west."""
+
+    tiles: tuple[PlacedTile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet(Wired):
+    """The vehicles on the map, ordered from south, then west, and those beside it."""
+
+    standing: tuple[Standing, ...]
+    taxis: tuple[int, ...]
+    """Per seat the taxis in its supply."""
+    trucks: tuple[int, ...]
+    scores: tuple[int, ...]
+    """Per seat the points of its vehicles on the map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A position as `viewer` sees it; None is a spectator.
+
+    Parts that stay the same from one observation to the next are the same object.
+    """
+
+    viewer: int | None
+    facts: Facts
+    map: CityMap
+    fleet: Fleet
+    phase: str
+    """One of `PHASES`."""
     turn_seat: int
     """Whose turn it is; -1 while the start player is open. In phase 'deal' the seat that gets the next tile is the
     first one in play with less than two."""
@@ -48,28 +87,17 @@ class Observation:
     final_round: bool
     owed: tuple[int, ...]
     """In the final round, the seats whose last turn is not over."""
-    tiles: tuple[PlacedTile, ...]
-    vehicles: tuple[Standing, ...]
-    taxis: tuple[int, ...]
-    """Per seat the taxis in its supply."""
-    trucks: tuple[int, ...]
+    open_vertices: tuple[tuple[int, int], ...]
+    """In phases 'place' and 'compete', where a vehicle may (still) be placed."""
+    spot: tuple[int, int] | None
+    """In phase 'compete', the vertex of the vehicle just placed or moved."""
+    streets: tuple[str, ...]
+    """In phase 'compete', the streets through `spot` with a weaker opponent."""
     hand_sizes: tuple[int, ...]
     """Per seat its tiles; of a seat that left, those set aside."""
     hands: tuple[tuple[str, ...], ...]
     """Per seat the names of its tiles, sorted; empty for a hand that is hidden from the viewer."""
     stock: int
     """City tiles that can still be drawn."""
-    open_vertices: tuple[tuple[int, int], ...]
-    """In phase 'place', where a vehicle may be placed."""
-    spot: tuple[int, int] | None
-    """In phase 'compete', the vertex of the vehicle just placed or moved."""
-    streets: tuple[str, ...]
-    """In phase 'compete', the streets through `spot` with a weaker opponent."""
-    left: tuple[int, ...]
-    """The seats that left, in order."""
-    scores: tuple[int, ...]
-    """Per seat the points of its vehicles on the map."""
-    tile_names: tuple[str, ...]
-    """The names of the city tiles of this tile set, sorted."""
-    unseen: tuple[int, ...]
-    """Per name how many of these tiles the viewer does not see: in the stock or in hidden hands."""
+    unseen: bytes
+    """Per tile name how many of these tiles the viewer does not see: in the stock or in hidden hands."""

@@ -28,18 +28,18 @@ def from_dict(data: Mapping[str, Any]) -> TraffiqState:
 
 def from_observation(seen: Observation, options: Mapping[str, Any], rng: Random) -> TraffiqState:
     """A state that looks like `seen` to its viewer; the tiles it cannot see are dealt by `rng`."""
-    state = TraffiqState(seen.players, options)
+    state = TraffiqState(seen.facts.players, options)
     tables = state.tables
-    state.phase, state.start, state.seat = seen.phase, seen.start_seat, seen.turn_seat
+    state.phase, state.start, state.seat = seen.phase, seen.facts.start_seat, seen.turn_seat
     state.used, state.turns, state.idle = seen.used, seen.turns, seen.idle_turns
-    state.final, state.owed, state.left = seen.final_round, seen.owed, seen.left
+    state.final, state.owed, state.left = seen.final_round, seen.owed, seen.facts.left
     _lay_map(
         state,
-        [(tile.x, tile.y, tile.face) for tile in seen.tiles],
-        [(piece.x, piece.y, piece.seat, piece.vehicle) for piece in seen.vehicles],
+        [(tile.x, tile.y, tile.face) for tile in seen.map.tiles],
+        [(it.x, it.y, it.seat, it.vehicle) for it in seen.fleet.standing],
     )
     first = {(x, y) for x, y, _ in tables.layout}
-    for tile in seen.tiles:
+    for tile in seen.map.tiles:
         if (tile.x, tile.y) not in first:
             state.stock[tables.face_kind[tile.face]] -= 1
     for seat, names in enumerate(seen.hands):

@@ -40,9 +40,9 @@ from referee.games.manhattan_traffiq.events import (
     TurnEnded,
     Withdrew,
 )
-from referee.games.manhattan_traffiq.observation import Observation
+from referee.games.manhattan_traffiq.observation import Facts, Fleet, Observation
 from referee.games.manhattan_traffiq.options import rules_of
-from referee.games.manhattan_traffiq.tables import tables_of
+from referee.games.manhattan_traffiq.tables import own_options, tables_of
 
 ACTIONS_PER_TURN: Final = 2
 FOLLOWING: Final = {"": "ATLD", "A": "ATLD", "T": "LD", "L": "TD", "D": "D"}
@@ -61,7 +61,9 @@ class TraffiqState:
     """One position. Attributes are read-only for others; `seeing`, `serial` and `scoring` belong to it."""
 
     __slots__ = (
+        "_facts",
         "_fits",
+        "_fleet",
         "_legal",
         "_regions",
         "_rides",
@@ -92,7 +94,7 @@ class TraffiqState:
 
     def __init__(self, players: int, options: Mapping[str, Any]) -> None:
         self.players = players
-        self.options = dict(options)
+        self.options = own_options(options)
         self.rules = rules_of(options)
         self.tables = tables_of(options)
         self.city = City(self.tables, self.rules.half_streets)
@@ -115,6 +117,8 @@ class TraffiqState:
         self.owed: tuple[int, ...] = ()
         self.left: tuple[int, ...] = ()
         # Remembered answers. A clone shares them: whoever moves on takes a new dictionary, never empties the old.
+        self._facts: Facts | None = None
+        self._fleet: Fleet | None = None
         self._legal: tuple[TraffiqAction, ...] | None = None
         self._fits: dict[int, tuple[Attach, ...]] = {}
         self._rides: dict[int, tuple[TraffiqAction, ...]] = {}
@@ -249,7 +253,7 @@ class TraffiqState:
         events.append(Event(Attached(self.seat, action.face, action.x, action.y)))
         self.used += "A"
         if completed:
-            self._forget_rides()
+            self._forget_vehicles()
             self.open_vertices = tuple([vertex for vertex in completed if self._may_stand(vertex)])
         self._go_on(events)
 
@@ -271,7 +275,7 @@ class TraffiqState:
             raise IllegalAction(f"the {action.KIND} cannot reach ({action.to_x}, {action.to_y})")
         self._take(source)
         self._put(target, piece)
-        self._forget_rides()
+        self._forget_vehicles()
         self.used += letter
         events.append(Event(Drove(self.seat, VEHICLES[piece & 1], action.x, action.y, action.to_x, action.to_y)))
         self._contest(target, events)
@@ -296,7 +300,7 @@ class TraffiqState:
             raise IllegalAction(f"seat {self.seat} has no {action.vehicle} in its supply")
         self.supply[piece] -= 1
         self._put(vertex, piece)
-        self._forget_rides()
+        self._forget_vehicles()
         self.open_vertices = tuple([other for other in self.open_vertices if other != vertex])
         events.append(Event(Placed(self.seat, action.vehicle, action.x, action.y)))
         if self._all_placed() and not self.rules.last_competes:
@@ -345,7 +349,7 @@ class TraffiqState:
                     self.supply[piece] += 1
                     xy = self.tables.xy[vertex]
                     events.append(Event(Returned(piece >> 1, VEHICLES[piece & 1], *xy)))
-        self._forget_rides()
+        self._forget_vehicles()
 
     def _go_on(self, events: list[Event]) -> None:
         """The next question of the turn, or its end, or the end of the match."""
@@ -419,9 +423,10 @@ class TraffiqState:
         """The hands changed from outside."""
         self._legal = None
 
-    def _forget_rides(self) -> None:
+    def _forget_vehicles(self) -> None:
         self._rides = {}
         self._regions = {}
+        self._fleet = None
 
     # -- chance ------------------------------------------------------------------------------------------------
 
@@ -464,6 +469,7 @@ class TraffiqState:
         if type(outcome) is not int or not 0 <= outcome < self.players or outcome in self.left:
             raise IllegalAction(f"{outcome!r} is not a seat that can begin")
         self.start = self.seat = outcome
+        self._facts = None
         self._deal_on()
         return [Event(StartPlayer(outcome))]
 
@@ -488,9 +494,10 @@ class TraffiqState:
             for vertex in list(self.parked[piece]):
                 self._take(vertex)
                 self.supply[piece] += 1
-        self._forget_rides()
+        self._forget_vehicles()
         self._legal = None
         self.left += (seat,)
+        self._facts = None
         self.owed = tuple([other for other in self.owed if other != seat])
         events = [Event(Withdrew(seat))]
         if len(self.left) == self.players - 1:
@@ -500,6 +507,7 @@ class TraffiqState:
         elif self.phase == "deal":
             if seat == self.seat:
                 self.start = self.seat = self._next_seat()
+                self._facts = None
             self._deal_on()
         elif seat == self.seat:
             self._end_turn(events)
@@ -519,6 +527,20 @@ class TraffiqState:
         return scoring.ranking(self)
 
     # -- looking and copying -----------------------------------------------------------------------------------
+
+    @property
+    def facts(self) -> Facts:
+        """The same object until the start player is known or somebody leaves."""
+        if self._facts is None:
+            self._facts = seeing.facts_of(self)
+        return self._facts
+
+    @property
+    def fleet(self) -> Fleet:
+        """The same object until a vehicle moves."""
+        if self._fleet is None:
+            self._fleet = seeing.fleet_of(self)
+        return self._fleet
 
     def observation(self, viewer: int | None) -> Observation:
         return seeing.observe(self, viewer)

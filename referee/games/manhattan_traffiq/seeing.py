@@ -3,8 +3,9 @@
 from random import Random
 from typing import TYPE_CHECKING
 
-from referee.games.manhattan_traffiq.observation import Observation
+from referee.games.manhattan_traffiq.observation import Facts, Fleet, Observation
 from referee.games.manhattan_traffiq.scoring import scores
+from referee.games.manhattan_traffiq.tables import PIECES
 
 if TYPE_CHECKING:
     from referee.games.manhattan_traffiq.rules import TraffiqState
@@ -12,46 +13,55 @@ if TYPE_CHECKING:
 
 def observe(state: "TraffiqState", viewer: int | None) -> Observation:
     """Built up from what is open, and the viewer's own hand."""
-    tables, names, xy = state.tables, state.tables.kinds, state.tables.xy
-    standing = tables.standing
+    names, hands = state.tables.kinds, state.hands
+    if state.rules.open_hands:
+        shown = [tuple([names[kind] for kind in hand]) for hand in hands]
+    else:
+        shown = [()] * state.players
+        if viewer is not None:
+            shown[viewer] = tuple([names[kind] for kind in hands[viewer]])
+    quiet = state.phase == "turn"
     return Observation(
         viewer,
-        state.players,
+        state.facts,
+        state.city.map,
+        state.fleet,
         state.phase,
-        state.start,
         state.seat,
         state.used,
         state.turns,
         state.idle,
         state.final,
         state.owed,
-        tuple(state.city.tiles),
-        tuple([standing(vertex, piece) for vertex, piece in sorted(state.pieces.items())]),
+        () if quiet else tuple([state.tables.xy[vertex] for vertex in state.open_vertices]),
+        state.tables.xy[state.spot] if state.spot >= 0 else None,
+        () if quiet else tuple([contest.street for contest in state.contests]),
+        tuple(map(len, hands)),
+        tuple(shown),
+        state.stock_left,
+        bytes(_unseen(state, viewer)),
+    )
+
+
+def facts_of(state: "TraffiqState") -> Facts:
+    return Facts(state.players, state.start, state.left, state.tables.kinds)
+
+
+def fleet_of(state: "TraffiqState") -> Fleet:
+    return Fleet(
+        state.tables.standing([vertex * PIECES + piece for vertex, piece in state.pieces.items()]),
         tuple(state.supply[::2]),
         tuple(state.supply[1::2]),
-        tuple([len(hand) for hand in state.hands]),
-        tuple(
-            [
-                tuple([names[kind] for kind in hand]) if seat == viewer or state.rules.open_hands else ()
-                for seat, hand in enumerate(state.hands)
-            ]
-        ),
-        state.stock_left,
-        tuple([xy[vertex] for vertex in state.open_vertices]),
-        xy[state.spot] if state.spot >= 0 else None,
-        tuple([contest.street for contest in state.contests]),
-        state.left,
         scores(state),
-        names,
-        tuple(_unseen(state, viewer)),
     )
 
 
 def _unseen(state: "TraffiqState", viewer: int | None) -> list[int]:
+    """Per kind the tiles in the stock and in hands hidden from `viewer`."""
     counts = state.stock.copy()
     if not state.rules.open_hands:
         for seat, hand in enumerate(state.hands):
-            if seat != viewer:
+            if hand and seat != viewer:
                 for kind in hand:
                     counts[kind] += 1
     return counts

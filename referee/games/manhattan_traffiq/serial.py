@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from referee.games.manhattan_traffiq.actions import VEHICLES
+from referee.games.manhattan_traffiq.tables import own_options
 
 if TYPE_CHECKING:
     from referee.games.manhattan_traffiq.rules import TraffiqState
@@ -13,7 +13,7 @@ def to_dict(state: "TraffiqState") -> dict[str, Any]:
     names, xy = state.tables.kinds, state.tables.xy
     return {
         "players": state.players,
-        "options": dict(state.options),
+        "options": own_options(state.options),
         "phase": state.phase,
         "start": state.start,
         "seat": state.seat,
@@ -24,7 +24,7 @@ def to_dict(state: "TraffiqState") -> dict[str, Any]:
         "owed": list(state.owed),
         "left": list(state.left),
         "tiles": [[tile.x, tile.y, tile.face] for tile in state.city.tiles],
-        "vehicles": [[*xy[vertex], piece >> 1, VEHICLES[piece & 1]] for vertex, piece in sorted(state.pieces.items())],
+        "vehicles": [[it.x, it.y, it.seat, it.vehicle] for it in state.fleet.standing],
         "hands": [[names[kind] for kind in hand] for hand in state.hands],
         "stock": {name: count for name, count in zip(names, state.stock, strict=True) if count},
         "open_vertices": [list(xy[vertex]) for vertex in state.open_vertices],

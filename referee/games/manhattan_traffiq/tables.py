@@ -17,6 +17,8 @@ NORTH, EAST, SOUTH, WEST = 1, 5, 25, 125
 """Weights of the sides in a *need*: what a cell demands of a tile, a base-5 number with one digit for each side, 0
 for a side without neighbour, else 1 + the neighbour's colour."""
 NEEDS = 625
+PIECES = 8
+"""Pieces are numbered 2 * seat + number of the vehicle kind."""
 _MAX_RIDES = 200_000
 _RIDE = 1 << 20
 
@@ -101,13 +103,17 @@ class Tables:
             pair = self._places[vertex] = tuple(Place(vehicle, *self.xy[vertex]) for vehicle in VEHICLES)
         return pair
 
-    def standing(self, vertex: int, piece: int) -> Standing:
-        """How an observation shows the piece `2 * seat + number of the vehicle kind` on the vertex."""
-        key = vertex * 8 + piece
-        standing = self._standings.get(key)
-        if standing is None:
-            standing = self._standings[key] = Standing(*self.xy[vertex], piece >> 1, VEHICLES[piece & 1])
-        return standing
+    def standing(self, keys: list[int]) -> tuple[Standing, ...]:
+        """How observations show pieces, in their order; a key is `vertex * PIECES + piece`, sorted here."""
+        keys.sort()
+        known = self._standings
+        try:
+            return tuple([known[key] for key in keys])
+        except KeyError:
+            for key in keys:
+                vertex, piece = divmod(key, PIECES)
+                known.setdefault(key, Standing(*self.xy[vertex], piece >> 1, VEHICLES[piece & 1]))
+            return tuple([known[key] for key in keys])
 
     def _fitting(self, kind: str) -> tuple[tuple[str, ...], ...]:
         """Per need the faces of this kind that meet it, equal-looking rotations once."""
@@ -132,6 +138,15 @@ def tables_of(options: Mapping[str, Any]) -> Tables:
     text = None if data is None else _data_text(data)
     scenario = options["scenario"]
     return _tables(text, options["tile_set"], scenario, options[f"{scenario}_layout"], options["tiles_may_rotate"])
+
+
+def own_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy that nobody else can change; the shipped data, given as a replacement, are none."""
+    own = dict(options)
+    data = own.pop(DATA_OPTION, None)
+    if data is not None and data != default_data():
+        own[DATA_OPTION] = json.loads(json.dumps(data))
+    return own
 
 
 def _data_text(data: Any) -> str:

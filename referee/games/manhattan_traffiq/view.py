@@ -30,15 +30,15 @@ _LEGEND = (
 def text_board(seen: Observation) -> str:
     """The map north up, in panels where it is wide, then the seats and what is asked."""
     lines = [*_panels(seen), "", *_LEGEND, ""]
-    lines += [_seat_line(seen, seat) for seat in range(seen.players)]
+    lines += [_seat_line(seen, seat) for seat in range(seen.facts.players)]
     lines += [_status(seen), *_question(seen)]
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _panels(seen: Observation) -> list[str]:
-    faces = {(tile.x, tile.y): tile.face for tile in seen.tiles}
+    faces = {(tile.x, tile.y): tile.face for tile in seen.map.tiles}
     vehicles = {
-        (piece.x, piece.y): f"{'T' if piece.vehicle == 'truck' else 't'}{piece.seat}" for piece in seen.vehicles
+        (piece.x, piece.y): f"{'T' if piece.vehicle == 'truck' else 't'}{piece.seat}" for piece in seen.fleet.standing
     }
     first, last = min(x for x, _ in faces), max(x for x, _ in faces)
     lines: list[str] = []
@@ -84,12 +84,12 @@ def _side(after: str | None, before: str | None, side: int, full: dict[str, str]
 
 def _seat_line(seen: Observation, seat: int) -> str:
     who = f"seat {seat} ({SEAT_COLOURS[seat]})"
-    if seat in seen.left:
+    if seat in seen.facts.left:
         return f"{who}: left the match"
     turn = "  <- turn" if seat == seen.turn_seat and seen.phase != "over" else ""
     hand = " ".join(seen.hands[seat]) if seen.hands[seat] else _count(seen.hand_sizes[seat], "tile")
-    supply = f"{_count(seen.taxis[seat], 'taxi')}, {_count(seen.trucks[seat], 'truck')}"
-    return f"{who}: {_count(seen.scores[seat], 'point')}, supply {supply}, hand {hand}"[: COLUMNS - 10] + turn
+    supply = f"{_count(seen.fleet.taxis[seat], 'taxi')}, {_count(seen.fleet.trucks[seat], 'truck')}"
+    return f"{who}: {_count(seen.fleet.scores[seat], 'point')}, supply {supply}, hand {hand}"[: COLUMNS - 10] + turn
 
 
 def _count(number: int, noun: str) -> str:

@@ -119,10 +119,65 @@ STREET_NORTH: Street.ValueType  # 6
 Global___Street: _TypeAlias = Street  # noqa: Y015
 
 @_typing.final
+class Tile(_message.Message):
+    """A tile of the map."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    X_FIELD_NUMBER: _builtins.int
+    Y_FIELD_NUMBER: _builtins.int
+    FACE_FIELD_NUMBER: _builtins.int
+    x: _builtins.int
+    y: _builtins.int
+    face: _builtins.str
+    def __init__(
+        self,
+        *,
+        x: _builtins.int = ...,
+        y: _builtins.int = ...,
+        face: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["face", b"face", "x", b"x", "y", b"y"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Tile: _TypeAlias = Tile  # noqa: Y015
+
+@_typing.final
+class Standing(_message.Message):
+    """A vehicle on a vertex of the map."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    X_FIELD_NUMBER: _builtins.int
+    Y_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    VEHICLE_FIELD_NUMBER: _builtins.int
+    x: _builtins.int
+    y: _builtins.int
+    seat: _builtins.int
+    vehicle: Global___Vehicle.ValueType
+    def __init__(
+        self,
+        *,
+        x: _builtins.int = ...,
+        y: _builtins.int = ...,
+        seat: _builtins.int = ...,
+        vehicle: Global___Vehicle.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat", "vehicle", b"vehicle", "x", b"x", "y", b"y"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Standing: _TypeAlias = Standing  # noqa: Y015
+
+@_typing.final
 class Observation(_message.Message):
-    """What one seat may see. Columns of one thing (tile_*, vehicle_*, open_*) have one entry for each, ordered from south,
-    then west.
-    """
+    """What one seat may see."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -136,13 +191,8 @@ class Observation(_message.Message):
     IDLE_TURNS_FIELD_NUMBER: _builtins.int
     FINAL_ROUND_FIELD_NUMBER: _builtins.int
     OWED_FIELD_NUMBER: _builtins.int
-    TILE_X_FIELD_NUMBER: _builtins.int
-    TILE_Y_FIELD_NUMBER: _builtins.int
-    TILE_FACES_FIELD_NUMBER: _builtins.int
-    VEHICLE_X_FIELD_NUMBER: _builtins.int
-    VEHICLE_Y_FIELD_NUMBER: _builtins.int
-    VEHICLE_SEAT_FIELD_NUMBER: _builtins.int
-    VEHICLE_KIND_FIELD_NUMBER: _builtins.int
+    TILES_FIELD_NUMBER: _builtins.int
+    VEHICLES_FIELD_NUMBER: _builtins.int
     TAXIS_FIELD_NUMBER: _builtins.int
     TRUCKS_FIELD_NUMBER: _builtins.int
     HAND_SIZES_FIELD_NUMBER: _builtins.int
@@ -173,7 +223,6 @@ class Observation(_message.Message):
     """Turns in a row in which nobody attached or drew."""
     final_round: _builtins.bool
     """Nobody draws any more; every seat in `owed` has a turn to go, the running one included."""
-    tile_faces: _builtins.str
     stock: _builtins.int
     """City tiles that can still be drawn."""
     spot_x: _builtins.int
@@ -181,24 +230,16 @@ class Observation(_message.Message):
     spot_y: _builtins.int
     tile_names: _builtins.str
     """The names of the city tiles of this tile set, sorted; the same during the whole match."""
+    unseen: _builtins.bytes
+    """Per name, one byte: how many of these tiles the viewer does not see, in the stock or in hidden hands."""
     @_builtins.property
     def owed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     @_builtins.property
-    def tile_x(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The map: cells and faces."""
+    def tiles(self) -> _containers.RepeatedCompositeFieldContainer[Global___Tile]:
+        """The map and the vehicles on it, each ordered from south, then west."""
 
     @_builtins.property
-    def tile_y(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    @_builtins.property
-    def vehicle_x(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Vehicles on the map: their vertices, owners and kinds."""
-
-    @_builtins.property
-    def vehicle_y(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    @_builtins.property
-    def vehicle_seat(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    @_builtins.property
-    def vehicle_kind(self) -> _containers.RepeatedScalarFieldContainer[Global___Vehicle.ValueType]: ...
+    def vehicles(self) -> _containers.RepeatedCompositeFieldContainer[Global___Standing]: ...
     @_builtins.property
     def taxis(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per seat the taxis and trucks in its supply."""
@@ -215,7 +256,7 @@ class Observation(_message.Message):
 
     @_builtins.property
     def open_x(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """In phase PLACE the vertices where a vehicle may be placed."""
+        """In phases PLACE and COMPETE the vertices where a vehicle may (still) be placed."""
 
     @_builtins.property
     def open_y(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
@@ -231,10 +272,6 @@ class Observation(_message.Message):
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per seat the points of its vehicles on the map."""
 
-    @_builtins.property
-    def unseen(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per name how many of these tiles the viewer does not see: in the stock or in hidden hands."""
-
     def __init__(
         self,
         *,
@@ -248,13 +285,8 @@ class Observation(_message.Message):
         idle_turns: _builtins.int = ...,
         final_round: _builtins.bool = ...,
         owed: _abc.Iterable[_builtins.int] | None = ...,
-        tile_x: _abc.Iterable[_builtins.int] | None = ...,
-        tile_y: _abc.Iterable[_builtins.int] | None = ...,
-        tile_faces: _builtins.str = ...,
-        vehicle_x: _abc.Iterable[_builtins.int] | None = ...,
-        vehicle_y: _abc.Iterable[_builtins.int] | None = ...,
-        vehicle_seat: _abc.Iterable[_builtins.int] | None = ...,
-        vehicle_kind: _abc.Iterable[Global___Vehicle.ValueType] | None = ...,
+        tiles: _abc.Iterable[Global___Tile] | None = ...,
+        vehicles: _abc.Iterable[Global___Standing] | None = ...,
         taxis: _abc.Iterable[_builtins.int] | None = ...,
         trucks: _abc.Iterable[_builtins.int] | None = ...,
         hand_sizes: _abc.Iterable[_builtins.int] | None = ...,
@@ -268,11 +300,11 @@ class Observation(_message.Message):
         left: _abc.Iterable[_builtins.int] | None = ...,
         scores: _abc.Iterable[_builtins.int] | None = ...,
         tile_names: _builtins.str = ...,
-        unseen: _abc.Iterable[_builtins.int] | None = ...,
+        unseen: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_spot_x", b"_spot_x", "_spot_y", b"_spot_y", "_viewer", b"_viewer", "spot_x", b"spot_x", "spot_y", b"spot_y", "viewer", b"viewer"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_spot_x", b"_spot_x", "_spot_y", b"_spot_y", "_viewer", b"_viewer", "final_round", b"final_round", "hand_sizes", b"hand_sizes", "hands", b"hands", "idle_turns", b"idle_turns", "left", b"left", "open_x", b"open_x", "open_y", b"open_y", "owed", b"owed", "phase", b"phase", "players", b"players", "scores", b"scores", "spot_x", b"spot_x", "spot_y", b"spot_y", "start_seat", b"start_seat", "stock", b"stock", "streets", b"streets", "taxis", b"taxis", "tile_faces", b"tile_faces", "tile_names", b"tile_names", "tile_x", b"tile_x", "tile_y", b"tile_y", "trucks", b"trucks", "turn_seat", b"turn_seat", "turns", b"turns", "unseen", b"unseen", "used", b"used", "vehicle_kind", b"vehicle_kind", "vehicle_seat", b"vehicle_seat", "vehicle_x", b"vehicle_x", "vehicle_y", b"vehicle_y", "viewer", b"viewer"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_spot_x", b"_spot_x", "_spot_y", b"_spot_y", "_viewer", b"_viewer", "final_round", b"final_round", "hand_sizes", b"hand_sizes", "hands", b"hands", "idle_turns", b"idle_turns", "left", b"left", "open_x", b"open_x", "open_y", b"open_y", "owed", b"owed", "phase", b"phase", "players", b"players", "scores", b"scores", "spot_x", b"spot_x", "spot_y", b"spot_y", "start_seat", b"start_seat", "stock", b"stock", "streets", b"streets", "taxis", b"taxis", "tile_names", b"tile_names", "tiles", b"tiles", "trucks", b"trucks", "turn_seat", b"turn_seat", "turns", b"turns", "unseen", b"unseen", "used", b"used", "vehicles", b"vehicles", "viewer", b"viewer"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__spot_x: _TypeAlias = _typing.Literal["spot_x"]  # noqa: Y015
     _WhichOneofArgType__spot_x: _TypeAlias = _typing.Literal["_spot_x", b"_spot_x"]  # noqa: Y015
@@ -500,86 +532,28 @@ Global___Compete: _TypeAlias = Compete  # noqa: Y015
 
 @_typing.final
 class LegalActions(_message.Message):
-    """The legal actions in packed columns. `kinds` has one entry for each action, in their order; every other column has
-    entries only for the actions that have the field, in the same order.
+    """The legal actions in one packed column: for each action, in their order, the number of its kind (its field number in
+    Action) and then
+      end_turn, draw, decline   nothing
+      taxi, truck               x, y, to_x, to_y
+      attach                    x, y, face: two bits for each side, north in the lowest; b 0, g 1, r 2, t 3
+      place                     x, y, vehicle
+      compete                   the sum of 1 << (street - 1) over its streets
     """
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    class _Kind:
-        ValueType = _typing.NewType("ValueType", _builtins.int)
-        V: _TypeAlias = ValueType  # noqa: Y015
-
-    class _KindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[LegalActions._Kind.ValueType], _builtins.type):
-        DESCRIPTOR: _descriptor.EnumDescriptor
-        KIND_UNSPECIFIED: LegalActions._Kind.ValueType  # 0
-        KIND_END_TURN: LegalActions._Kind.ValueType  # 1
-        KIND_DRAW: LegalActions._Kind.ValueType  # 2
-        KIND_TAXI: LegalActions._Kind.ValueType  # 3
-        KIND_TRUCK: LegalActions._Kind.ValueType  # 4
-        KIND_ATTACH: LegalActions._Kind.ValueType  # 5
-        KIND_DECLINE: LegalActions._Kind.ValueType  # 6
-        KIND_PLACE: LegalActions._Kind.ValueType  # 7
-        KIND_COMPETE: LegalActions._Kind.ValueType  # 8
-
-    class Kind(_Kind, metaclass=_KindEnumTypeWrapper): ...
-    KIND_UNSPECIFIED: LegalActions.Kind.ValueType  # 0
-    KIND_END_TURN: LegalActions.Kind.ValueType  # 1
-    KIND_DRAW: LegalActions.Kind.ValueType  # 2
-    KIND_TAXI: LegalActions.Kind.ValueType  # 3
-    KIND_TRUCK: LegalActions.Kind.ValueType  # 4
-    KIND_ATTACH: LegalActions.Kind.ValueType  # 5
-    KIND_DECLINE: LegalActions.Kind.ValueType  # 6
-    KIND_PLACE: LegalActions.Kind.ValueType  # 7
-    KIND_COMPETE: LegalActions.Kind.ValueType  # 8
-
-    KINDS_FIELD_NUMBER: _builtins.int
-    X_FIELD_NUMBER: _builtins.int
-    Y_FIELD_NUMBER: _builtins.int
-    TO_X_FIELD_NUMBER: _builtins.int
-    TO_Y_FIELD_NUMBER: _builtins.int
-    FACES_FIELD_NUMBER: _builtins.int
-    VEHICLES_FIELD_NUMBER: _builtins.int
-    STREETS_FIELD_NUMBER: _builtins.int
-    faces: _builtins.str
-    """Of attach: four letters each."""
+    COLUMN_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def kinds(self) -> _containers.RepeatedScalarFieldContainer[Global___LegalActions.Kind.ValueType]: ...
-    @_builtins.property
-    def x(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Of taxi, truck, attach and place."""
-
-    @_builtins.property
-    def y(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    @_builtins.property
-    def to_x(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Of taxi and truck."""
-
-    @_builtins.property
-    def to_y(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    @_builtins.property
-    def vehicles(self) -> _containers.RepeatedScalarFieldContainer[Global___Vehicle.ValueType]:
-        """Of place."""
-
-    @_builtins.property
-    def streets(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Of compete: the sum of 1 << (street - 1) over its streets."""
-
+    def column(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
         self,
         *,
-        kinds: _abc.Iterable[Global___LegalActions.Kind.ValueType] | None = ...,
-        x: _abc.Iterable[_builtins.int] | None = ...,
-        y: _abc.Iterable[_builtins.int] | None = ...,
-        to_x: _abc.Iterable[_builtins.int] | None = ...,
-        to_y: _abc.Iterable[_builtins.int] | None = ...,
-        faces: _builtins.str = ...,
-        vehicles: _abc.Iterable[Global___Vehicle.ValueType] | None = ...,
-        streets: _abc.Iterable[_builtins.int] | None = ...,
+        column: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["faces", b"faces", "kinds", b"kinds", "streets", b"streets", "to_x", b"to_x", "to_y", b"to_y", "vehicles", b"vehicles", "x", b"x", "y", b"y"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["column", b"column"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
