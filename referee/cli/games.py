@@ -134,13 +134,15 @@ def print_report(report: Report, suffix: str) -> None:
     console.print(table)
     kept = f", {report.kept:,} of them in earlier runs" if report.kept else ""
     counts = f"{report.done:,} of {report.plan.matches:,} matches{kept}, {report.wall_s:.1f} s"
+    traces: set[str] = set()
     for failure in report.failures:
-        print_failure(console, failure, suffix)
+        print_failure(console, failure, suffix, with_trace=failure.trace not in traces)
+        traces.add(failure.trace)
     verdict = Text("passed", style="bold green") if report.passed else Text("FAILED", style="bold red")
     console.print(verdict, Text(f"{report.game}: {counts}"))
 
 
-def print_failure(console: Console, failure: Failure, suffix: str) -> None:
+def print_failure(console: Console, failure: Failure, suffix: str, *, with_trace: bool) -> None:
     console.print(Text(f"{failure.check}", style="bold red"), Text(failure.message))
     if failure.node is not None:
         where = (
@@ -148,7 +150,7 @@ def print_failure(console: Console, failure: Failure, suffix: str) -> None:
             f"{failure.decision} decisions, options {failure.options}"
         )
         console.print(Text(where))
-    if failure.trace:
+    if failure.trace and with_trace:
         console.print(Text(failure.trace.rstrip(), style="dim"))
     console.print(Text(f"  see it again: {failure.command()}{suffix}"), soft_wrap=True)
 

@@ -1,5 +1,6 @@
 """Clones and dictionaries: equal to the state, and nothing shared with it."""
 
+import dataclasses
 import json
 from typing import Any
 
@@ -72,12 +73,17 @@ def check_json(value: Any, place: str = "state") -> None:
 
 
 def difference(first: Any, second: Any, place: str = "state") -> str:
-    """The first place where two JSON values differ, for messages."""
+    """The first place where two values, of JSON or observations, differ, for messages."""
+    if dataclasses.is_dataclass(first) and type(first) is type(second):
+        for field in dataclasses.fields(first):
+            one, other = getattr(first, field.name), getattr(second, field.name)
+            if one != other:
+                return difference(one, other, f"{place}.{field.name}")
     if isinstance(first, dict) and isinstance(second, dict):
         for key in sorted(first.keys() | second.keys()):
             if first.get(key) != second.get(key):
                 return difference(first.get(key), second.get(key), f"{place}.{key}")
-    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+    if isinstance(first, list | tuple) and type(first) is type(second) and len(first) == len(second):
         for position, (one, other) in enumerate(zip(first, second, strict=True)):
             if one != other:
                 return difference(one, other, f"{place}[{position}]")

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from referee.games.api import Action, ActionSyntaxError, Event, State
-from referee.games.conformance.copies import named
+from referee.games.conformance.copies import difference, named
 from referee.games.conformance.failure import CheckFailed
 from referee.games.conformance.nodes import Node
 from referee.games.conformance.refusal import expect_refusal
@@ -34,7 +34,7 @@ def check_codec(trial: Trial, state: State, node: Node) -> None:
         encoded = [there_and_back("the action", action, codec.encode_action, codec.decode_action) for action in legal]
         for data in rng.sample(encoded, min(TRIED_ACTIONS, len(encoded))):
             for action in check_garbage("decode_action", codec.decode_action, data, rng):
-                check_foundling(state, seat, action, node)
+                check_foundling(trial, state, seat, action, node)
 
 
 def check_event_codec(trial: Trial, events: list[Event]) -> None:
@@ -55,7 +55,7 @@ def there_and_back(what: str, value: Any, encode: Callable[[Any], bytes], decode
     except ActionSyntaxError as error:
         raise CheckFailed("codec", f"{what} {value!r} cannot be decoded again: {error}") from error
     if type(read) is not type(value) or read != value:
-        raise CheckFailed("codec", f"{what} {value!r} comes back as {read!r}")
+        raise CheckFailed("codec", f"{what} does not come back the same: {difference(value, read, 'it')}")
     if encode(read) != data or encode(value) != data:
         raise CheckFailed("codec", f"{what} {value!r} is encoded differently the second time")
     return data
@@ -77,8 +77,11 @@ def check_garbage(name: str, decode: Callable[[bytes], Any], data: bytes, rng: R
     return read
 
 
-def check_foundling(state: State, seat: int, action: Action, node: Node) -> None:
-    """An action read from damaged bytes is either one of the list or refused."""
+def check_foundling(trial: Trial, state: State, seat: int, action: Action, node: Node) -> None:
+    """An action read from damaged bytes is either one of the list or refused, and fit to be printed."""
+    text = trial.game.format_action(action)
+    if not text.isascii() or not text.isprintable():
+        raise CheckFailed("action_text", f"{action!r}, decoded from damaged bytes, is written {text!r}")
     if action not in node.legal[seat]:
         answers = {other: legal[0] for other, legal in node.legal.items()} | {seat: action}
         expect_refusal(state.clone(), f"{action!r}, decoded from damaged bytes,", lambda victim: victim.apply(answers))

@@ -34,9 +34,9 @@ NodeCheck: TypeAlias = Callable[[Trial, State, Node], None]
 
 DEAR_CHECKS: tuple[tuple[str, NodeCheck], ...] = (
     ("values", check_values),
-    ("legal_list", check_legal_list),
     ("dict", check_dict),
     ("clone", check_clone),
+    ("legal_list", check_legal_list),
     ("action_text", check_action_text),
     ("codec", check_codec),
     ("view", check_view),

@@ -63,7 +63,10 @@ class ProgressFile:
             return [], 0
         data = self._path.read_bytes()
         whole = data.rfind(b"\n") + 1
-        return [json.loads(line) for line in data[:whole].splitlines()], whole
+        lines = [json.loads(line) for line in data[:whole].splitlines()]
+        if not all(isinstance(line, dict) for line in lines):
+            raise ValueError("a line is no JSON object")
+        return lines, whole
 
     def _check_header(self, found: dict[str, Any], expected: dict[str, Any]) -> None:
         """ProgressError naming what differs."""

@@ -3,7 +3,7 @@
 import json
 
 from referee.games.api import State
-from referee.games.conformance.copies import check_json
+from referee.games.conformance.copies import check_json, difference
 from referee.games.conformance.failure import CheckFailed
 from referee.games.conformance.luck import Ledger
 from referee.games.conformance.nodes import Node, check_conserved
@@ -25,10 +25,8 @@ def check_from_observation(trial: Trial, state: State, node: Node) -> None:
         built = game.from_observation(codec.decode_observation(seen), history, options, trial.rng(purpose))
         check_json(built.to_dict())
         if trial.looks(built, seat) != seen:
-            raise CheckFailed(
-                "from_observation",
-                f"seat {seat} saw {state.observation(seat)!r}; in the built state it sees {built.observation(seat)!r}",
-            )
+            what = difference(state.observation(seat), built.observation(seat), "observation")
+            raise CheckFailed("from_observation", f"what seat {seat} saw and what it sees in the built state: {what}")
         if decision not in built.decisions() or built.turn_seat != state.turn_seat:
             raise CheckFailed(
                 "from_observation",

@@ -24,11 +24,12 @@ def check_non_interference(trial: Trial, state: State, node: Node) -> None:
             if fingerprint(state) != before:
                 raise CheckFailed("resample", f"resample({viewer}) changed the state it was asked of")
             if trial.looks(other, viewer) != seen:
-                one, two = repr(state.observation(viewer)), repr(other.observation(viewer))
+                what = difference(state.observation(viewer), other.observation(viewer), "observation")
+                why = difference(state.to_dict(), other.to_dict())
                 raise CheckFailed(
                     "non_interference",
                     f"the observation of {named(viewer)} changes with what it may not know (or resample() changes what "
-                    f"it does know): {one} against {two}; the states: {difference(state.to_dict(), other.to_dict())}",
+                    f"it does know): {what}; in the states {why}",
                 )
             if viewer is not None and viewer in node.legal:
                 legal, again = list(node.legal[viewer]), list(other.legal_actions(viewer))

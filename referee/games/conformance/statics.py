@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from referee.games.api import DATA_OPTION, DataError, Game, PlayersError, resolve_options
+from referee.games.api import DATA_OPTION, DataError, Game, PlayersError, State, resolve_options
 from referee.games.conformance.copies import check_json, spoil
 from referee.games.conformance.failure import CheckFailed
-from referee.games.conformance.trial import fingerprint
 
 NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 DAMAGED_DATA = 40
@@ -23,8 +22,8 @@ def check_attributes(game: Game) -> None:
     version = game.rules_version
     demand(type(version) is int and version >= 1, f"rules_version is {version!r}, not 1 or more")
     counts = game.player_counts
-    well = type(counts) is tuple and bool(counts) and all(type(count) is int and count >= 1 for count in counts)
-    demand(well and list(counts) == sorted(set(counts)), f"player_counts {counts!r} is no ascending tuple")
+    whole = type(counts) is tuple and bool(counts) and all(type(count) is int and count >= 1 for count in counts)
+    demand(whole and list(counts) == sorted(set(counts)), f"player_counts {counts!r} is no ascending tuple")
     demand(type(game.draws_possible) is bool, "draws_possible is neither True nor False")
     demand(all(type(text) is str and bool(text) for text in game.notes), "notes are not all texts")
     check_options(game)
@@ -73,9 +72,9 @@ def check_data(game: Game) -> None:
     for players in game.player_counts:
         plain = resolve_options(game.id, game.options, {})
         replaced = resolve_options(game.id, game.options, {DATA_OPTION: json.loads(text)})
-        first = fingerprint(game.new_initial_state(players, plain))
-        if fingerprint(game.new_initial_state(players, replaced)) != first:
-            raise CheckFailed("data", f"with default_data() given, {players} players start from another state")
+        first = appearance(game, game.new_initial_state(players, plain), players)
+        if appearance(game, game.new_initial_state(players, replaced), players) != first:
+            raise CheckFailed("data", f"with default_data() given, {players} players start from another position")
         if json.dumps(replaced[DATA_OPTION], sort_keys=True) != text:
             raise CheckFailed("data", "new_initial_state() changed the data it was given")
     spoil(data)
@@ -88,6 +87,17 @@ def check_data(game: Game) -> None:
             continue
         except Exception as error:
             raise CheckFailed("data", f"check_data of {what} raised {type(error).__name__}({error})") from error
+
+
+def appearance(game: Game, state: State, players: int) -> tuple[object, ...]:
+    """What a person sees of a position; state and observation may say whose data they use."""
+    return (
+        [game.view.text_board(state.observation(viewer)) for viewer in (None, *range(players))],
+        list(state.decisions()),
+        [list(state.legal_actions(decision.seat)) for decision in state.decisions()],
+        list(state.chance_outcomes()),
+        game.conserved(state),
+    )
 
 
 def check_plain(data: Any) -> None:

@@ -49,7 +49,7 @@ class ToyGame:
         return tuple(range(players))
 
     def default_data(self) -> dict[str, Any]:
-        return {"cards": [4, 4, 4, 4, 4], "weather": {SUN: 2, "rain": 2, STORM: 1}}
+        return {"cards": [4, 4, 4, 4, 4], "weather": {SUN: 1, "rain": 1, STORM: 1}}
 
     def check_data(self, data: Any) -> None:
         self._box(data)

@@ -4,6 +4,7 @@ Each mutant overrides as little as it can. `MUTANTS` has those that show within 
 """
 
 import dataclasses
+import os
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -511,3 +512,13 @@ FRAGILE_DATA = FragileData()
 REFUSED_DEFAULT = RefusedDefault()
 ANY_PLAYERS = AnyPlayers()
 LEAKING = ToyGame(LeakingObservation)
+
+
+class Dying(ToyState):
+    """Ends the whole process. Not for the process of the tests."""
+
+    def _guard(self, action: Any) -> list[Event]:
+        os._exit(3)
+
+
+DYING = ToyGame(Dying)

@@ -1,0 +1,159 @@
+"""`crosstown games list | show | check` as a user meets them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from referee.cli.games import app
+from referee.games.registry import BrokenGame, load_game
+
+
+def games(*words: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, list(words), env={"COLUMNS": "100"})
+    assert result.exit_code == code, result.output
+    return result
+
+
+def games_json(*words: str, code: int = 0) -> Any:
+    return json.loads(games(*words, "--json", code=code).stdout)
+
+
+def test_list_shows_id_title_players_and_rules_version() -> None:
+    line = next(line for line in games("list").stdout.splitlines() if "toy" in line)
+    assert [cell.strip() for cell in line.split("│")[1:-1]] == ["toy", "Toy", "2, 3, 4", "1"]
+
+
+def test_list_as_json() -> None:
+    listed = games_json("list")
+    toy = next(game for game in listed["games"] if game["id"] == "toy")
+    assert toy == {
+        "id": "toy",
+        "title": "Toy",
+        "players": [2, 3, 4],
+        "rules_version": 1,
+        "draws_possible": True,
+    }
+    assert listed["broken"] == []
+
+
+def test_list_names_plug_ins_that_do_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    sad = BrokenGame("sad", "sad:GAME of sad-plug", "ImportError: no library")
+    monkeypatch.setattr("referee.cli.games.game_ids", lambda: ["sad", "toy"])
+    monkeypatch.setattr("referee.cli.games.load_game", lambda name: sad if name == "sad" else load_game(name))
+    result = games("list")
+    assert "toy" in result.stdout
+    assert "sad (sad:GAME of sad-plug) cannot be loaded: ImportError: no library" in result.stderr
+    assert games_json("list")["broken"] == [
+        {"id": "sad", "source": "sad:GAME of sad-plug", "problem": "ImportError: no library"}
+    ]
+
+
+def test_show_prints_notes_options_and_rules() -> None:
+    shown = games("show", "toy").stdout
+    assert "Toy (toy), 2, 3, 4 players, rules version 1" in shown
+    assert "Note: A game for tests." in shown
+    assert "an integer >= 1 and <= 12" in shown
+    assert "Rules as implemented" in shown
+
+
+def test_show_as_json() -> None:
+    shown = games_json("show", "toy")
+    assert shown["notes"] == ["A game for tests."]
+    assert [option["name"] for option in shown["options"]] == ["rounds", "peeking"]
+    assert shown["options"][0]["default"] == 4
+    assert shown["options"][0]["confidence"] == "OURS"
+    assert shown["readme"].startswith("# Toy")
+
+
+@pytest.mark.parametrize("command", ["show", "check"])
+def test_an_unknown_game_is_one_line_with_those_there_are(command: str) -> None:
+    result = games(command, "chess", code=2)
+    assert result.stdout == ""
+    assert result.stderr.startswith("unknown game 'chess'; installed: ")
+    assert "toy" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("ref", ["toy_game:NOTHING", "no_such_module:GAME", ":GAME", "toy_game:"])
+def test_a_game_that_is_not_at_the_named_place_is_one_line(ref: str) -> None:
+    result = games("check", ref, code=2)
+    assert result.stderr.startswith(f"no game at '{ref}': ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_check_passes_with_its_coverage() -> None:
+    shown = games("check", "toy", "--matches", "3").stdout
+    assert "2 players 1, 3 players 1, 4 players 1" in shown
+    assert "passed toy: 3 of 3 matches" in shown
+
+
+def test_check_as_json_tells_the_plan_and_the_coverage() -> None:
+    report = games_json("check", "toy", "--matches", "2", "--players", "3", "--seed", "7")
+    assert report["passed"] is True
+    assert report["plan"]["player_counts"] == [3]
+    assert report["plan"]["seed"] == 7
+    assert report["coverage"]["matches"] == {"3": 2}
+    assert report["failures"] == []
+
+
+def test_check_of_a_broken_game_fails_with_the_line_that_shows_it_again() -> None:
+    result = games("check", "toy_game.mutants:LEAKING", "--matches", "1", "--players", "2", code=1)
+    assert "non_interference" in result.stdout
+    assert (
+        "see it again: crosstown games check toy_game.mutants:LEAKING --players 2 --seed 0 --matches 1" in result.stdout
+    )
+    assert "FAILED toy_game.mutants:LEAKING: 0 of 1 matches" in result.stdout
+
+
+def test_check_of_a_broken_game_as_json() -> None:
+    report = games_json("check", "toy_game.mutants:LEAKING", "--matches", "1", code=1)
+    assert report["passed"] is False
+    failure = report["failures"][0]
+    assert failure["check"] == "non_interference"
+    assert failure["command"].startswith("crosstown games check toy_game.mutants:LEAKING --players 2 --seed 0")
+
+
+def test_check_refuses_a_number_of_players_the_game_does_not_have() -> None:
+    assert games("check", "toy", "--players", "9", code=2).stderr == "toy is for 2, 3, 4 players, not 9\n"
+
+
+def test_check_goes_on_from_a_progress_file(tmp_path: Path) -> None:
+    words = ("check", "toy", "--matches", "6", "--progress", str(tmp_path / "toy.jsonl"))
+    games(*words)
+    assert "6 of 6 matches, 6 of them in earlier runs" in games(*words).stdout
+    assert "it is of a run with other numbers" in games(*words, "--seed", "1", code=2).stderr
+
+
+def test_check_plays_with_the_data_of_a_box_owner(tmp_path: Path) -> None:
+    path = tmp_path / "box.toml"
+    path.write_text("cards = [0, 0, 0, 0, 30]\n[weather]\nsun = 1\nrain = 0\nstorm = 0\n")
+    report = games_json("check", "toy", "--matches", "3", "--data", str(path))
+    assert report["passed"] is True
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "box.json",
+            '{"cards": [1, 1, 1, 1, 1], "weather": {"sun": 1, "rain": 1, "storm": 1}}',
+            "at least 12 are needed",
+        ),
+        ("box.json", "{", "Expecting property name"),
+        ("box.toml", "cards = ", "Invalid value"),
+    ],
+)
+def test_check_refuses_data_that_does_not_fit(tmp_path: Path, name: str, text: str, told: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    result = games("check", "toy", "--data", str(path), code=2)
+    assert result.stderr.startswith(f"{path}: ")
+    assert told in result.stderr
+
+
+def test_check_of_data_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    result = games("check", "toy", "--data", str(tmp_path / "none.json"), code=2)
+    assert "No such file" in result.stderr
