@@ -43,10 +43,9 @@ def text_board(observation: Observation) -> str:
     """At most 100 columns of ASCII; x runs along the bottom, y up the left side."""
     lines = [_headline(observation), ""]
     lines += _board(observation)
-    lines += ["", *_LEGEND, "", *_counts(observation)]
+    lines += ["", *_LEGEND, "", *_counts(observation), *_stock(observation)]
     if observation.drawn >= 0:
         lines += ["", *_drawn(observation)]
-    lines += _stock(observation)
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -95,9 +94,9 @@ def _rule(observation: Observation, slot_row: int | None) -> str:
 
 
 def _along(labels: list[str]) -> str:
-    line = " " * _MARGIN
+    line = ""
     for x, label in enumerate(labels):
-        line += ("  " if x % 2 == 0 else " ") + f"{label:<4}" + (" " if x % 2 else "")
+        line = line.ljust(_MARGIN + 2 + (_SLOT_WIDTH + 1) * (x // 2) + 5 * (x % 2)) + label
     return line
 
 
@@ -161,7 +160,7 @@ def _stock(observation: Observation) -> list[str]:
     tiles = [
         f"{kind}:"
         + "-".join(LOOKS[look - 1] for look in _tile_looks(observation, kind))
-        + (f" x{left}" if left > 1 else "")
+        + (f"*{left}" if left > 1 else "")
         for kind, left in enumerate(observation.stock)
         if left
     ]
