@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from referee.games.api import DATA_OPTION, Game, resolve_options
+from referee.games.api import DATA_OPTION, Game, PlayersError, resolve_options
 from referee.games.conformance.match import Job
 from referee.games.keyed import random_outcome
 
@@ -63,11 +63,11 @@ def make_plan(
 ) -> Plan:
     """`matches` matches with full depth in the first thousand, or as many as make a short run.
 
-    ValueError for a number of players the game does not have.
+    PlayersError for a number of players the game does not have.
     """
     if players is not None and players not in game.player_counts:
         counts = ", ".join(str(count) for count in game.player_counts)
-        raise ValueError(f"{game.id} is for {counts} players, not {players}")
+        raise PlayersError(f"{game.id} is for {counts} players, not {players}")
     chosen = game.player_counts if players is None else (players,)
     if matches is not None:
         full = min(FULL_MATCHES, matches)

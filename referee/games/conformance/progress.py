@@ -15,7 +15,7 @@ FORMAT = 1
 
 
 class ProgressError(Exception):
-    """The file is of another run or cannot be used. The message says what to do."""
+    """The file is of another run, or is no progress file. The message says which."""
 
 
 class ProgressFile:
@@ -75,4 +75,4 @@ class ProgressFile:
         differing = [name for name in expected if found.get(name) != expected[name]]
         meaning = {"code": "the game's files have changed since", "plan": "it is of a run with other numbers"}
         reasons = "; ".join(meaning.get(name, f"its {name} is {found.get(name)!r}") for name in differing)
-        raise ProgressError(f"{self._path}: cannot go on with this file: {reasons}. Name another file or delete it.")
+        raise ProgressError(f"{self._path}: cannot go on with this file: {reasons}")

@@ -1,32 +1,51 @@
 """`crosstown games list | show | check` as a user meets them."""
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from referee.cli.games import app
+from referee.cli.main import run_command
 from referee.games.registry import BrokenGame, load_game
 
 
-def games(*words: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, list(words), env={"COLUMNS": "100"})
-    assert result.exit_code == code, result.output
-    return result
+@dataclass(frozen=True)
+class Said:
+    stdout: str
+    stderr: str
 
 
-def games_json(*words: str, code: int = 0) -> Any:
-    return json.loads(games(*words, "--json", code=code).stdout)
+Games = Callable[..., Said]
 
 
-def test_list_shows_id_title_players_and_rules_version() -> None:
-    line = next(line for line in games("list").stdout.splitlines() if "toy" in line)
-    assert [cell.strip() for cell in line.split("│")[1:-1]] == ["toy", "Toy", "2, 3, 4", "1"]
+@pytest.fixture
+def games(capsys: pytest.CaptureFixture[str]) -> Games:
+    """games('list', code=0) runs `crosstown games list` and expects that exit code."""
+
+    def games(*words: str, code: int = 0) -> Said:
+        capsys.readouterr()
+        status = run_command(["games", *words])
+        said = Said(*capsys.readouterr())
+        assert status == code, said
+        return said
+
+    return games
 
 
-def test_list_as_json() -> None:
+@pytest.fixture
+def games_json(games: Games) -> Callable[..., Any]:
+    return lambda *words, code=0: json.loads(games(*words, "--json", code=code).stdout)
+
+
+def test_list_shows_id_title_players_and_rules_version(games: Games) -> None:
+    lines = [line.split() for line in games("list").stdout.splitlines()]
+    assert ["toy", "Toy", "2,", "3,", "4", "1"] in lines
+
+
+def test_list_as_json(games_json: Callable[..., Any]) -> None:
     listed = games_json("list")
     toy = next(game for game in listed["games"] if game["id"] == "toy")
     assert toy == {
@@ -39,19 +58,21 @@ def test_list_as_json() -> None:
     assert listed["broken"] == []
 
 
-def test_list_names_plug_ins_that_do_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_names_plug_ins_that_do_not_work(
+    games: Games, games_json: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     sad = BrokenGame("sad", "sad:GAME of sad-plug", "ImportError: no library")
-    monkeypatch.setattr("referee.cli.games.game_ids", lambda: ["sad", "toy"])
-    monkeypatch.setattr("referee.cli.games.load_game", lambda name: sad if name == "sad" else load_game(name))
+    monkeypatch.setattr("referee.games.registry.game_ids", lambda: ["sad", "toy"])
+    monkeypatch.setattr("referee.games.registry.load_game", lambda name: sad if name == "sad" else load_game(name))
     result = games("list")
     assert "toy" in result.stdout
-    assert "sad (sad:GAME of sad-plug) cannot be loaded: ImportError: no library" in result.stderr
+    assert "broken: sad (sad:GAME of sad-plug): ImportError: no library" in result.stdout
     assert games_json("list")["broken"] == [
         {"id": "sad", "source": "sad:GAME of sad-plug", "problem": "ImportError: no library"}
     ]
 
 
-def test_show_prints_notes_options_and_rules() -> None:
+def test_show_prints_notes_options_and_rules(games: Games) -> None:
     shown = games("show", "toy").stdout
     assert "Toy (toy), 2, 3, 4 players, rules version 1" in shown
     assert "Note: A game for tests." in shown
@@ -59,7 +80,7 @@ def test_show_prints_notes_options_and_rules() -> None:
     assert "Rules as implemented" in shown
 
 
-def test_show_as_json() -> None:
+def test_show_as_json(games_json: Callable[..., Any]) -> None:
     shown = games_json("show", "toy")
     assert shown["notes"] == ["A game for tests."]
     assert [option["name"] for option in shown["options"]] == ["rounds", "peeking"]
@@ -69,28 +90,29 @@ def test_show_as_json() -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "check"])
-def test_an_unknown_game_is_one_line_with_those_there_are(command: str) -> None:
+def test_an_unknown_game_is_answered_with_those_there_are(games: Games, command: str) -> None:
     result = games(command, "chess", code=2)
     assert result.stdout == ""
-    assert result.stderr.startswith("unknown game 'chess'; installed: ")
-    assert "toy" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    error, step = result.stderr.splitlines()
+    assert error == "error: unknown game 'chess'"
+    assert step.startswith("next: installed: ")
+    assert "toy" in step
 
 
 @pytest.mark.parametrize("ref", ["toy_game:NOTHING", "no_such_module:GAME", ":GAME", "toy_game:"])
-def test_a_game_that_is_not_at_the_named_place_is_one_line(ref: str) -> None:
+def test_a_game_that_is_not_at_the_named_place_is_one_line(games: Games, ref: str) -> None:
     result = games("check", ref, code=2)
-    assert result.stderr.startswith(f"no game at '{ref}': ")
-    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith(f"error: no game at '{ref}': ")
+    assert len(result.stderr.splitlines()) == 2
 
 
-def test_check_passes_with_its_coverage() -> None:
+def test_check_passes_with_its_coverage(games: Games) -> None:
     shown = games("check", "toy", "--matches", "3").stdout
     assert "2 players 1, 3 players 1, 4 players 1" in shown
     assert "passed toy: 3 of 3 matches" in shown
 
 
-def test_check_as_json_tells_the_plan_and_the_coverage() -> None:
+def test_check_as_json_tells_the_plan_and_the_coverage(games_json: Callable[..., Any]) -> None:
     report = games_json("check", "toy", "--matches", "2", "--players", "3", "--seed", "7")
     assert report["passed"] is True
     assert report["plan"]["player_counts"] == [3]
@@ -99,7 +121,7 @@ def test_check_as_json_tells_the_plan_and_the_coverage() -> None:
     assert report["failures"] == []
 
 
-def test_check_of_a_broken_game_fails_with_the_line_that_shows_it_again() -> None:
+def test_check_of_a_broken_game_fails_with_the_line_that_shows_it_again(games: Games) -> None:
     result = games("check", "toy_game.mutants:LEAKING", "--matches", "1", "--players", "2", code=1)
     assert "non_interference" in result.stdout
     assert (
@@ -108,7 +130,7 @@ def test_check_of_a_broken_game_fails_with_the_line_that_shows_it_again() -> Non
     assert "FAILED toy_game.mutants:LEAKING: 0 of 1 matches" in result.stdout
 
 
-def test_check_of_a_broken_game_as_json() -> None:
+def test_check_of_a_broken_game_as_json(games_json: Callable[..., Any]) -> None:
     report = games_json("check", "toy_game.mutants:LEAKING", "--matches", "1", code=1)
     assert report["passed"] is False
     failure = report["failures"][0]
@@ -116,18 +138,20 @@ def test_check_of_a_broken_game_as_json() -> None:
     assert failure["command"].startswith("crosstown games check toy_game.mutants:LEAKING --players 2 --seed 0")
 
 
-def test_check_refuses_a_number_of_players_the_game_does_not_have() -> None:
-    assert games("check", "toy", "--players", "9", code=2).stderr == "toy is for 2, 3, 4 players, not 9\n"
+def test_check_refuses_a_number_of_players_the_game_does_not_have(games: Games) -> None:
+    assert games("check", "toy", "--players", "9", code=2).stderr.startswith(
+        "error: toy is for 2, 3, 4 players, not 9\n"
+    )
 
 
-def test_check_goes_on_from_a_progress_file(tmp_path: Path) -> None:
+def test_check_goes_on_from_a_progress_file(games: Games, tmp_path: Path) -> None:
     words = ("check", "toy", "--matches", "6", "--progress", str(tmp_path / "toy.jsonl"))
     games(*words)
     assert "6 of 6 matches, 6 of them in earlier runs" in games(*words).stdout
     assert "it is of a run with other numbers" in games(*words, "--seed", "1", code=2).stderr
 
 
-def test_check_plays_with_the_data_of_a_box_owner(tmp_path: Path) -> None:
+def test_check_plays_with_the_data_of_a_box_owner(games_json: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "box.toml"
     path.write_text("cards = [0, 0, 0, 0, 30]\n[weather]\nsun = 1\nrain = 0\nstorm = 0\n")
     report = games_json("check", "toy", "--matches", "3", "--data", str(path))
@@ -146,14 +170,14 @@ def test_check_plays_with_the_data_of_a_box_owner(tmp_path: Path) -> None:
         ("box.toml", "cards = ", "Invalid value"),
     ],
 )
-def test_check_refuses_data_that_does_not_fit(tmp_path: Path, name: str, text: str, told: str) -> None:
+def test_check_refuses_data_that_does_not_fit(games: Games, tmp_path: Path, name: str, text: str, told: str) -> None:
     path = tmp_path / name
     path.write_text(text)
     result = games("check", "toy", "--data", str(path), code=2)
-    assert result.stderr.startswith(f"{path}: ")
+    assert result.stderr.startswith(f"error: {path}: ")
     assert told in result.stderr
 
 
-def test_check_of_data_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_check_of_data_that_is_not_there_is_one_line(games: Games, tmp_path: Path) -> None:
     result = games("check", "toy", "--data", str(tmp_path / "none.json"), code=2)
     assert "No such file" in result.stderr

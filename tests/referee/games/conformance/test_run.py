@@ -8,6 +8,7 @@ import pytest
 from toy_game import GAME
 from toy_game.mutants import DYING, LEAKING
 
+from referee.games.api import PlayersError
 from referee.games.conformance import Failure, Plan, ProgressError, Report, make_plan, run_plan
 from referee.games.conformance.plan import FULL_MATCHES, LONG_DEAR_SHARE
 
@@ -41,7 +42,7 @@ def test_portions_hold_every_match_once(matches: int) -> None:
 
 def test_one_player_count_can_be_chosen_and_others_are_refused() -> None:
     assert make_plan(GAME, REF, players=3, matches=5).player_counts == (3,)
-    with pytest.raises(ValueError, match="toy is for 2, 3, 4 players, not 5"):
+    with pytest.raises(PlayersError, match="toy is for 2, 3, 4 players, not 5"):
         make_plan(GAME, REF, players=5)
 
 
