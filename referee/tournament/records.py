@@ -1,5 +1,6 @@
 """The records in a run folder: which of them count for a scheduled match, and where the others go."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from referee.match.spec import MatchSpec
@@ -61,6 +62,13 @@ def close_if_live(path: Path) -> Path:
         return close_record(path)
     except RecordError:
         return path
+
+
+def clear_leftovers(folder: RunFolder, match_id: str) -> None:
+    """Remove what a worker that was killed while it compressed this match's record left of the copy."""
+    with suppress(OSError):
+        for path in folder.matches.glob(f".{match_id}.*.tmp"):
+            path.unlink()
 
 
 def set_aside(folder: RunFolder, path: Path, why: str) -> Path:

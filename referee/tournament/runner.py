@@ -22,7 +22,7 @@ from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor, MatchLost
 from referee.tournament.folder import RunFolder
 from referee.tournament.journal import Journal
-from referee.tournament.records import COUNTS, live_or_closed, set_aside, why_not
+from referee.tournament.records import COUNTS, clear_leftovers, close_if_live, live_or_closed, set_aside, why_not
 from referee.tournament.schedule import count, schedule
 
 MAX_REPLAYS = 3
@@ -167,13 +167,14 @@ class Runner:
             reason, detail = result.reason, result.detail
         except MatchLost as error:
             reason, detail = EndReason.PLATFORM_FAULT, str(error)
+            clear_leftovers(self._folder, spec.match_id)
         record = live_or_closed(self._folder, spec.match_id)
         why = "lost" if record is None else why_not(record, spec)
         if record is not None and why == COUNTS:
             self._tally.played += 1
             for seat in spec.seats:
                 self._tally.failed_starts[seat.entry_id] = 0
-            self._observer.rated(record)
+            self._observer.rated(close_if_live(record))
             return
         if self._stop.is_set() and (result is None or result.status == "cancelled"):
             return  # abandoned by us: on resume it starts afresh

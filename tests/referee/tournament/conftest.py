@@ -1,6 +1,7 @@
 """Small tournaments of the toy game, and an executor that makes records up instead of playing."""
 
 import asyncio
+import gzip
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -67,7 +68,8 @@ def make_tournament(write_bot, write_file) -> Callable[..., Tournament]:
 
 
 Behaviour = str
-"""What a made-up match does: rated (the default), void, lost (no footer), cut (amid a line), hang."""
+"""What a made-up match does: rated (the default), void, lost (no footer), cut (amid a line), hang,
+'dies at the end' (the record is complete, but neither compressed nor told)."""
 
 
 @dataclass
@@ -120,6 +122,12 @@ class FakeExecutor:
         if behaviour == "hang":
             await self.killed.wait()
             raise MatchLost("killed")
+        if behaviour == "dies at the end":
+            make_record(self.records, spec)
+            closed = self.records / f"{spec.match_id}.jsonl.gz"
+            (self.records / f"{spec.match_id}.jsonl").write_bytes(gzip.decompress(closed.read_bytes()))
+            closed.rename(self.records / f".{spec.match_id}.jsonl.99.tmp")
+            raise MatchLost("the worker was killed by signal 9")
         return make_record(self.records, spec, behaviour)
 
 

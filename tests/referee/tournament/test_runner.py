@@ -45,6 +45,16 @@ def test_results_do_not_depend_on_the_number_of_slots_or_on_who_is_slow(make_tou
     assert rankings() == one
 
 
+def test_a_match_whose_worker_died_after_its_end_counts(make_tournament, play, run_folder):
+    run = play(make_tournament(), script={1: ["dies at the end"]})
+    assert (run.summary.played, run.summary.void) == (4, 0)
+    assert sorted(path.name for path in run_folder.matches.iterdir()) == [
+        *sorted(p.name for p in run.log.records),
+        "void",
+    ]
+    assert all(path.suffix == ".gz" for path in run.log.records)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_matches_in_progress_finish_and_starts_no_more(make_tournament, play, run_folder, number):
     sent = []
