@@ -27,6 +27,9 @@ RECORDED_STRAY_MESSAGES = 10
 GRACE_NS = 2_000_000
 """A deadline is judged this much after it, so that an answer which is here but unread is seen first."""
 
+MOST_LIMITS = 2
+"""So many times its limit a decision may last for the referee's own lag; then the time-out is suspect."""
+
 
 class Panel:
     """All seats of one match. `events` grows as the match goes on; seats are told what they have not seen yet."""
@@ -161,8 +164,14 @@ class Panel:
         # A bot that is gone has crashed, however late it was; how is about to be told.
         if question.open and not seat.bot.ending:
             try:
-                self._measure(seat, question, self._clock.now_ns())
-                self._time_out(seat, question, "no answer")
+                now_ns = self._clock.now_ns()
+                self._measure(seat, question, now_ns)
+                left_ns = question.limit_ns - question.charged_ns
+                if left_ns < 0 or question.wall_ns > MOST_LIMITS * question.limit_ns:
+                    self._time_out(seat, question, "no answer")
+                else:  # time that the referee was late by is given back
+                    at = now_ns + left_ns + GRACE_NS
+                    question.timer = self._clock.call_at(at, lambda: self._judge_time(seat, question))
             except Exception as error:
                 self._break(error)
 

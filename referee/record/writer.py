@@ -43,14 +43,15 @@ class RecordWriter:
         self._pending: list[str] = []
         self._written = 0
         self._fd = -1
+        exists = f"match {header.match_id} has a record in {folder} already"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if (folder / f"{header.match_id}{CLOSED_SUFFIX}").exists():
-                raise FileExistsError
+                raise RecordExistsError(exists)
             self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except FileExistsError:
-            raise RecordExistsError(f"match {header.match_id} has a record in {folder} already") from None
         except OSError as error:
+            if self.path.exists():
+                raise RecordExistsError(exists) from None
             raise RecordError(f"cannot create the record {self.path}: {error.strerror}") from error
         self._add(header_body(header))
         self.flush()
