@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rich.console import Console
 from rich.markdown import Markdown
+from rich.table import Table
 from rich.text import Text
 
 from referee.cli.output import console, duration, print_json, print_text, table
@@ -70,12 +72,7 @@ def print_report(report: Report, *, suffix: str, as_json: bool) -> None:
         print_json(_report(report, suffix))
         return
     out = console()
-    rows = table([("covered", "left"), ("", "left")], plain=not out.is_terminal)
-    rows.show_header = False
-    rows.columns[0].no_wrap, rows.columns[1].no_wrap = True, False
-    for heading, line in coverage(report.tally):
-        rows.add_row(Text(heading, style="bold"), Text(line))
-    out.print(rows)
+    _print_coverage(out, report)
     traces: set[str] = set()
     for failure in report.failures:
         out.print(Text.assemble((f"{failure.check}: ", "bold red"), failure.message))
@@ -91,10 +88,22 @@ def print_report(report: Report, *, suffix: str, as_json: bool) -> None:
     out.print(Text.assemble(verdict, f" {report.game}: {counts}"))
 
 
+def _print_coverage(out: Console, report: Report) -> None:
+    if not out.is_terminal:
+        for heading, line in coverage(report.tally):
+            print_text(f"{heading}: {line}")
+        return
+    rows = Table(box=None, show_header=False, pad_edge=False)
+    for heading, line in coverage(report.tally):
+        rows.add_row(Text(heading, style="bold", no_wrap=True), Text(line))
+    out.print(rows)
+
+
 def _place(failure: Failure) -> str:
+    options = "default options" if failure.options == "{}" else f"options {failure.options}"
     return (
         f"in a match of {failure.players} players, seed {failure.seed}, at node {failure.node} after "
-        f"{failure.decision} decisions, options {failure.options}"
+        f"{failure.decision} decisions, {options}"
     )
 
 

@@ -117,7 +117,7 @@ def report(
         job.seed,
         None if trial is None else trial.node,
         None if trial is None else trial.decisions,
-        json.dumps({name: value for name, value in options.items() if name != DATA_OPTION}),
+        json.dumps({o.name: options[o.name] for o in game.options if options.get(o.name, o.default) != o.default}),
         trace,
     )
 

@@ -108,7 +108,7 @@ def test_a_game_that_is_not_at_the_named_place_is_one_line(games: Games, ref: st
 
 def test_check_passes_with_its_coverage(games: Games) -> None:
     shown = games("check", "toy", "--matches", "3").stdout
-    assert "2 players 1, 3 players 1, 4 players 1" in shown
+    assert "matches: 2 players 1, 3 players 1, 4 players 1\n" in shown
     assert "passed toy: 3 of 3 matches" in shown
 
 
