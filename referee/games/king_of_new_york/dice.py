@@ -183,7 +183,7 @@ def conversions(counts: tuple[int, int, int], ways: tuple[tuple[int, int], ...])
             for ends in reach.values():
                 if source in ends:
                     ends.add(target)
-    found = {(0, 0, 0)}
+    found: set[tuple[int, ...]] = {(0, 0, 0)}
     for face, count in zip(faces, counts, strict=True):
         for _ in range(count):
             found = {

@@ -1,6 +1,6 @@
 """What happens in a match, as everyone sees it: the game has no secrets.
 
-Seat -1 is nobody. `cause` says where something came from: a face, a card's id, or one of `CAUSES`.
+Seat -1 is nobody. `cause` says where something came from: a card's id, or one of `CAUSES`.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,19 @@ from typing import Any, ClassVar, TypeAlias
 
 from referee.games.api import Event
 
-CAUSES = ("income", "entering", "reward", "cost", "superstar", "statue_of_liberty", "ouch", "attack")
+CAUSES = (
+    "income",
+    "entering",
+    "reward",
+    "cost",
+    "superstar",
+    "statue_of_liberty",
+    "energy",
+    "heart",
+    "ouch",
+    "attack",
+    "withdrawn",
+)
 MOVE_REASONS = ("move", "forced", "dash", "ride", "flee", "leave", "advance", "turn_end")
 """Why a monster is where it is: the Move step (chosen or forced), Super Speed, Subway, fleeing, no room for two in
 Manhattan, a zone further, the option enter_at_turn_end."""
@@ -195,8 +207,8 @@ class UnitPushed:
     KIND: ClassVar[str] = "unit_pushed"
     seat: int
     unit: str
-    source: str
-    target: str
+    left: str
+    borough: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,13 +250,13 @@ class Stayed:
 
 @dataclass(frozen=True, slots=True)
 class Bought:
-    """`source` is market, discards, or free (Columbia University)."""
+    """`origin` is market, discards, or free (Columbia University)."""
 
     KIND: ClassVar[str] = "bought"
     seat: int
     card: str
     cost: int
-    source: str
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +305,14 @@ class Eliminated:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrew:
+    """A seat left the match; if its monster was alive it is eliminated next."""
+
+    KIND: ClassVar[str] = "withdrew"
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The match is over; `winner` -1: nobody. `reason` is one of END_REASONS."""
 
@@ -331,6 +351,7 @@ KingEvent: TypeAlias = (
     | ExtraTurn
     | GoalMoved
     | Eliminated
+    | Withdrew
     | Finished
 )
 
@@ -364,6 +385,7 @@ CLASSES: tuple[type[Any], ...] = (
     ExtraTurn,
     GoalMoved,
     Eliminated,
+    Withdrew,
     Finished,
 )
 """In the order of their fields in the Event message."""

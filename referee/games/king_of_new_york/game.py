@@ -92,7 +92,7 @@ class KingOfNewYork:
         counts["carapace"] = state.carapace_left + sum(state.carapace)
         counts["superstar"] = int(state.superstar == NOBODY or not state.out[state.superstar])
         counts["statue of liberty"] = int(state.statue == NOBODY or not state.out[state.statue])
-        counts["monsters off the board though alive"] = 0 if not state.turn else state.where.count(NOWHERE) - (
-            state.players - state.out.count(0)
+        counts["monsters off the board though alive"] = (
+            0 if not state.turn else state.where.count(NOWHERE) - (state.players - state.out.count(0))
         )
         return counts

@@ -95,10 +95,10 @@ def _order(state: "KingState", seat: int, card: int, cost: int, source: str) -> 
     state.log.append(event(Bought, seat, box.card_ids[card], cost, source))
     for hook in box.abilities.ordered[card]:
         hook(state, seat, card)
-    effect = [(EFFECT, seat, card)]
+    effect: list[Task] = [(EFFECT, seat, card)]
     if not box.keep_cards >> card & 1:
         effect.insert(0, (BIN, card))
-    refill = [(REFILL,)]
+    refill: list[Task] = [(REFILL,)]
     if not box.claim_persists:
         refill.insert(0, (LAPSE,))
     state.agenda += [*effect, *refill] if box.refill_first else [*refill, *effect]

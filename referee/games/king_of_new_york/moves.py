@@ -109,9 +109,9 @@ def before_menu(state: "KingState", task: Task) -> Menu:
     """Roll, or first move by a card."""
     seat = task[1]
     menu: list[KingAction] = [PASS]
-    if state.keep[seat] & state.box.abilities.early_move and not state.dashed:
-        if funds(state, seat) >= state.move_cost:
-            menu += [DASHES[borough] for borough in _free_moves(state, seat, leaving=False)]
+    able = state.keep[seat] & state.box.abilities.early_move and not state.dashed
+    if able and funds(state, seat) >= state.move_cost:
+        menu += [DASHES[borough] for borough in _free_moves(state, seat, leaving=False)]
     return menu + extras(state, seat)
 
 

@@ -14,7 +14,7 @@ from referee.games.king_of_new_york.actions import (
     Swap,
     remove,
 )
-from referee.games.king_of_new_york.agenda import DEFENCE, DESTROY, REACT, RESOLVE, Task
+from referee.games.king_of_new_york.agenda import DEFENCE, DESTROY, REACT, Task
 from referee.games.king_of_new_york.damage import CLAWS, ouch, strike
 from referee.games.king_of_new_york.dice import swap_die, swaps
 from referee.games.king_of_new_york.elimination import clockwise
@@ -64,9 +64,9 @@ def resolve_menu(state: "KingState", task: Task) -> Menu:
     if ATTACK in left and state.web[seat] and (removable or state.owned & abilities.web_tax):
         most = min(state.web[seat], state.dice[ATTACK] + bonus[ATTACK])
         menu += [remove("attack", tokens) for tokens in range(1, most + 1)]
-    if DESTRUCTION in left and keep & abilities.redirect.mask and not state.box.redirect_per_die:
-        if funds(state, seat) >= abilities.redirect.least(keep):
-            menu += [REDIRECTS[borough] for borough in range(len(BOROUGHS)) if borough != state.where[seat]]
+    able = DESTRUCTION in left and keep & abilities.redirect.mask and not state.box.redirect_per_die
+    if able and funds(state, seat) >= abilities.redirect.least(keep):
+        menu += [REDIRECTS[borough] for borough in range(len(BOROUGHS)) if borough != state.where[seat]]
     if keep & abilities.swap_dice:
         menu += swaps(state)
     return menu + extras(state, seat)

@@ -24,6 +24,7 @@ from referee.games.king_of_new_york.agenda import Task
 from referee.games.king_of_new_york.box import Box
 from referee.games.king_of_new_york.cards import special
 from referee.games.king_of_new_york.elimination import eliminate
+from referee.games.king_of_new_york.events import Withdrew, event
 from referee.games.king_of_new_york.names import (
     BOROUGHS,
     FACE_NUMBER,
@@ -36,7 +37,7 @@ from referee.games.king_of_new_york.names import (
     TILES_PER_STACK,
     UNIT_KINDS,
 )
-from referee.games.king_of_new_york.observation import Observation, observe, to_dict
+from referee.games.king_of_new_york.observation import Observation, Remembered, observe, setting_of, to_dict
 
 Step: TypeAlias = "Callable[[KingState, Task], None]"
 MenuMaker: TypeAlias = "Callable[[KingState, Task], Menu]"
@@ -133,6 +134,7 @@ class KingState:
         "jinx_left",
         "keep",
         "killed",
+        "left",
         "life",
         "living",
         "log",
@@ -148,9 +150,11 @@ class KingState:
         "pool",
         "razed",
         "reason",
+        "remembered",
         "rerolls",
         "rides",
         "roll",
+        "setting",
         "shown",
         "site",
         "souvenirs",
@@ -176,6 +180,7 @@ class KingState:
         units = len(BOROUGHS) * UNIT_KINDS
         self.box = box
         self.players = players
+        self.setting = setting_of(box, players)
         self.life = [box.start_life] * players
         self.vp = [0] * players
         self.energy = [0] * players
@@ -271,6 +276,8 @@ class KingState:
         """1: Destruction is good for Units only."""
         self.deaths = 0
         """Number of the last elimination."""
+        self.left = 0
+        """Seats that have left the match."""
         self.winner = NOBODY
         self.reason = ""
         """Why the match ended; empty before."""
@@ -285,6 +292,8 @@ class KingState:
         self.index: dict[KingAction, KingAction] | None = None
         """The menu for looking up, where it is long."""
         self.log: list[Event] = []
+        self.remembered = Remembered()
+        """For the next observation."""
         self._run()
 
     @property
@@ -434,12 +443,15 @@ class KingState:
         return card if card >= 0 and self.deck >> card & 1 else -1
 
     def withdraw(self, seat: int) -> list[Event]:
-        """As an elimination, at once. A single monster left wins at once too."""
+        """As an elimination, at once, if the seat is not out already. A single monster left wins at once too."""
         if self.reason:
             raise IllegalAction(f"seat {seat} cannot leave: the match is over")
-        if type(seat) is not int or not 0 <= seat < self.players or self.out[seat]:
-            raise IllegalAction(f"seat {seat} cannot leave: there is no such seat, or it is out already")
-        log: list[Event] = []
+        if type(seat) is not int or not 0 <= seat < self.players or self.left >> seat & 1:
+            raise IllegalAction(f"seat {seat} cannot leave: there is no such seat, or it has left already")
+        log: list[Event] = [event(Withdrew, seat)]
+        self.left |= 1 << seat
+        if self.out[seat]:
+            return log
         self.log = log
         eliminate(self, [seat], "withdrawn")
         if self.living <= 1:
@@ -470,6 +482,7 @@ class KingState:
         other = KingState.__new__(KingState)
         other.box = self.box
         other.players = self.players
+        other.setting = self.setting
         other.life = self.life[:]
         other.vp = self.vp[:]
         other.energy = self.energy[:]
@@ -526,6 +539,7 @@ class KingState:
         other.force = self.force
         other.units_only = self.units_only
         other.deaths = self.deaths
+        other.left = self.left
         other.winner = self.winner
         other.reason = self.reason
         other.agenda = self.agenda[:]
@@ -535,6 +549,7 @@ class KingState:
         other.menu = self.menu
         other.index = self.index
         other.log = []
+        other.remembered = self.remembered.copy()
         return other
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,207 @@
-"""Stub replaced below."""
-def text_board(o): return ""
-def describe_action(a): return ""
-def describe_event(p): return ""
+"""The position as text, and sentences for actions and events."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from referee.games.king_of_new_york.actions import KingAction
+from referee.games.king_of_new_york.box import default_data, shipped_card_ids
+from referee.games.king_of_new_york.events import KingEvent
+from referee.games.king_of_new_york.names import (
+    BOROUGHS,
+    FACES,
+    GOALS,
+    MANHATTAN,
+    MONSTERS,
+    NO_CARD,
+    NO_TILE,
+    NOBODY,
+    NOWHERE,
+    STACKS_PER_BOROUGH,
+    UNIT_KINDS,
+    UNITS,
+    ZONE_COUNT,
+    ZONES,
+)
+from referee.games.king_of_new_york.observation import Observation
+from referee.games.king_of_new_york.sentences import ACTION_SENTENCES, EVENT_SENTENCES
+
+_WIDTH = 100
+
+
+@cache
+def card_titles() -> dict[str, str]:
+    """Titles by card id, from the data shipped."""
+    return {card["id"]: card["name"] for card in default_data()["cards"]}
+
+
+def text_board(o: Observation) -> str:
+    """Seats, boroughs, market and dice, in at most 100 columns."""
+    lines = [_headline(o), "", *_seat_lines(o), "", *_borough_lines(o), "", *_card_lines(o)]
+    lines += _turn_lines(o)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _headline(o: Observation) -> str:
+    if o.reason:
+        winner = "nobody" if o.winner == NOBODY else f"seat {o.winner}, {MONSTERS[o.winner]},"
+        return f"King of New York: the match is over, {winner} has won ({words(o.reason)})"
+    asked = "chance decides" if o.asked == NOBODY else f"seat {o.asked} is asked: {words(o.question)}"
+    return f"King of New York, turn {o.turn} of seat {o.active}; {asked}"
+
+
+def _seat_lines(o: Observation) -> list[str]:
+    lines = ["seat  monster       life  VP  energy  place                tokens, trophies, goal cards"]
+    for seat in range(o.setting.players):
+        place = _place(o, seat)
+        mark = ">" if seat == o.active else " "
+        seats = o.seats
+        line = f"{mark}{seat}    {MONSTERS[seat]:<13}{seats.life[seat]:>4}{seats.vp[seat]:>5}{seats.energy[seat]:>7}"
+        lines.append(f"{line}   {place:<21}{', '.join(_belongings(o, seat))}")
+        lines += _wrapped("keeps ", [card_titles()[card] for card in cards_of(o.holdings.keep[seat])], 6)
+    return lines
+
+
+def _place(o: Observation, seat: int) -> str:
+    where = o.seats.where[seat]
+    if o.holdings.out[seat]:
+        return f"out (event {o.holdings.out[seat]})"
+    if where == NOWHERE:
+        return "not placed"
+    if where == MANHATTAN:
+        berth = o.seats.berth[seat]
+        return f"{ZONES[berth % ZONE_COUNT].title()} Manhattan, {'5-6' if berth >= ZONE_COUNT else '2-4'}"
+    return words(BOROUGHS[where]).title()
+
+
+def _belongings(o: Observation, seat: int) -> list[str]:
+    held = o.holdings
+    found = [
+        f"{count} {name}"
+        for name, count in (("web", held.web[seat]), ("jinx", held.jinx[seat]), ("carapace", held.carapace[seat]))
+        if count
+    ]
+    for unit, name in enumerate(UNITS):
+        if held.trophies[seat * UNIT_KINDS + unit]:
+            found.append(f"{held.trophies[seat * UNIT_KINDS + unit]} {name}")
+    for goal, holder in zip(GOALS, (o.cards.superstar, o.cards.statue), strict=True):
+        if holder == seat:
+            found.append(words(goal).title().replace(" Of ", " of "))
+    return found
+
+
+def _borough_lines(o: Observation) -> list[str]:
+    lines = ["borough        stacks: top building (dice to destroy), tiles below      Units (new ones)"]
+    for borough, name in enumerate(BOROUGHS):
+        first = borough * STACKS_PER_BOROUGH
+        stacks = " ".join(f"{_stack(o, stack):<21}" for stack in range(first, first + STACKS_PER_BOROUGH))
+        units = []
+        for unit, unit_name in enumerate(UNITS):
+            count = o.board.units[borough * UNIT_KINDS + unit]
+            fresh = o.board.fresh[borough * UNIT_KINDS + unit]
+            if count:
+                units.append(f"{count} {unit_name[:3]}" + (f"({fresh})" if fresh else ""))
+        mark = "*" if o.board.souvenirs >> borough & 1 else " "
+        lines.append(f"{words(name).title():<14}{mark}{stacks}{' '.join(units)}"[:_WIDTH])
+    if o.board.souvenirs:
+        lines.append("* has a Souvenir token")
+    unseen = [f"{count} {o.setting.tile_names[tile - 1]}" for tile, count in enumerate(o.board.pool) if count]
+    return lines + _wrapped("covered ", unseen, 8)
+
+
+def _stack(o: Observation, stack: int) -> str:
+    tile = o.board.tops[stack]
+    if tile == NO_TILE:
+        return f"{stack:>2} -"
+    name = o.setting.tile_names[tile - 1][:13]
+    return f"{stack:>2} {name}({o.setting.tile_durability[tile - 1]})+{o.board.covered[stack]}"
+
+
+def _card_lines(o: Observation) -> list[str]:
+    cards = o.cards
+    market = [
+        f"{card_titles()[shipped_card_ids()[card]]} ({o.setting.card_costs[card]})" if card != NO_CARD else "-"
+        for card in cards.market
+    ]
+    lines = _wrapped("market ", market, 7)
+    lines.append(
+        f"deck {cards.deck.bit_count()} cards, discards {cards.discards.bit_count()}; supply {cards.web_left} web, "
+        f"{cards.jinx_left} jinx, {cards.carapace_left} carapace"
+    )
+    lines += _wrapped("discards ", [card_titles()[card] for card in cards_of(cards.discards)], 9)
+    if cards.claims:
+        lines.append("the next Keep card goes to seat " + ", ".join(map(str, cards.claims)))
+    if cards.extra:
+        lines.append("extra turns: seat " + ", ".join(str(turn >> 1) for turn in cards.extra))
+    return lines
+
+
+def _turn_lines(o: Observation) -> list[str]:
+    now = o.turn_state
+    lines = []
+    if any(now.dice) or any(now.bonus):
+        lines.append(f"dice: {counted(now.dice)}; added: {counted(now.bonus)}; rerolls left {now.rerolls}")
+    if now.force:
+        lines.append(f"Destruction left to use: {now.force}" + (" (Units only)" if now.units_only else ""))
+    if any(now.hit):
+        hits = [f"seat {seat} {points}" for seat, points in enumerate(now.hit) if points]
+        lines.append("damage about to land: " + ", ".join(hits))
+    if now.rides:
+        lines.append(f"Subway moves left: {now.rides}")
+    return lines
+
+
+def _wrapped(head: str, items: Sequence[str], indent: int) -> list[str]:
+    """Items with commas, broken before the right edge; nothing for no items."""
+    lines: list[str] = []
+    line = " " * max(0, indent - len(head)) + head
+    for place, item in enumerate(items):
+        part = item + ("," if place + 1 < len(items) else "")
+        if len(line) + len(part) > _WIDTH:
+            lines.append(line)
+            line = " " * indent
+        line += part + " "
+    return [*lines, line] if items else []
+
+
+def cards_of(mask: int) -> list[str]:
+    """The ids of a set of cards."""
+    return [card for number, card in enumerate(shipped_card_ids()) if mask >> number & 1]
+
+
+def words(name: str) -> str:
+    """An identifier as words."""
+    return name.replace("_", " ")
+
+
+def counted(counts: Sequence[int]) -> str:
+    """Faces with their counts."""
+    return ", ".join(f"{count} {face}" for face, count in zip(FACES, counts, strict=True) if count) or "none"
+
+
+def describe_action(action: KingAction) -> str:
+    """The action in one sentence."""
+    return _sentence(ACTION_SENTENCES[action.KIND], action)
+
+
+def describe_event(payload: KingEvent) -> str:
+    """The event in one sentence."""
+    return _sentence(EVENT_SENTENCES[payload.KIND], payload)
+
+
+def _sentence(template: str | Callable[[Any], str], value: Any) -> str:
+    if not isinstance(template, str):
+        return template(value)
+    return template.format(**{name: _shown(name, getattr(value, name)) for name in type(value).__dataclass_fields__})
+
+
+def _shown(name: str, part: Any) -> str:
+    if name == "card":
+        return card_titles()[part]
+    if name == "counts":
+        return counted(part)
+    if name in ("borough", "left"):
+        return words(part).title()
+    if name == "cause":
+        return card_titles().get(part, words(part))
+    return words(str(part)) if isinstance(part, str) else str(part)

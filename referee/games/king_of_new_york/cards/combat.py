@@ -35,7 +35,7 @@ def lose_victims_vp(effect: Effect, card: int, name: str) -> Hook:
 
 def give_token(effect: Effect, card: int, name: str) -> Hook:
     """The monster hurt by the owner gets a token."""
-    give = give_web if effect["token"] == "web" else give_jinx
+    give = {"web": give_web, "jinx": give_jinx}[effect["token"]]
 
     def hook(state: "KingState", seat: int, victim: int) -> None:
         give(state, victim)

@@ -37,14 +37,17 @@ MAKERS: Mapping[str, Callable[[Mapping[str, Any], int, str], Hook]] = {
 
 def compile_cards(cards: Sequence[Mapping[str, Any]], exchange_faces: bool) -> Abilities:
     """`cards` have passed the check; `exchange_faces`: Of Another World turns faces, not points."""
-    effects = [(number, _reading(effect, exchange_faces)) for number, card in enumerate(cards) for effect in card["effects"]]
+    effects = [
+        (number, _reading(effect, exchange_faces)) for number, card in enumerate(cards) for effect in card["effects"]
+    ]
     names = [card["id"] for card in cards]
     hooks = {
         moment: _hooks([(number, effect) for number, effect in effects if effect["on"] == moment], names)
         for moment in HOOK_MOMENTS
     }
     defence = tuple(
-        (1 << number, FACE_NUMBER[effect["face"]], effect["factor"]) for number, effect in _doing(effects, "defence_die")
+        (1 << number, FACE_NUMBER[effect["face"]], effect["factor"])
+        for number, effect in _doing(effects, "defence_die")
     )
     taps = tuple((1 << number, effect["threshold"], effect["amount"]) for number, effect in _doing(effects, "tap"))
     conversions = tuple(_conversions(effects))
