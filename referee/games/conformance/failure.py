@@ -22,8 +22,8 @@ class Failure:
     """A finding with all that is needed to see it again.
 
     `players`, `seed` and the numbers after them are None for what is found without a match. `node` counts chance,
-    decision and terminal nodes from 0, `decision` the answers given before; `options` is a JSON object of those that are
-    not at their defaults, which the seed has set.
+    decision and terminal nodes from 0, `decision` the answers given before; `options` is a JSON object of those that
+    the seed has set otherwise than by default.
     """
 
     check: str
