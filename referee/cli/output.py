@@ -67,18 +67,33 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(file=stream, width=PIPE_WIDTH, highlight=False, color_system=None, soft_wrap=True)
 
 
-def table(headings: Sequence[tuple[str, str]], *, plain: bool) -> "Table":
-    """An empty table. `headings` are (text, "left" or "right"); the first left one may fold where it is narrow."""
-    from rich import box
+def table(headings: Sequence[tuple[str, str]], *, plain: bool = True) -> "Table":
+    """An empty table. `headings` are (text, "left" or "right"). With `print_table` nothing in it is ever cut."""
     from rich.table import Table
 
-    made = Table(box=None if plain else box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    folded = False
+    made = Table(box=None, pad_edge=False, header_style="" if plain else "bold")
     for text, side in headings:
-        fold = side == "left" and not folded
-        folded = folded or fold
-        made.add_column(text, justify="left" if side == "left" else "right", no_wrap=not fold, overflow="fold")
+        made.add_column(text, justify="left" if side == "left" else "right", no_wrap=True)
     return made
+
+
+def print_table(out: "Console", made: "Table") -> None:
+    """Print a table in full: columns closer together where the terminal is narrow; it wraps what is longer still."""
+    from rich.console import Console
+
+    def needed() -> int:
+        return out.measure(made, options=out.options.update(max_width=PIPE_WIDTH)).maximum
+
+    if needed() > out.width:
+        made.collapse_padding = True
+    # The terminal's own width would make rich cut words, so the lines are made elsewhere.
+    lines = io.StringIO()
+    coloured = out.is_terminal and not out.no_color
+    Console(
+        file=lines, width=needed(), highlight=False, force_terminal=coloured, color_system="auto" if coloured else None
+    ).print(made)
+    out.file.write("\n".join(line.rstrip() for line in lines.getvalue().splitlines()) + "\n")
+    out.file.flush()
 
 
 def print_text(text: str = "") -> None:
@@ -161,7 +176,7 @@ def print_standings(rows: Sequence["Standing"], caption: str) -> None:
             _milliseconds(row.worst_move_ms),
             fault_text(row.faults),
         )
-    out.print(made)
+    print_table(out, made)
     out.print(Text(caption))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.index import load_index
-from referee.cli.output import console, duration, plural, print_json, print_text, table
+from referee.cli.output import console, duration, plural, print_json, print_table, print_text, table
 from referee.match.spec import MatchSpec
 from referee.tournament.config import Tournament
 from referee.tournament.folder import run_folders
@@ -120,7 +120,7 @@ def _print_balance(rows: list[Balance]) -> None:
         few, many = row.fewest_meetings, row.most_meetings
         meetings = str(few) if few == many else f"{few}-{many}"
         made.add_row(Text(row.name), str(row.matches), "/".join(map(str, row.by_seat)), meetings)
-    out.print(made)
+    print_table(out, made)
 
 
 def _line(spec: MatchSpec) -> str:
