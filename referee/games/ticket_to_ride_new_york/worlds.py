@@ -11,12 +11,11 @@ from referee.games.ticket_to_ride_new_york.actions import CARDS, COLORS, TAXI
 from referee.games.ticket_to_ride_new_york.ledger import Ledger, read_ledger
 from referee.games.ticket_to_ride_new_york.market import KINDS, Market
 from referee.games.ticket_to_ride_new_york.observation import Observation
+from referee.games.ticket_to_ride_new_york.payments import place_units
 from referee.games.ticket_to_ride_new_york.tables import Tables
 from referee.games.ticket_to_ride_new_york.tickets import RETURNED_ONE, TicketDeck
 
 _TAXI_NUMBER = TAXI + 1
-_PLACEMENTS = 2000
-"""Steps of the search for the unseen cards that were paid, before it starts again in another order."""
 _SWAPS = 600
 _RESTARTS = 60
 
@@ -106,7 +105,7 @@ def _first_guess(seen: Observation, ledger: Ledger, rng: Random) -> _Guess | Non
             if card:
                 pool[card - 1] -= 1
     cards = list(ledger.cards)
-    if ledger.debts and not _place_debts(seen, ledger, cards, pools, rng):
+    if ledger.debts and not _place_debts(seen, ledger, cards, pools, starts, rng):
         return None
     cards += [0] * seen.deck_size
     starts[-1] += seen.deck_size
@@ -131,39 +130,22 @@ def _layer_starts(ledger: Ledger) -> list[int]:
     return starts
 
 
-def _place_debts(seen: Observation, ledger: Ledger, cards: list[int], pools: list[list[int]], rng: Random) -> bool:
-    """Put every paid unseen card at one of its seat's open positions; by depth first, in random order."""
-    owners = ledger.owners
-    layer_of = [layer for layer, count in enumerate(ledger.draws) for _ in range(count)]
-    # Those with the least choice first; for one seat this is the order in which it paid.
+def _place_debts(
+    seen: Observation, ledger: Ledger, cards: list[int], pools: list[list[int]], starts: list[int], rng: Random
+) -> bool:
+    """Put the paid unseen cards among the draws of the seats that paid them. False if they do not seem to fit."""
     units = [
-        (seat, card, end)
-        for seat, card, count, end in sorted(_debts(ledger), key=lambda debt: debt[3])
-        if seat != seen.viewer
-        for _ in range(count)
+        (seat, card, end) for seat, card, count, end in _debts(ledger) if seat != seen.viewer for _ in range(count)
     ]
-    steps = 0
-
-    def place(number: int) -> bool:
-        nonlocal steps
-        if number == len(units):
-            return True
-        seat, card, end = units[number]
-        choices = [at for at in range(end) if owners[at] == seat and not cards[at] and pools[layer_of[at]][card - 1]]
-        rng.shuffle(choices)
-        for at in choices:
-            steps += 1
-            if steps > _PLACEMENTS:
-                return False
-            cards[at] = card
-            pools[layer_of[at]][card - 1] -= 1
-            if place(number + 1):
-                return True
-            cards[at] = 0
-            pools[layer_of[at]][card - 1] += 1
+    open_at = {at for at, card in enumerate(cards) if not card}
+    placed = place_units(units, ledger.owners, starts, pools, open_at, rng)
+    if placed is None:
         return False
-
-    return place(0)
+    layer_of = [layer for layer, count in enumerate(ledger.draws) for _ in range(count)]
+    for at, (_, card, _) in placed:
+        cards[at] = card
+        pools[layer_of[at]][card - 1] -= 1
+    return True
 
 
 def _violation(seen: Observation, ledger: Ledger, cards: list[int]) -> int:
