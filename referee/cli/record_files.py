@@ -1,0 +1,64 @@
+"""Finds match records by what a user says: an id, its beginning, a path, a run."""
+
+from pathlib import Path
+
+from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
+from referee.tournament.errors import UsageError
+from referee.tournament.folder import RunFolder
+
+SHOWN_CANDIDATES = 5
+
+
+def find_records(run: Path | None, out: Path, *, void: bool) -> list[Path]:
+    """All records of a run (or of all runs under `out`), by name; `void`: also those set aside. UsageError if none."""
+    found = _records(run, out, void=void)
+    if not found:
+        where = run or out
+        raise UsageError(f"no match records in {where}", "start a run: crosstown run FILE, or say where: --run FOLDER")
+    return found
+
+
+def find_record(wanted: str, run: Path | None, out: Path) -> Path:
+    """The one record that `wanted` names. UsageError if there is none, or more than one."""
+    path = Path(wanted)
+    if wanted.endswith((CLOSED_SUFFIX, LIVE_SUFFIX)):
+        return path  # whoever reads it says what is wrong with it
+    records = _records(run, out, void=True)
+    exact = [record for record in records if match_id(record) == wanted]
+    found = exact or [record for record in records if match_id(record).startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(f"no match {wanted!r} in {run or out}", "see: crosstown matches list")
+    names = ", ".join(str(record) for record in found[:SHOWN_CANDIDATES])
+    more = f" and {len(found) - SHOWN_CANDIDATES} more" if len(found) > SHOWN_CANDIDATES else ""
+    raise UsageError(f"{wanted!r} may be {names}{more}", "give the whole id and --run FOLDER, or the path")
+
+
+def match_id(path: Path) -> str:
+    """The id that a record is named by; one that was set aside has more after a dot."""
+    return path.name.removesuffix(CLOSED_SUFFIX).removesuffix(LIVE_SUFFIX)
+
+
+def _records(run: Path | None, out: Path, *, void: bool) -> list[Path]:
+    if run is None:
+        folders = sorted(path for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
+    elif run.is_dir() or not (out / run).is_dir():
+        if not run.is_dir():
+            raise UsageError(f"{run} is not a folder", "give a run folder, such as runs/first")
+        folders = [run]
+    else:
+        folders = [out / run]
+    return [path for folder in folders for path in _in_folder(folder, void=void)]
+
+
+def _in_folder(folder: Path, *, void: bool) -> list[Path]:
+    """Records of a run folder, or of a plain folder of records. A live file beside its closed one is not counted."""
+    named = RunFolder(folder)
+    places = [named.matches, *([named.void] if void else [])] if named.matches.is_dir() else [folder]
+    found: dict[Path, Path] = {}
+    for place in places:
+        for path in sorted(place.iterdir()) if place.is_dir() else []:
+            if path.name.endswith((CLOSED_SUFFIX, LIVE_SUFFIX)) and not path.name.startswith("."):
+                found[place / match_id(path)] = path  # closed names sort behind live ones
+    return sorted(found.values())

@@ -1,0 +1,321 @@
+"""`crosstown matches list | show | verify` as a user meets them."""
+
+import gzip
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.cli.main import run_command
+from referee.games.api import resolve_options, state_hash
+from referee.games.keyed import KeyedChance
+from referee.games.registry import get_game
+from referee.record import Answer, Dropped, FaultLine, Footer, Header, RecordWriter, SeatHeader, SeatStats
+from referee.record.format import seed_commitment
+
+SEED = "aa" * 16
+NASTY = "\x1b[2Jred\x07 \u202egnp.exe\nnext line"
+
+
+@dataclass(frozen=True)
+class Said:
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def matches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Said]:
+    """matches('list', code=0) runs `crosstown matches list` on the runs of this test and expects that exit code."""
+
+    def matches(*words: str, code: int = 0) -> Said:
+        capsys.readouterr()
+        status = run_command(["matches", *words, "--out", str(tmp_path / "runs")])
+        said = Said(*capsys.readouterr())
+        assert status == code, said
+        return said
+
+    return matches
+
+
+def write(folder: Path, match_id: str, *, crash_after: int = 99, decisions: int = 999, close: bool = True) -> Path:
+    """A toy match in which everybody takes the first action; seat 1 may crash, and the record may be cut short."""
+    game = get_game("toy")
+    options = resolve_options("toy", game.options, {})
+    seats = (SeatHeader("00ff00ff00ff00ff", "alpha", "1"), SeatHeader("11ff00ff00ff00ff", f"beta {NASTY}", "2"))
+    writer = RecordWriter(
+        folder,
+        Header(
+            match_id, "first", 1, 0, "toy", game.rules_version, options, 2, seats, {}, seed_commitment(SEED), "", "0"
+        ),
+    )
+    state, chance = game.new_initial_state(2, options), KeyedChance(bytes.fromhex(SEED))
+    counts = [0, 0]
+    faults: tuple[Any, ...] = ()
+    while not state.is_terminal() and sum(counts) < decisions:
+        asked = state.decisions()
+        if not asked:
+            outcome = chance.choose(state.chance_stream(), state.chance_outcomes())
+            writer.chance(outcome)
+            state.apply_chance(outcome)
+        elif sum(counts) >= crash_after:
+            writer.dropped(Dropped(1, "other_match", "AAAA"))
+            writer.fault(FaultLine(1, "crashed", f"exit code 3 {NASTY}", True))
+            faults = (
+                None,
+                {"reason": "crashed", "detail": NASTY, "stderr": NASTY, "legal": ["pass()"], "exit_code": 3},
+            )
+            state.withdraw(1)
+        else:
+            actions = {decision.seat: state.legal_actions(decision.seat)[0] for decision in asked}
+            for seat, action in actions.items():
+                writer.answer(Answer(seat, game.format_action(action), 1500, 700, 0, NASTY if seat else ""))
+                counts[seat] += 1
+            state.apply(actions)
+    writer.flush()
+    if not close:
+        return writer.path
+    stats = tuple(SeatStats(count, 1500 * count, 1500 if count else 0, 700 * count) for count in counts)
+    return writer.close(
+        Footer(
+            "rated",
+            "crashed" if faults else "normal",
+            "",
+            SEED,
+            tuple(state.ranking()),
+            tuple(state.returns()),
+            state_hash(state),
+            stats,
+            faults,
+            sum(counts),
+        )
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run with a normal match, one that ended in a crash, and one in progress."""
+    folder = tmp_path / "runs" / "first"
+    write(folder / "matches", "first-0000")
+    write(folder / "matches", "first-0001", crash_after=4)
+    write(folder / "matches", "first-0002", decisions=3, close=False)
+    return folder
+
+
+def safe(text: str) -> bool:
+    return all(char.isprintable() or char == "\n" for char in text)
+
+
+def test_list_shows_every_match_with_its_end(matches: Any, run: Path) -> None:
+    rows = matches("list").stdout.splitlines()[1:]
+    assert [row.split()[0] for row in rows] == ["first-0000", "first-0001", "first-0002"]
+    assert [row.split()[-4:-2] for row in rows] == [["rated", "normal"], ["rated", "crashed"], ["unfinished", "-"]]
+    assert safe("\n".join(rows))
+
+
+def test_list_as_json(matches: Any, run: Path) -> None:
+    rows = json.loads(matches("list", "--json").stdout)
+    assert [row["reason"] for row in rows] == ["normal", "crashed", "-"]
+    assert rows[1]["ranking"] == [1, 2]
+    assert rows[0]["seats"][0] == "alpha"
+
+
+def test_list_names_what_cannot_be_read(matches: Any, run: Path) -> None:
+    (run / "matches" / "first-0003.jsonl.gz").write_bytes(b"no")
+    assert "unreadable" in matches("list").stdout
+
+
+def test_records_that_were_set_aside_are_listed_on_request(matches: Any, run: Path) -> None:
+    write(run / "matches" / "void", "first-0009")
+    assert "first-0009" not in matches("list").stdout
+    assert "first-0009" in matches("list", "--void").stdout
+
+
+def test_verify_says_how_many_are_well(matches: Any, run: Path) -> None:
+    assert matches("verify").stdout == "3 records: 2 ok, 0 wrong, 1 unfinished\n"
+    assert matches("verify", "--run", str(run)).stdout.startswith("3 records")
+    assert matches("verify", "first-0000").stdout == "1 record: 1 ok, 0 wrong\n"
+    assert matches("verify", str(run / "matches" / "first-0001.jsonl.gz")).stdout == "1 record: 1 ok, 0 wrong\n"
+
+
+def test_verify_names_the_first_wrong_line_and_exits_with_1(matches: Any, run: Path) -> None:
+    path = run / "matches" / "first-0000.jsonl.gz"
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    index = next(index for index, line in enumerate(lines) if "pass()" in line)
+    lines[index] = lines[index].replace("pass()", "draw()")
+    path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode()))
+    said = matches("verify", code=1).stdout.splitlines()
+    assert said[0].startswith(f"{path}: wrong: line {index + 1}: the line was changed")
+    assert said[-1] == "3 records: 1 ok, 1 wrong, 1 unfinished"
+    found = json.loads(matches("verify", "--json", code=1).stdout)
+    assert (found["wrong"], found["records"][0]["line"], found["records"][0]["path"]) == (1, index + 1, str(path))
+
+
+def test_verify_can_list_every_record(matches: Any, run: Path) -> None:
+    lines = matches("verify", "--all").stdout.splitlines()
+    assert [line.split(": ")[1] for line in lines[:3]] == ["ok", "ok", "unfinished"]
+
+
+def test_no_records_is_a_usage_error(matches: Any, tmp_path: Path) -> None:
+    for command in ("list", "verify"):
+        said = matches(command, code=2)
+        assert "no match records in" in said.stderr
+        assert "next: start a run" in said.stderr
+
+
+def test_show_prints_moves_times_notes_and_the_end(matches: Any, run: Path) -> None:
+    shown = matches("show", "first-0001").stdout
+    assert "match first-0001, toy rules 1" in shown
+    assert "seat 0 alpha: stash(card=" in shown
+    assert "1.5 ms" in shown
+    assert "note: \\x1b[2Jred\\x07 \\u202egnp.exe\\nnext line" in shown
+    assert "seat 1 fault: crashed, leaves: exit code 3" in shown
+    assert "a message was dropped (other_match)" in shown
+    assert "ended: crashed (rated)" in shown
+    assert "ranking: seat 0: 1  seat 1: 2" in shown
+    assert "exit_code: 3" in shown
+    assert "seat  coins  cards  stash  turns" in shown
+    assert safe(shown)
+
+
+def test_show_prints_one_position(matches: Any, run: Path) -> None:
+    start = matches("show", "first-0000", "--step", "0").stdout
+    assert start.startswith("step 0\nstart\n")
+    after = matches("show", "first-0000", "--step", "7").stdout
+    assert "seat 0 alpha: stash(card=" in after
+    assert "seat 1 beta" in after
+    assert "your hand" not in after
+    assert "your hand" in matches("show", "first-0000", "--step", "7", "--seat", "1").stdout
+
+
+def test_show_all_prints_every_position(matches: Any, run: Path) -> None:
+    shown = matches("show", "first-0000", "--all").stdout
+    steps = [int(number) for number in re.findall(r"^step (\d+)$", shown, re.MULTILINE)]
+    assert steps == list(range(len(steps)))
+    assert shown.count("seat  coins  cards") == len(steps)
+
+
+def test_a_cut_record_is_shown_as_far_as_it_goes(matches: Any, run: Path) -> None:
+    path = run / "matches" / "first-0002.jsonl"
+    path.write_bytes(path.read_bytes()[:-9])
+    shown = matches("show", "first-0002").stdout
+    assert "seat 0 alpha: stash(card=" in shown
+    assert shown.rstrip().endswith("unfinished: the record has no footer")
+
+
+def test_a_damaged_record_says_where_it_ends(matches: Any, run: Path) -> None:
+    path = run / "matches" / "first-0002.jsonl"
+    lines = path.read_text().splitlines()
+    lines[4] = "hello"
+    path.write_text("\n".join(lines) + "\n")
+    assert "damaged: line 5: the line does not end in a chained hash" in matches("show", "first-0002").stdout
+
+
+def test_a_record_that_does_not_follow_the_rules_says_where(matches: Any, run: Path, tmp_path: Path) -> None:
+    writer = RecordWriter(tmp_path, replace(header_of(run), match_id="odd"))
+    writer.chance(99)
+    writer.flush()
+    shown = matches("show", str(writer.path)).stdout
+    assert "line 2 cannot be followed: illegal_action: 99 cannot come" in shown
+
+
+def header_of(run: Path) -> Header:
+    from referee.record import read_record
+
+    return read_record(run / "matches" / "first-0000.jsonl.gz").header
+
+
+def test_a_game_that_is_not_installed_is_shown_without_boards(matches: Any, run: Path, tmp_path: Path) -> None:
+    writer = RecordWriter(tmp_path, replace(header_of(run), match_id="odd", game="checkers"))
+    assert "no board: unknown game 'checkers'" in matches("show", str(writer.path)).stdout
+
+
+def test_show_as_json(matches: Any, run: Path) -> None:
+    record = json.loads(matches("show", "first-0001", "--json").stdout)
+    assert record["complete"] is True
+    assert record["header"]["match_id"] == "first-0001"
+    assert record["footer"]["reason"] == "crashed"
+    assert {line["kind"] for line in record["lines"]} == {"chance", "answer", "faultline", "dropped"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("show", "nothing"), "no match 'nothing' in"),
+        (("show", "first-000"), "'first-000' may be"),
+        (("show", "first-0000", "--step", "9999"), "there is no step 9999"),
+        (("show", "first-0000", "--seat", "5"), "there is no seat 5"),
+        (("show", "none.jsonl.gz"), "cannot read the record none.jsonl.gz"),
+        (("show", "first-0000", "--run", "second"), "second is not a folder"),
+        (("verify", "nothing"), "no match 'nothing' in"),
+    ],
+)
+def test_what_does_not_exist_is_named_with_a_next_step(matches: Any, run: Path, words: Any, said: str) -> None:
+    stderr = matches(*words, code=2).stderr
+    assert said in stderr
+    assert "next: " in stderr
+    assert "Traceback" not in stderr
+
+
+def test_a_run_is_found_by_its_name(matches: Any, run: Path) -> None:
+    assert "first-0000" in matches("list", "--run", "first").stdout
+
+
+class Terminal:
+    """`crosstown matches show` on a pseudo terminal."""
+
+    def __init__(self, path: Path) -> None:
+        self.seen = ""
+        self.master, slave = pty.openpty()
+        tests = Path(__file__).resolve().parents[2]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "referee.cli.main", "matches", "show", str(path)],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**os.environ, "PYTHONPATH": str(tests / "toy_game"), "TERM": "xterm"},
+        )
+        os.close(slave)
+
+    def until(self, part: str, limit_s: float = 20.0) -> str:
+        """What appears up to `part`; what comes after it is left for the next call."""
+        end = time.monotonic() + limit_s
+        while part not in self.seen:
+            assert select.select([self.master], [], [], max(0.0, end - time.monotonic()))[0], self.seen
+            self.seen += os.read(self.master, 65536).decode()
+        before, _, self.seen = self.seen.partition(part)
+        return before
+
+    def press(self, keys: str) -> None:
+        os.write(self.master, keys.encode())
+
+
+def test_keys_step_through_a_match(run: Path) -> None:
+    terminal = Terminal(run / "matches" / "first-0000.jsonl.gz")
+    try:
+        for keys, step in [("", 0), ("n", 1), ("n", 2), ("p", 1), ("\x1b[C", 2), ("\x1b[D", 1), ("g", 0), ("p", 0)]:
+            terminal.press(keys)
+            terminal.until(f"step {step} of ")
+            terminal.until("q quit")
+        for key in "j12":
+            terminal.press(key)
+            terminal.until("jump to step: " if key == "j" else key)
+        terminal.press("\r")
+        terminal.until("step 12 of ")
+        terminal.until("q quit")
+        terminal.press("e")
+        assert "ended: normal (rated)" in terminal.until("q quit", 5)
+        terminal.press("q")
+        assert terminal.process.wait(10) == 0
+    finally:
+        terminal.process.kill()
+        os.close(terminal.master)
