@@ -13,6 +13,8 @@ from referee.games.shibuya.board import BOARD_BITS, FIELD_BITS, FIELDS, SLOTS
 
 PEDESTRIANS = 8
 """Pedestrians of a team."""
+PLACES_OF = tuple(tuple(place for place in range(PEDESTRIANS) if mask >> place & 1) for mask in range(1 << PEDESTRIANS))
+"""Mask of waiting pedestrians to their numbers, ascending."""
 MAX_GOALS = 16
 """Most goal fields a layout may give a team."""
 OFF_GRID = FIELDS

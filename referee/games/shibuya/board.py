@@ -46,19 +46,10 @@ def fields_of(mask: int) -> tuple[int, ...]:
     """The field indices of a mask, ascending."""
     found = []
     while mask:
-        bit = mask & -mask
-        mask ^= bit
-        found.append(FIELD_OF_BIT[bit])
-    return tuple(found)
-
-
-def places_of(mask: int) -> tuple[int, ...]:
-    """The numbers of the bits that are set, ascending."""
-    found = []
-    while mask:
-        bit = mask & -mask
-        mask ^= bit
-        found.append(bit.bit_length() - 1)
+        length = mask.bit_length()
+        mask ^= BIT_AT[length]
+        found.append(FIELD_AT[length])
+    found.reverse()
     return tuple(found)
 
 

@@ -1,6 +1,6 @@
 """Where pedestrians can go: the moving rules, by flood fill on bitboards."""
 
-from referee.games.shibuya.actions import OFF_GRID
+from referee.games.shibuya.actions import OFF_GRID, PLACES_OF
 from referee.games.shibuya.board import (
     BIT_AT,
     BOARD_BITS,
@@ -8,7 +8,6 @@ from referee.games.shibuya.board import (
     TILE_AT,
     flood,
     neighbours_of,
-    places_of,
     tiles_of,
 )
 from referee.games.shibuya.position import Area, Position
@@ -127,6 +126,6 @@ def _goal_targets(setup: Setup, team: int, fronts: int) -> int:
 def _barred_now(position: Position, opponent: int) -> int:
     """The fields before starts where an opponent still waits and before its goals with room."""
     mask = position.room[opponent]
-    for number in places_of(position.waiting[opponent]):
+    for number in PLACES_OF[position.waiting[opponent]]:
         mask |= position.setup.start_bits[opponent][number]
     return mask

@@ -11,6 +11,7 @@ from referee.games.shibuya.actions import (
     MOVES,
     OFF_GRID,
     PASS,
+    PLACES_OF,
     TARGET_AT,
     TARGET_BITS,
     Build,
@@ -19,7 +20,7 @@ from referee.games.shibuya.actions import (
     Place,
     ShibuyaAction,
 )
-from referee.games.shibuya.board import FIELD_BITS, SLOT_MASKS, SLOTS, fields_of, places_of
+from referee.games.shibuya.board import FIELD_BITS, SLOT_MASKS, SLOTS, fields_of
 from referee.games.shibuya.events import (
     BuildChosen,
     Finished,
@@ -313,7 +314,7 @@ class ShibuyaState:
             position.covered,
             position.looks,
             (fields_of(red), fields_of(blue)),
-            (places_of(red_waiting), places_of(blue_waiting)),
+            (PLACES_OF[red_waiting], PLACES_OF[blue_waiting]),
             (red_goals, blue_goals),
             self.winner,
             self.reason,
@@ -355,7 +356,7 @@ class ShibuyaState:
             "teams": [
                 {
                     "fields": list(fields_of(position.grid[team])),
-                    "waiting": list(places_of(position.waiting[team])),
+                    "waiting": list(PLACES_OF[position.waiting[team]]),
                     "goals": list(position.goals[team]),
                 }
                 for team in (0, 1)
