@@ -1,0 +1,119 @@
+"""A run of the toy game as it lies on disk, made without playing; commands run in this process."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pytest
+
+from referee.cli.main import run_command
+from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
+from referee.record.format import seed_commitment
+from referee.tournament.config import Tournament
+from referee.tournament.entrants import load_tournament
+from referee.tournament.folder import RunFolder
+from referee.tournament.identity import describe, digest
+from referee.tournament.journal import Journal, read_journal
+from referee.tournament.schedule import schedule
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command printed and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def crosstown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Callable[..., Printed]]:
+    """crosstown("run", "cup.toml") runs the command line in `tmp_path`."""
+    before = Path.cwd()
+    os.chdir(tmp_path)
+
+    def run(*words: str) -> Printed:
+        capfd.readouterr()
+        code = run_command(words)
+        printed = capfd.readouterr()
+        return Printed(code, printed.out, printed.err)
+
+    yield run
+    os.chdir(before)
+
+
+@pytest.fixture
+def write_tournament(tmp_path: Path) -> Callable[..., Path]:
+    """write_tournament("cup", blocks=2) leaves cup.toml with two bots, "<ann>" and "[b]bob"."""
+
+    def write(name: str = "cup", blocks: int = 2, seed: int = 1) -> Path:
+        lines = ['game = "toy"', f"seed = {seed}", f"blocks = {blocks}"]
+        for folder, shown in (("ann", "<ann>"), ("bob", "[b]bob")):
+            bot = tmp_path / "bots" / folder
+            bot.mkdir(parents=True, exist_ok=True)
+            (bot / "bot.toml").write_text(
+                f'name = "{shown}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n'
+            )
+            (bot / "bot.py").write_text(f"# {folder}\n")
+            lines += ["[[bots]]", f'path = "bots/{folder}"']
+        path = tmp_path / f"{name}.toml"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
+    """make_run("cup", played=3) leaves runs/cup with its first matches played: the first bot wins, but loses match 1
+    by a crash."""
+
+    def make(name: str = "cup", blocks: int = 2, seed: int = 1, played: int = 4, out: str = "runs") -> RunFolder:
+        tournament = load_tournament(write_tournament(name, blocks, seed))
+        folder = RunFolder(tmp_path / out / name)
+        folder.make()
+        description = describe(tournament)
+        with Journal(folder.journal, read_journal(folder.journal)) as journal:
+            journal.append("created", format=1, hash=digest(description), configuration=description)
+        for spec in list(schedule(tournament))[:played]:
+            _record(folder, tournament, spec)
+        return folder
+
+    return make
+
+
+def _record(folder: RunFolder, tournament: Tournament, spec) -> None:
+    header = Header(
+        match_id=spec.match_id,
+        tournament=spec.tournament,
+        place=spec.place,
+        block=spec.block,
+        game=spec.game,
+        rules_version=1,
+        options=spec.options,
+        players=2,
+        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version) for seat in spec.seats),
+        limits=asdict(spec.limits),
+        seed_commitment=seed_commitment(spec.seed),
+        created_at="2026-01-01T00:00:00Z",
+        crosstown="0",
+    )
+    first = [seat.entry_id for seat in spec.seats].index(tournament.entries[0].id)
+    crashed = spec.place == 1
+    winner = 1 - first if crashed else first
+    RecordWriter(folder.matches, header).close(
+        Footer(
+            status="rated",
+            reason="crashed" if crashed else "normal",
+            detail="",
+            seed=spec.seed,
+            ranking=(1, 2) if winner == 0 else (2, 1),
+            returns=() if crashed else (1, 0),
+            state_hash="ab",
+            seat_stats=(SeatStats(2, 3000, 2000, 0), SeatStats(2, 5000, 4000, 0)),
+            faults=tuple({"reason": "crashed"} if crashed and seat == first else None for seat in (0, 1)),
+            decisions=4,
+            wall_us=500_000,
+        )
+    )

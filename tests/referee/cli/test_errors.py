@@ -1,0 +1,83 @@
+"""Every error is two lines and an exit code; a traceback only with --debug."""
+
+import errno
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from leaderboard.store import StoreError
+from referee.cli.errors import ExitCode, explain, report
+from referee.games.api import OptionError
+from referee.games.registry import UnknownGame
+from referee.process.entry import EntryError, ManifestError
+from referee.process.names import BotNameError
+from referee.record import RecordError
+from referee.tournament.errors import (
+    BusyError,
+    ChangedError,
+    ConfigError,
+    JournalError,
+    PlatformError,
+    UsageError,
+)
+
+FILE = Path("cup.toml")
+
+
+@pytest.mark.parametrize(
+    ("error", "what", "next_step", "code"),
+    [
+        (ConfigError(FILE, 3, "'seed' is odd", "make it even"), "cup.toml:3: 'seed' is odd", "make it even", 2),
+        (ChangedError("changed", "undo it", ()), "changed", "undo it", 2),
+        (UsageError("two formats", "give one"), "two formats", "give one", 2),
+        (BusyError("busy", "wait"), "busy", "wait", 3),
+        (JournalError("damaged", "restore"), "damaged", "restore", 3),
+        (PlatformError("full", "free some"), "full", "free some", 3),
+        (ManifestError("bot.toml:1: bad; correct it"), "bot.toml:1: bad", "correct it", 2),
+        (EntryError("links away; copy it in"), "links away", "copy it in", 2),
+        (BotNameError("too long"), "too long", "correct the bot's folder", 2),
+        (UnknownGame("unknown game 'x'; installed: toy"), "unknown game 'x'", "installed: toy", 2),
+        (OptionError("no option 'x'"), "no option 'x'", "see: crosstown games show GAME", 2),
+        (RecordError("cannot read it"), "cannot read it", "check the path, or see: crosstown matches list", 2),
+        (StoreError("database is locked"), "database is locked", "the records have everything", 3),
+        (KeyboardInterrupt(), "interrupted", "run the same command again to go on", 130),
+        (OSError(errno.ENOSPC, "No space left on device", "runs"), "runs: No space left on device", "free what", 3),
+        (OSError(errno.EACCES, "Permission denied", "runs"), "runs: Permission denied", "check the path", 2),
+        (KeyError("x"), "unexpected: KeyError: 'x'", "--debug", 70),
+        (OSError("strange"), "unexpected: OSError: strange", "--debug", 70),
+    ],
+)
+def test_what_an_error_becomes(error, what, next_step, code):
+    explained = explain(error)
+    assert what in explained.what
+    assert next_step in explained.next_step
+    assert explained.code == code
+
+
+def test_an_error_is_two_lines_whatever_is_in_it():
+    stream = io.StringIO()
+    code = report(ConfigError(FILE, 1, "bad\nname \x1b[31m\u202e", "give\tanother"), stream)
+    assert code is ExitCode.USAGE
+    assert stream.getvalue() == "error: cup.toml:1: bad name \\x1b[31m\\x202e\nnext: give another\n"
+
+
+def test_a_traceback_comes_only_with_debug():
+    plain, full = io.StringIO(), io.StringIO()
+    try:
+        raise KeyError("x")
+    except KeyError as error:
+        report(error, plain)
+        report(error, full, debug=True)
+    assert "Traceback" not in plain.getvalue()
+    assert "Traceback" in full.getvalue()
+
+
+def test_nobody_listening_is_no_further_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    stream = os.fdopen(writing, "w", buffering=1)
+    assert report(KeyError("x"), stream) is ExitCode.BUG
+    with pytest.raises(BrokenPipeError):
+        stream.close()

@@ -1,0 +1,87 @@
+"""The database follows the records, and its troubles cost nothing."""
+
+import sqlite3
+
+import pytest
+
+from leaderboard import store
+from leaderboard.standings import standings
+from leaderboard.store import read_rows
+from referee.cli import indexer
+from referee.cli.indexer import Indexer
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(indexer, "BATCH_S", 0.01)
+    monkeypatch.setattr(store, "BUSY_TIMEOUT_MS", 20)
+
+
+def records(folder):
+    return sorted(folder.matches.glob("*.gz"))
+
+
+def test_what_was_there_and_what_comes_is_indexed(make_run):
+    folder = make_run(blocks=4, played=8)
+    later = [(path, path.rename(folder.path / path.name)) for path in records(folder)[5:]]
+    index = Indexer(folder.matches, folder.database)
+    index.start()
+    for path, hidden in later:
+        hidden.rename(path)
+        index.add(path)
+    index.close()
+    rows = read_rows(folder.database)
+    assert [row.place for row in rows] == list(range(8))
+    assert index.finish(standings(rows)) == ""
+    connection = sqlite3.connect(folder.database)
+    assert connection.execute("SELECT count(*) FROM ratings").fetchone() == (2,)
+    connection.close()
+
+
+def test_rows_without_a_record_leave_the_database(make_run):
+    folder = make_run()
+    for _ in range(2):
+        index = Indexer(folder.matches, folder.database)
+        index.start()
+        index.close()
+        assert index.finish([]) == ""
+        records(folder)[0].unlink()
+    assert [row.place for row in read_rows(folder.database)] == [1, 2, 3]
+
+
+def test_a_locked_database_is_caught_up_with_when_it_is_free(make_run):
+    folder = make_run()
+    with store.Store(folder.database):
+        pass
+    other = sqlite3.connect(folder.database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    index = Indexer(folder.matches, folder.database)
+    index.start()
+    for path in records(folder):
+        index.add(path)
+    index.close()
+    assert "locked" in index.finish([])
+    other.execute("ROLLBACK")
+    other.close()
+    again = Indexer(folder.matches, folder.database)
+    again.start()
+    again.close()
+    assert again.finish([]) == ""
+    assert len(read_rows(folder.database)) == 4
+
+
+def test_a_database_that_cannot_be_made_is_told(make_run):
+    folder = make_run()
+    folder.database.mkdir()
+    index = Indexer(folder.matches, folder.database)
+    index.start()
+    index.close()
+    assert "crosstown.db" in index.finish([])
+
+
+def test_an_indexer_that_was_never_started_ends(make_run):
+    folder = make_run()
+    index = Indexer(folder.matches, folder.database)
+    index.close()
+    assert index.finish([]) == ""
+    assert not folder.database.exists()

@@ -1,0 +1,115 @@
+"""The command line as a whole."""
+
+import re
+from importlib.metadata import version
+
+import pytest
+
+from referee.cli import errors
+
+
+def test_the_version(crosstown):
+    printed = crosstown("--version")
+    assert (printed.code, printed.out.strip()) == (0, f"crosstown {version('crosstown')}")
+
+
+def test_help_names_every_command_and_exit_code(crosstown):
+    printed = crosstown("--help")
+    assert printed.code == 0
+    for word in ("run", "standings", "games"):
+        assert re.search(rf"^  {word} ", printed.out, re.MULTILINE)
+    text = " ".join(printed.out.split())
+    for code in errors.ExitCode:
+        assert re.search(rf"\b{code.value}\b", text), code
+        assert re.search(rf"^ *{code.value} ", errors.__doc__ or "", re.MULTILINE), code
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("runn",), "No such command 'runn'"),
+        (("run",), "Missing argument"),
+        (("run", "x.toml", "--wokers", "2"), "--wokers"),
+        (("run", "x.toml", "--workers", "0"), "--workers"),
+        (("run", "x.toml", "--workers", "many"), "--workers"),
+    ],
+)
+def test_bad_usage(crosstown, words, what):
+    printed = crosstown(*words)
+    assert printed.code == 2
+    assert printed.err.startswith("error: ")
+    assert what in printed.err
+    assert printed.err.splitlines()[-1].startswith("next: see: crosstown")
+    assert printed.out == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('game = "toy', "cup.toml:1: not TOML"),
+        ('game = "tuy"', "cup.toml:1: unknown game 'tuy'"),
+        ('game = "toy"\nseed = "x"', "cup.toml:2: 'seed' must be an integer"),
+        ('game = "toy"\nseed = 1\nblocks = 1\n[[bots]]\npath = "none"', "needs 2 bots, the file has 1"),
+    ],
+)
+def test_bad_input_reaches_the_user_as_one_line_with_a_next_step(crosstown, tmp_path, text, what):
+    (tmp_path / "cup.toml").write_text(text + "\n")
+    printed = crosstown("run", "cup.toml")
+    assert printed.code == 2
+    error, step = printed.err.splitlines()
+    assert error.startswith("error: ")
+    assert what in error
+    assert step.startswith("next: ")
+
+
+def test_debug_shows_where_an_error_came_from(crosstown, tmp_path):
+    (tmp_path / "cup.toml").write_text("game = \n")
+    printed = crosstown("--debug", "run", "cup.toml")
+    assert printed.code == 2
+    assert "Traceback" in printed.err
+    assert printed.err.splitlines()[-1].startswith("next: ")
+
+
+def test_a_changed_file_is_refused_with_the_difference(crosstown, make_run, write_tournament):
+    make_run(seed=1)
+    write_tournament(seed=2)
+    printed = crosstown("run", "cup.toml")
+    assert printed.code == 2
+    assert "seed: 1 -> 2" in printed.err
+    assert "--new" in printed.err
+
+
+def test_a_finished_run_prints_its_table_without_playing(crosstown, make_run):
+    make_run()
+    printed = crosstown("run", "cup.toml")
+    assert printed.code == 0, printed.err
+    assert "all 4 matches were there already" in printed.err
+    assert "<ann>" in printed.out
+
+
+def test_quiet_prints_nothing(crosstown, make_run):
+    make_run()
+    printed = crosstown("run", "cup.toml", "--quiet")
+    assert (printed.code, printed.out, printed.err) == (0, "", "")
+
+
+def test_a_dry_run_estimates_from_matches_played_before(crosstown, make_run):
+    make_run()
+    printed = crosstown("run", "cup.toml", "--dry-run", "--workers", "2")
+    assert printed.code == 0, printed.err
+    lines = printed.out.splitlines()
+    assert lines[0] == "cup: toy, round-robin of 2 bots, 2 seats, 2 blocks per group: 4 matches"
+    assert lines[1] == "time: about 1.0 s (4 matches played before took 0.50 s each; 2 workers)"
+    assert lines[3].split() == ["<ann>", "4", "2/2", "4"]
+    assert [line.split("  ")[-1].strip() for line in lines[5:]] == ["<ann> - [b]bob", "[b]bob - <ann>"] * 2
+
+
+def test_a_dry_run_as_json_lists_every_match(crosstown, write_tournament):
+    import json
+
+    write_tournament(blocks=3)
+    values = json.loads(crosstown("run", "cup.toml", "--dry-run", "--json").out)
+    assert values["total"] == len(values["matches"]) == 6
+    assert values["estimate_s"] is None
+    assert [match["place"] for match in values["matches"]] == list(range(6))
+    assert values["balance"][0]["by_seat"] == [3, 3]

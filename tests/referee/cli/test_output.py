@@ -1,0 +1,45 @@
+"""What is printed survives narrow terminals, pipes, and readers that leave."""
+
+import io
+import os
+
+import pytest
+
+from referee.cli.output import QuietStream, console, duration, fault_text, plural, print_table, table
+
+
+def test_a_reader_that_leaves_is_no_error():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream:
+        quiet = QuietStream(stream)
+        for _ in range(3):
+            quiet.write("x" * 100_000)
+            quiet.flush()
+        assert quiet.closed_by_reader
+
+
+def test_nothing_is_cut_however_narrow_the_terminal_is(monkeypatch):
+    out = console()
+    out.file = io.StringIO()
+    out.width = 20
+    made = table([("bot", "left"), ("mu", "right")])
+    made.add_row("A name of many characters that is kept", "25.00")
+    print_table(out, made)
+    lines = out.file.getvalue().splitlines()
+    assert lines[1] == "A name of many characters that is kept 25.00"
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.04, "0.0 s"), (59.94, "59.9 s"), (61, "1 min 1 s"), (3599.4, "59 min 59 s"), (7300, "2 h 1 min")],
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_words():
+    assert [plural(1, "match"), plural(2, "match"), plural(0, "bot")] == ["1 match", "2 matches", "0 bots"]
+    assert fault_text({}) == "-"
+    assert fault_text({"crashed": 1, "move_timeout": 2}) == "crashed 1, move_timeout 2"

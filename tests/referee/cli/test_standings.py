@@ -1,0 +1,98 @@
+"""`crosstown standings`: finds the run, prints the table, never changes anything."""
+
+import csv
+import io
+import json
+import os
+
+import pytest
+
+
+def test_the_table_for_people(make_run, crosstown):
+    make_run()
+    printed = crosstown("standings")
+    assert printed.code == 0, printed.err
+    head, first, second, caption = printed.out.splitlines()
+    assert " ".join(head.split()) == "rank bot mu sigma mu-3sigma played won drawn lost mean ms worst ms faults"
+    assert first.split()[:2] == ["1", "<ann>"]
+    assert first.split()[5:9] == ["4", "3", "0", "1"]
+    assert first.endswith("crashed 1")
+    assert second.split()[:2] == ["2", "[b]bob"]
+    assert second.endswith("-")
+    assert caption.startswith("Ranked by mu - 3 sigma.")
+    assert "so far" not in caption
+
+
+def test_an_unfinished_run_says_so(make_run, crosstown):
+    make_run(played=3)
+    assert "3 of 4 matches so far" in crosstown("standings").out
+
+
+def test_a_run_without_a_match_has_a_table_too(make_run, crosstown):
+    make_run(played=0)
+    printed = crosstown("standings", "--json")
+    assert [(row["name"], row["played"], row["mean_move_ms"]) for row in json.loads(printed.out)["standings"]] == [
+        ("<ann>", 0, None),
+        ("[b]bob", 0, None),
+    ]
+
+
+def test_json_and_csv_have_the_same_numbers_in_full(make_run, crosstown):
+    make_run()
+    values = json.loads(crosstown("standings", "--json").out)
+    assert (values["tournament"], values["game"], values["played"], values["total"]) == ("cup", "toy", 4, 4)
+    rows = list(csv.DictReader(io.StringIO(crosstown("standings", "--csv").out)))
+    assert [float(row["mu"]) for row in rows] == [row["mu"] for row in values["standings"]]
+    assert [row["faults"] for row in rows] == ["crashed=1", ""]
+    assert values["standings"][0]["faults"] == {"crashed": 1}
+    assert values["standings"][0]["conservative"] == pytest.approx(
+        values["standings"][0]["mu"] - 3 * values["standings"][0]["sigma"]
+    )
+    assert set(rows[0]) == set(values["standings"][0])
+
+
+def test_a_run_is_found_by_file_folder_or_name_and_the_most_recent_by_default(make_run, crosstown, tmp_path):
+    make_run("old")
+    recent = make_run("recent", blocks=3, played=1)
+    past = 1_000_000_000
+    os.utime(tmp_path / "runs" / "old" / "tournament.jsonl", (past, past))
+
+    def found(*words):
+        return json.loads(crosstown("standings", "--json", *words).out)["tournament"]
+
+    assert found() == "recent"
+    assert [found(word) for word in ("old", "old.toml", "runs/old", str(recent.path))] == [
+        "old",
+        "old",
+        "old",
+        "recent",
+    ]
+
+
+def test_nothing_is_written(make_run, crosstown, tmp_path):
+    folder = make_run()
+    before = sorted(folder.path.rglob("*"))
+    crosstown("standings")
+    assert sorted(folder.path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ((), "no run under runs"),
+        (("cup",), "no run of cup under runs"),
+        (("cup", "--out", "elsewhere"), "no run of cup under elsewhere"),
+        (("cup.toml",), "cup.toml: no such file"),
+    ],
+)
+def test_a_run_that_is_not_there(crosstown, words, what):
+    printed = crosstown("standings", *words)
+    assert printed.code == 2
+    assert printed.err.splitlines()[0] == f"error: {what}"
+    assert printed.err.splitlines()[1].startswith("next: ")
+    assert printed.out == ""
+
+
+def test_two_formats_at_once_are_refused(make_run, crosstown):
+    make_run()
+    assert crosstown("standings", "--json", "--csv").code == 2
