@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -285,3 +286,27 @@ def test_start_up_is_quick(workplace):
     listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     for heavy in ("'grpc'", "'sqlite_utils'", "'trueskill'", "'google.protobuf'"):
         assert heavy not in listed
+
+
+def test_the_first_tournament_needs_only_a_copy_of_two_folders(workplace, tmp_path):
+    place = tmp_path / "Kopie für mich"
+    for name in ("tournaments", "bots"):
+        shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
+    here = workplace.run("run", str(ROOT / "tournaments" / "first.toml"), "--dry-run")
+    there = workplace.run("run", str(place / "tournaments" / "first.toml"), "--dry-run")
+    assert there.code == 0, there.stderr
+    assert there.stdout == here.stdout
+    assert "walker - random" in there.stdout
+
+
+@pytest.mark.long
+def test_the_first_tournament_is_quick_and_its_winner_is_clear(workplace, tmp_path):
+    began_s = time.monotonic()
+    outcome = workplace.run("run", str(ROOT / "tournaments" / "first.toml"))
+    assert outcome.code == 0, outcome.stderr
+    assert time.monotonic() - began_s < 30
+    first, second = workplace.standings()
+    assert (first["name"], second["name"]) == ("walker", "random")
+    assert first["mu"] - 3 * first["sigma"] > second["mu"] + 3 * second["sigma"]
+    assert first["faults"] == second["faults"] == {}
+    assert_exact(workplace, total=first["played"], run="first")
