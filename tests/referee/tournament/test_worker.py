@@ -1,0 +1,192 @@
+"""The worker program itself, over its pipes, with real bots."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee.match.spec import MatchSpec
+from referee.record import verify
+from referee.tournament import messages
+from referee.tournament.entrants import load_tournament
+from referee.tournament.schedule import schedule
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class WorkerProcess:
+    """A worker and what goes to and fro."""
+
+    def __init__(self, folder: Path) -> None:
+        self.log = folder / "worker.log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "referee.tournament.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": str(ROOT / "tests" / "toy_game")},
+                cwd=folder,
+            )
+
+    def send(self, line: bytes) -> None:
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+
+    def receive(self) -> tuple[str, object]:
+        return messages.read_line(self.process.stdout.readline())
+
+    def end_of_input(self) -> None:
+        self.process.stdin.close()
+
+    def wait(self, limit_s: float = 15) -> int:
+        return self.process.wait(limit_s)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[WorkerProcess]:
+    made = WorkerProcess(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cup(tmp_path, write_bot, write_file):
+    """A tournament of two playing bots."""
+    bots = ""
+    for name in ("bot0", "bot1"):
+        write_bot(name)
+        shutil.copy(ROOT / "bots" / "python" / "random" / "bot.py", tmp_path / "bots" / name / "bot.py")
+        bots += f'[[bots]]\npath = "bots/{name}"\n'
+    return load_tournament(write_file('game = "toy"\nseed = 3\nblocks = 10\n' + bots))
+
+
+@pytest.fixture
+def setup(cup, tmp_path) -> bytes:
+    return messages.setup_line(cup.entries, tmp_path / "matches", tmp_path / "s" / "0", None)
+
+
+def test_matches_are_played_and_recorded_until_stop(worker, cup, setup, tmp_path):
+    worker.send(setup)
+    assert worker.receive() == ("ready", True)
+    for spec in list(schedule(cup))[:3]:
+        worker.send(messages.play_line(spec))
+        kind, result = worker.receive()
+        assert (kind, result.match_id, result.status) == ("result", spec.match_id, "rated")
+        assert verify(tmp_path / "matches" / f"{spec.match_id}.jsonl.gz").status == "ok"
+    worker.send(messages.stop_line())
+    worker.end_of_input()
+    assert worker.wait() == 0
+    assert not (tmp_path / "s").exists()
+    assert worker.log.read_text() == ""
+
+
+def test_a_worker_whose_runner_has_gone_ends_in_the_midst_of_a_match(worker, cup, setup, tmp_path):
+    bot = tmp_path / "bots" / "bot0" / "bot.py"
+    bot.write_text(bot.read_text().replace("return", "__import__('time').sleep(60)\n        return"))
+    slow = load_tournament(cup.config.path)
+    spec = replace(next(schedule(slow)), limits=replace(cup.config.limits, first_move_s=60.0, move_s=60.0))
+    worker.send(messages.setup_line(slow.entries, tmp_path / "matches", tmp_path / "s" / "0", None))
+    assert worker.receive() == ("ready", True)
+    worker.send(messages.play_line(spec))
+    deadline = time.monotonic() + 20
+    while not (bots := bots_of(tmp_path)):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    began = time.monotonic()
+    worker.end_of_input()
+    worker.wait(5)
+    while any(Path(f"/proc/{pid}").exists() for pid in bots):
+        assert time.monotonic() - began < 5
+        time.sleep(0.02)
+    assert not (tmp_path / "s").exists()
+
+
+def bots_of(folder: Path) -> list[int]:
+    """Bot processes whose working folder is a bot's."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "cwd").readlink().is_relative_to(folder / "bots"):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_one_match_that_cannot_be_played_does_not_end_the_worker(worker, cup, setup):
+    first, second, *_ = schedule(cup)
+    worker.send(setup)
+    worker.receive()
+    worker.send(messages.play_line(replace(first, game="no_such_game")))
+    kind, sentence = worker.receive()
+    assert kind == "failed"
+    assert "unknown game 'no_such_game'" in sentence
+    worker.send(messages.play_line(second))
+    assert worker.receive()[0] == "result"
+
+
+def test_a_bot_that_is_not_what_it_was_is_refused(worker, cup, setup, tmp_path):
+    (tmp_path / "bots" / "bot1" / "bot.py").write_text("# another\n")
+    worker.send(setup)
+    kind, refusal = worker.receive()
+    assert kind == "refused"
+    assert "'bot1'" in refusal["what"]
+    assert "was changed while the tournament runs" in refusal["what"]
+    assert "--new" in refusal["next"]
+    assert worker.wait() == 0
+
+
+def test_a_bot_that_is_gone_is_refused(worker, setup, tmp_path):
+    shutil.rmtree(tmp_path / "bots" / "bot1")
+    worker.send(setup)
+    kind, refusal = worker.receive()
+    assert kind == "refused"
+    assert "does not exist" in refusal["what"]
+
+
+def test_lines_survive_the_way_there_and_back(cup):
+    spec = next(schedule(cup))
+    assert messages.read_line(messages.play_line(spec)) == ("play", spec)
+    kind, setup = messages.read_line(messages.setup_line(cup.entries, Path("m"), Path("s"), 7))
+    assert kind == "setup"
+    assert [bot.entry_id for bot in setup.bots] == [entry.id for entry in cup.entries]
+    assert (setup.records, setup.socket_dir, setup.lock_fd) == (Path("m"), Path("s"), 7)
+    assert messages.read_line(messages.failed_line("a\nb")) == ("failed", "a\nb")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"\n",
+        b"[]\n",
+        b"{}\n",
+        b'{"a":1,"b":2}\n',
+        b'{"dance":1}\n',
+        b'{"play":{}}\n',
+        b'{"setup":{"bots":[{}]}}\n',
+        b'{"result":{"reason":"bored"}}\n',
+    ],
+)
+def test_what_is_no_line_of_the_protocol_is_refused(line):
+    with pytest.raises(ValueError, match="line"):
+        messages.read_line(line)
+
+
+def test_a_specification_is_one_line(cup):
+    spec = next(schedule(cup))
+    assert isinstance(spec, MatchSpec)
+    assert messages.play_line(spec).count(b"\n") == 1
