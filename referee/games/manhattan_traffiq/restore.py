@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Any
 
+from referee.games.api import DataError
 from referee.games.manhattan_traffiq.actions import VEHICLES
 from referee.games.manhattan_traffiq.competing import contests
 from referee.games.manhattan_traffiq.observation import Observation
@@ -12,7 +13,14 @@ from referee.games.manhattan_traffiq.seeing import redistribute
 
 
 def from_dict(data: Mapping[str, Any]) -> TraffiqState:
-    """Inverse of `serial.to_dict`."""
+    """Inverse of `serial.to_dict`. DataError if it describes no position."""
+    try:
+        return _from_dict(data)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise DataError(f"state: {type(error).__name__} {error}; expected the form of to_dict()") from error
+
+
+def _from_dict(data: Mapping[str, Any]) -> TraffiqState:
     state = TraffiqState(data["players"], data["options"])
     numbers = state.tables.kind_number
     state.phase, state.start, state.seat = data["phase"], data["start"], data["seat"]

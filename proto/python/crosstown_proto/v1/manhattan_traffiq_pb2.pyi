@@ -95,12 +95,13 @@ class _StreetEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Street.ValueTy
     STREET_UNSPECIFIED: _Street.ValueType  # 0
     STREET_HORIZONTAL: _Street.ValueType  # 1
     """The whole horizontal street."""
-    STREET_VERTICAL: _Street.ValueType  # 2
+    STREET_WEST: _Street.ValueType  # 2
+    """With colour_change_ends_street, where the colour changes at the vertex: the street to the west, to the east."""
+    STREET_EAST: _Street.ValueType  # 3
+    STREET_VERTICAL: _Street.ValueType  # 4
     """The whole vertical street."""
-    STREET_WEST: _Street.ValueType  # 3
-    """With colour_change_ends_street, where the axis changes its colour at the vertex: the street on that side."""
-    STREET_EAST: _Street.ValueType  # 4
     STREET_SOUTH: _Street.ValueType  # 5
+    """The same: the street to the south, to the north."""
     STREET_NORTH: _Street.ValueType  # 6
 
 class Street(_Street, metaclass=_StreetEnumTypeWrapper):
@@ -109,12 +110,13 @@ class Street(_Street, metaclass=_StreetEnumTypeWrapper):
 STREET_UNSPECIFIED: Street.ValueType  # 0
 STREET_HORIZONTAL: Street.ValueType  # 1
 """The whole horizontal street."""
-STREET_VERTICAL: Street.ValueType  # 2
+STREET_WEST: Street.ValueType  # 2
+"""With colour_change_ends_street, where the colour changes at the vertex: the street to the west, to the east."""
+STREET_EAST: Street.ValueType  # 3
+STREET_VERTICAL: Street.ValueType  # 4
 """The whole vertical street."""
-STREET_WEST: Street.ValueType  # 3
-"""With colour_change_ends_street, where the axis changes its colour at the vertex: the street on that side."""
-STREET_EAST: Street.ValueType  # 4
 STREET_SOUTH: Street.ValueType  # 5
+"""The same: the street to the south, to the north."""
 STREET_NORTH: Street.ValueType  # 6
 Global___Street: _TypeAlias = Street  # noqa: Y015
 
