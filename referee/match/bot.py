@@ -14,6 +14,9 @@ from referee.wire import Session, StreamEnd, encode
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close."""
 
+DISMISSED_S = 0.25
+"""What a bot that has left a match gets to read why."""
+
 STREAM_AFTER_EXIT_S = 0.2
 """What a process sent before it exited is still read for so long, should a child keep the stream open."""
 
@@ -64,7 +67,7 @@ class LiveBot:
 
     def dismiss(self) -> None:
         self.listen(None)
-        self.process.kill()
+        asyncio.get_running_loop().call_later(DISMISSED_S, self.process.kill)
 
     async def last_output(self) -> Mapping[str, Any]:
         return output_evidence(self.process.output())

@@ -68,6 +68,7 @@ class Session:
         self._writing = False
         self._stuck: asyncio.TimerHandle | None = None
         self._reading: asyncio.Task[Any] | None = None
+        self._aborting: asyncio.Task[None] | None = None
 
     def listen(self, on_message: Callable[[Received], None] | None) -> None:
         """From now on `on_message` gets what comes, from the event loop; nobody with None."""
@@ -82,18 +83,12 @@ class Session:
         if not self._writing:
             self._write_next()
         elif len(self._outbox) > MAX_WAITING_MESSAGES:
-            self._finish(StreamEnd.NOT_READING)
+            self._does_not_read()
 
     async def close(self, code: grpc.StatusCode, explanation: str) -> None:
         """End the call with a status and a sentence for the author."""
-        self._finish(StreamEnd.CLOSED_BY_REFEREE, stop_reading=False)
-        try:
-            async with asyncio.timeout(self._write_limit_s):
-                await self._context.abort(code, explanation)
-        except (grpc.aio.AbortError, grpc.aio.UsageError, TimeoutError, RuntimeError):
-            pass  # the first is how abort returns; the others say that the call is over already
-        if self._reading is not None:
-            self._reading.cancel()
+        self._finish(StreamEnd.CLOSED_BY_REFEREE)
+        await self._abort(code, explanation)
 
     async def read_all(self) -> None:
         """Read until the stream ends; the server's handler of the call runs this."""
@@ -120,16 +115,35 @@ class Session:
         except (grpc.aio.AbortError, grpc.aio.InternalError):
             pass  # closed by us, or the connection broke in the middle of a message
         finally:
-            self._finish(StreamEnd.CLOSED_BY_BOT, stop_reading=False)
+            self._finish(StreamEnd.CLOSED_BY_BOT)
 
     def _take_idle(self) -> None:
         self._idle_messages += 1
         if self._idle_messages > MAX_IDLE_MESSAGES:
-            self._finish(StreamEnd.FLOODED)
+            sentence = f"more than {MAX_IDLE_MESSAGES} messages outside of any match"
+            self._cut_off(StreamEnd.FLOODED, grpc.StatusCode.RESOURCE_EXHAUSTED, sentence)
+
+    def _does_not_read(self) -> None:
+        sentence = f"a message to the bot was not read within {self._write_limit_s:g} s"
+        self._cut_off(StreamEnd.NOT_READING, grpc.StatusCode.DEADLINE_EXCEEDED, sentence)
+
+    def _cut_off(self, end: StreamEnd, code: grpc.StatusCode, explanation: str) -> None:
+        if not self.ended.done():
+            self._finish(end)
+            self._aborting = self._loop.create_task(self._abort(code, explanation))
+
+    async def _abort(self, code: grpc.StatusCode, explanation: str) -> None:
+        try:
+            async with asyncio.timeout(self._write_limit_s):
+                await self._context.abort(code, explanation)
+        except (grpc.aio.AbortError, grpc.aio.UsageError, grpc.aio.InternalError, TimeoutError):
+            pass  # the first is how abort returns; the others say that the call is over, or that a write blocks it
+        if self._reading is not None:
+            self._reading.cancel()
 
     def _write_next(self) -> None:
         if self._outbox and not self.ended.done():
-            self._stuck = self._loop.call_later(self._write_limit_s, self._finish, StreamEnd.NOT_READING)
+            self._stuck = self._loop.call_later(self._write_limit_s, self._does_not_read)
             self._writing = True
             EagerRun(self._context.write(self._outbox.popleft()), self._written)
 
@@ -141,11 +155,9 @@ class Session:
             self._finish(StreamEnd.CLOSED_BY_BOT)
         self._write_next()
 
-    def _finish(self, end: StreamEnd, *, stop_reading: bool = True) -> None:
+    def _finish(self, end: StreamEnd) -> None:
         if not self.ended.done():
             self.ended.set_result(end)
             self._outbox.clear()
             if self._stuck is not None:
                 self._stuck.cancel()
-            if stop_reading and self._reading is not None:
-                self._reading.cancel()

@@ -1,0 +1,147 @@
+"""Who is let in, who is not, and what those are told."""
+
+import asyncio
+import stat
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from crosstown_proto.v1 import referee_pb2 as pb
+
+from referee.wire import HandshakeError, WireServer
+from referee.wire.encode import WireLimits
+from referee.wire.server import MAX_SOCKET_PATH_BYTES
+
+
+async def test_the_socket_is_private_and_gone_afterwards() -> None:
+    async with WireServer() as server:
+        socket = Path(server.address.removeprefix("unix:"))
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in (socket.parent, socket)]
+    assert modes == [0o700, 0o600]
+    assert not socket.parent.exists()
+
+
+async def test_a_folder_of_the_caller_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    async with WireServer(folder) as server:
+        assert server.address == f"unix:{folder / 'referee.sock'}"
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert list(folder.iterdir()) == []
+
+
+def test_a_path_that_is_too_long_is_refused_with_advice() -> None:
+    with pytest.raises(ValueError, match=r"a unix socket takes 107: choose a shorter folder"):
+        WireServer(Path("/tmp") / ("x" * MAX_SOCKET_PATH_BYTES))
+
+
+async def test_a_path_that_just_fits_works(tmp_path: Path) -> None:
+    room = MAX_SOCKET_PATH_BYTES - len(str(tmp_path)) - len("//referee.sock")
+    folder = tmp_path / ("y" * room)
+    assert len(str(folder / "referee.sock")) == MAX_SOCKET_PATH_BYTES
+    async with WireServer(folder) as server:
+        assert (folder / "referee.sock").exists()
+        assert server.address.endswith("referee.sock")
+
+
+async def test_welcome_announces_the_limits(wire: Any) -> None:
+    client = wire.client()
+    expected = wire.server.expect("t", WireLimits(1, 2, 3, 4))
+    await client.hello()
+    welcome = (await client.receive()).welcome
+    assert welcome.protocol == 1
+    limits = welcome.limits
+    assert (limits.max_message_bytes, limits.max_note_bytes, limits.max_output_bytes, limits.ready_us) == (1, 2, 3, 4)
+    assert (await expected).hello.token == "t"
+
+
+async def test_an_unknown_token_is_refused(wire: Any) -> None:
+    client = wire.client()
+    await client.hello("somebody")
+    code, details = await client.status()
+    assert code is grpc.StatusCode.UNAUTHENTICATED
+    assert "CROSSTOWN_TOKEN" in details
+
+
+async def test_a_token_opens_one_session(wire: Any) -> None:
+    first, session = await wire.session()
+    second = wire.client()
+    await second.hello()
+    code, details = await second.status()
+    assert code is grpc.StatusCode.ALREADY_EXISTS
+    assert "one process, one token, one stream" in details
+    session.send(pb.RefereeMessage(bye=pb.Bye()).SerializeToString())
+    assert (await first.receive()).WhichOneof("body") == "bye"
+
+
+async def test_a_forgotten_token_is_unknown(wire: Any) -> None:
+    await wire.session()
+    wire.server.forget("t")
+    second = wire.client()
+    await second.hello()
+    assert (await second.status())[0] is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_another_protocol_is_explained_to_both_sides(wire: Any) -> None:
+    expected = wire.server.expect("t", WireLimits(1, 1, 1, 1))
+    client = wire.client()
+    await client.hello(protocol=3)
+    code, details = await client.status()
+    assert code is grpc.StatusCode.FAILED_PRECONDITION
+    assert details == "the bot speaks protocol 3, the referee protocol 1: expected 1"
+    with pytest.raises(HandshakeError, match="protocol 3"):
+        await expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"\xff\xff\xff", "not a crosstown.v1.BotMessage; expected Hello"),
+        (b"", "the first message is empty; expected Hello"),
+        (pb.BotMessage(ready=pb.Ready(match="m")).SerializeToString(), "the first message is ready; expected Hello"),
+    ],
+)
+async def test_the_first_message_must_be_hello(wire: Any, raw: bytes, said: str) -> None:
+    client = wire.client()
+    await client.call.write(raw)
+    code, details = await client.status()
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert said in details
+
+
+async def test_a_stream_that_says_nothing_is_ended(wire: Any) -> None:
+    client = wire.client()
+    assert await client.status() == (
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        "no Hello within 0.5 s of opening the stream",
+    )
+
+
+async def test_a_stream_that_closes_before_hello_is_ended(wire: Any) -> None:
+    client = wire.client()
+    await client.call.done_writing()
+    assert (await client.status())[0] is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_strangers_do_not_disturb_a_session(wire: Any) -> None:
+    client, session = await wire.session()
+    for _ in range(20):
+        stranger = wire.client()
+        await stranger.call.write(b"\xff")
+    got = asyncio.Queue[Any]()
+    session.listen(got.put_nowait)
+    await client.send(pb.BotMessage(ready=pb.Ready(match="m")))
+    assert (await got.get()).message.ready.match == "m"
+
+
+@pytest.mark.long
+async def test_a_bot_may_ping_every_second(wire: Any) -> None:
+    options = {"grpc.keepalive_time_ms": 1000, "grpc.keepalive_permit_without_calls": 1}
+    expected = wire.server.expect("t", WireLimits(1, 1, 1, 1))
+    client = wire.client(**options)
+    await client.hello()
+    await client.receive()
+    session = await expected
+    await asyncio.sleep(8)
+    assert not session.ended.done()
+    assert not client.call.done()
