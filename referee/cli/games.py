@@ -54,6 +54,11 @@ def check(
     data: Annotated[
         Path | None, typer.Option(help="Play with this box data (JSON or TOML) instead of the game's own.")
     ] = None,
+    golden: Annotated[Path | None, typer.Option(help="Replay the recorded matches in this file, too.")] = None,
+    write_golden: Annotated[
+        bool,
+        typer.Option("--write-golden", help="Record matches into the file of --golden first, for a new rules version."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play random matches and check everything that the games contract promises.
@@ -62,23 +67,32 @@ def check(
     """
     from referee.cli.game_pages import print_report
     from referee.games.conformance import ProgressError, make_plan, resolve
+    from referee.games.conformance import write_golden as record_matches
     from referee.games.conformance.plan import LONG_MATCHES
     from referee.tournament.errors import UsageError
 
     found = resolve(game)
     wanted = LONG_MATCHES if long and matches is None else matches
     box = None if data is None else _box(found, data)
+    if write_golden:
+        if golden is None:
+            raise UsageError("--write-golden needs a file to write", "add --golden FILE")
+        record_matches(found, golden)
     plan = make_plan(found, game, players=players, seed=seed, matches=wanted, data=box)
     try:
-        report = _run(found, plan, workers, progress, quiet=as_json)
+        report = _run(found, plan, workers, progress, golden, quiet=as_json)
     except ProgressError as error:
         raise UsageError(str(error), "name another file, or delete this one to begin anew") from error
-    print_report(report, suffix="" if data is None else f" --data {data}", as_json=as_json)
+    files = {"--data": data, "--golden": golden}
+    suffix = "".join(f" {option} {path}" for option, path in files.items() if path is not None)
+    print_report(report, suffix=suffix, as_json=as_json)
     if not report.passed:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _run(game: "Game", plan: "Plan", workers: int, progress: Path | None, *, quiet: bool) -> "Report":
+def _run(
+    game: "Game", plan: "Plan", workers: int, progress: Path | None, golden: Path | None, *, quiet: bool
+) -> "Report":
     """Run with a progress bar on stderr, where that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -90,7 +104,12 @@ def _run(game: "Game", plan: "Plan", workers: int, progress: Path | None, *, qui
     with Progress(*columns, console=out, transient=True, disable=quiet or not out.is_terminal) as bar:
         task = bar.add_task(f"{plan.ref}: matches", total=plan.matches)
         return run_plan(
-            game, plan, workers=workers, progress=progress, on_done=lambda done: bar.update(task, completed=done)
+            game,
+            plan,
+            workers=workers,
+            progress=progress,
+            golden=golden,
+            on_done=lambda done: bar.update(task, completed=done),
         )
 
 

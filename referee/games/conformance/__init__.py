@@ -6,6 +6,7 @@
 from referee.games.conformance.catalogue import CHECKS
 from referee.games.conformance.digest import match_digest
 from referee.games.conformance.failure import CheckFailed, Failure
+from referee.games.conformance.golden import check_golden, write_golden
 from referee.games.conformance.match import Job, check_match
 from referee.games.conformance.plan import Plan, make_plan
 from referee.games.conformance.progress import ProgressError
@@ -23,9 +24,11 @@ __all__ = [
     "Report",
     "Tally",
     "check_game",
+    "check_golden",
     "check_match",
     "make_plan",
     "match_digest",
     "resolve",
     "run_plan",
+    "write_golden",
 ]

@@ -27,7 +27,9 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "from_observation": "a state built from what a seat saw looks the same to that seat and is playable",
         "withdraw": "a seat can leave at any node, is asked nothing afterwards, and the match goes on to its end",
         "ending": "the end asks nothing, ranks every seat in competition ranks, team mates alike",
+        "answer_order": "the order in which simultaneous answers are given makes no difference",
         "replay": "seed and action texts give the same states and events again",
+        "golden": "matches recorded under this rules version come out as they did (where a file of them is given)",
         "hash_seed": "matches do not depend on PYTHONHASHSEED",
         "crash": "no exception but the documented ones",
     }

@@ -16,6 +16,7 @@ from referee.games.conformance.leaving import check_withdraw
 from referee.games.conformance.legal import check_legal_list
 from referee.games.conformance.luck import stream_name
 from referee.games.conformance.nodes import Node, look
+from referee.games.conformance.order import check_answer_order
 from referee.games.conformance.pictures import check_event_view, check_view
 from referee.games.conformance.playout import CHANCE_NODES_IN_A_ROW
 from referee.games.conformance.rebuilt import check_from_observation
@@ -41,6 +42,7 @@ DEAR_CHECKS: tuple[tuple[str, NodeCheck], ...] = (
     ("codec", check_codec),
     ("view", check_view),
     ("refusal", check_refusal),
+    ("answer_order", check_answer_order),
     ("non_interference", check_non_interference),
     ("events", check_events),
     ("resample", check_resample),

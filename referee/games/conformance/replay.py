@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from referee.games.api import Event, State
+from referee.games.api import Event, Game, State
 from referee.games.conformance.failure import CheckFailed
 from referee.games.conformance.steps import Act, Come, Step
 from referee.games.conformance.trial import Trial, fingerprint, match_seed
@@ -22,15 +22,15 @@ class Tape:
     marks: list[str] = field(default_factory=list)
 
     def note(self, trial: Trial, step: Step, events: list[Event], after: State) -> None:
-        self.lines.append(written(trial, step))
+        self.lines.append(written(trial.game, step))
         self.marks.append(mark_of(trial, events, after))
 
 
-def written(trial: Trial, step: Step) -> str:
+def written(game: Game, step: Step) -> str:
     """A chance outcome is left out on purpose: the seed has to give it again."""
     match step:
         case Act(answers):
-            return json.dumps({str(seat): trial.game.format_action(action) for seat, action in answers.items()})
+            return json.dumps({str(seat): game.format_action(action) for seat, action in answers.items()})
         case Come():
             return COME
     return f"{LEAVE} {step.seat}"
@@ -45,19 +45,22 @@ def mark_of(trial: Trial, events: list[Event], after: State) -> str:
     return digest.hexdigest()
 
 
+def retake(game: Game, state: State, chance: KeyedChance, line: str) -> list[Event]:
+    """Do what a line says, in place."""
+    if line == COME:
+        return state.apply_chance(chance.choose(state.chance_stream(), state.chance_outcomes()))
+    if line.startswith(LEAVE):
+        return state.withdraw(int(line.removeprefix(LEAVE)))
+    return state.apply({int(seat): game.parse_action(text) for seat, text in json.loads(line).items()})
+
+
 def check_replay(trial: Trial, tape: Tape) -> None:
     """Play the tape from the start."""
     game = trial.game
     state = game.new_initial_state(trial.players, json.loads(json.dumps(trial.options)))
     chance = KeyedChance(match_seed(game.id, trial.players, trial.seed))
     for number, (line, mark) in enumerate(zip(tape.lines, tape.marks, strict=True)):
-        if line == COME:
-            events = state.apply_chance(chance.choose(state.chance_stream(), state.chance_outcomes()))
-        elif line.startswith(LEAVE):
-            events = state.withdraw(int(line.removeprefix(LEAVE)))
-        else:
-            answers = {int(seat): game.parse_action(text) for seat, text in json.loads(line).items()}
-            events = state.apply(answers)
+        events = retake(game, state, chance, line)
         if mark_of(trial, events, state) != mark:
             raise CheckFailed(
                 "replay", f"step {number} ({line}) leads elsewhere, or tells something else, the second time"

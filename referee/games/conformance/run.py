@@ -11,6 +11,7 @@ from typing import Any
 from referee.games.api import Game
 from referee.games.conformance.digest import check_hash_seed
 from referee.games.conformance.failure import CheckFailed, Failure
+from referee.games.conformance.golden import check_golden
 from referee.games.conformance.plan import Plan, make_plan
 from referee.games.conformance.progress import ProgressFile
 from referee.games.conformance.statics import check_attributes, check_data
@@ -58,15 +59,20 @@ def run_plan(
     *,
     workers: int = 1,
     progress: Path | None = None,
+    golden: Path | None = None,
     on_done: OnDone = lambda done: None,
     other_processes: bool = True,
 ) -> Report:
-    """Play `plan`, in `workers` processes if more than one. Raises ProgressError before anything is played."""
+    """Play `plan`, in `workers` processes if more than one.
+
+    `progress` keeps finished portions, `golden` is a file of recorded matches to replay. Raises ProgressError before
+    anything is played.
+    """
     begin = time.monotonic()
     file = None if progress is None else ProgressFile(progress, plan, game)
     finished = {} if file is None else file.finished
     tally = Tally()
-    failures = list(static_failures(game, plan, other_processes))
+    failures = list(static_failures(game, plan, golden, other_processes))
     kept = 0
     wanted = []
     for numbers in plan.chunks():
@@ -95,9 +101,11 @@ def run_plan(
     return Report(plan.ref, plan, tally, named, done, kept, time.monotonic() - begin)
 
 
-def static_failures(game: Game, plan: Plan, other_processes: bool) -> Iterator[Failure]:
-    """What is wrong without playing, and under other hash seeds."""
+def static_failures(game: Game, plan: Plan, golden: Path | None, other_processes: bool) -> Iterator[Failure]:
+    """What is wrong with the game object, recorded matches, and matches under other hash seeds."""
     checks: list[Callable[[], None]] = [lambda: check_attributes(game), lambda: check_data(game)]
+    if golden is not None:
+        checks.append(lambda: check_golden(game, golden))
     if other_processes:
         checks.append(lambda: check_hash_seed(plan.ref, plan.seed))
     for check in checks:

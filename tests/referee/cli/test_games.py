@@ -181,3 +181,12 @@ def test_check_refuses_data_that_does_not_fit(games: Games, tmp_path: Path, name
 def test_check_of_data_that_is_not_there_is_one_line(games: Games, tmp_path: Path) -> None:
     result = games("check", "toy", "--data", str(tmp_path / "none.json"), code=2)
     assert "No such file" in result.stderr
+
+
+def test_check_records_matches_and_replays_them(games: Games, tmp_path: Path) -> None:
+    path = str(tmp_path / "toy.jsonl")
+    games("check", "toy", "--matches", "1", "--golden", path, "--write-golden")
+    games("check", "toy", "--matches", "1", "--golden", path)
+    result = games("check", "toy_game.mutants:KINDER_DIE", "--matches", "1", "--golden", path, code=1)
+    assert "golden: the recorded match of" in result.stdout
+    assert "needs a file" in games("check", "toy", "--write-golden", code=2).stderr

@@ -355,6 +355,25 @@ class SmallBound(ToyGame):
         return players + players * rounds
 
 
+class FirstComeFirstTold(ToyState):
+    """Tells of simultaneous answers in the order in which they came."""
+
+    def _stash(self, actions: Mapping[int, Any]) -> list[Event]:
+        super()._stash(actions)
+        return [
+            Event(seen.Stashed(seat, 0), {seat: seen.Stashed(seat, action.card)}) for seat, action in actions.items()
+        ]
+
+
+class FirstComeFirstServed(ToyState):
+    """Whose answer comes first has the first turn."""
+
+    def _stash(self, actions: Mapping[int, Any]) -> list[Event]:
+        events = super()._stash(actions)
+        self.turn = next(iter(actions))
+        return events
+
+
 # Text, bytes, pictures, replay
 
 
@@ -464,6 +483,8 @@ MUTANTS = (
     Mutant("the codec raises UnicodeDecodeError", "codec", ToyGame(codec=FragileCodec())),
     Mutant("a board is too wide", "view", with_view(WideView())),
     Mutant("a sentence has colour codes", "view", with_view(ColouredView())),
+    Mutant("events depend on the order of answers", "answer_order", ToyGame(FirstComeFirstTold)),
+    Mutant("the state depends on the order of answers", "answer_order", ToyGame(FirstComeFirstServed)),
     Mutant("a match depends on those before it", "replay", Moody()),
     Mutant("a rule raises KeyError", "crash", ToyGame(Crashing)),
 )
@@ -522,3 +543,13 @@ class Dying(ToyState):
 
 
 DYING = ToyGame(Dying)
+
+
+class KinderDie(ToyState):
+    """A changed rule under an unchanged rules version."""
+
+    def _roll(self, die: int) -> list[Event]:
+        return super()._roll(die + 1)
+
+
+KINDER_DIE = ToyGame(KinderDie)

@@ -77,5 +77,5 @@ def test_box_data_that_is_shared_or_fragile_is_rejected(game: ToyGame, told: str
 
 def test_every_check_has_a_mutant_that_only_it_catches() -> None:
     caught = {mutant.check for mutant in MUTANTS}
-    caught |= {mutants.RESAMPLES_ITSELF.check, "hash_seed", "attributes", "data"}
+    caught |= {mutants.RESAMPLES_ITSELF.check, "hash_seed", "golden", "attributes", "data"}
     assert caught == set(CHECKS)

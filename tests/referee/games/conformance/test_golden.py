@@ -1,0 +1,98 @@
+"""Recorded matches come out as they did, or the rules version goes up."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_game import GAME
+from toy_game.game import ToyGame
+from toy_game.mutants import KINDER_DIE
+
+from referee.games.conformance import CheckFailed, Plan, check_golden, run_plan, write_golden
+from referee.games.registry import get_game
+
+FILES = sorted((Path(__file__).parent / "golden").glob("*.jsonl"))
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    path = tmp_path / "toy.jsonl"
+    write_golden(GAME, path)
+    return path
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_recorded_matches_of_an_installed_game_come_out_as_they_did(path: Path) -> None:
+    """When rules change on purpose: raise rules_version, then
+
+    crosstown games check GAME --golden tests/referee/games/conformance/golden/GAME.jsonl --write-golden
+    """
+    check_golden(get_game(path.stem), path)
+
+
+def test_two_matches_of_each_player_count_are_recorded_and_pass(recorded: Path) -> None:
+    lines = [json.loads(line) for line in recorded.read_text().splitlines()]
+    assert [(line["players"], line["seed"]) for line in lines] == [(2, 0), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1)]
+    check_golden(GAME, recorded)
+
+
+def test_the_same_matches_are_recorded_again(recorded: Path, tmp_path: Path) -> None:
+    write_golden(GAME, tmp_path / "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == recorded.read_bytes()
+
+
+def test_a_changed_rule_under_the_same_version_is_found(recorded: Path) -> None:
+    with pytest.raises(
+        CheckFailed, match=r"step \d+ \(come\) leads to another state; if the rules have changed"
+    ) as failed:
+        check_golden(KINDER_DIE, recorded)
+    assert failed.value.check == "golden"
+
+
+def test_a_new_rules_version_wants_new_matches(recorded: Path) -> None:
+    newer = ToyGame()
+    newer.rules_version = 2
+    with pytest.raises(
+        CheckFailed, match="recorded with toy, rules version 1; this is toy, rules version 2: write the file anew"
+    ):
+        check_golden(newer, recorded)
+
+
+def changed(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda match: match.update({key: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (changed("game", "chess"), "recorded with chess"),
+        (changed("ranking", [9, 9]), "ends differently"),
+        (lambda match: match["hashes"].__setitem__(0, "0"), "starts differently"),
+        (lambda match: match["steps"].__setitem__(0, '{"0": "pass()"}'), "step 0 .* is refused"),
+        (lambda match: match["hashes"].pop(), "cannot be read"),
+        (lambda match: match.pop("steps"), "cannot be read: KeyError"),
+    ],
+)
+def test_damage_is_told(recorded: Path, change: Callable[[dict[str, Any]], None], told: str) -> None:
+    match = json.loads(recorded.read_text().splitlines()[0])
+    change(match)
+    recorded.write_text(json.dumps(match) + "\n")
+    with pytest.raises(CheckFailed, match=told):
+        check_golden(GAME, recorded)
+
+
+@pytest.mark.parametrize("text", [None, "", "{"])
+def test_a_file_without_matches_is_told(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "toy.jsonl"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(CheckFailed, match=r"toy\.jsonl"):
+        check_golden(GAME, path)
+
+
+def test_a_run_reports_it_like_any_other_check(recorded: Path) -> None:
+    plan = Plan("toy_game.mutants:KINDER_DIE", (2,), 0, 1, 0, 0.0, False)
+    report = run_plan(KINDER_DIE, plan, golden=recorded, other_processes=False)
+    assert [failure.check for failure in report.failures] == ["golden"]
