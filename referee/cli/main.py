@@ -3,18 +3,14 @@
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
+from referee.cli import games, matches
 from referee.cli.errors import ExitCode, report
 from referee.cli.run import run
 from referee.cli.standings import standings
-
-SUB_APPS = ("matches", "games")
-"""Modules of this package with an `app` of their own. They import what is heavy inside their commands."""
 
 
 def make_app() -> typer.Typer:
@@ -29,9 +25,8 @@ def make_app() -> typer.Typer:
     app.callback()(_root)
     app.command("run")(run)
     app.command("standings")(standings)
-    for name in SUB_APPS:
-        if find_spec(f"referee.cli.{name}") is not None:
-            app.add_typer(import_module(f"referee.cli.{name}").app, name=name)
+    app.add_typer(matches.app, name="matches")
+    app.add_typer(games.app, name="games")
     return app
 
 

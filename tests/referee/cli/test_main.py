@@ -16,7 +16,7 @@ def test_the_version(crosstown):
 def test_help_names_every_command_and_exit_code(crosstown):
     printed = crosstown("--help")
     assert printed.code == 0
-    for word in ("run", "standings", "games"):
+    for word in ("run", "standings", "matches", "games"):
         assert re.search(rf"^  {word} ", printed.out, re.MULTILINE)
     text = " ".join(printed.out.split())
     for code in errors.ExitCode:
