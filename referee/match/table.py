@@ -5,7 +5,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -79,10 +79,11 @@ class Table:
             raise
         except RecordError as error:
             return _result(spec, _Played(Outcome(EndReason.PLATFORM_FAULT, str(error))), began_ns)
+        played = _Played()
         try:
-            played = await self._play(spec, game, record)
+            await self._play(spec, game, record, played)
         except asyncio.CancelledError:
-            _close_cancelled(spec, record, began_ns)
+            _close_cancelled(spec, played, record, began_ns)
             raise
         result = _result(spec, played, began_ns)
         try:
@@ -94,29 +95,26 @@ class Table:
             return _result(spec, replace(played, outcome=outcome), began_ns)
         return result
 
-    async def _play(self, spec: MatchSpec, game: Game, record: RecordWriter) -> "_Played":
-        bots, faults = await self._sit_down(spec)
-        reusable = not any(faults)
+    async def _play(self, spec: MatchSpec, game: Game, record: RecordWriter, played: "_Played") -> None:
+        """Fills in `played`, as far as it gets."""
+        bots, played.faults = await self._sit_down(spec)
+        match: Match | None = None
+        reusable = False
         try:
-            if failed := [fault for fault in faults if fault]:
-                sentence = "; ".join(
-                    f"seat {item.seat} ({spec.seats[item.seat].name}): {item.detail}" for item in failed
-                )
-                seat = failed[0].seat if len(failed) == 1 else None
-                return _Played(Outcome(EndReason.START_FAILED, sentence, fault_seat=seat), faults)
-            match = Match(spec, game, [bot for bot in bots if bot], record, self._clock)
-            outcome = await match.run()
-            await match.collect_output()
-            faults, reusable = match.faults, outcome.reason is not EndReason.PLATFORM_FAULT
-            return _Played(outcome, faults, match.seat_stats)
-        except BaseException as error:
-            reusable = False
-            if not isinstance(error, Exception):
-                raise
+            if failed := [fault for fault in played.faults if fault]:
+                played.outcome = _start_failed(spec, failed)
+            else:
+                match = Match(spec, game, [bot for bot in bots if bot], record, self._clock)
+                played.outcome = await match.run()
+                await match.collect_output()
+            reusable = played.outcome.reason is not EndReason.PLATFORM_FAULT
+        except Exception as error:
             detail = f"{type(error).__name__}: {error}"
-            return _Played(Outcome(EndReason.PLATFORM_FAULT, detail, trouble=traceback.format_exc()))
+            played.outcome = Outcome(EndReason.PLATFORM_FAULT, detail, trouble=traceback.format_exc())
         finally:
-            for bot, fault in zip(bots, faults, strict=True):
+            if match is not None:
+                played.faults, played.seat_stats = match.faults, match.seat_stats
+            for bot, fault in zip(bots, played.faults, strict=True):
                 if bot is not None:
                     self._pool.release(bot, reusable=reusable and fault is None)
 
@@ -156,17 +154,23 @@ class Table:
                 self._pool.release(bot, reusable=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Played:
-    outcome: Outcome
+    """What is known of a match so far."""
+
+    outcome: Outcome = field(default_factory=lambda: Outcome(EndReason.CANCELLED, "the match was cancelled"))
     faults: tuple[Fault | None, ...] = ()
     seat_stats: tuple[SeatStats, ...] = ()
 
 
-def _close_cancelled(spec: MatchSpec, record: RecordWriter, began_ns: int) -> None:
-    result = _result(spec, _Played(Outcome(EndReason.CANCELLED, "the match was cancelled")), began_ns)
+def _start_failed(spec: MatchSpec, faults: Sequence[Fault]) -> Outcome:
+    sentence = "; ".join(f"seat {fault.seat} ({spec.seats[fault.seat].name}): {fault.detail}" for fault in faults)
+    return Outcome(EndReason.START_FAILED, sentence, fault_seat=faults[0].seat if len(faults) == 1 else None)
+
+
+def _close_cancelled(spec: MatchSpec, played: _Played, record: RecordWriter, began_ns: int) -> None:
     try:
-        record.close(_footer(spec, result, ""))
+        record.close(_footer(spec, _result(spec, played, began_ns), ""))
     except RecordError:
         record.abandon()
 
