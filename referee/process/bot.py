@@ -256,6 +256,7 @@ class BotProcess:
     def _fail(self, reason: str) -> None:
         if not self._started.done():
             self._started.set_exception(StartError(f"bot '{self.entry.name}': {reason}", self.output()))
+            self._started.exception()  # seen, even if whoever waited for it was cancelled
 
     def _reap_guardian(self, pause_s: float) -> None:
         """After the end of file: the guardian is ending or dead, and will be a zombie within microseconds."""

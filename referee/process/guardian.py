@@ -21,7 +21,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Iterable
 
 CONTROL = 0
 _PR_SET_PDEATHSIG = 1
@@ -29,6 +29,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _IGNORED = ("INT", "TERM", "HUP", "QUIT", "TSTP", "TTIN", "TTOU", "USR1", "USR2", "ALRM", "PIPE")
 _LONGEST_PAUSE_S = 0.1
+_MOST_PASSES = 50
 
 
 def prctl(option: int, value: int) -> None:
@@ -43,9 +44,9 @@ def become_subreaper() -> None:
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def children_by_parent() -> dict[int, list[int]]:
-    """Every process that /proc shows, under its parent. One moment's view: what moves meanwhile may be missing."""
-    found: dict[int, list[int]] = {}
+def processes() -> dict[int, tuple[int, int, int]]:
+    """Every process that /proc shows: (parent, group, session). What moves meanwhile may be missing."""
+    found = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -53,50 +54,72 @@ def children_by_parent() -> dict[int, list[int]]:
             except OSError:
                 continue
             try:
-                # "pid (command) state parent ...": the command may hold spaces and brackets, so look from its end.
-                parent = int(os.read(file, 1024).rpartition(b")")[2].split()[1])
+                # "pid (command) state parent group session ...": the command may hold spaces and brackets.
+                words = os.read(file, 1024).rpartition(b")")[2].split()
+                found[int(name)] = (int(words[1]), int(words[2]), int(words[3]))
             except (OSError, IndexError, ValueError):
                 continue
             finally:
                 os.close(file)
-            found.setdefault(parent, []).append(int(name))
     return found
 
 
+def children(parent: int) -> list[int]:
+    """Of one process, zombies too."""
+    return [pid for pid, place in processes().items() if place[0] == parent]
+
+
+def targets(pids: "Iterable[int]", seen: dict[int, tuple[int, int, int]]) -> set[int]:
+    """What to signal to reach `pids`: themselves and, negative, their groups.
+
+    A group is signalled as one, so that a process which forks and exits without end cannot slip from id to id.
+    A bot lives in sessions of its own, so whatever is in one of our session is somebody else's group.
+    """
+    mine = os.getsid(0)
+    groups = {-seen[pid][1] for pid in pids if seen[pid][2] != mine and seen[pid][1] > 1}
+    return groups.union(pids)
+
+
 def descendants(spare: "Container[int]" = ()) -> set[int]:
-    """All that is below this process, without the children in `spare` and what is below these."""
-    tree = children_by_parent()
+    """Targets for all that is below this process, without the children in `spare` and what is below these."""
+    seen = processes()
+    below: dict[int, list[int]] = {}
+    for pid, place in seen.items():
+        below.setdefault(place[0], []).append(pid)
     found: set[int] = set()
-    waiting = [pid for pid in tree.get(os.getpid(), ()) if pid not in spare]
+    waiting = [pid for pid in below.get(os.getpid(), ()) if pid not in spare]
     while waiting:
         pid = waiting.pop()
         if pid not in found:
             found.add(pid)
-            waiting.extend(tree.get(pid, ()))
-    return found
+            waiting.extend(below.get(pid, ()))
+    return targets(found, seen)
 
 
-def send(pid: int, number: int) -> None:
+def send(target: int, number: int) -> None:
     """A signal to a process, or with a negative number to a group, that may be gone."""
     try:
-        os.kill(pid, number)
+        os.kill(target, number)
     except OSError:
         pass
 
 
 def stop_then_kill(find: "Callable[[], set[int]]") -> set[int]:
-    """Kills the processes that `find` finds, and returns their ids; they may be dying still.
+    """Kills the targets that `find` finds, and returns them; they may be dying still.
 
     All are stopped before any is killed, and looked for again until no new one turns up: what is stopped cannot
     fork, so a fork bomb cannot outrun this.
     """
     stopped: set[int] = set()
-    while fresh := find() - stopped:
-        for pid in fresh:
-            send(pid, signal.SIGSTOP)
+    for _ in range(_MOST_PASSES):
+        fresh = find() - stopped
+        if not fresh:
+            break
+        for target in fresh:
+            send(target, signal.SIGSTOP)
         stopped |= fresh
-    for pid in stopped:
-        send(pid, signal.SIGKILL)
+    for target in stopped:
+        send(target, signal.SIGKILL)
     return stopped
 
 

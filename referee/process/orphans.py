@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection
 from functools import partial
 
-from referee.process.guardian import become_subreaper, children_by_parent, descendants, stop_then_kill
+from referee.process.guardian import become_subreaper, children, descendants, processes, stop_then_kill, targets
 
 _PAUSE_S = 0.002
 
@@ -24,7 +24,7 @@ def sweep_orphans(keep: Collection[int], *, timeout_s: float = 2.0) -> int:
     spare = frozenset(keep)
 
     def reap_mine() -> None:
-        for pid in children_by_parent().get(os.getpid(), ()):
+        for pid in children(os.getpid()):
             if pid not in spare:
                 reap(pid)
 
@@ -37,9 +37,10 @@ def end_marked(variable: str, *, timeout_s: float = 2.0) -> int:
     seen: set[int] = set()
 
     def find() -> set[int]:
-        found = {pid for pid in _all_processes() if wanted in _environment(pid)} - {os.getpid()}
+        there = processes()
+        found = {pid for pid in there if pid != os.getpid() and wanted in _environment(pid)}
         seen.update(found)
-        return found
+        return targets(found, there)
 
     def reap_seen() -> None:
         for pid in seen:
@@ -57,11 +58,7 @@ def _end(find: Callable[[], set[int]], reap_found: Callable[[], None], timeout_s
             break
         reap_found()
         time.sleep(_PAUSE_S)
-    return len(killed)
-
-
-def _all_processes() -> list[int]:
-    return [pid for children in children_by_parent().values() for pid in children]
+    return sum(target > 0 for target in killed)
 
 
 def _environment(pid: int) -> list[bytes]:

@@ -1,6 +1,7 @@
 """Leaves a daemon: forked twice, in a session of its own, deaf to SIGTERM and SIGHUP, holding stdout open.
 
-With `scrub` the daemon executes a program without any environment. Without `stay` the bot itself exits at once.
+With `scrub` the daemon executes a program without any environment; with `work_ms` it prints `worked` after that time
+and exits. Without `stay` the bot itself exits at once.
 Prints the daemon's process id.
 """
 
@@ -20,7 +21,8 @@ if os.fork() == 0:
         os.write(write_end, b"%d\n" % os.getpid())
         if options["scrub"]:
             os.execve("/bin/sleep", ["sleep", "600"], {})
-        time.sleep(600)
+        time.sleep(options["work_ms"] / 1000 or 600)
+        os.write(1, b"worked\n")
     os._exit(0)
 os.wait()
 print(os.read(read_end, 100).decode().strip())

@@ -44,7 +44,10 @@ async def main(mark: str, words: list[str]) -> None:
             time.sleep(60)  # noqa: ASYNC251
             os._exit(0)
     said = [bot.output().stdout_text() for bot in bots]
-    print(json.dumps({"guardians": [bot.guardian_pid for bot in bots], "said": said, "copy": copy}), flush=True)
+    guardians = [bot.guardian_pid for bot in bots]
+    print(
+        json.dumps({"guardians": guardians, "bots": [bot.pid for bot in bots], "said": said, "copy": copy}), flush=True
+    )
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         if line == "guardian-kill\n":

@@ -1,6 +1,7 @@
 """Cancelled at any point, or repeated for days: no process, file or folder stays."""
 
 import asyncio
+import gc
 import os
 import tempfile
 from collections.abc import Callable
@@ -11,14 +12,18 @@ import pytest
 
 from referee.process.bot import BotProcess
 from referee.process.entry import Entry, load_entry
-from referee.process.guardian import children_by_parent
+from referee.process.guardian import children
 from referee.process.limits import ProcessLimits
 
 Start = Any
 
 
-def scratch_folders() -> set[str]:
-    return {path.name for path in Path(tempfile.gettempdir()).glob("crosstown-*")}
+@pytest.fixture
+def scratch_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the private folders of bots are made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    return tmp_path / "scratch"
 
 
 @pytest.fixture
@@ -33,7 +38,7 @@ async def launch(entry: Entry, mark: Any) -> BotProcess:
 
 @pytest.mark.parametrize("after_s", [0, 0.001, 0.004, 0.008, 0.012, 0.02])
 async def test_a_cancelled_start_leaves_nothing(
-    sleeper: Entry, mark: Any, open_files: Callable[[], int], after_s: float
+    sleeper: Entry, mark: Any, open_files: Callable[[], int], scratch_root: Path, caplog: Any, after_s: float
 ) -> None:
     before = open_files()
     task = asyncio.create_task(launch(sleeper, mark))
@@ -46,6 +51,9 @@ async def test_a_cancelled_start_leaves_nothing(
             await task
     assert mark.alive() == []
     assert open_files() == before
+    assert is_empty(scratch_root)
+    gc.collect()
+    assert caplog.records == []
 
 
 async def test_a_cancelled_stop_kills_at_once(start: Start, until: Any, mark: Any) -> None:
@@ -76,14 +84,16 @@ async def test_leaving_the_block_ends_the_bot(sleeper: Entry, mark: Any) -> None
     assert mark.alive() == []
 
 
-async def test_one_whose_user_forgot_it_dies_with_the_process_only_but_leaks_no_callback(
-    sleeper: Entry, mark: Any
-) -> None:
-    """kill alone is enough: what is left to do is done by the loop."""
+async def test_kill_alone_is_enough(sleeper: Entry, mark: Any) -> None:
+    """What is left to do is done by the loop."""
     bot = await launch(sleeper, mark)
     bot.kill()
     await bot.wait_gone()
     assert mark.alive() == []
+
+
+def is_empty(folder: Path) -> bool:
+    return list(folder.iterdir()) == []
 
 
 async def cycles(entry: Entry, mark: Any, count: int, at_once: int) -> None:
@@ -101,13 +111,13 @@ async def cycles(entry: Entry, mark: Any, count: int, at_once: int) -> None:
 
 @pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.long)])
 async def test_files_and_processes_stay_flat_over_many_bots(
-    sleeper: Entry, mark: Any, open_files: Callable[[], int], count: int
+    sleeper: Entry, mark: Any, open_files: Callable[[], int], scratch_root: Path, count: int
 ) -> None:
     await cycles(sleeper, mark, 4, 4)
-    files, folders = open_files(), scratch_folders()
-    children = children_by_parent().get(os.getpid(), [])
+    files = open_files()
+    before = children(os.getpid())
     await cycles(sleeper, mark, count, 4)
     assert open_files() == files
-    assert children_by_parent().get(os.getpid(), []) == children
-    assert scratch_folders() - folders == set()
+    assert children(os.getpid()) == before
+    assert is_empty(scratch_root)
     assert mark.alive() == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from referee.process.entry import load_entry
-from referee.process.guardian import children_by_parent
+from referee.process.guardian import children
 from referee.process.limits import ProcessLimits
 
 Start = Any
@@ -39,11 +39,11 @@ async def test_a_daemon_goes_when_its_bot_exits_by_itself(start: Start, alive: A
     assert mark.alive() == []
 
 
-async def test_descendants_may_linger_for_as_long_as_the_limits_say(start: Start, alive: Alive, mark: Any) -> None:
-    bot = await start("double_forking", ProcessLimits(linger_s=60), stay=False)
+async def test_descendants_may_linger_for_as_long_as_the_limits_say(start: Start, mark: Any) -> None:
+    bot = await start("double_forking", ProcessLimits(linger_s=60), stay=False, work_ms=200)
     await bot.wait()
-    assert alive(int(bot.output().stdout_text()))
-    await bot.stop(0)
+    await bot.wait_gone()  # which is as soon as the last one is done
+    assert bot.output().stdout_text().endswith("worked\n")
     assert mark.alive() == []
 
 
@@ -52,6 +52,17 @@ async def test_lingering_ends(start: Start, mark: Any) -> None:
     await bot.wait()
     await bot.wait_gone()
     assert mark.alive() == []
+
+
+@pytest.mark.parametrize("sessions", [False, True])
+async def test_one_that_forks_and_exits_for_ever_is_caught(
+    start: Start, until: Until, mark: Any, sessions: bool
+) -> None:
+    bot = await start("hopping", sessions=sessions)
+    await until(lambda: len(bot.output().stdout_text()) > 20)
+    await bot.stop(0)
+    assert mark.alive() == []
+    assert not bot.exited.guardian_lost
 
 
 @pytest.mark.parametrize("grace_s", [0, 0.1])
@@ -97,4 +108,4 @@ async def test_orphans_that_end_while_the_bot_lives_leave_no_zombies(
     )
     bot = await start(load_entry(write_bot({"bot.py": source})))
     await until(lambda: "done" in bot.output().stdout_text())
-    await until(lambda: children_by_parent().get(bot.guardian_pid) == [bot.pid])
+    await until(lambda: children(bot.guardian_pid) == [bot.pid])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from referee.process import drain
 from referee.process.limits import ProcessLimits
 
 Start = Any
@@ -48,6 +49,27 @@ async def test_the_loop_stays_usable_beside_two_floods(start: Start) -> None:
     assert printed > 50_000_000
     assert sorted(lags_s)[len(lags_s) // 2] < 0.02
     assert share < 0.7
+
+
+async def test_what_a_bot_prints_in_a_window_is_limited(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The referee's memory and time are not the bot's to spend: a flood waits for its own output."""
+    monkeypatch.setattr(drain, "_WINDOW_BYTES", 1)
+    monkeypatch.setattr(drain, "_WINDOW_S", 3600)
+    bot = await start("flooding", ProcessLimits(max_output_bytes=1000))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(bot.wait(), 0.5)
+    assert bot.output().stderr_dropped <= 65536
+
+
+async def test_the_last_words_are_read_even_when_the_window_is_spent(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drain, "_WINDOW_BYTES", 1)
+    monkeypatch.setattr(drain, "_WINDOW_S", 3600)
+    bot = await start("crashing")
+    await bot.wait()
+    assert bot.output().stdout_text() == "last words\n"
+    assert bot.output().stderr_text() == "Traceback: something broke\n"
 
 
 async def test_one_that_prints_slower_than_100_megabytes_a_second_is_never_held_up(start: Start) -> None:

@@ -1,7 +1,10 @@
 """The guardian is cheap, and a lost or stuck one is noticed."""
 
+import asyncio
 import os
 import signal
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +31,16 @@ async def test_it_is_small(start: Start) -> None:
 
 
 async def test_it_starts_fast(start: Start) -> None:
-    """The best of a few, since the machine may be busy: from the call to the bot's exec."""
-    starts_us = []
-    for _ in range(5):
+    """From the call to the bot's exec, against a bare interpreter in the same run: the machine may be busy."""
+    starts_us, bare_us = [], []
+    for _ in range(8):
+        began_ns = time.monotonic_ns()
+        await (await asyncio.create_subprocess_exec(sys.executable, "-I", "-S", "-c", "")).wait()
+        bare_us.append((time.monotonic_ns() - began_ns) // 1000)
         bot = await start("slow")
         starts_us.append(bot.start_us)
         await bot.stop(0)
-    assert min(starts_us) < 50_000
+    assert min(starts_us) < 3 * min(bare_us)
 
 
 async def test_it_keeps_no_copy_of_the_bots_streams(start: Start) -> None:

@@ -136,6 +136,15 @@ async def test_a_killed_guardian_is_reported_and_takes_bot_and_daemons_with_it(
     assert mark.alive() == []
 
 
+async def test_a_bot_dies_with_its_guardian_though_the_referee_does_nothing(
+    referee: Any, alive: Callable[[int], bool], until: Any
+) -> None:
+    one = referee("slow")
+    os.kill(one.process.pid, signal.SIGSTOP)
+    os.kill(one.told["guardians"][0], signal.SIGKILL)
+    await until(lambda: not alive(one.told["bots"][0]), DEAD_WITHIN_S)
+
+
 async def test_what_hid_its_environment_is_swept_by_the_subreaper_above(
     referee: Any, alive: Callable[[int], bool], until: Any
 ) -> None:
