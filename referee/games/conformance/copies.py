@@ -10,7 +10,7 @@ from referee.games.conformance.nodes import Node
 from referee.games.conformance.playout import play_on
 from referee.games.conformance.trial import Trial, fingerprint
 
-STEPS_ON_A_CLONE = 12
+STEPS_ON_A_CLONE = 4
 
 
 def check_clone(trial: Trial, state: State, node: Node) -> None:

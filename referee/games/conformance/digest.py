@@ -9,6 +9,7 @@ from random import Random
 from referee.games.api import Game, resolve_options
 from referee.games.conformance.failure import CheckFailed
 from referee.games.conformance.refs import resolve
+from referee.games.conformance.steps import plain_step, take
 from referee.games.conformance.trial import fingerprint, match_seed
 from referee.games.keyed import KeyedChance
 
@@ -35,16 +36,11 @@ def match_digest(game: Game, players: int, seed: int) -> str:
         if state.is_terminal():
             digest.update(repr((state.ranking(), state.returns())).encode())
             return digest.hexdigest()
-        asked = state.decisions()
-        if asked:
-            legal = {decision.seat: list(state.legal_actions(decision.seat)) for decision in asked}
-            for actions in legal.values():
-                digest.update("\n".join(game.format_action(action) for action in actions).encode())
-            events = state.apply({seat: rng.choice(actions) for seat, actions in legal.items()})
-        else:
-            outcomes = state.chance_outcomes()
-            digest.update(repr(list(outcomes)).encode())
-            events = state.apply_chance(chance.choose(state.chance_stream(), outcomes))
+        for decision in state.decisions():
+            texts = [game.format_action(action) for action in state.legal_actions(decision.seat)]
+            digest.update("\n".join(texts).encode())
+        digest.update(repr(list(state.chance_outcomes())).encode())
+        events = take(state, plain_step(state, chance, rng))
         for viewer in viewers:
             digest.update(game.codec.encode_events([event.seen_by(viewer) for event in events]))
 

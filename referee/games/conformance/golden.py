@@ -12,7 +12,7 @@ from typing import Any
 from referee.games.api import Game, GameError, State, resolve_options, state_hash
 from referee.games.conformance.failure import CheckFailed
 from referee.games.conformance.replay import retake, written
-from referee.games.conformance.steps import Act, Come, Leave, Step, take
+from referee.games.conformance.steps import Leave, Step, plain_step, take
 from referee.games.conformance.trial import match_seed
 from referee.games.keyed import KeyedChance
 
@@ -36,13 +36,9 @@ def record(game: Game, players: int, seed: int) -> dict[str, Any]:
     staying = list(range(players))
     steps, hashes = [], [short_hash(state)]
     while not state.is_terminal():
-        step: Step
+        step: Step = plain_step(state, chance, rng)
         if rng.random() < LEAVE_SHARE:
             step = Leave(staying.pop(rng.randrange(len(staying))))
-        elif asked := state.decisions():
-            step = Act({each.seat: rng.choice(state.legal_actions(each.seat)) for each in asked})
-        else:
-            step = Come(chance.choose(state.chance_stream(), state.chance_outcomes()))
         take(state, step)
         steps.append(written(game, step))
         hashes.append(short_hash(state))

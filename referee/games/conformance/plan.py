@@ -1,13 +1,15 @@
 """Which matches a check plays: a pure function of the game, the seed and the numbers asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from referee.games.api import DATA_OPTION, Game, PlayersError, resolve_options
 from referee.games.conformance.match import Job
-from referee.games.keyed import random_outcome
+from referee.games.conformance.steps import plain_step, take
+from referee.games.conformance.trial import match_seed
+from referee.games.keyed import KeyedChance
 
 LONG_MATCHES = 100_000
 FULL_MATCHES = 1_000
@@ -94,12 +96,9 @@ def plain_match(game: Game, players: int, seed: int, data: Any) -> int:
     rng = Random(f"{game.id}/{players}/{seed}/pilot")
     options = resolve_options(game.id, game.options, {} if data is None else {DATA_OPTION: data})
     state = game.new_initial_state(players, options)
+    chance = KeyedChance(match_seed(game.id, players, seed))
     nodes = 1
     while nodes < PILOT_NODES and not state.is_terminal():
-        asked: Sequence[Any] = state.decisions()
-        if asked:
-            state.apply({each.seat: rng.choice(state.legal_actions(each.seat)) for each in asked})
-        else:
-            state.apply_chance(random_outcome(state.chance_outcomes(), rng))
+        take(state, plain_step(state, chance, rng))
         nodes += 1
     return nodes

@@ -10,7 +10,7 @@ from referee.games.conformance.nodes import Node, check_conserved
 from referee.games.conformance.playout import play_on
 from referee.games.conformance.trial import Trial
 
-STEPS_AFTER = 15
+STEPS_AFTER = 4
 
 
 def check_from_observation(trial: Trial, state: State, node: Node) -> None:

@@ -10,7 +10,7 @@ from referee.games.conformance.playout import play_on
 from referee.games.conformance.trial import Trial, fingerprint
 
 RESAMPLES = 2
-STEPS_AFTER = 15
+STEPS_AFTER = 4
 
 
 def check_non_interference(trial: Trial, state: State, node: Node) -> None:

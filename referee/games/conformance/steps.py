@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from referee.games.api import Action, Event, Outcome, State
 from referee.games.conformance.nodes import Node
-from referee.games.keyed import random_outcome
+from referee.games.keyed import KeyedChance, random_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,13 @@ def take(state: State, step: Step) -> list[Event]:
             return state.apply_chance(outcome)
         case Leave(seat):
             return state.withdraw(seat)
+
+
+def plain_step(state: State, chance: KeyedChance, rng: Random) -> Act | Come:
+    """Answers drawn evenly, or the keyed outcome; nothing checked."""
+    if asked := state.decisions():
+        return Act({each.seat: rng.choice(state.legal_actions(each.seat)) for each in asked})
+    return Come(chance.choose(state.chance_stream(), state.chance_outcomes()))
 
 
 def random_step(node: Node, rng: Random) -> Act | Come:
