@@ -78,6 +78,14 @@ def children() -> list[int]:
     return found
 
 
+async def answers_in(record: Path) -> None:
+    """Until the growing record has an answer."""
+    follower = RecordFollower(record)
+    async with asyncio.timeout(20):
+        while not any(isinstance(line, Answer) for line in follower.poll()):  # noqa: ASYNC110 - it is a file
+            await asyncio.sleep(0.02)
+
+
 async def gone(pid: int, limit_s: float = 5.0) -> bool:
     end = time.monotonic() + limit_s
     while alive(pid):
@@ -201,9 +209,7 @@ async def test_a_cancelled_match_is_recorded_as_such_and_leaves_no_process(
     sleeping = rogue("sleeps", at=1)
     async with Table({sleeping.id: sleeping}) as table:
         task = asyncio.ensure_future(table.play(spec(0, sleeping, sleeping), tmp_path))
-        follower = RecordFollower(tmp_path / "m-0000.jsonl")
-        while not any(isinstance(line, Answer) for line in follower.poll()):
-            await asyncio.sleep(0.02)
+        await answers_in(tmp_path / "m-0000.jsonl")
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

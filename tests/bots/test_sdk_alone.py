@@ -1,0 +1,90 @@
+"""A bot of the Python SDK when its referee is not what it should be."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+from crosstown_bot import Bot, run
+class First(Bot):
+    def choose(self, turn):
+        return 0
+run(First)
+"""
+
+
+def started_alone(tmp_path: Path, **environment: str) -> "subprocess.Popen[str]":
+    (tmp_path / "bot.py").write_text(PROGRAM)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("CROSSTOWN_")}
+    return subprocess.Popen(
+        [sys.executable, str(tmp_path / "bot.py")], env={**clean, **environment}, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_started_by_hand_it_says_who_starts_bots(tmp_path: Path) -> None:
+    process = started_alone(tmp_path)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "CROSSTOWN_ADDRESS is not set: a bot is started by the referee" in stderr
+    assert "Traceback" not in stderr
+
+
+REFEREE = """
+import asyncio, sys
+from referee.wire import WireServer
+from referee.wire.encode import WireLimits
+async def main():
+    async with WireServer() as server:
+        expected = server.expect("t", WireLimits(1, 1, 1, 1))
+        print(server.address, flush=True)
+        await expected
+        print("connected", flush=True)
+        await asyncio.sleep(60)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_without_its_referee_it_exits_within_a_second(tmp_path: Path, number: signal.Signals) -> None:
+    referee = subprocess.Popen(
+        [sys.executable, "-c", REFEREE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    bot = None
+    try:
+        assert referee.stdout is not None
+        address = referee.stdout.readline().strip()
+        bot = started_alone(tmp_path, CROSSTOWN_ADDRESS=address, CROSSTOWN_TOKEN="t")
+        assert referee.stdout.readline() == "connected\n"
+        referee.send_signal(number)
+        referee.wait(10)
+        began = time.monotonic()
+        _, stderr = bot.communicate(timeout=10)
+        assert time.monotonic() - began < 1.0
+        assert bot.returncode == 1
+        assert "the referee" in stderr
+        assert "Traceback" not in stderr
+    finally:
+        for process in (referee, bot):
+            if process is not None:
+                process.kill()
+                process.communicate()
+
+
+def test_a_refused_handshake_is_explained(tmp_path: Path) -> None:
+    referee = subprocess.Popen([sys.executable, "-c", REFEREE], stdout=subprocess.PIPE, text=True)
+    try:
+        assert referee.stdout is not None
+        address = referee.stdout.readline().strip()
+        bot = started_alone(tmp_path, CROSSTOWN_ADDRESS=address, CROSSTOWN_TOKEN="wrong")
+        _, stderr = bot.communicate(timeout=20)
+        assert bot.returncode == 1
+        assert "unknown token" in stderr
+        assert "Traceback" not in stderr
+    finally:
+        referee.kill()
+        referee.communicate()
