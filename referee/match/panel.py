@@ -8,7 +8,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from referee.games.api import ActionSyntaxError, Decision, Event, Game, State
+from referee.games.api import Decision, Event, Game, State
+from referee.match.choice import Refusal, read_choice
 from referee.match.clock import Clock
 from referee.match.evidence import cut_note, message_evidence, position_evidence, stray_kind, stray_text
 from referee.match.question import Question
@@ -204,30 +205,9 @@ class Panel:
         if question.charged_ns > question.limit_ns:
             self._time_out(seat, question, "an answer")
             return
-        choice = move.WhichOneof("choice")
-        if choice == "index":
-            if move.index >= len(question.legal):
-                highest = len(question.legal) - 1
-                detail = f"index {move.index} in decision {question.number}: expected 0 to {highest}"
-                self._blame(seat, EndReason.ILLEGAL_ACTION, detail, message_evidence(received.raw))
-                return
-            action = question.legal[move.index]
-        elif choice == "action":
-            try:
-                action = self._codec.decode_action(move.action)
-            except Exception as error:  # hostile bytes: whatever the game's decoder makes of them is the bot's doing
-                what = str(error) if isinstance(error, ActionSyntaxError) else f"{type(error).__name__}: {error}"
-                detail = f"the action of decision {question.number} cannot be decoded: {what[:500]}"
-                self._blame(seat, EndReason.MALFORMED_MESSAGE, detail, message_evidence(received.raw))
-                return
-            if action not in question.legal:
-                what = self._game.format_action(action)[:500]
-                detail = f"{what} in decision {question.number} is none of the {len(question.legal)} legal actions"
-                self._blame(seat, EndReason.ILLEGAL_ACTION, detail, message_evidence(received.raw))
-                return
-        else:
-            detail = f"the move of decision {question.number} has neither an index nor an action"
-            self._blame(seat, EndReason.MALFORMED_MESSAGE, detail, message_evidence(received.raw))
+        action = read_choice(message, question, self._game)
+        if isinstance(action, Refusal):
+            self._blame(seat, action.reason, action.detail, message_evidence(received.raw))
             return
         question.action = action
         if move.note:
@@ -236,8 +216,8 @@ class Panel:
         self._answered(seat)
 
     def _time_out(self, seat: SeatPlay, question: Question, what: str) -> None:
-        limit_s = self._first_us if question.limit_ns == self._first_ns else self._move_us
-        times = f"after {question.wall_ns / 1e9:.3f} s, the limit is {limit_s / 1e6:g} s"
+        limit_us = self._first_us if question.limit_ns == self._first_ns else self._move_us
+        times = f"after {question.wall_ns / 1e9:.3f} s, the limit is {limit_us / 1e6:g} s"
         detail = f"decision {question.number} ({question.kind}): {what} {times}"
         if question.charged_ns > question.limit_ns:
             self._blame(seat, EndReason.MOVE_TIMEOUT, detail, {})

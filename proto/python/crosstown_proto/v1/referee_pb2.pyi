@@ -436,7 +436,9 @@ class Move(_message.Message):
     NOTE_FIELD_NUMBER: _builtins.int
     match: _builtins.str
     decision: _builtins.int
-    """Copied from Decide. An answer with another number is dropped and noted in the record."""
+    """Copied from Decide. An answer with another number (late, repeated, never asked) is dropped and noted in the record;
+    only a flood of them, more than 100 messages in a match that answer nothing asked, is a fault.
+    """
     index: _builtins.int
     """Position in the list of legal actions."""
     action: _builtins.bytes

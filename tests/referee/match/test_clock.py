@@ -1,0 +1,43 @@
+"""The clock of the event loop: what it says about the referee's own lag."""
+
+import asyncio
+import time
+
+from referee.match.clock import LoopClock
+
+
+async def test_a_loop_that_stands_still_is_late_by_that_long() -> None:
+    async with LoopClock() as clock:
+        await asyncio.sleep(0.05)
+        before, began = clock.lag_ns(), clock.now_ns()
+        time.sleep(0.2)  # noqa: ASYNC251 - standing still is what is measured
+        stood_ns = clock.now_ns() - began
+        overdue = clock.lag_ns() - before
+        await asyncio.sleep(0.03)
+        settled = clock.lag_ns() - before
+    assert stood_ns - 15_000_000 <= overdue <= stood_ns
+    assert settled >= overdue
+
+
+async def test_waiting_is_not_being_late() -> None:
+    async with LoopClock() as clock:
+        before, began = clock.lag_ns(), clock.now_ns()
+        await asyncio.sleep(0.2)
+        waited_ns = clock.now_ns() - began
+    assert clock.lag_ns() - before < waited_ns / 2  # all but none, on a machine that is not itself overloaded
+
+
+async def test_timers_run_at_their_time() -> None:
+    async with LoopClock() as clock:
+        fired: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        due_ns = clock.now_ns() + 30_000_000
+        clock.call_at(due_ns, lambda: fired.set_result(clock.now_ns()))
+        assert await fired >= due_ns - 1_000_000
+
+
+async def test_a_timer_can_be_cancelled() -> None:
+    async with LoopClock() as clock:
+        fired: list[int] = []
+        clock.call_at(clock.now_ns() + 1_000_000, lambda: fired.append(1)).cancel()
+        await asyncio.sleep(0.01)
+    assert fired == []
