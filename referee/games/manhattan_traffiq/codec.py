@@ -100,7 +100,7 @@ def encode_actions(actions: Sequence[TraffiqAction]) -> bytes:
         column = b"".join([action.wire for action in actions])
     except AttributeError:
         column = b"".join([_row_wire(action) for action in actions])
-    return framed(_COLUMN_TAG, column)
+    return framed(_COLUMN_TAG, column) if column else b""
 
 
 def _row_wire(action: TraffiqAction) -> bytes:

@@ -40,6 +40,10 @@ def layout(drawing: str) -> list[dict[str, Any]]:
     return tiles
 
 
+def name_of(face: str) -> str:
+    return min(face[i:] + face[:i] for i in range(4))
+
+
 def grid(columns: int, rows: int, *holes: tuple[int, int]) -> str:
     """A drawing of beige blocks all over, without tiles on the cells `holes`."""
     lines = ["+--" * columns + "+"]
@@ -61,7 +65,8 @@ def position(
     **fields: Any,
 ) -> Any:
     """A state in phase 'turn'. A vehicle is written `t1`, a taxi of seat 1, or `T0`, a truck of seat 0."""
-    held = [list(hand) for hand in hands] or [[] for _ in range(players)]
+    turned = (options or {}).get("tiles_may_rotate", True)
+    held = [[name_of(tile) if turned else tile for tile in hand] for hand in hands] or [[] for _ in range(players)]
     left = {"tttt": 9} if stock is None else dict(stock)
     counts = Counter(left)
     for hand in held:

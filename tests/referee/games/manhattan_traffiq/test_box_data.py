@@ -44,9 +44,7 @@ def test_every_tile_set_is_symmetric_under_red_and_beige_and_under_mirroring(til
 
 
 @pytest.mark.parametrize(("tile_set", "blocks", "park", "water"), [("C", 14, 18, 12), ("A", 22, 12, 10)])
-def test_tile_sets_c_and_a_have_the_composition_of_the_sheet(
-    tile_set: str, blocks: int, park: int, water: int
-) -> None:
+def test_tile_sets_c_and_a_have_the_composition_of_the_sheet(tile_set: str, blocks: int, park: int, water: int) -> None:
     counts = names(tile_set)
     assert sum(count for name, count in counts.items() if set(name) <= set("rt")) == blocks
     assert sum(count for name, count in counts.items() if "g" in name) == park

@@ -98,7 +98,9 @@ def test_nobody_can_place_a_vehicle_inside_central_park(options: Any) -> None:
 
 @pytest.mark.parametrize("scenario", ["times_square", "central_park"])
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_matches_of_both_scenarios_are_played_to_the_end(scenario: str, players: int, wander: Any, options: Any) -> None:
+def test_matches_of_both_scenarios_are_played_to_the_end(
+    scenario: str, players: int, wander: Any, options: Any
+) -> None:
     final = wander(players, options(scenario=scenario), 7)
     assert final.is_terminal()
     assert min(final.ranking()) == 1
