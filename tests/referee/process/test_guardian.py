@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from referee.process import guardian
 from referee.process.limits import ProcessLimits
 
 Start = Any
@@ -40,7 +41,7 @@ async def test_it_starts_fast(start: Start) -> None:
         bot = await start("slow")
         starts_us.append(bot.start_us)
         await bot.stop(0)
-    assert min(starts_us) < 3 * min(bare_us)
+    assert min(starts_us) < 5 * min(bare_us)
 
 
 async def test_it_keeps_no_copy_of_the_bots_streams(start: Start) -> None:
@@ -67,3 +68,21 @@ async def test_a_guardian_that_does_not_answer_is_given_up_in_time(start: Start,
     assert end.guardian_lost
     await bot.wait_gone()
     assert mark.alive() == []
+
+
+def test_all_are_stopped_before_any_is_killed_and_looked_for_until_none_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bomb that grew between two looks: what is stopped cannot fork."""
+    sent: list[tuple[int, int]] = []
+    looks = iter([{11, 12}, {11, 12, 13}, {11, 12, 13, -14}, {11, 12, 13, -14}])
+    monkeypatch.setattr(guardian, "send", lambda target, number: sent.append((target, number)))
+    assert guardian.stop_then_kill(lambda: next(looks)) == {11, 12, 13, -14}
+    stops, kills = sent[:4], sent[4:]
+    assert {target for target, _ in stops} == {target for target, _ in kills} == {11, 12, 13, -14}
+    assert {number for _, number in stops} == {signal.SIGSTOP}
+    assert {number for _, number in kills} == {signal.SIGKILL}
+
+
+def test_a_group_is_signalled_only_when_it_cannot_be_ours_or_a_strangers() -> None:
+    mine = os.getsid(0)
+    seen = {21: (1, 20, 20), 22: (1, 20, 20), 23: (1, 5, mine), 24: (1, 0, 0)}
+    assert guardian.targets([21, 22, 23, 24], seen) == {21, 22, 23, 24, -20}
