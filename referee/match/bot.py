@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from referee.match.reasons import EndReason
@@ -64,6 +66,11 @@ class LiveBot:
         self.session.listen(None if listener is None else listener.on_message)
         if listener is not None and self.end is not None:
             listener.on_end(self.end)
+
+    def process_state(self) -> str:
+        with suppress(OSError, IndexError):
+            return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return ""
 
     def dismiss(self) -> None:
         self.listen(None)

@@ -219,11 +219,12 @@ class Panel:
         limit_us = self._first_us if question.limit_ns == self._first_ns else self._move_us
         times = f"after {question.wall_ns / 1e9:.3f} s, the limit is {limit_us / 1e6:g} s"
         detail = f"decision {question.number} ({question.kind}): {what} {times}"
+        evidence = {"process_state": seat.bot.process_state()}
         if question.charged_ns > question.limit_ns:
-            self._blame(seat, EndReason.MOVE_TIMEOUT, detail, {})
+            self._blame(seat, EndReason.MOVE_TIMEOUT, detail, evidence)
         else:
             detail += f"; the referee was late by {question.lag_ns / 1e9:.3f} s meanwhile"
-            self._blame(seat, EndReason.SUSPECT_TIMEOUT, detail, {})
+            self._blame(seat, EndReason.SUSPECT_TIMEOUT, detail, evidence)
 
     def _stray(self, seat: SeatPlay, message: BotMessage, raw: bytes) -> None:
         what = stray_kind(message, self._id, self._numbers)

@@ -17,7 +17,7 @@ class Fault:
 
     Keys of `evidence`, each only where it applies: decision (number), kind, message (base64, its beginning),
     message_bytes, board (text), legal_count, legal (text, the first ones), limit_us, wall_us, cpu_us, lag_us,
-    exit_code, exit_signal, stdout, stderr (their ends), output_dropped_bytes.
+    process_state, exit_code, exit_signal, stdout, stderr (their ends), output_dropped_bytes.
     """
 
     seat: int

@@ -55,6 +55,9 @@ class Seat(Protocol):
     def cpu_ns(self) -> int | None:
         """CPU time the bot has used, None if that cannot be told."""
 
+    def process_state(self) -> str:
+        """One letter, as in `ps`: R runs, S waits, T is stopped; empty if there is no process to ask about."""
+
     def dismiss(self) -> None:
         """The seat has left a match that goes on without it; nothing it says matters any more."""
 

@@ -144,6 +144,9 @@ async def main():
                     return 0
                 for answer in answers:
                     await call.write(answer)
+                if body == "decide" and DEED == "resigns_later" and number == AT + 1:
+                    await asyncio.sleep(0.1)
+                    await call.write(bot_message(resign=pb.Resign(match=message.decide.match)))
         except grpc.aio.AioRpcError as error:
             print(f"status {error.code().name}: {error.details()}", file=sys.stderr, flush=True)
             return 9

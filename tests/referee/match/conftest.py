@@ -108,6 +108,9 @@ class FakeSeat:
     def cpu_ns(self) -> int | None:
         return self.cpu
 
+    def process_state(self) -> str:
+        return "S"
+
     def dismiss(self) -> None:
         self.dismissed = True
 

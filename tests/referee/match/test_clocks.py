@@ -88,6 +88,7 @@ async def test_a_time_out_shows_limit_time_lag_and_processor_time(sit: Sit) -> N
     assert evidence["lag_us"] == 1_000
     assert evidence["stderr"] == f"last words of {mover.number}"
     assert evidence["kind"] == "turn"
+    assert evidence["process_state"] == "S"
     assert evidence["legal_count"] == mover.asked.legal_count
     assert "pass()" in evidence["legal"]
     assert "seat  coins" in evidence["board"]

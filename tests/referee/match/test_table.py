@@ -146,6 +146,7 @@ async def test_a_time_out_keeps_times_and_raw_messages_keep_their_bytes(hall: Ha
     assert 300_000 <= found["wall_us"] < 2_000_000
     assert found["cpu_us"] > 50_000
     assert found["limit_us"] == 300_000
+    assert found["process_state"] == "R"
     _, record = await hall.play(hall.entry("malformed_message", at=1), hall.entry())
     assert evidence(record, 0)["message"] == "/////w=="
 
@@ -179,18 +180,16 @@ async def test_a_long_note_is_cut(hall: Hall) -> None:
 
 
 async def test_a_late_answer_never_reaches_the_next_match(hall: Hall) -> None:
-    # Seat 1 thinks for 200 ms about its first turn when seat 0 is gone; the process plays on and owes the old answer.
-    slow = hall.entry("slow", at=0, delay_ms=200)
-    first, _ = await hall.play(hall.entry("crashes", at=0), slow, hall.entry())
-    assert first.faults[1] is None
-    result, record = await hall.play(slow, hall.entry())
+    # Seat 1 thinks for half a second about its first turn; meanwhile seat 0 resigns. The process plays on at once in
+    # another match, to which it first sends the answer it still owed.
+    slow, honest = hall.entry("slow", at=1, delay_ms=500), hall.entry()
+    await hall.play(honest, honest, limits=PATIENT)
+    first, _ = await hall.play(hall.entry("resigns_later", at=1), slow, limits=PATIENT)
+    assert (first.reason, first.ranking, first.seat_stats[1].decisions) == (R.RESIGNED, (2, 1), 1)
+    result, record = await hall.play(slow, honest, limits=PATIENT)
     assert (result.reason, result.faults) == (R.NORMAL, (None, None))
-    resigning = hall.entry("resigns_at_start")
-    first, _ = await hall.play(slow, resigning)
-    assert first.reason is R.RESIGNED
-    result, record = await hall.play(slow, hall.entry())
-    assert (result.reason, result.faults) == (R.NORMAL, (None, None))
-    assert {line.what for line in record.lines if isinstance(line, Dropped)} <= {"other_match"}
+    assert [(line.seat, line.what) for line in record.lines if isinstance(line, Dropped)] == [(0, "other_match")]
+    assert isinstance(record.lines[0], Dropped)  # before its Ready
 
 
 @pytest.mark.parametrize(

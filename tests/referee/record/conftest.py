@@ -1,5 +1,6 @@
 """Records made without bots: a seeded player of both sides, times included."""
 
+import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
 from referee.record import Answer, FaultLine, Footer, Header, RecordWriter, SeatHeader, SeatStats
-from referee.record.format import footer_body, header_body, open_line, seal, seed_commitment
+from referee.record.format import open_line, seal, seed_commitment
 
 SEED = "00112233445566778899aabbccddeeff"
 
@@ -47,7 +48,6 @@ class Played:
         self.state = self.game.new_initial_state(head.players, head.options)
         self.chance = KeyedChance(bytes.fromhex(SEED))
         self.stats = [[0, 0, 0] for _ in range(head.players)]
-        self.leave_at: tuple[int, int] | None = None
 
     def play(self, decisions: int = 10_000) -> int:
         """At most so many decisions; how many there were."""
@@ -145,11 +145,4 @@ def closed(start_match: Callable[..., Played]) -> Path:
 @pytest.fixture
 def lines(closed: Path) -> Lines:
     """The lines of `closed`."""
-    import gzip
-
     return Lines(gzip.decompress(closed.read_bytes()).decode().splitlines())
-
-
-@pytest.fixture
-def bodies() -> tuple[Callable[[Header], str], Callable[[Footer], str]]:
-    return header_body, footer_body
