@@ -20,7 +20,8 @@ SHORT_DEAR_NODES = 250
 """A default run has about so many nodes, and dear checks at about so many of them: under 15 s on one slow core."""
 SHORT_MATCHES_PER_COUNT = 2
 SHORT_MATCHES = 240
-CHUNK_MATCHES = 50
+CHUNK_MATCHES = 100
+FULL_CHUNK_MATCHES = 10
 PILOT_NODES = 100_000
 PILOT_GUESS = 100
 
@@ -54,10 +55,13 @@ class Plan:
         )
 
     def chunks(self) -> Iterator[range]:
-        """Match numbers in the portions in which they are played and kept."""
-        size = min(CHUNK_MATCHES, max(1, self.matches // 20))
-        for first in range(0, self.matches, size):
-            yield range(first, min(first + size, self.matches))
+        """Match numbers in the portions in which they are played and kept: some minutes at most, and twenty at least."""
+        first = 0
+        while first < self.matches:
+            most = FULL_CHUNK_MATCHES if first < self.full_matches else CHUNK_MATCHES
+            end = min(first + min(most, max(1, self.matches // 20)), self.matches)
+            yield range(first, end)
+            first = end
 
 
 def make_plan(
