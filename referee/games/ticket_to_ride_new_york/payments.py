@@ -13,9 +13,9 @@ from typing import TypeAlias
 Unit: TypeAlias = tuple[int, int, int]
 
 _QUICK_TRIES = 3
-_STEPS = 4000
+_STEPS = 300
 """Of one search, before it starts again in another order."""
-_SEARCHES = 50
+_SEARCHES = 400
 
 
 class _Board:
