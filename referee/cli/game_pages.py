@@ -1,5 +1,6 @@
 """What `crosstown games` prints. Imported when there is something to print."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -86,6 +87,12 @@ def print_report(report: Report, *, suffix: str, as_json: bool) -> None:
     kept = f", {report.kept:,} of them in earlier runs" if report.kept else ""
     counts = f"{report.done:,} of {report.plan.matches:,} matches{kept}, {duration(report.wall_s)}"
     out.print(Text.assemble(verdict, f" {report.game}: {counts}"))
+
+
+def print_interrupted(*, resumable: bool) -> None:
+    """What Ctrl-C has ended, on stderr."""
+    step = "run the same command again to go on" if resumable else "add --progress FILE to be able to go on next time"
+    print(f"error: interrupted\nnext: {step}", file=sys.stderr)
 
 
 def _print_coverage(out: Console, report: Report) -> None:

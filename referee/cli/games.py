@@ -65,7 +65,7 @@ def check(
 
     Without --matches or --long a run of some seconds. Exit code 1 if a check failed.
     """
-    from referee.cli.game_pages import print_report
+    from referee.cli.game_pages import print_interrupted, print_report
     from referee.games.conformance import ProgressError, make_plan, resolve
     from referee.games.conformance import write_golden as record_matches
     from referee.games.conformance.plan import LONG_MATCHES
@@ -83,6 +83,9 @@ def check(
         report = _run(found, plan, workers, progress, golden, quiet=as_json)
     except ProgressError as error:
         raise UsageError(str(error), "name another file, or delete this one to begin anew") from error
+    except KeyboardInterrupt:
+        print_interrupted(resumable=progress is not None)
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
     files = {"--data": data, "--golden": golden}
     suffix = "".join(f" {option} {path}" for option, path in files.items() if path is not None)
     print_report(report, suffix=suffix, as_json=as_json)

@@ -55,7 +55,7 @@ class Plan:
         )
 
     def chunks(self) -> Iterator[range]:
-        """Match numbers in the portions in which they are played and kept: some minutes at most, and twenty at least."""
+        """Match numbers in the portions in which they are played and kept: minutes at most, and twenty at least."""
         first = 0
         while first < self.matches:
             most = FULL_CHUNK_MATCHES if first < self.full_matches else CHUNK_MATCHES

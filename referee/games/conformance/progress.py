@@ -8,7 +8,7 @@ from typing import Any
 
 from referee.games.api import Game
 from referee.games.conformance.plan import Plan
-from referee.games.conformance.source import code_hash
+from referee.games.conformance.source import code_hash, package_of
 from referee.games.conformance.tally import Tally
 
 FORMAT = 1
@@ -31,7 +31,8 @@ class ProgressFile:
             "format": FORMAT,
             "game": game.id,
             "rules_version": game.rules_version,
-            "code": code_hash(game),
+            "code": code_hash(package_of(game)),
+            "kit": code_hash(__package__),
             "plan": json.loads(json.dumps(asdict(plan))),
         }
         try:
@@ -73,6 +74,10 @@ class ProgressFile:
         if found == expected:
             return
         differing = [name for name in expected if found.get(name) != expected[name]]
-        meaning = {"code": "the game's files have changed since", "plan": "it is of a run with other numbers"}
+        meaning = {
+            "code": "the game's files have changed since",
+            "kit": "the conformance kit has changed since",
+            "plan": "it is of a run with other numbers",
+        }
         reasons = "; ".join(meaning.get(name, f"its {name} is {found.get(name)!r}") for name in differing)
         raise ProgressError(f"{self._path}: cannot go on with this file: {reasons}")

@@ -25,10 +25,10 @@ def readme(game: Game) -> str | None:
         return None
 
 
-def code_hash(game: Game) -> str:
-    """16 hex digits over all files of the game's package, so that results of other code are not mixed in."""
+def code_hash(package: str) -> str:
+    """16 hex digits over all files of a package, so that results of other code are not mixed in."""
     digest = blake2b(digest_size=8)
-    for name, file in walk(files(package_of(game)), ""):
+    for name, file in walk(files(package), ""):
         digest.update(f"{name}\0".encode())
         digest.update(blake2b(file.read_bytes()).digest())
     return digest.hexdigest()

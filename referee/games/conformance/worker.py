@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,6 +22,7 @@ from referee.games.conformance.refs import resolve
 from referee.games.conformance.tally import Tally
 
 FAILURES_PER_PORTION = 3
+PARENT_CHECKED_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,16 @@ class WorkerProcess:
             return  # it died; the missing answer tells
 
 
+def end_with(parent: int) -> None:
+    """End this process soon after its parent was killed: a portion can take minutes that nobody waits for."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_CHECKED_EVERY_S)
+    os._exit(1)
+
+
 def main() -> None:
+    """For a process of its own."""
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     fields = json.loads(sys.stdin.readline())
     plan = Plan(**{**fields, "player_counts": tuple(fields["player_counts"])})
     game = resolve(plan.ref)

@@ -190,3 +190,18 @@ def test_check_records_matches_and_replays_them(games: Games, tmp_path: Path) ->
     result = games("check", "toy_game.mutants:KINDER_DIE", "--matches", "1", "--golden", path, code=1)
     assert "golden: the recorded match of" in result.stdout
     assert "needs a file" in games("check", "toy", "--write-golden", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("progress", "step"), [(True, "run the same command again to go on"), (False, "add --progress FILE to be able to")]
+)
+def test_check_that_is_interrupted_tells_how_to_go_on(
+    games: Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: bool, step: str
+) -> None:
+    def interrupt(*words: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("referee.games.conformance.run_plan", interrupt)
+    words = ("--progress", str(tmp_path / "toy.jsonl")) if progress else ()
+    said = games("check", "toy", "--matches", "1", *words, code=130)
+    assert said.stderr.startswith(f"error: interrupted\nnext: {step}")

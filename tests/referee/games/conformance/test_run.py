@@ -148,6 +148,7 @@ def test_portions_with_failures_are_not_kept(tmp_path: Path) -> None:
         (lambda lines: lines[0].replace('"seed":0', '"seed":9'), "it is of a run with other numbers"),
         (lambda lines: lines[0].replace('"rules_version":1', '"rules_version":2'), "its rules_version is 2"),
         (lambda lines: lines[0].replace('"code":"', '"code":"0'), "the game's files have changed since"),
+        (lambda lines: lines[0].replace('"kit":"', '"kit":"0'), "the conformance kit has changed since"),
         (lambda lines: "{}", "its format is None"),
         (lambda lines: "not JSON", "not a progress file that can be used"),
         (lambda lines: "[]", "not a progress file that can be used"),

@@ -80,4 +80,4 @@ def test_the_rules_and_code_of_a_game_are_found_from_its_object() -> None:
     assert package_of(GAME) == "toy_game"
     text = readme(GAME)
     assert text == (Path(__file__).parents[3] / "toy_game/toy_game/README.md").read_text()
-    assert len(code_hash(GAME)) == 16
+    assert len(code_hash(package_of(GAME))) == 16
