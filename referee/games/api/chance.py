@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Outcome: TypeAlias = int | str
-"""One result of a chance node: canonical, hashable, the same in record and code."""
+"""One result of a chance node: canonical, hashable, the same in record and code, no two alike as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,8 @@ class Roll:
     """One die (or any other independent random choice).
 
     Named by who rolls (`seat`), in which of that seat's own turns, which roll of the turn, and which die of the
-    roll, so that the same seat in the same situation meets the same luck whatever others did before.
+    roll, so that the same seat in the same situation meets the same luck whatever others did before. One match never
+    rolls twice under the same name, which would give the same result.
     """
 
     name: str

@@ -54,11 +54,13 @@ class State(Protocol):
     def legal_actions(self, seat: int) -> Sequence[Action]:
         """Never empty for a seat that is asked. Unique, canonical order, the harmless one (pass, no) first.
 
+        Empty, or a GameError, for a seat that is not asked.
+
         The caller must not change the returned sequence; it is valid until the state changes.
         """
 
     def apply(self, actions: Mapping[int, Action]) -> list[Event]:
-        """Answers of all seats of `decisions()`, applied as one.
+        """Answers of all seats of `decisions()`, applied as one; the order of the mapping makes no difference.
 
         Checked and atomic: IllegalAction leaves the state unchanged.
         """
@@ -90,10 +92,16 @@ class State(Protocol):
         """
 
     def observation(self, viewer: int | None) -> Any:
-        """What `viewer` may see: a frozen dataclass built up from an allow-list. None is a spectator."""
+        """What `viewer` may see: a frozen dataclass built up from an allow-list. None is a spectator.
+
+        It holds no floats and nothing that can change. What an event has told the viewer and still holds, it shows.
+        """
 
     def resample(self, viewer: int | None, rng: Random) -> "State":
-        """A copy in which everything `viewer` may not know is drawn anew, consistent with what it has seen."""
+        """A copy in which everything `viewer` may not know is drawn anew, consistent with what it has seen.
+
+        At the same node: whose turn it is, who is asked what, and which stream of luck comes next, are public.
+        """
 
     def clone(self) -> "State":
         """An independent copy."""
@@ -173,7 +181,7 @@ class Game(Protocol):
     def from_observation(
         self, observation: Any, history: Sequence[Payload], options: Mapping[str, Any], rng: Random
     ) -> State:
-        """For bots: a state consistent with all that the observing seat has seen.
+        """For bots: a state consistent with all that the observing seat has seen, at a node where it is asked.
 
         `history` holds the event payloads this seat got since the start, `options` those of MatchStart.
         """
