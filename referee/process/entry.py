@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import blake2b
@@ -44,7 +45,8 @@ def load_entry(folder: Path, name: str | None = None, options: Mapping[str, Opti
 
     Raises ManifestError, EntryError or BotNameError.
     """
-    folder = folder.resolve()
+    with suppress(RuntimeError):  # a link that leads to itself: no folder, as is said at once
+        folder = folder.resolve()
     manifest = load_manifest(folder)
     resolved = _resolve_options(manifest, options or {})
     return Entry(
@@ -110,7 +112,12 @@ def _sources(folder: Path, manifest: Manifest) -> Iterator[tuple[bytes, Path]]:
 
 
 def _check_link(folder: Path, path: Path) -> None:
-    target = path.resolve()
+    try:
+        target = path.resolve()
+    except RuntimeError:  # how Python says so before 3.13
+        target = path
+    if target == path:
+        raise EntryError(f"{path}: links to itself; take the link away")
     if not target.is_relative_to(folder):
         raise EntryError(f"{path}: links to {target}, outside of the bot's folder; copy it in or take the link away")
     if not target.exists():

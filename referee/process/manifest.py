@@ -60,7 +60,7 @@ def load_manifest(folder: Path) -> Manifest:
     try:
         text = path.read_bytes().decode("utf-8")
     except FileNotFoundError:
-        example = "; ".join(_EXAMPLES[key] for key in _REQUIRED)
+        example = ", ".join(_EXAMPLES[key] for key in _REQUIRED)
         raise ManifestError(f"{path}: no such file; write one, the least is: {example}") from None
     except OSError as error:
         raise ManifestError(f"{path}: cannot be read ({error.strerror}); check what it is and its rights") from None
@@ -76,6 +76,8 @@ def parse_manifest(text: str, path: Path) -> Manifest:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(_syntax_message(text, path, error)) from None
+    except ValueError as error:  # from the interpreter's limit on decimal digits
+        raise ManifestError(f"{path}: a number is too long ({error}); correct it") from None
     except RecursionError:
         raise ManifestError(f"{path}: not TOML that anyone needs (nested too deeply); write it flat") from None
     return _Checker(text, path, table).manifest()
@@ -195,5 +197,8 @@ def is_option_value(value: object) -> bool:
 
 
 def _show(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, tables without end
+        return f"this {type(value).__name__}, which is too long to show"
     return text if len(text) <= 60 else text[:57] + "..."

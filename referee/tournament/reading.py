@@ -10,6 +10,9 @@ from typing import Any, NoReturn
 from referee.tournament.errors import ConfigError
 from referee.tournament.toml_lines import find_line
 
+MAX_DEPTH = 20
+_INTEGER_BOUND = 1 << 63
+_TOO_BIG = "a number with more than 64 bits"
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 
@@ -31,11 +34,30 @@ class TomlFile:
             raise ConfigError(path, None, what, "name a tournament file, such as tournaments/first.toml") from None
         try:
             self.values: Mapping[str, Any] = tomllib.loads(self.text)
+            self._check_extent()
         except tomllib.TOMLDecodeError as error:
             place = _PLACE.search(str(error))
             line = int(place[1]) if place and place[1] else max(1, self.text.count("\n") + 1)
             what = _PLACE.sub("", str(error))
             raise ConfigError(path, line, f"not TOML: {what}", "correct this line") from None
+        except RecursionError:
+            raise ConfigError(path, None, "the file is nested too deeply", "write it flat") from None
+        except ValueError:  # from the interpreter's limit on decimal digits; it does not say where
+            raise ConfigError(path, None, f"it has {_TOO_BIG}", "correct it") from None
+
+    def _check_extent(self) -> None:
+        """ConfigError for what every later message would stumble over: endless numbers, endless nesting."""
+        waiting: list[tuple[tuple[str | int, ...], Any]] = [((), self.values)]
+        while waiting:
+            key, value = waiting.pop()
+            if isinstance(value, int) and not -_INTEGER_BOUND <= value < _INTEGER_BOUND:
+                self.fail(key, f"'{dotted(*key)}' has {_TOO_BIG}", "correct it")
+            if isinstance(value, dict | list) and len(key) == MAX_DEPTH:
+                self.fail(key, f"'{dotted(*key[:2])}' is nested too deeply", "write it flat")
+            if isinstance(value, dict):
+                waiting += [((*key, name), inner) for name, inner in value.items()]
+            elif isinstance(value, list):
+                waiting += [((*key, place), inner) for place, inner in enumerate(value)]
 
     def fail(self, key: Sequence[str | int], what: str, next_step: str) -> NoReturn:
         """Raise the ConfigError about `key`, the way to a value, such as ("clock", "move_s")."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.process.entry import EntryError, load_entry
+from referee.process.entry import EntryError, ManifestError, load_entry
 from referee.process.names import BotNameError
 
 WriteBot = Callable[..., Path]
@@ -154,6 +154,18 @@ def test_a_link_out_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> No
     (folder / "shared.py").symlink_to(tmp_path / "shared.py")
     with pytest.raises(EntryError, match=r"shared\.py: links to .*, outside of the bot's folder; copy it in"):
         load_entry(folder)
+
+
+def test_a_link_that_leads_to_itself_is_refused(folder: Path) -> None:
+    (folder / "round.py").symlink_to("round.py")
+    with pytest.raises(EntryError, match=r"round\.py: links to itself; take the link away"):
+        load_entry(folder)
+
+
+def test_a_folder_that_is_a_link_to_itself_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(ManifestError, match=r"round: does not exist"):
+        load_entry(tmp_path / "round")
 
 
 def test_a_broken_link_is_refused(folder: Path) -> None:

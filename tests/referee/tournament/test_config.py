@@ -86,6 +86,11 @@ def test_the_name_alone_can_be_read_without_the_bots(write_file):
         ("seed = 1", "seed = ", 2, "not TOML", "correct this line"),
         ("blocks = 2", 'blocks = "', 3, "not TOML", "correct this line"),
         ("seed = 1", "seed = 1\nseed = 2", 3, "not TOML", "correct this line"),
+        ("seed = 1", "seed = " + "1" * 5000, None, "a number with more than 64 bits", "correct"),
+        ("seed = 1", "seed = 0x" + "f" * 5000, 2, "'seed' has a number with more than 64 bits", "correct"),
+        ("blocks = 2", "blocks = 2\n[clock]\nmove_s = 0x" + "f" * 5000, 5, "'clock.move_s' has a number", "correct"),
+        ("seed = 1", "seed = " + "[" * 5000, None, "nested too deeply", "flat"),
+        ("blocks = 2", "blocks = 2\noptions" + ".a" * 2000 + " = 1", None, "nested too deeply", "flat"),
         # unknown game, format, key
         ('"toy"', '"tpy"', 1, "unknown game 'tpy'", "did you mean 'toy'?"),
         ('"toy"', "7", 1, "'game' must be a text, not 7", 'game = "shibuya"'),
@@ -202,6 +207,13 @@ def test_replacement_data_that_does_not_fit(write_file, bots, tmp_path, content,
     text, _ = refusal(write_file('data = "box.json"\n' + GOOD))
     assert text.startswith(":1: 'data': ")
     assert words in text
+
+
+def test_a_folder_without_a_manifest_is_answered_with_a_whole_one(write_file, bots, tmp_path):
+    (tmp_path / "bots" / "bob" / "bot.toml").unlink()
+    text, step = refusal(write_file(GOOD))
+    assert "bot.toml: no such file" in text
+    assert all(key in step for key in ("write one", "name =", "version =", "games =", "run ="))
 
 
 def test_files_that_cannot_be_read(write_file, tmp_path):
