@@ -9,8 +9,8 @@ from referee.games.manhattan_traffiq.wired import Wired
 VEHICLES = ("taxi", "truck")
 """Kinds of vehicle, in the order used everywhere; a taxi counts 1, a truck 2."""
 STREETS = ("h", "w", "e", "v", "s", "n")
-"""Names of the streets through a vertex: h the horizontal or, where `colour_change_ends_street` parts it there, its arms to
-the west and east; v the vertical or its arms to the south and north."""
+"""Names of the streets through a vertex: h the horizontal one or, where `colour_change_ends_street` parts it there, its
+arms to the west and east; v the vertical one or its arms to the south and north."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class City:
         faces, needs, width = self.faces, self.needs, self.tables.width
         at = bisect_left(self._cells, cell)
         self._cells.insert(at, cell)
-        self.tiles.insert(at, PlacedTile(*self.tables.xy[cell], face))
+        self.tiles.insert(at, self.tables.placed(cell, face))
         self._map = None
         if needs.pop(cell, 0):
             del self.frontier[bisect_left(self.frontier, cell)]

@@ -79,7 +79,12 @@ def _map_wire(city: CityMap) -> bytes:
     try:
         return city.wire
     except AttributeError:
-        return remember(city, b"".join([_tile_wire(tile) for tile in city.tiles]))
+        pass
+    try:
+        wire = b"".join([tile.wire for tile in city.tiles])
+    except AttributeError:
+        wire = b"".join([_tile_wire(tile) for tile in city.tiles])
+    return remember(city, wire)
 
 
 def _tile_wire(tile: PlacedTile) -> bytes:

@@ -30,6 +30,10 @@ def _from_dict(data: Mapping[str, Any]) -> TraffiqState:
     state.hands = [[numbers[name] for name in hand] for hand in data["hands"]]
     state.stock = [data["stock"].get(name, 0) for name in state.tables.kinds]
     state.stock_left = sum(state.stock)
+    state.unlaid = bytearray(state.stock)
+    for hand in state.hands:
+        for kind in hand:
+            state.unlaid[kind] += 1
     _open_questions(state, data["open_vertices"], data["spot"])
     return state
 
@@ -50,6 +54,7 @@ def from_observation(seen: Observation, options: Mapping[str, Any], rng: Random)
     for tile in seen.map.tiles:
         if (tile.x, tile.y) not in first:
             state.stock[tables.face_kind[tile.face]] -= 1
+    state.unlaid = bytearray(state.stock)
     for seat, names in enumerate(seen.hands):
         state.hands[seat] = [tables.kind_number[name] for name in names]
         for kind in state.hands[seat]:

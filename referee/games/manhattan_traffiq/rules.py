@@ -89,6 +89,7 @@ class TraffiqState:
         "supply",
         "tables",
         "turns",
+        "unlaid",
         "used",
     )
 
@@ -104,6 +105,7 @@ class TraffiqState:
         self.hands: list[list[int]] = [[] for _ in range(players)]  # numbers of kinds, ascending
         self.stock = list(self.tables.counts)
         self.stock_left = self.tables.tiles
+        self.unlaid = bytearray(self.tables.counts)  # by kind, tiles in the stock and in hands
         self.phase = "start" if self.rules.random_start else "deal"
         self.start = -1 if self.rules.random_start else 0
         self.seat = self.start
@@ -248,6 +250,7 @@ class TraffiqState:
         if action.face not in tables.fits[kind][need]:
             raise IllegalAction(f"'{action.face}' does not match the neighbours of cell ({action.x}, {action.y})")
         hand.remove(kind)
+        self.unlaid[kind] -= 1
         self._fits = {}
         completed = city.lay(cell, action.face)
         events.append(Event(Attached(self.seat, action.face, action.x, action.y)))
@@ -560,6 +563,7 @@ class TraffiqState:
         twin.supply = self.supply.copy()
         twin.hands = [hand.copy() for hand in self.hands]
         twin.stock = self.stock.copy()
+        twin.unlaid = self.unlaid.copy()
         return twin
 
     def to_dict(self) -> dict[str, Any]:
@@ -567,7 +571,9 @@ class TraffiqState:
 
 
 _SHARED: Final = tuple(
-    name for name in TraffiqState.__slots__ if name not in ("city", "pieces", "parked", "supply", "hands", "stock")
+    name
+    for name in TraffiqState.__slots__
+    if name not in ("city", "pieces", "parked", "supply", "hands", "stock", "unlaid")
 )
 _HANDLERS: Final[dict[str, dict[type[Any], Callable[[TraffiqState, Any, list[Event]], None]]]] = {
     "turn": {

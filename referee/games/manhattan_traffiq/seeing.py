@@ -39,7 +39,7 @@ def observe(state: "TraffiqState", viewer: int | None) -> Observation:
         tuple(map(len, hands)),
         tuple(shown),
         state.stock_left,
-        bytes(_unseen(state, viewer)),
+        _unseen(state, viewer),
     )
 
 
@@ -56,15 +56,16 @@ def fleet_of(state: "TraffiqState") -> Fleet:
     )
 
 
-def _unseen(state: "TraffiqState", viewer: int | None) -> list[int]:
+def _unseen(state: "TraffiqState", viewer: int | None) -> bytes:
     """Per kind the tiles in the stock and in hands hidden from `viewer`."""
-    counts = state.stock.copy()
-    if not state.rules.open_hands:
-        for seat, hand in enumerate(state.hands):
-            if hand and seat != viewer:
-                for kind in hand:
-                    counts[kind] += 1
-    return counts
+    if state.rules.open_hands:
+        return bytes(state.stock)
+    counts = state.unlaid
+    if viewer is not None:
+        counts = counts.copy()
+        for kind in state.hands[viewer]:
+            counts[kind] -= 1
+    return bytes(counts)
 
 
 def redistribute(state: "TraffiqState", viewer: int | None, rng: Random) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from referee.games.api import DATA_OPTION, OptionError
 from referee.games.manhattan_traffiq.actions import VEHICLES, Attach, Place, Taxi, Truck
 from referee.games.manhattan_traffiq.box import COLOURS, check_data, default_data, turned
-from referee.games.manhattan_traffiq.observation import Standing
+from referee.games.manhattan_traffiq.observation import PlacedTile, Standing
 
 NORTH, EAST, SOUTH, WEST = 1, 5, 25, 125
 """Weights of the sides in a *need*: what a cell demands of a tile, a base-5 number with one digit for each side, 0
@@ -19,7 +19,7 @@ for a side without neighbour, else 1 + the neighbour's colour."""
 NEEDS = 625
 PIECES = 8
 """Pieces are numbered 2 * seat + number of the vehicle kind."""
-_MAX_RIDES = 200_000
+_MOST_KEPT = 200_000
 _RIDE = 1 << 20
 
 
@@ -62,6 +62,7 @@ class Tables:
         self._truck_rides: dict[int, Truck] = {}
         self._places: dict[int, tuple[Place, ...]] = {}
         self._standings: dict[int, Standing] = {}
+        self._placed: dict[tuple[int, str], PlacedTile] = {}
 
     def index(self, x: object, y: object) -> int:
         """The index of cell or vertex (x, y); -1 if these are not coordinates on the grid."""
@@ -78,13 +79,22 @@ class Tables:
             row = self.attach_rows[cell] = {face: Attach(face, x, y) for face in self.face_kind}
         return row
 
+    def placed(self, cell: int, face: str) -> PlacedTile:
+        """How observations show a tile of the map."""
+        tile = self._placed.get((cell, face))
+        if tile is None:
+            if len(self._placed) > _MOST_KEPT:
+                self._placed.clear()
+            tile = self._placed[cell, face] = PlacedTile(*self.xy[cell], face)
+        return tile
+
     def taxi_rides(self, source: int, targets: list[int]) -> list[Taxi]:
         """The rides from one vertex to others, in the order of `targets`."""
         base, known = source * _RIDE, self._taxi_rides
         try:
             return [known[base + target] for target in targets]
         except KeyError:
-            if len(known) > _MAX_RIDES:
+            if len(known) > _MOST_KEPT:
                 known.clear()
             for target in targets:
                 known.setdefault(base + target, Taxi(*self.xy[source], *self.xy[target]))
