@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 
 
 def add_claims(state: "State", seat: int, answers: list[Answer]) -> None:
+    """Append all claims of the seat, by route, colour and taxis, taxis alone last."""
     rows, alone = state.tables.claim_rows, state.tables.taxi_claims
-    hand, supply = state.hands[seat], state.taxis[seat]
+    hand = state.hands[seat]
     wild = hand[TAXI]
+    longest = min(state.taxis[seat], max(hand[:COLORS]) + wild)
     held = [color for color in range(COLORS) if hand[color]]
     for place in state.available[seat]:
         length, color, table = rows[place]
-        if length > supply:
+        if length > longest:
             continue
         if color != GRAY:
             answers += table[hand[color]][wild]
@@ -30,6 +32,7 @@ def add_claims(state: "State", seat: int, answers: list[Answer]) -> None:
 
 
 def check_claim(state: "State", seat: int, action: Claim) -> ClaimPlan:
+    """What the claim costs. IllegalAction if the route is closed to the seat or the payment is not to be had."""
     try:
         plan = state.tables.plans.get(action)
     except TypeError:  # a field that cannot be hashed
@@ -47,6 +50,7 @@ def check_claim(state: "State", seat: int, action: Claim) -> ClaimPlan:
 
 
 def close_route(state: "State", seat: int, place: int) -> None:
+    """The seat has claimed the route at `place`: nobody can again, and its twin is closed as double routes go."""
     twin = state.tables.routes[place].twin
     for other, routes in enumerate(state.available):
         if place in routes:
@@ -56,6 +60,7 @@ def close_route(state: "State", seat: int, place: int) -> None:
 
 
 def pay(state: "State", seat: int, card: int, count: int) -> None:
+    """Discard cards of the hand; keep account of what everybody knows of it."""
     state.hands[seat][card] -= count
     state.hand_sizes[seat] -= count
     state.market.discard(card, count)

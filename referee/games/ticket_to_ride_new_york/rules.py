@@ -33,6 +33,7 @@ from referee.games.ticket_to_ride_new_york.copies import (
     set_from_state,
     state_dict,
 )
+from referee.games.ticket_to_ride_new_york.leaving import leave
 from referee.games.ticket_to_ride_new_york.market import KINDS, Market
 from referee.games.ticket_to_ride_new_york.observation import Observation, observe
 from referee.games.ticket_to_ride_new_york.scoring import rank_seats, seat_score
@@ -59,9 +60,8 @@ from referee.games.ticket_to_ride_new_york.tables import (
     TICKETS_OFFERED,
     Tables,
 )
-from referee.games.ticket_to_ride_new_york.tickets import TicketDeck
+from referee.games.ticket_to_ride_new_york.tickets import NONE_OPEN, TicketDeck
 
-NONE_OPEN = -1
 _PASS, _STOP, _DRAW, _DRAW_TICKETS = Pass(), Stop(), Draw(), DrawTickets()
 _CARD_STREAMS = tuple(DrawStream("cards", epoch) for epoch in range(64))
 _TICKET_STREAM = DrawStream("tickets", 0)
@@ -179,7 +179,7 @@ class State:
             answers += [take for take, count in zip(tables.takes, market.row, strict=True) if count]
         if self._tickets_allowed():
             answers.append(_DRAW_TICKETS)
-        if self._claims_allowed():
+        if self.claims_allowed():
             add_claims(self, seat, answers)
         return answers or [_PASS]
 
@@ -202,7 +202,7 @@ class State:
     def _tickets_allowed(self) -> bool:
         return self.tickets.size() > 0 and (not self.last_turns or self.tables.rules.last_turn_tickets)
 
-    def _claims_allowed(self) -> bool:
+    def claims_allowed(self) -> bool:
         return not self.last_turns or self.tables.rules.last_turn_claims
 
     # Answers
@@ -215,7 +215,7 @@ class State:
         if stage not in (TURN, SECOND_CARD, KEEP_TICKETS):
             raise IllegalAction(f"nobody is asked anything at this node ({stage})")
         if len(actions) != 1 or seat not in actions:
-            raise IllegalAction(f"seat {seat} is asked, not {sorted(actions)}")
+            raise IllegalAction(f"seat {seat} is asked, not {list(actions)}")
         action = actions[seat]
         kind = type(action)
         events: list[Event] = []
@@ -223,7 +223,7 @@ class State:
             returned = self._check_keep(seat, action)
             self._legal = None
             self._keep(seat, returned, events)
-            self._end_turn(events)
+            self.end_turn(events)
         elif kind is Draw:
             self._draw(stage, events)
         elif kind is Take:
@@ -237,7 +237,7 @@ class State:
         elif stage == SECOND_CARD and kind is Stop and not self.tables.rules.second_required:
             self._legal = None
             events.append(Event(ev.Stopped(seat)))
-            self._end_turn(events)
+            self.end_turn(events)
         else:
             raise IllegalAction(f"{action!r} is no answer to {stage}")
         return events
@@ -294,15 +294,15 @@ class State:
     def _go_on(self, then: str, events: list[Event]) -> None:
         market = self.market
         if then == THEN_TICKETS:
-            self._deal_tickets(events)
+            self.deal_tickets(events)
         elif then == THEN_SECOND and (market.obtainable_unseen() or market.row_size > market.row[TAXI]):
             self.stage = SECOND_CARD
         else:
-            self._end_turn(events)
+            self.end_turn(events)
 
     def _claim(self, seat: int, action: Claim, events: list[Event]) -> None:
         rules, market = self.tables.rules, self.market
-        if not self._claims_allowed():
+        if not self.claims_allowed():
             raise IllegalAction("no claims in the last turns (option last_turn_claims)")
         plan = check_claim(self, seat, action)
         self._legal = None
@@ -324,7 +324,7 @@ class State:
             market.flushes = 0
             self._settle_row(THEN_END, test=rules.flush_after_claim, events=events)
         else:
-            self._end_turn(events)
+            self.end_turn(events)
 
     def _draw_tickets(self, seat: int, events: list[Event]) -> None:
         if not self._tickets_allowed():
@@ -368,8 +368,8 @@ class State:
 
     def _apply_starting_tickets(self, actions: Mapping[int, Action]) -> list[Event]:
         seats = list(self.asked())
-        if sorted(actions) != seats:
-            raise IllegalAction(f"seats {seats} are asked, not {sorted(actions)}")
+        if set(actions) != set(seats):
+            raise IllegalAction(f"seats {seats} are asked, not {list(actions)}")
         returned = {seat: self._check_keep(seat, actions[seat]) for seat in seats}
         if self.tables.rules.returns_in_turn_order:
             seats.sort(key=lambda seat: (seat - self.first_seat) % self.tables.players)
@@ -383,27 +383,30 @@ class State:
         if not self.tables.rules.always_pass:
             if self.legal_actions(seat)[0] != _PASS:
                 raise IllegalAction("a seat may pass only if it can do nothing else")
-            if self._claims_allowed():
+            if self.claims_allowed():
                 note_refusal(self, seat)
         self._legal = None
         events.append(Event(ev.Passed(seat)))
         self.passed = [*self.passed, seat]
-        self._end_turn(events)
+        self.end_turn(events)
 
-    def _end_turn(self, events: list[Event]) -> None:
-        """R6: the last turns begin left of the seat that triggers them and end with it."""
+    def end_turn(self, events: list[Event]) -> None:
+        """On to the next seat, or the end.
+
+        R6: the last turns begin left of the seat that triggers them and end with it.
+        """
         seat = self.turn_seat
         if self.last_turns:
             if seat not in self.left:
                 self.last_turns -= 1
                 if not self.last_turns:
-                    self._finish(events)
+                    self.finish(events)
                     return
         elif self.taxis[seat] <= LAST_TAXIS and seat not in self.left:
             self.last_turns = self.tables.players - len(self.left)
             events.append(Event(ev.LastTurns(seat)))
-        if self.passed and self._everybody_passed():
-            self._finish(events)
+        if self.passed and self.everybody_passed():
+            self.finish(events)
             return
         players = self.tables.players
         seat = (seat + 1) % players
@@ -412,11 +415,12 @@ class State:
         self.turn_seat = seat
         self.stage = TURN
 
-    def _everybody_passed(self) -> bool:
+    def everybody_passed(self) -> bool:
         """E11, R7: in a row, by all that are still in play."""
         return all(seat in self.passed or seat in self.left for seat in range(self.tables.players))
 
-    def _finish(self, events: list[Event]) -> None:
+    def finish(self, events: list[Event]) -> None:
+        """The match is over: tickets are turned up and scored."""
         self.stage = OVER
         events += [Event(score) for score in self.scores()]
 
@@ -466,7 +470,7 @@ class State:
                 raise IllegalAction(f"{outcome!r} is no seat")
             self.first_seat = self.turn_seat = outcome
             events.append(Event(ev.FirstPlayer(outcome)))
-            self._deal_hands(events)
+            self.deal_hands(events)
         else:
             raise IllegalAction(f"this is no chance node ({stage})")
         return events
@@ -479,7 +483,7 @@ class State:
         events.append(self.tables.drawn[seat][card])
         self.market.draw_unseen(seat, card, self.tables.rules, events)
         if self.stage == HANDS:
-            self._deal_hands(events)
+            self.deal_hands(events)
             return
         then = THEN_END if self.second else THEN_SECOND
         if self.market.row_size < ROW:
@@ -494,7 +498,8 @@ class State:
                 return seat
         return None
 
-    def _deal_hands(self, events: list[Event]) -> None:
+    def deal_hands(self, events: list[Event]) -> None:
+        """Go on dealing hands; then the row."""
         if self._dealt_seat() is None:
             self._refill_row(THEN_TICKETS, events)
         else:
@@ -504,12 +509,12 @@ class State:
         self.tickets.draw_unknown(ticket)
         events.append(self._ticket_drawn(self.tickets.seats[-1], ticket))
         if self.stage == DEAL_TICKETS:
-            self._deal_tickets(events)
+            self.deal_tickets(events)
         else:
             self.to_draw -= 1
             self._next_ticket(events)
 
-    def _deal_tickets(self, events: list[Event]) -> None:
+    def deal_tickets(self, events: list[Event]) -> None:
         """Two to each seat, by seat; then all choose at once."""
         deck = self.tickets
         self.stage = DEAL_TICKETS
@@ -524,57 +529,7 @@ class State:
     # Leaving
 
     def withdraw(self, seat: int) -> list[Event]:
-        if self.stage == OVER:
-            raise IllegalAction("the match is over")
-        if not 0 <= seat < self.tables.players or seat in self.left:
-            raise IllegalAction(f"seat {seat} is not in play")
-        self._legal = None
-        events = [Event(ev.SeatLeft(seat))]
-        number = self.open_offers[seat]
-        if number != NONE_OPEN:
-            self.kept[seat] = sorted([*self.kept[seat], *self.tickets.offered(number)])
-            self.tickets.close_offer(number, 0)
-            self.open_offers[seat] = NONE_OPEN
-        ends = len(self.left) + 2 >= self.tables.players
-        if self.last_turns and self._still_to_move(seat):
-            self.last_turns -= 1
-            ends = ends or not self.last_turns
-        self.left.append(seat)
-        if ends:
-            self._finish(events)
-        else:
-            self._go_on_without(seat, events)
-        return events
-
-    def _still_to_move(self, seat: int) -> bool:
-        """Whether one of the last turns belongs to this seat."""
-        order = [(self.turn_seat + step) % self.tables.players for step in range(self.tables.players)]
-        return seat in [other for other in order if other not in self.left][: self.last_turns]
-
-    def _go_on_without(self, seat: int, events: list[Event]) -> None:
-        stage = self.stage
-        before_turns = stage in (LOT, HANDS, DEAL_TICKETS, STARTING_TICKETS) or (
-            stage == REFILL and self.after_row == THEN_TICKETS
-        )
-        if before_turns:
-            if seat == self.first_seat and stage != LOT:
-                self.first_seat = self.turn_seat = self._next_in_play(seat)
-            if stage == HANDS:
-                self._deal_hands(events)
-            elif stage == DEAL_TICKETS:
-                self._deal_tickets(events)
-        elif seat != self.turn_seat:
-            if self.passed and self._everybody_passed():
-                self._finish(events)
-        elif stage == REFILL:
-            self.after_row = THEN_END
-        else:
-            self.to_draw = 0
-            self._end_turn(events)
-
-    def _next_in_play(self, seat: int) -> int:
-        players = self.tables.players
-        return next((seat + step) % players for step in range(1, players) if (seat + step) % players not in self.left)
+        return leave(self, seat)
 
     # Result
 

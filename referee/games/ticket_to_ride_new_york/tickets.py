@@ -6,6 +6,8 @@ columns of bytes, as observations carry them; only the last one can still grow.
 
 from typing import Any
 
+NONE_OPEN = -1
+"""In place of the number of an offer: none to answer."""
 OPEN = 0
 """State of an offer: the seat has not chosen."""
 KEPT_ALL = 1

@@ -126,7 +126,7 @@ def test_a_drawn_world_can_have_led_there_in_many_matches(
     sit: ModuleType, taped: ModuleType, chosen: dict[str, Any]
 ) -> None:
     rng = Random(4)
-    for nodes in matches(sit, taped, range(100, 300), chosen, leaving=0.003):
+    for nodes in matches(sit, taped, range(100, 160), chosen, leaving=0.003):
         for match in nodes:
             if rng.random() < 0.02 or match.state.is_terminal():
                 check_worlds(taped, match, rng)
