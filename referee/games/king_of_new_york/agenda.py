@@ -33,16 +33,18 @@ Task: TypeAlias = tuple[int, ...]
     BIN,
     REFILL,
     LAPSE,
-) = range(24)
+    STRUCK,
+) = range(25)
 """Steps.
 
 SEATING; START_ROLL contenders, round; START_JUDGE contenders, round; SEAT seat; TURN seat, rides, extra;
 ROLL, STOP, FINAL, MOVE_STEP, END, LATE_ENTRY, CHECK seat; ENTER seat, borough, reason; ADVANCE seat;
-REACT source, dealer (asks those who may react to the hits, then STRIKE source, dealer); FLEES;
-STATUE seat; BUILDING seat, stack; UNIT seat, borough, unit; EFFECT seat, card; BIN card; REFILL; LAPSE.
+REACT source, dealer (asks those who may react to the hits, then STRIKE source, dealer); FLEES; STATUE seat;
+STRUCK source, dealer, then the damage of each seat; BUILDING seat, stack; UNIT seat, borough, unit;
+EFFECT seat, card; BIN card; REFILL; LAPSE.
 """
 
-FIRST_QUESTION = 24
+FIRST_QUESTION = 25
 (
     PLACE,
     BEFORE,
@@ -61,7 +63,7 @@ FIRST_QUESTION = 24
     DISCARD,
     PHOTO,
     TRADE,
-) = range(FIRST_QUESTION, 41)
+) = range(FIRST_QUESTION, 42)
 """Questions to a seat.
 
 PLACE, BEFORE, DICE, CONVERT, HAIL, RESOLVE, DESTROY, MOVE, BUY, FLEE, LEAVE, RESPOND, DISCARD, PHOTO seat;
@@ -87,9 +89,8 @@ QUESTION_NAMES = (
     "trade",
 )
 
-FIRST_CHANCE = 41
-DIE, DEFENCE, START_DIE, TILE, CARD, FIRST_SEAT = range(FIRST_CHANCE, 47)
+FIRST_CHANCE = 42
+DIE, DEFENCE, START_DIE, TILE, CARD, FIRST_SEAT = range(FIRST_CHANCE, 48)
 """Chance: DIE seat, die, dice; DEFENCE seat; START_DIE seat, die, round; TILE stack; CARD slot; FIRST_SEAT."""
 LAST_SEATED_CHANCE = START_DIE
 """Chance tasks up to this one are about the seat that comes second; they lapse when it is out."""
-TASK_KINDS = 47

@@ -1,49 +1,49 @@
 """An upper bound on the decisions of a match, counted question by question."""
 
 from referee.games.king_of_new_york.box import Box
-from referee.games.king_of_new_york.names import BOROUGHS
+from referee.games.king_of_new_york.names import BOROUGHS, FACES
 
 
 def most_decisions(box: Box, players: int) -> int:
-    """Placements, and for each turn that may begin the most questions it can ask.
+    """One placement per seat, and no turn asks more than `most_per_turn` allows."""
+    return players + box.turn_cap * players * sum(most_per_turn(box, players).values())
 
-    Every name below counts one kind of question within one turn.
+
+def most_per_turn(box: Box, players: int) -> dict[str, int]:
+    """Per kind of question how often one turn can ask it at most, all seats together.
+
+    Dice are given up for a Celebrity die one by one, and each die given up may turn one other die to a face that
+    is already resolved: so a face is resolved at most once more for each. Carapace tokens come with the final roll,
+    so a seat discards the card with tokens on it at most once in a turn. Rides, purchases and sweeps are capped.
     """
-    added = 20 if box.options.get("data") else 6
-    results = box.max_dice + added
-    pushes = len(BOROUGHS) - 1
-    # A move that was chosen may be paid for and may push Units out of the borough entered.
-    after_move = 1 + pushes
-    before = 2 + after_move
-    rolls = box.rolls - 1
-    jinx_payments = rolls
-    give_ups = box.max_dice
-    turning = 1 + 1
-    # Every die given up may bring one face back.
-    resolved = 6 + give_ups
-    destroyed = 2 * (results + resolved)
-    redirected = resolved
-    # A resolution may hurt: everyone may answer twice, two may flee and one more be made to leave.
-    after_damage = 2 * players + 3 * (1 + after_move)
-    rides = box.subway_moves * (1 + after_move)
-    carapace = 1
-    move = 1 + after_move
-    # A purchase may be paid for, hurt, make everyone discard (Carapace first), and ask for one choice more.
-    purchase = 1 + 1 + after_damage + 2 * players + 1
-    market = box.market_cap * purchase + 1
-    turn = (
-        before
-        + rolls
-        + jinx_payments
-        + 2 * give_ups
-        + turning
-        + resolved * (1 + after_damage)
-        + destroyed
-        + redirected
-        + rides
-        + carapace
-        + move
-        + market
-        + after_damage
-    )
-    return players + box.turn_cap * players * turn
+    given_up = box.max_dice
+    # Answers that only repeat the question: a Subway ride, discarding Carapace.
+    repeated = box.subway_moves + 1
+    resolutions = 1 + given_up
+    results = box.max_dice + box.added_destruction
+    trades = box.market_cap
+    flights = 2 * resolutions
+    destroyed = results + resolutions + repeated
+    # Claws, Ouch, cards that strike when Superstar changes hands, and bought cards.
+    strikes = resolutions * (2 + box.celebrity_strikes) + trades
+    entries = 1 + box.subway_moves + 1 + 1 + flights + 1
+    rerolls = box.rolls - 1
+    return {
+        "before_roll": 2 + repeated,
+        "dice": rerolls + repeated,
+        "convert": 1 + given_up,
+        "hail": 1,
+        "resolve": len(FACES) + 2 * given_up + repeated,
+        "destroy": destroyed,
+        "move": 1 + repeated,
+        "buy": trades + 1 + repeated,
+        "flee": flights,
+        "leave": 1,
+        # To each strike everyone may answer twice: discard Carapace, then pay with energy.
+        "respond": strikes * players * 2,
+        "pay": 1 + box.subway_moves + rerolls + resolutions + destroyed + 1 + trades + flights,
+        "push": entries * len(BOROUGHS),
+        "discard": trades * players * 2,
+        "photo": trades,
+        "trade": trades,
+    }

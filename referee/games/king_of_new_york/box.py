@@ -1,7 +1,7 @@
 """What stays the same during a match: the box data and the options, compiled for quick use."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -59,6 +59,10 @@ class Box:
     """Per card and borough, NOWHERE included."""
     requires: tuple[int, ...]
     """Per card the kind of Unit its buyer must have destroyed this turn; -1: none."""
+    added_destruction: int
+    """Destruction results that all cards together can add to a roll."""
+    celebrity_strikes: int
+    """Strikes that all cards together can make when Superstar changes hands."""
     keep_cards: int
     """Bits of the Keep cards."""
     buys: tuple[Buy, ...]
@@ -165,6 +169,8 @@ def _box(text: str) -> Box:
         all_cards=sum(1 << number for number, card in enumerate(ids) if card in given),
         prices=tuple(_prices(card, table["borough_discount"]) for card in cards),
         requires=tuple(UNIT_NUMBER[card["requires"]] if "requires" in card else -1 for card in cards),
+        added_destruction=sum(_amounts(cards, "add", "destruction")) + sum(_amounts(cards, "hail", "amount")),
+        celebrity_strikes=len(_amounts(cards, "strike_other", "amount")),
         keep_cards=sum(1 << number for number, card in enumerate(cards) if card["type"] == "keep"),
         buys=tuple(Buy(card) for card in ids),
         scavenges=tuple(Scavenge(card) for card in ids),
@@ -204,3 +210,7 @@ def _prices(card: Mapping[str, Any], discount: int) -> tuple[int, ...]:
     cost = card["cost"]
     cheap = card.get("discount_in", ())
     return (*(max(0, cost - discount) if borough in cheap else cost for borough in BOROUGHS), cost)
+
+
+def _amounts(cards: Sequence[Mapping[str, Any]], verb: str, word: str) -> list[int]:
+    return [effect.get(word, 0) for card in cards for effect in card["effects"] if effect["do"] == verb]

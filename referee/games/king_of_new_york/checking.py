@@ -128,8 +128,19 @@ def _check_cards(value: Any, box_cards: Sequence[str]) -> None:
             _value(borough, f"{at}.discount_in", "borough")
         if "requires" in card:
             _value(card["requires"], f"{at}.requires", "unit")
-        for number, effect in enumerate(_list(card["effects"], f"{at}.effects")):
-            _check_effect(_table(effect, f"{at}.effects[{number}]"), f"{at}.effects[{number}]", card["type"])
+        _check_effects(_list(card["effects"], f"{at}.effects"), at, card["type"])
+
+
+def _check_effects(effects: Sequence[Any], at: str, card_type: str) -> None:
+    seen = set()
+    for number, effect in enumerate(effects):
+        here = f"{at}.effects[{number}]"
+        _check_effect(_table(effect, here), here, card_type)
+        # Only these make sense twice, with other conditions, faces or Units.
+        if effect["do"] not in ("gain", "add", "convert", "durability", "reach", "no_reroll"):
+            if (effect["on"], effect["do"]) in seen:
+                raise DataError(f"{here}: {effect['do']} stands twice at the moment '{effect['on']}'")
+            seen.add((effect["on"], effect["do"]))
 
 
 def _check_effect(effect: Mapping[str, Any], at: str, card_type: str) -> None:

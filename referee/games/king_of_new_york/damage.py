@@ -1,12 +1,13 @@
 """Damage of one source: answers, all hits at once, what follows for survivors, eliminations, fleeing (F5).
 
-Whoever deals damage writes the points per seat into `state.hit` and calls `strike`.
+Claws and Ouch write the points per seat into `state.hit` and call `strike`; cards call `card_strikes`.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from referee.games.king_of_new_york.actions import SHED, Absorb, KingAction, Menu, Shed
-from referee.games.king_of_new_york.agenda import FLEE, FLEES, RESPOND, STATUE, STRIKE, Task
+from referee.games.king_of_new_york.agenda import FLEE, FLEES, RESPOND, STATUE, STRIKE, STRUCK, Task
 from referee.games.king_of_new_york.elimination import clockwise, eliminate, lose_card
 from referee.games.king_of_new_york.events import GoalMoved, Hurt, event
 from referee.games.king_of_new_york.gains import drop_carapace, gain_vp, heal, lose_energy, lose_vp
@@ -42,6 +43,19 @@ def strike(state: "KingState", source: int, dealer: int) -> None:
             state.agenda.extend((RESPOND, seat) for seat in reversed(asked))
             return
     land(state, source, dealer)
+
+
+def card_strikes(state: "KingState", card: int, dealer: int, hits: Sequence[int]) -> None:
+    """Damage by a card, dealt as soon as whatever goes on is done. `hits` by seat."""
+    state.agenda.append((STRUCK, CARD_SOURCE + card, dealer, *hits))
+
+
+def struck_step(state: "KingState", task: Task) -> None:
+    """The card's damage is dealt to those who are still there."""
+    _, source, dealer, *hits = task
+    for seat, points in enumerate(hits):
+        state.hit[seat] = 0 if state.out[seat] else points
+    strike(state, source, dealer)
 
 
 def respond_menu(state: "KingState", task: Task) -> Menu:

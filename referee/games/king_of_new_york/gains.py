@@ -31,7 +31,7 @@ def gain_energy(state: "KingState", seat: int, amount: int, cause: str) -> None:
     state.log.append(event(Gained, seat, "energy", amount, cause))
     gained = state.gained[seat] + amount
     state.gained[seat] = gained
-    if gained > 2 and state.owned & state.box.abilities.tap:
+    if state.owned & state.box.abilities.tap:
         _tap(state, seat, gained if state.box.tap_cumulative else amount)
 
 

@@ -112,9 +112,9 @@ class Abilities:
 
 
 def fire(hooks: Hooks, state: "KingState", seat: int, about: int) -> None:
-    """Let the cards of a seat act."""
+    """Let the cards of a seat act, until one of them ends the match."""
     owned = state.keep[seat] & hooks.mask
     if owned:
         for bit, hook in hooks.rows:
-            if owned & bit:
+            if owned & bit and not state.reason:
                 hook(state, seat, about)

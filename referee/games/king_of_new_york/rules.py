@@ -68,6 +68,7 @@ STEPS: Mapping[int, Step] = {
     on.BIN: market.bin_step,
     on.REFILL: market.refill_step,
     on.LAPSE: market.lapse_step,
+    on.STRUCK: damage.struck_step,
 }
 QUESTIONS: Mapping[int, tuple[MenuMaker, Answer]] = {
     on.PLACE: (moves.place_menu, moves.place),

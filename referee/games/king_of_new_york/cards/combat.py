@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 from referee.games.king_of_new_york.cards.plain import Effect
-from referee.games.king_of_new_york.damage import CARD_SOURCE, strike, units_in
-from referee.games.king_of_new_york.elimination import clockwise
+from referee.games.king_of_new_york.damage import card_strikes, units_in
 from referee.games.king_of_new_york.gains import give_jinx, give_web, lose_vp, move_energy
 from referee.games.king_of_new_york.moments import Hook
 from referee.games.king_of_new_york.names import NOBODY
@@ -49,8 +48,7 @@ def strike_other(effect: Effect, card: int, name: str) -> Hook:
 
     def hook(state: "KingState", seat: int, other: int) -> None:
         if other != NOBODY:
-            state.hit[other] = amount
-            strike(state, CARD_SOURCE + card, seat)
+            card_strikes(state, card, seat, [amount * (target == other) for target in range(state.players)])
 
     return hook
 
@@ -60,8 +58,7 @@ def strike_self(effect: Effect, card: int, name: str) -> Hook:
     amount = effect["amount"]
 
     def hook(state: "KingState", seat: int, about: int) -> None:
-        state.hit[seat] = amount
-        strike(state, CARD_SOURCE + card, seat)
+        card_strikes(state, card, seat, [amount * (target == seat) for target in range(state.players)])
 
     return hook
 
@@ -71,9 +68,7 @@ def strike_all(effect: Effect, card: int, name: str) -> Hook:
     amount = effect["amount"]
 
     def hook(state: "KingState", seat: int, about: int) -> None:
-        for target in clockwise(state, seat):
-            state.hit[target] = amount
-        strike(state, CARD_SOURCE + card, seat)
+        card_strikes(state, card, seat, [amount] * state.players)
 
     return hook
 
@@ -82,8 +77,6 @@ def units_strike(effect: Effect, card: int, name: str) -> Hook:
     """Every Unit hurts every monster in its borough; this damage is nobody's."""
 
     def hook(state: "KingState", seat: int, about: int) -> None:
-        for target in clockwise(state, seat):
-            state.hit[target] = units_in(state, state.where[target])
-        strike(state, CARD_SOURCE + card, NOBODY)
+        card_strikes(state, card, NOBODY, [units_in(state, borough) for borough in state.where])
 
     return hook

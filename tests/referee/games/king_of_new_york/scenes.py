@@ -60,7 +60,9 @@ class Scene:
         state.agenda = []
         taken = {name for names in (cards or {}).values() for name in names.split()}
         state.market = [number[card] for card in market if card not in taken]
-        state.market += [number[card] for card in DEAR_MARKET if number[card] not in state.market][: 3 - len(state.market)]
+        state.market += [number[card] for card in DEAR_MARKET if number[card] not in state.market][
+            : 3 - len(state.market)
+        ]
         state.start_attacks = [0] * len(words)
         for at, word in enumerate(words):
             self._put(at, word)
@@ -143,7 +145,7 @@ class Scene:
 
     def heard(self, kind: str) -> list[Any]:
         """All payloads of this kind so far."""
-        return [payload for payload in self.told if payload.KIND == kind]
+        return [payload for payload in self.told if kind == payload.KIND]
 
     def place(self, seat: int) -> str:
         state = self.state

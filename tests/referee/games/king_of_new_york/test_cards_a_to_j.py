@@ -122,7 +122,9 @@ def test_chameleon_may_turn_a_die_to_a_face_already_resolved(scene: Any) -> None
 
 
 def test_chameleon_dice_given_up_do_not_count_for_superstar(scene: Any) -> None:
-    turn = scene("q b m0", cards={0: "chameleon"}).final("ccceeh").do("swap(die=heart,to=attack)", "keep()").resolve("c")
+    turn = (
+        scene("q b m0", cards={0: "chameleon"}).final("ccceeh").do("swap(die=heart,to=attack)", "keep()").resolve("c")
+    )
     assert turn.state.superstar == 7
 
 

@@ -1,0 +1,135 @@
+"""What damage should do, reckoned a second time by other means: from the JSON of a state, monster by monster.
+
+Nothing of the engine is used but its dictionary, the names of the cards and the events it told.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+UNIT_KINDS = 3
+
+
+@dataclass(frozen=True)
+class Monster:
+    """One seat as the reckoning needs it."""
+
+    seat: int
+    life: int
+    vp: int
+    energy: int
+    borough: int
+    cards: frozenset[str]
+
+
+def monsters(table: Mapping[str, Any], names: Sequence[str]) -> dict[int, Monster]:
+    """The living, by seat."""
+    found = {}
+    for seat, event in enumerate(table["out"]):
+        if event == 0:
+            owned = bin(table["keep"][seat])[:1:-1]
+            found[seat] = Monster(
+                seat,
+                table["life"][seat],
+                table["vp"][seat],
+                table["energy"][seat],
+                table["where"][seat],
+                frozenset(names[place] for place, bit in enumerate(owned) if bit == "1"),
+            )
+    return found
+
+
+def claw_hits(table: Mapping[str, Any], names: Sequence[str], attacker: int, spent: int) -> dict[int, set[int]]:
+    """Per monster attacked the damage it may take: two values where Antimatter Pellets let it roll a die."""
+    alive = monsters(table, names)
+    me = alive[attacker]
+    on_dice, added = table["dice"][1], table["bonus"][1]
+    strength = on_dice + added - spent
+    if strength < 1 or (on_dice == 0 and not table["options"]["added_claws_attack_alone"]):
+        return {}
+    in_manhattan = {seat for seat, monster in alive.items() if monster.borough == 0}
+    attacked = set(alive) - in_manhattan if attacker in in_manhattan else set(in_manhattan)
+    if "fireball" in me.cards and (attacked or table["options"]["fireball_when_manhattan_empty"]):
+        attacked |= {seat for seat, monster in alive.items() if monster.borough == me.borough}
+    hits = {}
+    for seat in attacked - {attacker}:
+        points = strength
+        if "tesla_antennae" in me.cards and alive[seat].life > me.life:
+            points += 1
+        if "shadow_double" in me.cards:
+            points += points
+        hits[seat] = {points, points + points} if "antimatter_pellets" in me.cards else {points}
+    return hits
+
+
+def ouch_hits(table: Mapping[str, Any], names: Sequence[str], roller: int) -> dict[int, set[int]]:
+    """Per monster hurt by the Units the damage it takes."""
+    alive = monsters(table, names)
+    count = table["dice"][5] + table["bonus"][5]
+    hits = {}
+    for seat, monster in alive.items():
+        meant = seat == roller or count >= 3 or (count == 2 and monster.borough == alive[roller].borough)
+        if not meant:
+            continue
+        units = []
+        for place, amount in enumerate(table["units"]):
+            if place // UNIT_KINDS == monster.borough:
+                units += [place % UNIT_KINDS] * amount
+        points = len(units)
+        if "bulletproof" in monster.cards and (seat == roller or table["options"]["bulletproof_any_ouch"]):
+            points -= 1
+        if points > 0:
+            hits[seat] = {points}
+    return hits
+
+
+def check(
+    table: Mapping[str, Any],
+    names: Sequence[str],
+    seat: int,
+    expected: Mapping[int, set[int]],
+    told: Sequence[Any],
+    claws: bool,
+) -> None:
+    """Compare the events of one resolution with what was expected of it."""
+    alive = monsters(table, names)
+    hurt = {event.seat: event for event in told if event.KIND == "hurt"}
+    assert set(hurt) == set(expected), (hurt, expected)
+    for victim, event in hurt.items():
+        assert event.amount in expected[victim], (event, expected)
+        assert 0 <= event.absorbed <= event.amount
+    shed = {event.seat for event in told if event.KIND == "card_lost" and event.card == "carapace"}
+    dead = set()
+    for victim, event in hurt.items():
+        if victim not in shed and alive[victim].life <= event.amount - event.absorbed:
+            dead.add(victim)
+    fallen = {event.seat for event in told if event.KIND == "eliminated"}
+    assert dead <= fallen
+    assert fallen - dead <= shed
+    first = table["active"]
+    clockwise = sorted(hurt, key=lambda victim: (victim - first) % len(table["out"]))
+    assert [event.seat for event in told if event.KIND == "hurt"] == clockwise
+    if claws:
+        check_consequences(table, alive, seat, [victim for victim in clockwise if victim not in fallen], told)
+
+
+def check_consequences(
+    table: Mapping[str, Any], alive: Mapping[int, Monster], attacker: int, survivors: Sequence[int], told: Sequence[Any]
+) -> None:
+    """Tokens, lost VP and drained energy of the survivors of an attack."""
+    mine = alive[attacker].cards
+    for card, token, supply in (("webspinner", "web", "web_left"), ("curse", "jinx", "jinx_left")):
+        given = [
+            event.seat for event in told if event.KIND == "tokens_changed" and event.token == token and event.amount > 0
+        ]
+        dropped = sum(-event.amount for event in told[:2] if event.KIND == "tokens_changed" and event.token == token)
+        left = table[supply] + (dropped if told[1:2] and told[1].KIND == "tokens_changed" else 0)
+        assert given == (list(survivors)[:left] if card in mine else [])
+    lost = [event.seat for event in told if event.KIND == "gained" and event.cause == "trash_thrower"]
+    assert lost == ([seat for seat in survivors if alive[seat].vp > 0] if "trash_thrower" in mine else [])
+    drained = {event.seat: event.amount for event in told if event.KIND == "gained" and event.cause == "drain"}
+    drainer = next((seat for seat in survivors if "drain" in alive[seat].cards), None)
+    amount = 0 if drainer is None else min(2, alive[attacker].energy)
+    assert drained == ({drainer: amount, attacker: -amount} if amount else {})
+    burnt = [event.seat for event in told if event.KIND == "gained" and event.cause == "phoenix_blood"]
+    assert burnt == [seat for seat in survivors if "phoenix_blood" in alive[seat].cards]
