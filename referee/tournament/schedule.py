@@ -4,21 +4,22 @@ Round robin, breadth first: block 0 of every group of bots, then block 1 of ever
 stopped anywhere is nearly fair. With two seats the groups are the pairs in the rounds of the circle method, so that no
 bot waits long; with more they are all combinations.
 
-A block is every order of seats of one group on one seed, so that luck cancels. Blocks are numbered through over the
-whole schedule and each number has a seed of its own, which depends on nothing else but the tournament's seed and the
-game: not on who enters. No seed serves two groups: a process that has seen a seed once could know its luck, and would
-have to be replaced for every other group.
+A block is a balanced set of orders of seats (see `seats`) of one group on one seed, so that luck cancels. Blocks are
+numbered through over the whole schedule and each number has a seed of its own, which depends on nothing else but the
+tournament's seed and the game: not on who enters. No seed serves two groups: a process that has seen a seed once could
+know its luck, and would have to be replaced for every other group.
 """
 
 import math
 from collections.abc import Iterator
 from hashlib import blake2b
-from itertools import combinations, permutations
+from itertools import combinations
 
 from referee.match.spec import MatchSpec
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import seat_of
 from referee.tournament.identity import describe, digest
+from referee.tournament.seats import count_orders, seat_orders
 
 
 def schedule(tournament: Tournament) -> Iterator[MatchSpec]:
@@ -26,16 +27,17 @@ def schedule(tournament: Tournament) -> Iterator[MatchSpec]:
     config = tournament.config
     seats = [seat_of(entry) for entry in tournament.entries]
     plan = digest(describe(tournament))
+    orders = seat_orders(config.players)
     place = block = 0
     for _ in range(config.blocks):
         for group in groups(len(seats), config.players):
             seed = block_seed(config.seed, config.game, block)
-            for order in permutations(group):
+            for order in orders:
                 yield MatchSpec(
                     match_id=_match_id(plan, place),
                     game=config.game,
                     options=config.options,
-                    seats=tuple(seats[bot] for bot in order),
+                    seats=tuple(seats[group[member]] for member in order),
                     seed=seed,
                     limits=config.limits,
                     tournament=config.name,
@@ -53,8 +55,8 @@ def count(tournament: Tournament) -> int:
 
 
 def count_matches(bots: int, players: int, blocks: int) -> int:
-    """Matches of a round robin: `blocks` for every group of `players`, each with every order of seats."""
-    return blocks * math.comb(bots, players) * math.factorial(players)
+    """Matches of a round robin: `blocks` for every group of `players`, each with all its orders of seats."""
+    return blocks * math.comb(bots, players) * count_orders(players)
 
 
 def groups(bots: int, players: int) -> Iterator[tuple[int, ...]]:
