@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TextIO
 
+from referee.cli.output import one_line
+
 
 class ExitCode(IntEnum):
     """What the command tells the shell."""
@@ -71,7 +73,7 @@ def explain(error: BaseException) -> Explained:
         return Explained("interrupted", "run the same command again to go on", ExitCode.INTERRUPTED)
     if isinstance(error, OSError):
         return _system(error)
-    return Explained(f"unexpected: {type(error).__name__}: {_one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
+    return Explained(f"unexpected: {type(error).__name__}: {one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
 
 
 def report(error: BaseException, stream: TextIO | None = None, *, debug: bool = False) -> ExitCode:
@@ -81,8 +83,8 @@ def report(error: BaseException, stream: TextIO | None = None, *, debug: bool = 
     try:
         if debug:
             traceback.print_exception(error, file=stream)
-        print(f"error: {_one_line(explained.what)}", file=stream)
-        print(f"next: {_one_line(explained.next_step)}", file=stream)
+        print(f"error: {one_line(explained.what)}", file=stream)
+        print(f"next: {one_line(explained.next_step)}", file=stream)
         stream.flush()
     except OSError:
         pass  # nobody listens
@@ -102,14 +104,9 @@ def _system(error: OSError) -> Explained:
         return Explained(f"the system refuses:{where} {error.strerror}", step, ExitCode.PLATFORM)
     if error.errno in (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
         return Explained(f"{where.strip()} {error.strerror}".strip(), "check the path and its rights", ExitCode.USAGE)
-    return Explained(f"unexpected: {type(error).__name__}: {_one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
+    return Explained(f"unexpected: {type(error).__name__}: {one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
 
 
 def _help(error: BaseException) -> str:
     context = getattr(error, "ctx", None)
     return f"see: {context.command_path if context else 'crosstown'} --help"
-
-
-def _one_line(value: object) -> str:
-    """Text without line breaks or control characters: an error is one line, whatever a file or bot put into it."""
-    return "".join(c if c.isprintable() else " " if c in "\r\n\t" else f"\\x{ord(c):02x}" for c in str(value))

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from referee.cli import games, matches
 from referee.cli.errors import ExitCode, report
@@ -42,8 +43,13 @@ def run_command(words: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     debug = "--debug" in words
     try:
-        status = make_app()(list(words), prog_name="crosstown", standalone_mode=False)
+        # Not through typer's own `main`, which turns Ctrl-C into a bare exit code.
+        command = get_command(make_app())
+        with command.make_context("crosstown", list(words)) as context:
+            status = command.invoke(context)
         code = status if isinstance(status, int) else ExitCode.OK
+    except typer.Exit as end:
+        code = end.exit_code
     except (Exception, KeyboardInterrupt) as error:
         code = report(error, debug=debug)
     return _end_output(int(code))

@@ -103,8 +103,13 @@ def print_text(text: str = "") -> None:
 
 
 def print_json(value: object) -> None:
-    """One JSON document on stdout."""
-    print_text(json.dumps(value, indent=2, ensure_ascii=False))
+    """One JSON document on stdout, readable, but with nothing in it that a terminal would obey."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=2)
+    print_text("".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text))
 
 
 def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
@@ -115,6 +120,13 @@ def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None
     stream = QuietStream(sys.stdout)
     stream.write(text.getvalue())
     stream.flush()
+
+
+def one_line(value: object, *, most: int = 2000) -> str:
+    """Text for a terminal, whatever a file or a bot put into it: no line breaks, no control characters, an end."""
+    text = str(value)
+    text = text if len(text) <= most else text[: most - 3] + "..."
+    return "".join(c if c.isprintable() else " " if c in "\r\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
 def plural(number: int, word: str) -> str:
@@ -136,7 +148,7 @@ def duration(seconds: float) -> str:
 
 def fault_text(faults: Mapping[str, int]) -> str:
     """'crashed 1, move_timeout 2', or '-'."""
-    return ", ".join(f"{reason} {number}" for reason, number in faults.items()) or "-"
+    return one_line(", ".join(f"{reason} {number}" for reason, number in faults.items()) or "-")
 
 
 def print_standings(rows: Sequence["Standing"], caption: str) -> None:
@@ -164,7 +176,7 @@ def print_standings(rows: Sequence["Standing"], caption: str) -> None:
     for row in rows:
         made.add_row(
             str(row.rank),
-            Text(row.name),  # a name is never markup
+            Text(one_line(row.name)),  # a name is never markup
             f"{row.mu:.2f}",
             f"{row.sigma:.2f}",
             f"{row.conservative:.2f}",
@@ -174,7 +186,7 @@ def print_standings(rows: Sequence["Standing"], caption: str) -> None:
             str(row.lost),
             _milliseconds(row.mean_move_ms),
             _milliseconds(row.worst_move_ms),
-            fault_text(row.faults),
+            Text(fault_text(row.faults)),
         )
     print_table(out, made)
     out.print(Text(caption))

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from referee.cli.output import console, duration
+from referee.cli.output import console, duration, one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -67,7 +67,7 @@ class ProgressReport:
 
     def note(self, sentence: str) -> None:
         if not self._quiet:
-            self._console.print(sentence, markup=False)
+            self._console.print(one_line(sentence), markup=False)
 
     @property
     def elapsed_s(self) -> float:

@@ -7,7 +7,7 @@ from leaderboard.index import load_index
 from leaderboard.standings import Entrant, Standing, standings
 from referee.cli.errors import ExitCode
 from referee.cli.indexer import Indexer
-from referee.cli.output import console, duration, plural, print_json, print_standings
+from referee.cli.output import console, duration, one_line, plural, print_json, print_standings
 from referee.cli.progress import ProgressReport
 from referee.tournament.config import Tournament
 from referee.tournament.executor import Executor
@@ -86,7 +86,7 @@ def _tell(tournament: Tournament, folder: RunFolder, summary: Summary, table: li
         notes.print(f"stopped after {there} of {summary.total} matches; to go on: crosstown run {same}", markup=False)
         return
     for match in summary.given_up[:10]:
-        notes.print(f"missing: match {match.match_id}: {match.reason}: {match.detail}", markup=False)
+        notes.print(one_line(f"missing: match {match.match_id}: {match.reason}: {match.detail}"), markup=False)
     notes.print(
         f"{missing} of {summary.total} matches could not be played (see {folder.void} and {folder.worker_log});"
         f" when the cause is mended, try them again: crosstown run {same}",

@@ -70,6 +70,17 @@ def test_debug_shows_where_an_error_came_from(crosstown, tmp_path):
     assert printed.err.splitlines()[-1].startswith("next: ")
 
 
+def test_ctrl_c_while_the_files_are_read_says_how_to_go_on(crosstown, write_tournament, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    write_tournament()
+    monkeypatch.setattr("referee.tournament.entrants.load_tournament", interrupted)
+    printed = crosstown("run", "cup.toml")
+    assert printed.code == 130
+    assert printed.err.splitlines() == ["error: interrupted", "next: run the same command again to go on"]
+
+
 def test_a_changed_file_is_refused_with_the_difference(crosstown, make_run, write_tournament):
     make_run(seed=1)
     write_tournament(seed=2)

@@ -1,11 +1,25 @@
 """What is printed survives narrow terminals, pipes, and readers that leave."""
 
 import io
+import json
 import os
 
 import pytest
 
-from referee.cli.output import QuietStream, console, duration, fault_text, plural, print_table, table
+from referee.cli.output import (
+    QuietStream,
+    console,
+    duration,
+    fault_text,
+    one_line,
+    plural,
+    print_json,
+    print_table,
+    table,
+)
+from referee.cli.progress import ProgressReport
+
+HOSTILE = "a\x1b[31mb\x9bc\u202e\nd\U000e0041"
 
 
 def test_a_reader_that_leaves_is_no_error():
@@ -29,6 +43,27 @@ def test_nothing_is_cut_however_narrow_the_terminal_is(monkeypatch):
     lines = out.file.getvalue().splitlines()
     assert lines[1] == "A name of many characters that is kept 25.00"
     assert len(lines) == 2
+
+
+def test_what_a_bot_says_is_one_line_without_control_characters():
+    assert one_line(HOSTILE) == "a\\x1b[31mb\\x9bc\\x202e d\\xe0041"
+    assert one_line("x" * 5000, most=10) == "xxxxxxx..."
+
+
+def test_a_note_cannot_steer_the_terminal(capfd):
+    with ProgressReport("cup", lambda record: None) as report:
+        report.note(f"'bob' did not start: {HOSTILE}")
+    assert capfd.readouterr().err == "'bob' did not start: a\\x1b[31mb\\x9bc\\x202e d\\xe0041\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_json_has_no_raw_control_characters_and_loads_as_it_was(monkeypatch, encoding):
+    written = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="backslashreplace")
+    monkeypatch.setattr("sys.stdout", written)
+    print_json({"name": "Zoë", "note": HOSTILE})
+    text = written.buffer.getvalue().decode(encoding)
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert json.loads(text) == {"name": "Zoë", "note": HOSTILE}
 
 
 @pytest.mark.parametrize(
