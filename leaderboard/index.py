@@ -1,11 +1,10 @@
 """All matches of a run folder: from the database where it is up to date, from the records where it is not."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.records import FileStamp, MatchRow, ReadMatch, match_files, read_match
-from leaderboard.store import Store, StoreError, read_rows
+from leaderboard.store import StoreError, read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +45,6 @@ def load_index(matches: Path, database: Path) -> Index:
             stale = True
     rows.sort(key=lambda row: (row.place, row.match_id))
     return Index(tuple(rows), tuple(unusable), stale or len(known) != len(rows))
-
-
-def rebuild(matches: Path, database: Path) -> Index:
-    """Make the database anew from the records alone. Raises StoreError."""
-    for suffix in ("", "-wal", "-shm"):
-        database.with_name(database.name + suffix).unlink(missing_ok=True)
-    index = load_index(matches, database)
-    with Store(database) as store:
-        for batch in _batches(index.rows):
-            store.put(batch)
-    return index
-
-
-def _batches(rows: tuple[MatchRow, ...], size: int = 1000) -> Iterator[tuple[MatchRow, ...]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
 
 
 def _stamp(path: Path) -> FileStamp | None:

@@ -69,6 +69,9 @@ CREATE TABLE ratings (
 );
 """
 
+_REFUSED = (sqlite3.Error, OverflowError, UnicodeEncodeError)
+"""How a write fails; the latter two for integers of more than 64 bits and for lone surrogates."""
+
 _MATCH_COLUMNS = tuple(name for name in MatchRow.__dataclass_fields__ if name not in ("stamp", "seats"))
 
 
@@ -111,7 +114,7 @@ class Store:
                 self._table("seats").insert_all(
                     [_seat_values(row.match_id, seat) for row in rows for seat in row.seats], pk=("match_id", "seat")
                 )
-        except sqlite3.Error as error:
+        except _REFUSED as error:
             raise _store_error(self.path, error) from error
 
     def keep_only(self, match_ids: Iterable[str]) -> None:

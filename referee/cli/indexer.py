@@ -30,8 +30,9 @@ class Indexer:
         self._thread = threading.Thread(target=self._work, name="indexer")
 
     def start(self) -> None:
-        """Begin with what is there already."""
-        self._thread.start()
+        """Begin with what is there already. Harmless when it has begun."""
+        if self._thread.ident is None:
+            self._thread.start()
 
     def add(self, record: Path) -> None:
         """A record that counts now. Returns at once."""

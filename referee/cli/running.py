@@ -40,6 +40,7 @@ def play_tournament(
     with ProgressReport(tournament.config.name, indexer.add, quiet=quiet or as_json) as report:
         try:
             summary = run_session(tournament, folder, make_executor, report)
+            indexer.start()  # nothing was left to play, but the database may be behind the records
         finally:
             elapsed_s = report.elapsed_s
             indexer.close()

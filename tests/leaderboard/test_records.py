@@ -1,10 +1,12 @@
 """What counts as a match, and what is only a file."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from leaderboard.records import match_files, read_match
+from referee.record import RecordWriter, SeatStats, read_record
 
 
 def test_a_complete_rated_record_becomes_a_row(tmp_path, write_record):
@@ -57,6 +59,18 @@ def test_a_closed_record_cut_anywhere_is_damaged(tmp_path, write_record):
         path = tmp_path / "m000000-00000000.jsonl.gz"
         path.write_bytes(whole[:cut])
         assert read_match(path).status == "damaged", cut
+
+
+@pytest.mark.parametrize("field", ["returns", "faults", "seat_stats"])
+def test_a_footer_that_forgets_a_seat_is_damaged(tmp_path, write_record, field):
+    path = write_record(tmp_path, 0, (2, 1))
+    record = read_record(path)
+    path.unlink()
+    full = {"returns": (1, 0), "faults": ({"reason": "crashed"}, None), "seat_stats": (SeatStats(), SeatStats())}
+    writer = RecordWriter(tmp_path, record.header)
+    found = read_match(writer.close(replace(record.footer, **{field: full[field][:1]})))
+    assert (found.status, found.row) == ("damaged", None)
+    assert field in found.problem
 
 
 def test_the_closed_file_wins_over_a_live_one_and_other_files_are_no_records(tmp_path):

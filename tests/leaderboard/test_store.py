@@ -1,10 +1,11 @@
 """The database is an index: derived, replaceable, all or nothing."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
-from leaderboard.index import load_index, rebuild
+from leaderboard.index import load_index
 from leaderboard.store import SCHEMA_VERSION, Store, StoreError, read_rows
 
 
@@ -33,6 +34,14 @@ def test_an_error_half_way_leaves_nothing_of_the_batch(tmp_path, make_row):
     with Store(tmp_path / "x.db") as store:
         with pytest.raises(StoreError):
             store.put([make_row(0, {"ann": 1, "bob": 2}), broken])
+        assert store.rows() == []
+
+
+@pytest.mark.parametrize("strange", [{"decisions": 1 << 70}, {"detail": "\ud800"}])
+def test_a_value_that_no_database_takes_is_an_error_like_any_other(tmp_path, make_row, strange):
+    with Store(tmp_path / "x.db") as store:
+        with pytest.raises(StoreError):
+            store.put([make_row(0, {"ann": 1, "bob": 2}), replace(make_row(1, {"ann": 1, "bob": 2}), **strange)])
         assert store.rows() == []
 
 
@@ -99,7 +108,8 @@ def test_the_index_is_the_same_with_and_without_the_database(tmp_path, write_rec
     fresh = load_index(tmp_path / "matches", tmp_path / "x.db")
     assert fresh.stale
     assert sorted(found.status for found in fresh.unusable) == ["unfinished", "void"]
-    assert rebuild(tmp_path / "matches", tmp_path / "x.db").rows == fresh.rows
+    with Store(tmp_path / "x.db") as store:
+        store.put(fresh.rows)
     again = load_index(tmp_path / "matches", tmp_path / "x.db")
     assert again.rows == fresh.rows
     assert not again.stale
@@ -109,7 +119,8 @@ def test_the_record_wins_over_the_database(tmp_path, write_record):
     matches = tmp_path / "matches"
     for place in range(3):
         write_record(matches, place)
-    rebuild(matches, tmp_path / "x.db")
+    with Store(tmp_path / "x.db") as store:
+        store.put(load_index(matches, tmp_path / "x.db").rows)
     (matches / "m000000-00000000.jsonl.gz").unlink()
     changed = matches / "m000001-00000000.jsonl.gz"
     changed.unlink()

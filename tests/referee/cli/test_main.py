@@ -5,6 +5,7 @@ from importlib.metadata import version
 
 import pytest
 
+from leaderboard.store import read_rows
 from referee.cli import errors
 
 
@@ -96,6 +97,13 @@ def test_a_finished_run_prints_its_table_without_playing(crosstown, make_run):
     assert printed.code == 0, printed.err
     assert "all 4 matches were there already" in printed.err
     assert "<ann>" in printed.out
+
+
+def test_the_database_of_a_finished_run_is_made_again_from_its_records(crosstown, make_run):
+    folder = make_run()
+    assert not folder.database.exists()
+    assert crosstown("run", "cup.toml", "--quiet").code == 0
+    assert [row.place for row in read_rows(folder.database)] == [0, 1, 2, 3]
 
 
 def test_quiet_prints_nothing(crosstown, make_run):
