@@ -58,7 +58,7 @@ def _seat_lines(o: Observation) -> list[str]:
         seats = o.seats
         line = f"{mark}{seat}    {MONSTERS[seat]:<13}{seats.life[seat]:>4}{seats.vp[seat]:>5}{seats.energy[seat]:>7}"
         lines.append(f"{line}   {place:<21}{', '.join(_belongings(o, seat))}")
-        lines += _wrapped("keeps ", [card_titles()[card] for card in cards_of(o.holdings.keep[seat])], 6)
+        lines += _wrapped("      keeps ", [card_titles()[card] for card in cards_of(o.holdings.keep[seat])], 12)
     return lines
 
 
@@ -91,7 +91,7 @@ def _belongings(o: Observation, seat: int) -> list[str]:
 
 
 def _borough_lines(o: Observation) -> list[str]:
-    lines = ["borough        stacks: top building (dice to destroy), tiles below      Units (new ones)"]
+    lines = ["borough        stacks: top building (dice to destroy it) + tiles below              Units (new ones)"]
     for borough, name in enumerate(BOROUGHS):
         first = borough * STACKS_PER_BOROUGH
         stacks = " ".join(f"{_stack(o, stack):<21}" for stack in range(first, first + STACKS_PER_BOROUGH))
@@ -100,11 +100,10 @@ def _borough_lines(o: Observation) -> list[str]:
             count = o.board.units[borough * UNIT_KINDS + unit]
             fresh = o.board.fresh[borough * UNIT_KINDS + unit]
             if count:
-                units.append(f"{count} {unit_name[:3]}" + (f"({fresh})" if fresh else ""))
+                units.append(f"{count}{unit_name[0]}" + (f"({fresh})" if fresh else ""))
         mark = "*" if o.board.souvenirs >> borough & 1 else " "
-        lines.append(f"{words(name).title():<14}{mark}{stacks}{' '.join(units)}"[:_WIDTH])
-    if o.board.souvenirs:
-        lines.append("* has a Souvenir token")
+        lines.append(f"{words(name).title():<14}{mark}{stacks} {' '.join(units)}")
+    lines.append("Units: i infantry, j jet, t tank" + ("; * has a Souvenir token" if o.board.souvenirs else ""))
     unseen = [f"{count} {o.setting.tile_names[tile - 1]}" for tile, count in enumerate(o.board.pool) if count]
     return lines + _wrapped("covered ", unseen, 8)
 
@@ -113,8 +112,9 @@ def _stack(o: Observation, stack: int) -> str:
     tile = o.board.tops[stack]
     if tile == NO_TILE:
         return f"{stack:>2} -"
-    name = o.setting.tile_names[tile - 1][:13]
-    return f"{stack:>2} {name}({o.setting.tile_durability[tile - 1]})+{o.board.covered[stack]}"
+    durability = o.setting.tile_durability[tile - 1]
+    name = words(o.setting.tile_names[tile - 1].removesuffix(f"_{durability}"))[:11]
+    return f"{stack:>2} {name}({durability})+{o.board.covered[stack]}"
 
 
 def _card_lines(o: Observation) -> list[str]:
@@ -140,7 +140,9 @@ def _turn_lines(o: Observation) -> list[str]:
     now = o.turn_state
     lines = []
     if any(now.dice) or any(now.bonus):
-        lines.append(f"dice: {counted(now.dice)}; added: {counted(now.bonus)}; rerolls left {now.rerolls}")
+        lines.append(f"dice: {counted(now.dice)}; rerolls left {now.rerolls}")
+    if any(now.bonus):
+        lines.append(f"added: {counted(now.bonus)}")
     if now.force:
         lines.append(f"Destruction left to use: {now.force}" + (" (Units only)" if now.units_only else ""))
     if any(now.hit):
@@ -154,7 +156,7 @@ def _turn_lines(o: Observation) -> list[str]:
 def _wrapped(head: str, items: Sequence[str], indent: int) -> list[str]:
     """Items with commas, broken before the right edge; nothing for no items."""
     lines: list[str] = []
-    line = " " * max(0, indent - len(head)) + head
+    line = head
     for place, item in enumerate(items):
         part = item + ("," if place + 1 < len(items) else "")
         if len(line) + len(part) > _WIDTH:
