@@ -57,7 +57,8 @@ def _seat_lines(o: Observation) -> list[str]:
         mark = ">" if seat == o.active else " "
         seats = o.seats
         line = f"{mark}{seat}    {MONSTERS[seat]:<13}{seats.life[seat]:>4}{seats.vp[seat]:>5}{seats.energy[seat]:>7}"
-        lines.append(f"{line}   {place:<21}{', '.join(_belongings(o, seat))}")
+        head = f"{line}   {place:<21}"
+        lines += _wrapped(head, _belongings(o, seat), len(head)) or [head]
         lines += _wrapped("      keeps ", [card_titles()[card] for card in cards_of(o.holdings.keep[seat])], 12)
     return lines
 

@@ -13,7 +13,7 @@ from referee.games.king_of_new_york.sentences import ACTION_SENTENCES, EVENT_SEN
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
 def test_boards_stay_within_100_columns_and_plain_characters(matches: Any, players: int) -> None:
     def visit(state: Any) -> None:
-        if state.turn % 3 == 0:
+        if state.turn % 5 == 0:
             board = GAME.view.text_board(state.observation(None))
             for line in board.splitlines():
                 assert len(line) <= 100, line
