@@ -22,6 +22,10 @@ from referee.tournament.worker import STOP_S
 
 COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")
 READY_LIMIT_S = 60.0
+STOP_LIMIT_S = STOP_S + 1
+"""What a worker gets to end when it is asked to: a little more than it gives itself."""
+
+KILL_LIMIT_S = 5.0
 MAX_FAILED_STARTS = 3
 """So many in a row end the run: nothing can be played here."""
 
@@ -55,8 +59,8 @@ class LocalExecutor:
 
     async def __aenter__(self) -> Self:
         try:
-            self._sockets = Path(tempfile.mkdtemp(prefix="crosstown-"))
             self._log.touch()
+            self._sockets = Path(tempfile.mkdtemp(prefix="crosstown-"))
         except OSError as error:
             raise PlatformError(
                 f"cannot make {error.filename or 'a folder for sockets'}: {error.strerror}",
@@ -124,8 +128,8 @@ class _Worker:
         raise MatchLost(f"the worker answered out of turn ({kind})")
 
     async def stop(self) -> None:
-        """Ask it to end, and see that it does."""
-        process, self._process = self._process, None
+        """Ask it to end, and see that it does, if need be by killing it."""
+        process = self._process
         if process is None:
             return
         assert process.stdin is not None
@@ -133,10 +137,11 @@ class _Worker:
             process.stdin.write(messages.stop_line())
             process.stdin.close()
         try:
-            async with asyncio.timeout(STOP_S + 1):
-                await process.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STOP_LIMIT_S):
+                    await process.wait()
         finally:
-            _kill(process)
+            await _end(process)
 
     def kill(self) -> None:
         """End it at once; its bots end with it."""
@@ -150,16 +155,15 @@ class _Worker:
             return self._process
         failed = 0
         while True:
-            if self._deaths:
+            if self._deaths and not self._killed:
                 await asyncio.sleep(min(_MAX_BACK_OFF_S, _BACK_OFF_S * 2 ** (self._deaths - 1)))
             if self._killed:
                 raise MatchLost("the run was ended")
             try:
-                self._process = await self._start()
-                return self._process
+                return await self._start()
             except MatchLost as error:
                 failed += 1
-                if failed == MAX_FAILED_STARTS:
+                if failed == MAX_FAILED_STARTS and not self._killed:
                     raise PlatformError(
                         f"a worker process does not start: {error}", f"see the end of {self._log} for the cause"
                     ) from None
@@ -183,6 +187,9 @@ class _Worker:
         except OSError as error:
             self._deaths += 1
             raise MatchLost(f"{self._command[0]}: {error.strerror}") from None
+        self._process = process
+        if self._killed:  # meanwhile
+            _kill(process)
         try:
             async with asyncio.timeout(READY_LIMIT_S):
                 kind, content = await self._ask(process, self._setup)
@@ -221,9 +228,10 @@ class _Worker:
 
     async def _bury(self, process: asyncio.subprocess.Process) -> None:
         self._deaths += 1
-        self._process = None
-        _kill(process)
-        await process.wait()
+        try:
+            await _end(process)
+        finally:
+            self._process = None
 
     def _last_words(self) -> str:
         """The last line of the log since this process began, for a sentence."""
@@ -241,6 +249,14 @@ def _how(returncode: int | None) -> str:
     if returncode is None:
         return "closed its output"
     return f"was killed by signal {-returncode}" if returncode < 0 else f"ended with exit code {returncode}"
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill it and wait; what not even that ends is left to the system."""
+    _kill(process)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(KILL_LIMIT_S):
+            await process.wait()
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:

@@ -173,6 +173,36 @@ async def test_kill_ends_all_workers_at_once(executor, specs):
             await table.play(specs[2], 5)
 
 
+async def test_a_worker_that_does_not_end_when_asked_is_killed_and_costs_nothing(executor, specs, monkeypatch):
+    monkeypatch.setattr(local, "STOP_LIMIT_S", 0.1)
+    async with executor(whole=LOOP.format(answer="pass") + "\n    time.sleep(60)") as table:
+        pid = int((await table.play(specs[0], 5)).detail)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+async def test_kill_ends_workers_that_are_being_stopped(executor, specs):
+    table = executor(whole=LOOP.format(answer="pass") + "\n    time.sleep(60)")
+    await table.__aenter__()
+    await table.play(specs[0], 5)
+    stopping = asyncio.create_task(table.__aexit__(None, None, None))
+    await asyncio.sleep(0.3)
+    assert not stopping.done()
+    table.kill()
+    async with asyncio.timeout(2):
+        await stopping
+
+
+async def test_kill_ends_a_worker_that_is_not_ready_yet(executor, specs):
+    async with executor(whole="time.sleep(60)") as table:
+        playing = asyncio.create_task(table.play(specs[0], 60))
+        await asyncio.sleep(0.3)
+        table.kill()
+        async with asyncio.timeout(2):
+            with pytest.raises(MatchLost, match="the run was ended"):
+                await playing
+
+
 async def test_the_lock_is_handed_to_the_worker(make_tournament, executor, specs, tmp_path):
     fd = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
     program = tmp_path / "worker.py"
