@@ -1,14 +1,20 @@
 """Plays any game: takes one of the legal actions by chance."""
 
-from crosstown_bot import Bot, Turn, run
+from random import Random
+
+from crosstown_bot import Bot, Match, Turn, run
 
 
 class RandomBot(Bot):
     wants_observation = False
     wants_legal_actions = False
 
+    def start(self, match: Match) -> None:
+        # Bots of another salt are other entries, with other luck: a field of random bots can be as large as one likes.
+        match.store = Random(f"{match.bot_seed}-{self.options['salt']}")
+
     def choose(self, turn: Turn) -> int:
-        return turn.match.rng.randrange(turn.legal_count)
+        return turn.match.store.randrange(turn.legal_count)
 
 
 run(RandomBot)
