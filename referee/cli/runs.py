@@ -10,8 +10,6 @@ from referee.tournament.folder import RunFolder, run_folders
 from referee.tournament.journal import JournalText, read_journal
 from referee.tournament.schedule import count_matches
 
-RUN_HELP = "Tournament file, run folder or name of a run; default: the most recent one."
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -36,10 +34,11 @@ class Run:
 
 def find_run(wanted: str | None, out: Path) -> Run:
     """The run that `wanted` names, or the most recent one under `out`. UsageError if there is none."""
-    folders = _candidates(wanted, out)
-    begun = [Run(folder, text) for folder in folders if (text := read_journal(folder.journal)).created is not None]
-    if begun:
-        return max(begun, key=lambda run: run.folder.journal.stat().st_mtime_ns)
+    folders = [folder for folder in _candidates(wanted, out) if folder.journal.is_file()]
+    for folder in sorted(folders, key=lambda folder: folder.journal.stat().st_mtime_ns, reverse=True):
+        text = read_journal(folder.journal)
+        if text.created is not None:
+            return Run(folder, text)
     what = f"no run of {wanted}" if wanted else "no run"
     raise UsageError(f"{what} under {out}", "start one: crosstown run FILE, or say where runs are: --out DIR")
 

@@ -11,8 +11,6 @@ from referee.tournament.errors import ChangedError, JournalError, PlatformError
 from referee.tournament.identity import changes, digest
 from referee.tournament.journal import JournalText, read_journal
 
-DEFAULT_OUT = Path("runs")
-
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:

@@ -95,9 +95,13 @@ class Journal:
         self._size = text.size_bytes
         try:
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise self._trouble(error) from error
+        try:
             os.ftruncate(self._fd, self._size)
             _sync_folder(path.parent)
         except OSError as error:
+            self.close()
             raise self._trouble(error) from error
 
     def __enter__(self) -> Self:
@@ -117,7 +121,10 @@ class Journal:
                 written += os.pwrite(self._fd, view[written:], self._size + written)
             os.fsync(self._fd)
         except OSError as error:
-            os.ftruncate(self._fd, self._size)
+            try:
+                os.ftruncate(self._fd, self._size)
+            except OSError:
+                self.close()  # nothing may follow what could not be cut off
             raise self._trouble(error) from error
         self._chain, self._size = chain, self._size + len(data)
 

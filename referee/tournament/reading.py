@@ -75,9 +75,9 @@ class TomlFile:
                     (*table, key), f"unknown key '{dotted(*table, key)}'", suggest(key, known, "the keys here are")
                 )
 
-    def table(self, *key: str | int, required: bool = False) -> Mapping[str, Any]:
+    def table(self, *key: str | int) -> Mapping[str, Any]:
         value = self._get(key)
-        if value is None and not required:
+        if value is None:
             return {}
         if not isinstance(value, dict):
             self.fail(key, f"'{dotted(*key)}' must be a table, not {show(value)}", f"begin it with [{dotted(*key)}]")

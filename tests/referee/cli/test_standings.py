@@ -96,3 +96,14 @@ def test_a_run_that_is_not_there(crosstown, words, what):
 def test_two_formats_at_once_are_refused(make_run, crosstown):
     make_run()
     assert crosstown("standings", "--json", "--csv").code == 2
+
+
+def test_a_damaged_older_run_does_not_stand_in_the_way_of_the_most_recent(crosstown, make_run):
+    old, new = make_run("old"), make_run("new")
+    old.journal.write_text("rubbish\n")
+    os.utime(old.journal, (1, 1))
+    printed = crosstown("standings", "--json")
+    assert printed.code == 0, printed.err
+    assert json.loads(printed.out)["run"] == f"runs/{new.path.name}"
+    os.utime(new.journal, (0, 0))
+    assert "journal is damaged" in crosstown("standings").err

@@ -3,11 +3,12 @@
 import errno
 import json
 import os
+from pathlib import Path
 
 import pytest
 
 from referee.tournament.errors import JournalError, PlatformError
-from referee.tournament.journal import Journal, read_journal
+from referee.tournament.journal import Journal, JournalText, read_journal
 
 
 @pytest.fixture
@@ -94,3 +95,28 @@ def test_a_journal_of_another_format_is_refused(tmp_path):
         journal.append("created", format=2)
     with pytest.raises(JournalError, match="expected a 'created' line of format 1"):
         read_journal(path)
+
+
+def test_a_disk_that_takes_nothing_at_all_is_told_like_a_full_one(tmp_path, monkeypatch):
+    def broken(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with Journal(tmp_path / "tournament.jsonl", JournalText()) as journal:
+        monkeypatch.setattr(os, "fsync", broken)
+        monkeypatch.setattr(os, "ftruncate", broken)
+        with pytest.raises(PlatformError, match=r"cannot write .*Input/output error"):
+            journal.append("created", format=1)
+        monkeypatch.undo()
+        with pytest.raises(PlatformError, match="cannot write"):  # nothing follows what could not be cut off
+            journal.append("stopped", why="")
+
+
+def test_a_journal_that_cannot_be_opened_leaves_no_file_open(tmp_path, monkeypatch):
+    def broken(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    monkeypatch.setattr(os, "ftruncate", broken)
+    with pytest.raises(PlatformError):
+        Journal(tmp_path / "tournament.jsonl", JournalText())
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
