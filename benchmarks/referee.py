@@ -1,6 +1,6 @@
 """What the referee adds to gRPC: one table playing Shibuya against bare ping-pong with the same messages.
 
-    python benchmarks/referee.py [--seconds 5] [--rounds 3] [--tables 1] [--bot FOLDER]
+    python benchmarks/referee.py [--seconds 5] [--rounds 3] [--tables 1] [--bot FOLDER | --binary PATH]
 
 Both sides run in this process with two bot processes each, in alternating rounds: `bare` is a grpc.aio stream that
 carries the bytes of a recorded match (no protobuf, no rules, answers of the usual size), `sdk` is the same with bots
@@ -10,8 +10,10 @@ a bot of your own, for instance in C++. A cycle is the time from one question of
 
 import argparse
 import asyncio
+import json
 import os
 import platform
+import secrets
 import shutil
 import statistics
 import sys
@@ -96,6 +98,14 @@ def make_bot(folder: Path, name: str, program: str) -> Entry:
     return load_entry(folder / name)
 
 
+def binary_bot(folder: Path, binary: str) -> Entry:
+    """A bot that is one program, such as a compiled one."""
+    (folder / "binary").mkdir()
+    run = json.dumps([str(Path(binary).resolve())])
+    (folder / "binary" / "bot.toml").write_text(f'name = "binary"\nversion = "1"\ngames = ["*"]\nrun = {run}\n')
+    return load_entry(folder / "binary")
+
+
 class Probe:
     """Sees every message a table sends: keeps the first match's questions, and the times between questions."""
 
@@ -149,8 +159,12 @@ async def ping_pong(folder: Path, entry: Entry, sdk: bool) -> AsyncIterator[tupl
     address = f"unix:{folder / entry.name}.sock"
     server.add_insecure_port(address)
     await server.start()
-    bots = [await BotProcess.start(entry, address=address, token="t", limits=ProcessLimits()) for _ in range(2)]
-    contexts = [await streams.contexts.get() for _ in bots]
+    bots = [
+        await BotProcess.start(entry, address=address, token=secrets.token_hex(16), limits=ProcessLimits())
+        for _ in range(2)
+    ]
+    async with asyncio.timeout(60):
+        contexts = [await streams.contexts.get() for _ in bots]
     for context in contexts:
         await context.read()  # Hello
         if sdk:
@@ -250,17 +264,17 @@ class TableBench:
 def report(samples: list[Sample], tables: int, questions: list[bytes]) -> None:
     print(f"\n{machine()}\n")
     size = statistics.mean(len(question) for question in questions)
-    print(f"Shibuya, {size:.0f} bytes a question on average; {tables} match(es) at once; medians of rounds.\n")
-    print("| | moves/s | cycle p50 us | p99 us | added p50 us | p99 us | of bare | CPU us a move: referee | bots |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    bare = samples[0]
+    print(f"Shibuya, {size:.0f} bytes a question; {tables} match(es) at once; medians of rounds; CPU per move.\n")
+    print("| | moves/s | cycle p50 us | p99 us | added p50 us | p99 us | of bare | of sdk | CPU us: referee | bots |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    bare, rate_sdk = samples[0], statistics.median(samples[1].rates)
     p50_bare, p99_bare = percentiles(bare.cycles_us)
     for sample in samples:
         rate, rate_bare = statistics.median(sample.rates), statistics.median(bare.rates)
         p50, p99 = percentiles(sample.cycles_us)
         print(
             f"| {sample.name} | {rate:.0f} | {p50:.0f} | {p99:.0f} | {p50 - p50_bare:.0f} | {p99 - p99_bare:.0f}"
-            f" | {rate / rate_bare:.2f} | {sample.referee_cpu_s / sample.moves * 1e6:.0f}"
+            f" | {rate / rate_bare:.2f} | {rate / rate_sdk:.2f} | {sample.referee_cpu_s / sample.moves * 1e6:.0f}"
             f" | {sample.bots_cpu_s / sample.moves * 1e6:.0f} |"
         )
 
@@ -290,8 +304,8 @@ async def main(arguments: argparse.Namespace) -> None:
     try:
         fast, plain = make_bot(folder, "fast", SDK_BOT), make_bot(folder, "bare", BARE_BOT)
         benches = [(Sample("table"), TableBench(fast, folder / "records"))]
-        if arguments.bot:
-            own = load_entry(Path(arguments.bot))
+        if arguments.bot or arguments.binary:
+            own = load_entry(Path(arguments.bot)) if arguments.bot else binary_bot(folder, arguments.binary)
             benches.append((Sample(f"table, {own.name}"), TableBench(own, folder / "records-own")))
         samples = [Sample("bare"), Sample("sdk")]
         for _, bench in benches:
@@ -322,4 +336,5 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tables", type=int, default=1, help="matches at the same time")
     parser.add_argument("--bot", help="folder of a bot to measure as well")
+    parser.add_argument("--binary", help="the same with a program of your own that speaks the protocol")
     asyncio.run(main(parser.parse_args()))
