@@ -27,9 +27,7 @@ def check_python():
     """This file must parse on old Pythons, so that they get this sentence and not a syntax error."""
     version = "%d.%d" % sys.version_info[:2]
     if sys.version_info < OLDEST:
-        fail(
-            "Python %s is too old; run it with Python 3.11 or newer, such as: python3.11 launch.py" % version
-        )
+        fail("Python %s is too old; run it with Python 3.11 or newer, such as: python3.11 launch.py" % version)
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -42,15 +40,16 @@ def check_python():
 
 def set_up(extra):
     """Create the environment and install into it, once per change of what is to be installed."""
-    marker = os.path.join(VENV, "installed-" + (extra or "plain"))
+    markers = [os.path.join(VENV, "installed-" + name) for name in (extra or "plain", "dev")]
     wanted = hashlib.sha256(ROOT.encode())
     for name in ("pyproject.toml", "constraints.txt"):
         with open(os.path.join(ROOT, name), "rb") as file:
             wanted.update(file.read())
-    if os.path.exists(marker) and os.path.exists(PYTHON):
-        with open(marker) as file:
-            if file.read() == wanted.hexdigest():
-                return
+    for marker in markers:  # with the tools for development comes everything else
+        if os.path.exists(marker) and os.path.exists(PYTHON):
+            with open(marker) as file:
+                if file.read() == wanted.hexdigest():
+                    return
     print("Setting up in .venv (a minute, once) ...", flush=True)
     run([sys.executable, "-m", "venv", *(["--clear"] if moved() else []), VENV])
     target = ROOT + ("[%s]" % extra if extra else "")
@@ -69,7 +68,7 @@ def set_up(extra):
             target,
         ]
     )
-    with open(marker, "w") as file:
+    with open(markers[0], "w") as file:
         file.write(wanted.hexdigest())
 
 
@@ -98,7 +97,10 @@ def main(words):
     if what not in ("first", "test", "setup") or (what != "test" and len(words) > 1):
         fail("unknown words %r; say: first, test [pytest options] or setup" % " ".join(words))
     check_python()
-    set_up("" if what == "first" else "dev")
+    try:
+        set_up("" if what == "first" else "dev")
+    except KeyboardInterrupt:
+        fail("interrupted; run it again to go on")
     if what == "first":
         command = [os.path.join(VENV, "bin", "crosstown"), "run", os.path.join("tournaments", "first.toml")]
     elif what == "test":

@@ -108,7 +108,8 @@ async def _run(
         observer.note("stopping: matches in progress get a few seconds; once more ends them at once")
 
     loop = asyncio.get_running_loop()
-    for number in STOP_SIGNALS:
+    heard = [number for number in STOP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup's, say
+    for number in heard:
         loop.add_signal_handler(number, on_signal)
     try:
         async with executor:
@@ -118,5 +119,5 @@ async def _run(
             journal.append("stopped", why=str(error))
         raise
     finally:
-        for number in STOP_SIGNALS:
+        for number in heard:
             loop.remove_signal_handler(number)

@@ -52,3 +52,44 @@ def test_a_missing_venv_names_the_package_to_install(
 
 def test_unknown_words_are_answered_with_what_there_is(launch: ModuleType) -> None:
     assert "say: first, test [pytest options] or setup" in sentence(lambda: launch.main(["frist"]))
+
+
+@pytest.fixture
+def installs(launch: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """What is installed, with a launcher in a folder of its own that installs nothing in truth."""
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / name).write_text(name)
+    done: list[str] = []
+
+    def run(command: list[str]) -> None:
+        (tmp_path / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
+        (tmp_path / ".venv" / "bin" / "python").touch()
+        if "pip" in command:
+            done.append(command[-1].removeprefix(str(tmp_path)))
+
+    monkeypatch.setattr(launch, "ROOT", str(tmp_path))
+    monkeypatch.setattr(launch, "VENV", str(tmp_path / ".venv"))
+    monkeypatch.setattr(launch, "PYTHON", str(tmp_path / ".venv" / "bin" / "python"))
+    monkeypatch.setattr(launch, "moved", lambda: False)
+    monkeypatch.setattr(launch, "run", run)
+    return done
+
+
+def test_everything_is_installed_once_until_something_changes(
+    launch: ModuleType, installs: list[str], tmp_path: Path
+) -> None:
+    for extra in ("", "", "dev", "dev", ""):
+        launch.set_up(extra)
+    assert installs == ["", "[dev]"]
+    (tmp_path / "constraints.txt").write_text("newer")
+    launch.set_up("dev")
+    launch.set_up("")  # what is needed for a tournament came with it
+    assert installs == ["", "[dev]", "[dev]"]
+
+
+def test_ctrl_c_is_a_sentence(launch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(extra: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(launch, "set_up", interrupted)
+    assert "interrupted; run it again to go on" in sentence(lambda: launch.main(["setup"]))

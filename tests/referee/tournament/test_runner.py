@@ -92,6 +92,18 @@ def test_what_does_not_finish_in_time_is_abandoned_and_starts_afresh_res9(
     assert play(tournament).summary.complete
 
 
+def test_a_signal_that_the_shell_had_ignored_stays_ignored(make_tournament, play, monkeypatch):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        sent = []
+        run = play(make_tournament(), order=lambda spec: sent.append(os.kill(os.getpid(), signal.SIGHUP)) or 5)
+        assert sent
+        assert run.summary.complete
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_a_second_signal_ends_everything_at_once(make_tournament, play, run_folder):
     def order(spec):
         os.kill(os.getpid(), signal.SIGINT)
