@@ -327,6 +327,23 @@ SWAPS = tuple(tuple(Swap(die, to) for to in FACES) for die in FACES)
 RESOLVES = tuple(Resolve(face) for face in FACES)
 
 
+def _menus(choices: Sequence[KingAction], first: tuple[KingAction, ...] = ()) -> tuple[tuple[KingAction, ...], ...]:
+    """Per set of numbers `first` and the choices with these numbers."""
+    return tuple(
+        first + tuple(choice for number, choice in enumerate(choices) if numbers >> number & 1)
+        for numbers in range(1 << len(choices))
+    )
+
+
+RESOLVE_MENUS = _menus(RESOLVES)
+"""By the set of faces left."""
+PLACE_MENUS = _menus(PLACES)
+MOVE_MENUS = _menus(MOVES, (STAY,))
+FLEE_MENUS = _menus(FLIGHTS, (STAY,))
+LEAVE_MENUS = _menus(LEAVES)
+"""By the set of boroughs to go to."""
+
+
 @lru_cache(maxsize=4096)
 def reroll(counts: tuple[int, ...]) -> Reroll:
     """The shared instance."""

@@ -53,6 +53,8 @@ class Box:
     unit_rewards: tuple[Reward, ...]
     card_ids: tuple[str, ...]
     card_number: Mapping[str, int]
+    card_outcomes: tuple[tuple[int, tuple[str, int]], ...]
+    """Per card its bit, and it as an outcome of a draw."""
     all_cards: int
     """Bits of the cards that take part."""
     prices: tuple[tuple[int, ...], ...]
@@ -166,6 +168,7 @@ def _box(text: str) -> Box:
         unit_rewards=tuple(_reward(unit["reward"]) for unit in units),
         card_ids=ids,
         card_number={card: number for number, card in enumerate(ids)},
+        card_outcomes=tuple((1 << number, (card, 1)) for number, card in enumerate(ids)),
         all_cards=sum(1 << number for number, card in enumerate(ids) if card in given),
         prices=tuple(_prices(card, table["borough_discount"]) for card in cards),
         requires=tuple(UNIT_NUMBER[card["requires"]] if "requires" in card else -1 for card in cards),

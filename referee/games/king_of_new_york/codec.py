@@ -196,36 +196,32 @@ def encode_observation(o: Observation) -> bytes:
     """The Observation message. In the tuples below: tag, length or value, values."""
     seats, now = o.seats, o.turn_state
     n = o.setting.players
+    # fmt: off
     try:
-        hot = bytes(
-            (
-                *(16, _QUESTION_NUMBER[o.question], 24, o.asked, 32, o.active, 40, o.order, 48, o.turn),
-                *(96, o.deaths, 104, o.left, 112, o.winner, 58, 5 * n + 10, 10, n, *seats.life, 18, n, *seats.vp),
-                *(26, n, *seats.energy, 34, n, *seats.where, 42, n, *seats.berth),
-                *(90, 4 * n + 66, 8, now.roll, 16, now.rerolls, 26, 6, *now.dice, 34, 6, *now.bonus),
-                *(42, 6, *now.shown, 48, now.force, 58, 3, *now.killed, 66, n, *now.gained, 74, n, *now.dealt),
-                *(82, n, *now.hit, 90, n, *now.absorbed, 96, now.rides, 104, now.dashed, 112, now.trades),
-                *(120, now.razed),
-            )
-        )
+        hot = bytes((
+            16, _QUESTION_NUMBER[o.question], 24, o.asked, 32, o.active, 40, o.order, 48, o.turn,
+            96, o.deaths, 104, o.left, 112, o.winner,
+            58, 5 * n + 10, 10, n, *seats.life, 18, n, *seats.vp, 26, n, *seats.energy, 34, n, *seats.where,
+            42, n, *seats.berth,
+            90, 4 * n + 66, 8, now.roll, 16, now.rerolls, 26, 6, *now.dice, 34, 6, *now.bonus, 42, 6, *now.shown,
+            48, now.force, 58, 3, *now.killed, 66, n, *now.gained, 74, n, *now.dealt, 82, n, *now.hit,
+            90, n, *now.absorbed, 96, now.rides, 104, now.dashed, 112, now.trades, 120, now.razed,
+        ))
     except ValueError:
         return slow_bytes(o)
     agenda = b"".join([_task_bytes(task) for task in o.agenda])
     # From 128 on a value, or a length, takes two bytes.
     if not hot.isascii() or len(agenda) > _LARGEST_BYTE:
         return slow_bytes(o)
-    rest = bytes(
-        (
-            *(128, 1, now.tapped, 136, 1, now.site, 144, 1, now.units_only),
-            *(157, 1, now.exposed & 255, now.exposed >> 8, 0, 0, 130, 1, len(agenda)),
-        )
-    )
-    return b"".join(
-        (
-            *(_setting_bytes(o.setting), hot, rest, agenda, _kept(o.holdings, _holdings_bytes)),
-            *(_kept(o.board, _board_bytes), _kept(o.cards, _cards_bytes), _reason_bytes(o.reason)),
-        )
-    )
+    rest = bytes((
+        128, 1, now.tapped, 136, 1, now.site, 144, 1, now.units_only,
+        157, 1, now.exposed & 255, now.exposed >> 8, 0, 0, 130, 1, len(agenda),
+    ))
+    return b"".join((
+        _kept(o.setting, _setting_bytes), hot, rest, agenda, _kept(o.holdings, _holdings_bytes),
+        _kept(o.board, _board_bytes), _kept(o.cards, _cards_bytes), _reason_bytes(o.reason),
+    ))
+    # fmt: on
 
 
 def _kept(part: Any, encode: Callable[[Any], bytes]) -> bytes:
@@ -272,9 +268,8 @@ def _cards_bytes(part: Cards) -> bytes:
     return b"\x52" + _varint(len(body)) + body
 
 
-@lru_cache(maxsize=64)
 def _setting_bytes(setting: Setting) -> bytes:
-    body = {part.name: getattr(setting, part.name) for part in fields(setting) if part.init}
+    body = {part.name: getattr(setting, part.name) for part in fields(setting)}
     return pb.Observation(setting=pb.Setting(**body)).SerializeToString()
 
 
@@ -378,7 +373,7 @@ def _tasks(flat: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 @lru_cache(maxsize=64)
 def _decoded_setting(data: bytes) -> Setting:
     message = pb.Setting.FromString(data)
-    return Setting(**{part.name: _plain(getattr(message, part.name)) for part in fields(Setting) if part.init})
+    return Setting(**{part.name: _plain(getattr(message, part.name)) for part in fields(Setting)})
 
 
 def _parsed(kind: type[_Message], data: bytes) -> _Message:

@@ -1,14 +1,15 @@
 """Where monsters go: placing, the Move step, Super Speed, Subway, fleeing, leaving, and what entering sets off."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from referee.games.king_of_new_york.actions import (
     DASHES,
-    FLIGHTS,
-    LEAVES,
-    MOVES,
+    FLEE_MENUS,
+    LEAVE_MENUS,
+    MOVE_MENUS,
     PASS,
-    PLACES,
+    PLACE_MENUS,
     PUSHES,
     RIDES,
     SHED,
@@ -48,16 +49,20 @@ _BY_CHOICE, _FORCED, _DASH, _RIDE, _FLEE, _LEAVE, _ADVANCE, _TURN_END = range(le
 _BOROUGH_LIMIT = 2
 
 
-def open_boroughs(state: "KingState", seat: int) -> list[int]:
-    """The outer boroughs, other than its own, that a monster can go to."""
+def open_boroughs(state: "KingState", seat: int) -> int:
+    """The set of outer boroughs, other than its own, that a monster can go to."""
     where = state.where
     here = where[seat]
-    return [borough for borough in OUTER if borough != here and where.count(borough) < _BOROUGH_LIMIT]
+    found = 0
+    for borough in OUTER:
+        if borough != here and where.count(borough) < _BOROUGH_LIMIT:
+            found |= 1 << borough
+    return found
 
 
 def place_menu(state: "KingState", task: Task) -> Menu:
     """Any borough but Manhattan with room."""
-    return [PLACES[borough] for borough in open_boroughs(state, task[1])]
+    return PLACE_MENUS[open_boroughs(state, task[1])]
 
 
 def place(state: "KingState", task: Task, action: KingAction) -> None:
@@ -73,7 +78,7 @@ def extras(state: "KingState", seat: int) -> list[KingAction]:
     if state.carapace[seat]:
         menu.append(SHED)
     if state.rides and funds(state, seat) >= state.move_cost:
-        menu += [RIDES[borough] for borough in _free_moves(state, seat, leaving=True)]
+        menu += _chosen(RIDES, _free_moves(state, seat, leaving=True))
     return menu
 
 
@@ -88,12 +93,16 @@ def take_extra(state: "KingState", task: Task, action: KingAction) -> None:
         shed_carapace(state, seat)
 
 
-def _free_moves(state: "KingState", seat: int, leaving: bool) -> list[int]:
-    """Boroughs for a move outside the Move step; Manhattan from inside means a zone further."""
+def _free_moves(state: "KingState", seat: int, leaving: bool) -> int:
+    """The set of boroughs for a move outside the Move step; Manhattan from inside means a zone further."""
     if state.where[seat] == MANHATTAN:
-        ahead = [MANHATTAN] if state.berth[seat] % ZONE_COUNT < ZONE_COUNT - 1 else []
-        return ahead + open_boroughs(state, seat) if leaving else ahead
-    return [MANHATTAN] if manhattan_room(state) else open_boroughs(state, seat)
+        ahead = 1 << MANHATTAN if state.berth[seat] % ZONE_COUNT < ZONE_COUNT - 1 else 0
+        return ahead | open_boroughs(state, seat) if leaving else ahead
+    return 1 << MANHATTAN if manhattan_room(state) else open_boroughs(state, seat)
+
+
+def _chosen(actions: Sequence[KingAction], boroughs: int) -> list[KingAction]:
+    return [action for borough, action in enumerate(actions) if boroughs >> borough & 1]
 
 
 def _start_move(state: "KingState", seat: int, borough: int, reason: int) -> None:
@@ -111,7 +120,7 @@ def before_menu(state: "KingState", task: Task) -> Menu:
     menu: list[KingAction] = [PASS]
     able = state.keep[seat] & state.box.abilities.early_move and not state.dashed
     if able and funds(state, seat) >= state.move_cost:
-        menu += [DASHES[borough] for borough in _free_moves(state, seat, leaving=False)]
+        menu += _chosen(DASHES, _free_moves(state, seat, leaving=False))
     return menu + extras(state, seat)
 
 
@@ -141,11 +150,9 @@ def move_step(state: "KingState", task: Task) -> None:
 def move_menu(state: "KingState", task: Task) -> Menu:
     """Stay, or any other outer borough with room."""
     seat = task[1]
-    menu: list[KingAction] = [STAY]
-    if funds(state, seat) >= state.move_cost:
-        menu += [MOVES[borough] for borough in open_boroughs(state, seat)]
+    menu = MOVE_MENUS[open_boroughs(state, seat) if funds(state, seat) >= state.move_cost else 0]
     if state.rides or state.carapace[seat]:
-        menu += extras(state, seat)
+        return [*menu, *extras(state, seat)]
     return menu
 
 
@@ -211,9 +218,7 @@ def flee_menu(state: "KingState", task: Task) -> Menu:
     seat = task[1]
     if state.where[seat] != MANHATTAN:
         return ()
-    if funds(state, seat) < state.move_cost:
-        return (STAY,)
-    return [STAY, *[FLIGHTS[borough] for borough in open_boroughs(state, seat)]]
+    return FLEE_MENUS[open_boroughs(state, seat) if funds(state, seat) >= state.move_cost else 0]
 
 
 def flee(state: "KingState", task: Task, action: KingAction) -> None:
@@ -228,7 +233,7 @@ def leave_menu(state: "KingState", task: Task) -> Menu:
     """Any outer borough with room; nothing if there is no need any more."""
     if state.where.count(MANHATTAN) < 2 or state.where[task[1]] != MANHATTAN:
         return ()
-    return [LEAVES[borough] for borough in open_boroughs(state, task[1])]
+    return LEAVE_MENUS[open_boroughs(state, task[1])]
 
 
 def leave(state: "KingState", task: Task, action: KingAction) -> None:

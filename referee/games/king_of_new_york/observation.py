@@ -6,7 +6,7 @@ with one bit for each member. Seat 7 is nobody, borough 5 is off the board, spac
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, fields, make_dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from referee.games.king_of_new_york.rules import KingState
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
     """What stays the same during a match. Tuples run over the tile kinds (from 1), Units or cards."""
 
@@ -36,15 +36,6 @@ class Setting:
     unit_energy: tuple[int, ...]
     unit_life: tuple[int, ...]
     card_costs: tuple[int, ...]
-    digest: int = field(init=False, repr=False, compare=False)
-    """Hash of the other fields, taken once: settings are looked up at every decision."""
-
-    def __post_init__(self) -> None:
-        values = tuple(getattr(self, part.name) for part in fields(self) if part.init)
-        object.__setattr__(self, "digest", hash(values))
-
-    def __hash__(self) -> int:
-        return self.digest
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from referee.games.king_of_new_york.actions import (
     REDIRECTS,
-    RESOLVES,
+    RESOLVE_MENUS,
     GiveUp,
     KingAction,
     Menu,
@@ -47,8 +47,10 @@ def resolve_menu(state: "KingState", task: Task) -> Menu:
     abilities = state.box.abilities
     keep = state.keep[seat]
     bonus = state.bonus
-    left = [face for face, count in enumerate(state.dice) if count or bonus[face]]
-    menu: list[KingAction] = [RESOLVES[face] for face in left]
+    left = 0
+    for face, count in enumerate(state.dice):
+        if count or bonus[face]:
+            left |= 1 << face
     if not (
         state.jinx[seat]
         or state.web[seat]
@@ -56,15 +58,16 @@ def resolve_menu(state: "KingState", task: Task) -> Menu:
         or state.carapace[seat]
         or keep & (abilities.redirect.mask | abilities.swap_dice)
     ):
-        return menu
+        return RESOLVE_MENUS[left]
+    menu = list(RESOLVE_MENUS[left])
     removable = state.box.inert_removable
-    if HEART in left and state.jinx[seat] and (removable or state.owned & abilities.jinx_tax):
+    if left >> HEART & 1 and state.jinx[seat] and (removable or state.owned & abilities.jinx_tax):
         most = min(state.jinx[seat], state.dice[HEART] + bonus[HEART])
         menu += [remove("heart", tokens) for tokens in range(1, most + 1)]
-    if ATTACK in left and state.web[seat] and (removable or state.owned & abilities.web_tax):
+    if left >> ATTACK & 1 and state.web[seat] and (removable or state.owned & abilities.web_tax):
         most = min(state.web[seat], state.dice[ATTACK] + bonus[ATTACK])
         menu += [remove("attack", tokens) for tokens in range(1, most + 1)]
-    able = DESTRUCTION in left and keep & abilities.redirect.mask and not state.box.redirect_per_die
+    able = left >> DESTRUCTION & 1 and keep & abilities.redirect.mask and not state.box.redirect_per_die
     if able and funds(state, seat) >= abilities.redirect.least(keep):
         menu += [REDIRECTS[borough] for borough in range(len(BOROUGHS)) if borough != state.where[seat]]
     if keep & abilities.swap_dice:

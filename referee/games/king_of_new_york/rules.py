@@ -379,7 +379,8 @@ class KingState:
         if kind == on.TILE:
             return [(box.tile_ids[tile], left) for tile, left in enumerate(self.pool) if left]
         if kind == on.CARD:
-            return [(card, 1) for number, card in enumerate(box.card_ids) if self.deck >> number & 1]
+            deck = self.deck
+            return [outcome for bit, outcome in box.card_outcomes if deck & bit]
         return [(seat, 1) for seat, out in enumerate(self.out) if not out]
 
     def chance_stream(self) -> Chance:
