@@ -33,8 +33,15 @@ class City:
 
     def tiles_around(self, vertex: Place) -> int:
         """Of the four cells that meet at a vertex how many hold tiles."""
-        x, y = vertex
-        return sum(cell in self.faces for cell in ((x, y), (x - 1, y), (x, y - 1), (x - 1, y - 1)))
+        return sum(cell in self.faces for cell in cells_around(vertex))
+
+    def fits(self, cell: Place, face: str) -> bool:
+        """Whether a tile has the colours of its neighbours."""
+        x, y = cell
+        for side, beside in enumerate(((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y))):
+            if beside in self.faces and self.faces[beside][(side + 2) % 4] != face[side]:
+                return False
+        return True
 
     def segment(self, vertex: Place, axis: Place) -> bool:
         """Whether a street leads from a vertex to the next one to the east, or to the north."""
@@ -87,6 +94,12 @@ def read_city(seen: pb.Observation, seat: int) -> City:
         vehicles={(item.x, item.y): (item.seat, STRENGTH[item.vehicle]) for item in seen.vehicles},
         seat=seat,
     )
+
+
+def cells_around(vertex: Place) -> Sequence[Place]:
+    """The four cells that meet at a vertex."""
+    x, y = vertex
+    return ((x, y), (x - 1, y), (x, y - 1), (x - 1, y - 1))
 
 
 def corners(cell: Place) -> Sequence[Place]:

@@ -1,0 +1,53 @@
+"""Bots played within the test process, by the benchmark that also compares them."""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from referee.games import registry
+from referee.games.api import Game, resolve_options
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("benchmark_of_bots", ROOT / "benchmarks" / "bots.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def shipped(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Game]:
+    """A shipped game by id, for tests and bots alike, whether or not it has an entry point yet."""
+
+    def find(game_id: str) -> Game:
+        game: Game = import_module(f"referee.games.{game_id}").GAME
+        return game
+
+    monkeypatch.setattr(registry, "get_game", find)
+    return find
+
+
+@pytest.fixture
+def play(bench: ModuleType, shipped: Callable[[str], Game]) -> Callable[..., Any]:
+    """Plays a match between bots named by folder; `options` are those of the bots that have such options."""
+
+    def played(game_id: str, bots: Sequence[str], seed: str, **options: int) -> Any:
+        game = shipped(game_id)
+        made = [
+            bench.load_bot(ROOT / "bots" / "python" / name, options if name == "search" else None)() for name in bots
+        ]
+        return bench.play(game, resolve_options(game_id, game.options, {}), made, seed)
+
+    return played
