@@ -1,5 +1,6 @@
 """A bot of the Python SDK when its referee is not what it should be."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from crosstown_bot import Bot, client
 
 PROGRAM = """
 from crosstown_bot import Bot, run
@@ -31,7 +33,18 @@ def test_started_by_hand_it_says_who_starts_bots(tmp_path: Path) -> None:
     _, stderr = process.communicate(timeout=20)
     assert process.returncode == 1
     assert "CROSSTOWN_ADDRESS is not set: a bot is started by the referee" in stderr
+    assert "`crosstown run FILE`" in stderr
     assert "Traceback" not in stderr
+
+
+async def test_where_no_referee_listens_it_gives_up_after_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "CONNECT_LIMIT_S", 0.2)
+    address = f"unix:{tmp_path}/none.sock"
+    async with asyncio.timeout(10):
+        said = await client._connect(Bot({}), address, "t")
+    assert said == f"no answer from the referee at {address} within 0.2 s"
 
 
 REFEREE = """

@@ -31,10 +31,7 @@ def run(bot_class: type[Bot]) -> None:
     try:
         address, token = os.environ["CROSSTOWN_ADDRESS"], os.environ["CROSSTOWN_TOKEN"]
     except KeyError as missing:
-        sys.exit(
-            f"{missing.args[0]} is not set: a bot is started by the referee, for instance by"
-            " `crosstown match GAME FOLDER FOLDER`"
-        )
+        sys.exit(f"{missing.args[0]} is not set: a bot is started by the referee, for instance by `crosstown run FILE`")
     bot = bot_class(json.loads(os.environ.get("CROSSTOWN_OPTIONS") or "{}"))
     problem = asyncio.run(_connect(bot, address, token))
     if problem:
@@ -46,9 +43,9 @@ async def _connect(bot: Bot, address: str, token: str) -> str:
     async with grpc.aio.insecure_channel(address, options=_OPTIONS) as channel:
         call: Any = channel.stream_stream(_METHOD)(wait_for_ready=True)
         try:
-            await call.write(_hello(bot, token))
             try:
-                async with asyncio.timeout(CONNECT_LIMIT_S):
+                async with asyncio.timeout(CONNECT_LIMIT_S):  # the write waits for the connection
+                    await call.write(_hello(bot, token))
                     welcome = await call.read()
             except TimeoutError:
                 return f"no answer from the referee at {address} within {CONNECT_LIMIT_S:g} s"
