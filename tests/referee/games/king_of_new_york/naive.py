@@ -119,11 +119,10 @@ def check_consequences(
     """Tokens, lost VP and drained energy of the survivors of an attack."""
     mine = alive[attacker].cards
     for card, token, supply in (("webspinner", "web", "web_left"), ("curse", "jinx", "jinx_left")):
-        given = [
-            event.seat for event in told if event.KIND == "tokens_changed" and event.token == token and event.amount > 0
-        ]
-        dropped = sum(-event.amount for event in told[:2] if event.KIND == "tokens_changed" and event.token == token)
-        left = table[supply] + (dropped if told[1:2] and told[1].KIND == "tokens_changed" else 0)
+        changes = [event for event in told if event.KIND == "tokens_changed" and event.token == token]
+        given = [event.seat for event in changes if event.amount > 0]
+        # Tokens that claws of this very roll have taken off went back to the supply first.
+        left = table[supply] - sum(event.amount for event in changes[:1] if event.amount < 0 and event.seat == attacker)
         assert given == (list(survivors)[:left] if card in mine else [])
     lost = [event.seat for event in told if event.KIND == "gained" and event.cause == "trash_thrower"]
     assert lost == ([seat for seat in survivors if alive[seat].vp > 0] if "trash_thrower" in mine else [])
