@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.cli.output import console, plural, print_json, print_text, table
+from referee.cli.output import console, plural, print_json, print_table, print_text, table
 from referee.games.api import Game
 from referee.games.registry import UnknownGame, get_game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, RecordError, Verdict, read_record
@@ -55,15 +55,18 @@ class Match:
                 yield self._frame(self._game, step)
         except ReplayError as error:
             yield Frame((f"line {error.line} cannot be followed: {one_line(str(error))}",), "")
+        except Exception as error:  # rules may stumble over values that no match has ever had
+            what = f"{type(error).__name__}: {one_line(str(error))}"
+            yield Frame((f"the record cannot be followed: the rules of {self._game.id} broke down: {what}",), "")
 
     def head(self) -> list[str]:
         head = self.record.header
-        seats = [f"seat {number} {one_line(seat.name)} ({seat.entry_id})" for number, seat in enumerate(head.seats)]
-        return [
-            f"match {head.match_id}, {head.game} rules {head.rules_version}, {one_line(head.created_at)}",
-            f"tournament {one_line(head.tournament) or '-'}, place {head.place}, block {head.block}",
-            *seats,
+        lines = [
+            f"match {head.match_id}, {head.game} rules {head.rules_version}, {head.created_at}",
+            f"tournament {head.tournament or '-'}, place {head.place}, block {head.block}",
+            *(f"seat {number} {seat.name} ({seat.entry_id})" for number, seat in enumerate(head.seats)),
         ]
+        return [one_line(line) for line in lines]
 
     def foot(self) -> list[str]:
         """How it ended, with the evidence of faults, and what is wrong with the file."""
@@ -73,7 +76,7 @@ class Match:
         if record.footer is None:
             return [*lines, "unfinished: the record has no footer"]
         footer = record.footer
-        lines.append(f"ended: {one_line(footer.reason)} ({footer.status}){_detail(footer.detail)}")
+        lines.append(f"ended: {one_line(footer.reason)} ({one_line(footer.status)}){_detail(footer.detail)}")
         if footer.ranking:
             lines.append("ranking: " + "  ".join(f"seat {seat}: {rank}" for seat, rank in enumerate(footer.ranking)))
         if footer.returns:
@@ -134,7 +137,7 @@ def print_list(paths: Iterable[Path], *, as_json: bool) -> None:
                 row["status"], row["reason"], str(row["decisions"]), f"{row['wall_s']:.1f}",
             ))
         )  # fmt: skip
-    out.print(made)
+    print_table(out, made)
 
 
 def print_match(match: Match) -> None:

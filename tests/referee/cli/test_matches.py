@@ -1,6 +1,7 @@
 """`crosstown matches list | show | verify` as a user meets them."""
 
 import gzip
+import io
 import json
 import os
 import pty
@@ -15,12 +16,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from referee.cli import match_pages
 from referee.cli.main import run_command
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
-from referee.record import Answer, Dropped, FaultLine, Footer, Header, RecordWriter, SeatHeader, SeatStats
+from referee.record import (
+    Answer,
+    Chance,
+    Dropped,
+    FaultLine,
+    Footer,
+    Header,
+    RecordWriter,
+    SeatHeader,
+    SeatStats,
+    read_record,
+)
 from referee.record.format import seed_commitment
 
 SEED = "aa" * 16
@@ -319,3 +333,53 @@ def test_keys_step_through_a_match(run: Path) -> None:
     finally:
         terminal.process.kill()
         os.close(terminal.master)
+
+
+def rewritten(path: Path, folder: Path, *, header: dict[str, Any], footer: dict[str, Any]) -> Path:
+    """The same match with other claims in its header and footer, rightly chained: a record may come from anywhere."""
+    record = read_record(path)
+    assert record.footer is not None
+    writer = RecordWriter(folder, replace(record.header, **header))
+    for line in record.lines:
+        if isinstance(line, Answer):
+            writer.answer(line)
+        elif isinstance(line, Chance):
+            writer.chance(line.outcome)
+    return writer.close(replace(record.footer, **footer))
+
+
+@pytest.mark.parametrize("how", [(), ("--all",), ("--step", "0")])
+def test_no_field_of_a_record_steers_the_terminal(
+    matches: Callable[..., Said], run: Path, tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    seats = (SeatHeader(NASTY, "a", "1"), SeatHeader("b", "b", NASTY))
+    path = rewritten(
+        run / "matches" / "first-0000.jsonl.gz",
+        tmp_path / "other",
+        header={"game": NASTY, "tournament": NASTY, "created_at": NASTY, "seats": seats},
+        footer={"status": NASTY, "reason": NASTY, "detail": NASTY, "trouble": NASTY},
+    )
+    for text in (matches("show", str(path), *how).stdout, matches("show", str(path), "--json").stdout):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+def test_a_record_that_its_game_stumbles_over_is_shown_as_far_as_it_goes(
+    matches: Callable[..., Said], run: Path, tmp_path: Path
+) -> None:
+    path = rewritten(
+        run / "matches" / "first-0000.jsonl.gz", tmp_path / "other", header={"options": {}}, footer={"detail": "so"}
+    )
+    said = matches("show", str(path))
+    assert "cannot be followed: the rules of toy broke down: KeyError" in said.stdout
+    assert "ended: normal (rated): so" in said.stdout
+
+
+def test_the_list_is_never_cut_however_narrow_the_terminal_is(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow = Console(file=io.StringIO(), width=30)
+    monkeypatch.setattr(match_pages, "console", lambda: narrow)
+    match_pages.print_list(sorted((run / "matches").iterdir()), as_json=False)
+    text = narrow.file.getvalue()
+    assert "first-0000 " in text
+    assert "\u2026" not in text
+    assert all(word in text for word in ("match", "status", "unfinished", "crashed"))
