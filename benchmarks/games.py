@@ -1,0 +1,306 @@
+"""How fast the games are in one process, without the wire, and what seat-swapped blocks are worth.
+
+    python benchmarks/games.py [--seconds 1] [--rounds 3] [--decisions 1000] [--blocks 100] [--block-s 3] [GAME ...]
+
+Three tables, all in CPU seconds of this process. Random play: legal actions, one of them at random, apply, luck; for
+all games and numbers of players, and in the same rounds the peers that are installed. The parts: what one decision in
+the middle half of a random match costs, and what telling a bot about it adds. Blocks: how much less the mean of a block
+(one seed, every seat once) varies than that of as many matches with a seed and a seat of their own.
+"""
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import zip_longest
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any, TypeVar
+
+sys.path.pop(0)  # this folder, in which `referee` is another benchmark
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.blocks import ERRS, make_pairs, measure_worth
+from benchmarks.peers import Player, find_peers
+from referee.games.api import Game, resolve_options
+from referee.games.keyed import KeyedChance, random_outcome
+from referee.games.registry import UnknownGame, game_ids, get_game
+
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parents[1]
+WARM_UP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A game with a number of players, options as by default."""
+
+    game: Game
+    players: int
+    options: dict[str, Any]
+
+    def start(self) -> Any:
+        return self.game.new_initial_state(self.players, self.options)
+
+
+def boxes(games: Sequence[str]) -> list[Box]:
+    found = [get_game(name) for name in games or game_ids()]
+    return [
+        Box(game, count, resolve_options(game.id, game.options, {})) for game in found for count in game.player_counts
+    ]
+
+
+# Random play
+
+
+def ordinary_luck(rng: Random) -> Callable[[Any], Any]:
+    return lambda state: random_outcome(state.chance_outcomes(), rng)
+
+
+def keyed_luck(rng: Random) -> Callable[[Any], Any]:
+    """The luck of real matches, which replays and tells nothing."""
+    choose = KeyedChance(rng.randbytes(16)).choose
+    return lambda state: choose(state.chance_stream(), state.chance_outcomes())
+
+
+def play_at_random(box: Box, luck: Callable[[Random], Callable[[Any], Any]], rng: Random) -> int:
+    """One match; returns its decisions."""
+    state, outcome, decisions = box.start(), luck(rng), 0
+    while True:
+        if asked := state.decisions():
+            answers = {}
+            for decision in asked:
+                legal = state.legal_actions(decision.seat)
+                answers[decision.seat] = legal[int(rng.random() * len(legal))]
+            state.apply(answers)
+            decisions += len(answers)
+        elif state.is_terminal():
+            return decisions
+        else:
+            state.apply_chance(outcome(state))
+
+
+def as_player(box: Box, luck: Callable[[Random], Callable[[Any], Any]]) -> Player:
+    return Player(box.game.id, box.players, lambda rng: play_at_random(box, luck, rng))
+
+
+@dataclass
+class Speed:
+    """One row, over all rounds."""
+
+    player: Player
+    matches: int = 0
+    decisions: int = 0
+    cpu_s: float = 0.0
+    rates: list[float] = field(default_factory=list)
+
+    def run(self, rng: Random, seconds: float) -> None:
+        matches = decisions = 0
+        cpu_s, began = 0.0, time.process_time()
+        while cpu_s < seconds:
+            decisions += self.player.play(rng)
+            matches += 1
+            cpu_s = time.process_time() - began
+        self.matches += matches
+        self.decisions += decisions
+        self.cpu_s += cpu_s
+        self.rates.append(decisions / cpu_s)
+
+
+def measure_speeds(rows: Sequence[Speed], seconds: float, rounds: int) -> None:
+    for row in rows:
+        row.player.play(Random(0))  # tables that are made once
+    for number in range(rounds):
+        for row in rows:
+            row.run(Random(number), seconds / rounds)
+
+
+SPEEDS = """
+Random play, by CPU second: median of rounds. `keyed` is with the luck of real matches instead of an ordinary generator.
+
+| game | seats | decisions/s | best round | keyed | matches/s | decisions a match |
+| --- | --- | --- | --- | --- | --- | --- |"""
+
+
+def print_speeds(rows: Sequence[Speed], keyed: Sequence[Speed]) -> None:
+    print(SPEEDS)
+    for row, real in zip_longest(rows, keyed):
+        print(
+            f"| {row.player.name} | {row.player.players} | {median(row.rates):,.0f} | {max(row.rates):,.0f}"
+            f" | {f'{median(real.rates):,.0f}' if real else ''}"
+            f" | {row.matches / row.cpu_s:,.0f} | {row.decisions / row.matches:.1f} |"
+        )
+
+
+# The parts of a decision
+
+
+@dataclass(slots=True)
+class Parts:
+    """CPU us, summed over decisions: one round of a row."""
+
+    decisions: int = 0
+    actions: int = 0
+    observation_bytes: int = 0
+    list_bytes: int = 0
+    clone: float = 0.0
+    legal: float = 0.0
+    apply: float = 0.0
+    observe: float = 0.0
+    encode: float = 0.0
+    encode_list: float = 0.0
+
+    def __add__(self, other: "Parts") -> "Parts":
+        return Parts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    def mean(self, name: str) -> float:
+        return float(getattr(self, name)) / self.decisions
+
+    @property
+    def step(self) -> float:
+        return self.mean("legal") + self.mean("apply")
+
+
+class Stopwatch:
+    """Times calls in CPU us, less what an empty call takes."""
+
+    def __init__(self) -> None:
+        self.empty_us = 0.0
+        self.empty_us = median(self.time(int)[0] for _ in range(1000))
+
+    def time(self, work: Callable[..., T], *arguments: Any) -> tuple[float, T]:
+        began = time.process_time_ns()
+        result = work(*arguments)
+        return (time.process_time_ns() - began) / 1000 - self.empty_us, result
+
+
+def measure_node(box: Box, state: Any, stopwatch: Stopwatch, rng: Random) -> Parts:
+    """Steps the state on, after the referee's work for it in the referee's order."""
+    parts, codec, answers = Parts(), box.game.codec, {}
+    for seat in [asked.seat for asked in state.decisions()]:
+        legal_us, legal = stopwatch.time(state.legal_actions, seat)
+        observe_us, observation = stopwatch.time(state.observation, seat)
+        encode_us, encoded = stopwatch.time(codec.encode_observation, observation)
+        list_us, encoded_list = stopwatch.time(codec.encode_actions, legal)
+        parts += Parts(1, len(legal), len(encoded), len(encoded_list), 0, legal_us, 0, observe_us, encode_us, list_us)
+        answers[seat] = legal[int(rng.random() * len(legal))]
+    clone_us, _ = stopwatch.time(state.clone)
+    apply_us, _ = stopwatch.time(state.apply, answers)
+    return parts + Parts(clone=clone_us * len(answers), apply=apply_us)
+
+
+def measure_parts(box: Box, decisions: int, stopwatch: Stopwatch, rng: Random) -> Parts:
+    """Of the middle halves of random matches, until there are as many decisions."""
+    total = Parts()
+    while total.decisions < decisions:
+        state, path = box.start(), []
+        while not state.is_terminal():
+            if state.decisions():
+                path.append(measure_node(box, state, stopwatch, rng))
+            else:
+                state.apply_chance(random_outcome(state.chance_outcomes(), rng))
+        total = sum(path[len(path) // 4 : len(path) * 3 // 4], start=total)
+    return total
+
+
+def print_parts(box: Box, rounds: Sequence[Parts]) -> None:
+    def middle(*names: str) -> float:
+        return median(sum(parts.mean(name) for name in names) for parts in rounds)
+
+    def of_a_step(*names: str) -> str:
+        return f"{median(sum(parts.mean(name) for name in names) / parts.step for parts in rounds):.2f}"
+
+    print(
+        f"| {box.game.id} | {box.players} | {middle('clone'):.1f} | {middle('legal'):.1f} | {middle('actions'):.1f}"
+        f" | {middle('apply'):.1f} | {middle('observe'):.1f} | {middle('encode'):.1f} | {middle('encode_list'):.1f}"
+        f" | {of_a_step('encode')} | {of_a_step('encode', 'encode_list')}"
+        f" | {of_a_step('observe', 'encode', 'encode_list')}"
+        f" | {middle('observation_bytes'):.0f} + {middle('list_bytes'):.0f} |"
+    )
+
+
+PARTS = """
+Parts of a decision in the middle half of random matches, CPU us; medians of rounds. A step is legal + apply, without
+the luck that follows. The ratios are what telling a bot adds to a step: encoding the observation, encoding the packed
+legal list as well, and building the observation as well.
+
+| game | seats | clone | legal | actions | apply | observe | encode | list | encode/step | + list | + observe | bytes |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+
+
+def measure_all_parts(found: Iterable[Box], decisions: int, rounds: int) -> None:
+    print(PARTS)
+    stopwatch = Stopwatch()
+    for box in found:
+        rng = Random(1)
+        measure_parts(box, WARM_UP * decisions, stopwatch, rng)  # what is interned, as in a process that has played
+        print_parts(box, [measure_parts(box, decisions, stopwatch, rng) for _ in range(rounds)])
+
+
+# What blocks are worth
+
+
+BLOCKS = f"""
+Blocks: A on one seat (or team), B on all others. `first` takes the first legal action; `erring` is greedy with
+{ERRS:.0%} of its moves at random. Gain: variance of the mean score of matches, each with a seed and a random seat of
+its own, over that of as many with the seats in turn, and over that in blocks on one seed; 95 % by bootstrap.
+
+| game | seats | A, B | blocks of | score of A | variance | gain by turns | gain by blocks | 95 % |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+
+
+def measure_all_blocks(found: Iterable[Box], most: int, seconds: float) -> None:
+    print(BLOCKS)
+    pairs = make_pairs(ROOT / "bots" / "python" / "greedy")
+    for box in found:
+        for title, pair in pairs.items():
+            worth = measure_worth(box.game, box.players, box.options, pair, most, seconds)
+            print(f"| {box.game.id} | {box.players} | {title} | {worth} |")
+
+
+def machine(remarks: Sequence[str]) -> str:
+    model = "unknown processor"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.split(":")[1].strip()
+            break
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    return (
+        f"{os.cpu_count()} x {model}, {platform.system()} {platform.release()}, load {load}; Python"
+        f" {platform.python_version()}, protobuf {version('protobuf')}, crosstown {version('crosstown')};"
+        f" peers: {', '.join(remarks)}."
+    )
+
+
+def main(arguments: argparse.Namespace) -> None:
+    found = boxes(arguments.games)
+    peers, remarks = find_peers() if arguments.peers else ([], ["not asked for"])
+    print(f"{machine(remarks)}")
+    speeds, keyed = ([Speed(as_player(box, luck)) for box in found] for luck in (ordinary_luck, keyed_luck))
+    speeds += [Speed(peer) for peer in peers]
+    measure_speeds([*speeds, *keyed], arguments.seconds, arguments.rounds)
+    print_speeds(speeds, keyed)
+    if arguments.decisions:
+        measure_all_parts(found, arguments.decisions, arguments.rounds)
+    if arguments.blocks:
+        measure_all_blocks(found, arguments.blocks, arguments.block_s)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("games", nargs="*", metavar="GAME", help="all installed ones if none is named")
+    parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of random play for a row")
+    parser.add_argument("--rounds", type=int, default=3, help="into which these are split, and rounds of parts")
+    parser.add_argument("--decisions", type=int, default=1000, help="in a round of parts; 0: no such table")
+    parser.add_argument("--blocks", type=int, default=100, help="most blocks in a row; 0: no such table")
+    parser.add_argument("--block-s", type=float, default=3.0, help="no new block of a row after this many CPU seconds")
+    parser.add_argument("--no-peers", dest="peers", action="store_false")
+    try:
+        main(parser.parse_args())
+    except UnknownGame as error:
+        parser.error(str(error))
