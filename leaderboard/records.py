@@ -116,9 +116,6 @@ def _finished(path: Path, stamp: FileStamp, record: Record, footer: Footer) -> R
         return ReadMatch(
             path, "damaged", problem=f"the footer has status {footer.status!r} and ranking {list(footer.ranking)}"
         )
-    for name, values in (("returns", footer.returns), ("faults", footer.faults), ("seat_stats", footer.seat_stats)):
-        if len(values) not in (0, players):
-            return ReadMatch(path, "damaged", problem=f"the footer has {len(values)} {name} for {players} seats")
     return ReadMatch(path, "rated", match_row(record.header, footer, stamp))
 
 

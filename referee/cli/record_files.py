@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from leaderboard.records import match_files
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.tournament.errors import UsageError
 from referee.tournament.folder import RunFolder
@@ -56,9 +57,4 @@ def _in_folder(folder: Path, *, void: bool) -> list[Path]:
     """Records of a run folder, or of a plain folder of records. A live file beside its closed one is not counted."""
     named = RunFolder(folder)
     places = [named.matches, *([named.void] if void else [])] if named.matches.is_dir() else [folder]
-    found: dict[Path, Path] = {}
-    for place in places:
-        for path in sorted(place.iterdir()) if place.is_dir() else []:
-            if path.name.endswith((CLOSED_SUFFIX, LIVE_SUFFIX)) and not path.name.startswith("."):
-                found[place / match_id(path)] = path  # closed names sort behind live ones
-    return sorted(found.values())
+    return sorted(path for place in places for path in match_files(place).values())

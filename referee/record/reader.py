@@ -165,8 +165,16 @@ class _Reading:
             raise ValueError("a line after the footer")
         elif isinstance(item, Footer):
             self.footer = item
+            self._check_seats(item, self.header.players)
         else:
             self.lines.append(item)
+
+    def _check_seats(self, footer: Footer, players: int) -> None:
+        """What a footer lists per seat is there for every seat, or left out."""
+        for name in ("ranking", "returns", "seat_stats", "faults"):
+            size = len(getattr(footer, name))
+            if size not in (0, players):
+                self.problems.append(Problem(self._number, f"the footer has {name} of {size} seats, not of {players}"))
 
 
 def _unpack(data: bytes) -> tuple[bytes, str]:

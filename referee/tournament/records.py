@@ -1,6 +1,7 @@
 """The records in a run folder: which of them count for a scheduled match, and where the others go."""
 
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 
 from referee.match.spec import MatchSpec
@@ -78,7 +79,7 @@ def set_aside(folder: RunFolder, path: Path, why: str) -> Path:
     try:
         folder.void.mkdir(parents=True, exist_ok=True)
         number = 1
-        while any(folder.void.glob(f"{stem}.{number}-*")):
+        while any(folder.void.glob(f"{escape(stem)}.{number}-*")):
             number += 1
         target = folder.void / f"{stem}.{number}-{why}{suffix}"
         path.rename(target)

@@ -224,7 +224,7 @@ def test_a_socket_path_that_is_too_long(workplace, write_cup, tmp_path):
     assert list(long.iterdir()) == []
 
 
-def test_a_bot_changed_in_mid_run_is_noticed(workplace, write_cup):
+def test_a_bot_changed_between_two_runs_of_the_command_is_noticed(workplace, write_cup):
     write_cup(bots=2, blocks=1)
     assert workplace.run("run", "cup.toml").code == 0
     with (workplace.folder / "bots" / "bot1" / "bot.py").open("a") as file:

@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ footers = st.builds(
     ranking=st.tuples(number, number),
     returns=st.tuples(number, number),
     state_hash=text,
-    seat_stats=st.tuples(st.builds(SeatStats, number, number, number, number, number)),
+    seat_stats=st.tuples(*[st.builds(SeatStats, number, number, number, number, number)] * 2),
     faults=st.tuples(st.none(), st.dictionaries(text, st.one_of(text, number, st.lists(text)), min_size=1)),
     decisions=number,
     wall_us=number,
@@ -232,3 +233,16 @@ def test_a_record_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     assert follower.poll() == ()
     with pytest.raises(RecordError, match="no whole line yet"):
         _ = follower.record
+
+
+@pytest.mark.parametrize("field", ["ranking", "returns", "seat_stats", "faults"])
+def test_a_footer_that_forgets_a_seat_is_a_problem_of_its_line(closed: Path, tmp_path: Path, field: str) -> None:
+    record = read_record(closed)
+    assert record.footer is not None
+    full = {"ranking": (1, 2), "returns": (1, 0), "seat_stats": (SeatStats(),) * 2, "faults": ({"reason": "x"}, None)}
+    short = replace(record.footer, **{field: full[field][:1]})
+    found = read_record(RecordWriter(tmp_path / "short", record.header).close(short))
+    assert [(problem.line, problem.what) for problem in found.problems] == [
+        (2, f"the footer has {field} of 1 seats, not of 2")
+    ]
+    assert not found.complete

@@ -142,6 +142,15 @@ def test_what_does_not_count_is_kept_but_set_aside_res6(make_tournament, play, r
     assert sorted(resumed.fields["set_aside"]) == names
 
 
+def test_nothing_that_was_set_aside_is_ever_replaced(make_tournament, play, run_folder):
+    play(make_tournament())
+    for content in (b"first", b"second"):
+        (run_folder.matches / "copy [1].jsonl.gz").write_bytes(content)
+        play(make_tournament())
+    kept = {path.name: path.read_bytes() for path in run_folder.void.iterdir()}
+    assert kept == {"copy [1].1-foreign.jsonl.gz": b"first", "copy [1].2-foreign.jsonl.gz": b"second"}
+
+
 def test_a_void_match_is_played_again_and_stays_visible(make_tournament, play, run_folder):
     tournament = make_tournament()
     run = play(tournament, script={1: ["void", "lost", "cut", "rated"]})
