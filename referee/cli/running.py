@@ -49,7 +49,7 @@ def play_tournament(
     if as_json:
         print_json(_outcome(folder, summary, table, elapsed_s, problem))
     elif not quiet:
-        _tell(tournament, folder, summary, table, elapsed_s)
+        _tell(_go_on(tournament, out), folder, summary, table, elapsed_s)
     if problem:
         console(stderr=True).print(
             f"note: the database is behind the records ({problem}); nothing is lost, the next run makes up for it",
@@ -68,7 +68,13 @@ def _code(summary: Summary) -> ExitCode:
     return ExitCode.INTERRUPTED if summary.stopped else ExitCode.FAILED
 
 
-def _tell(tournament: Tournament, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float) -> None:
+def _go_on(tournament: Tournament, out: Path) -> str:
+    """The command that takes this run up again: not with --new, which would begin another."""
+    elsewhere = [] if out == Path("runs") else ["--out", str(out)]
+    return shlex.join(["crosstown", "run", str(tournament.config.path), *elsewhere])
+
+
+def _tell(go_on: str, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float) -> None:
     notes = console(stderr=True)
     there = summary.found + summary.played
     if summary.played:
@@ -82,15 +88,14 @@ def _tell(tournament: Tournament, folder: RunFolder, summary: Summary, table: li
     if summary.complete:
         return
     missing = summary.total - there
-    same = shlex.quote(str(tournament.config.path))
     if summary.stopped:
-        notes.print(f"stopped after {there} of {summary.total} matches; to go on: crosstown run {same}", markup=False)
+        notes.print(f"stopped after {there} of {summary.total} matches; to go on: {go_on}", markup=False)
         return
     for match in summary.given_up[:10]:
         notes.print(one_line(f"missing: match {match.match_id}: {match.reason}: {match.detail}"), markup=False)
     notes.print(
         f"{missing} of {summary.total} matches could not be played (see {folder.void} and {folder.worker_log});"
-        f" when the cause is mended, try them again: crosstown run {same}",
+        f" when the cause is mended, try them again: {go_on}",
         markup=False,
     )
 

@@ -6,7 +6,8 @@ from importlib.metadata import version
 import pytest
 
 from leaderboard.store import read_rows
-from referee.cli import errors
+from referee.cli import errors, running
+from referee.tournament.runner import Summary
 
 
 def test_the_version(crosstown):
@@ -104,6 +105,23 @@ def test_the_database_of_a_finished_run_is_made_again_from_its_records(crosstown
     assert not folder.database.exists()
     assert crosstown("run", "cup.toml", "--quiet").code == 0
     assert [row.place for row in read_rows(folder.database)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ((), "crosstown run cup.toml"),
+        (("--out", "other runs"), "crosstown run cup.toml --out 'other runs'"),
+        (("--out", "other", "--new", "--workers", "2"), "crosstown run cup.toml --out other"),
+    ],
+)
+@pytest.mark.parametrize("stopped", [True, False])
+def test_the_command_that_goes_on_finds_the_same_run(crosstown, write_tournament, monkeypatch, words, command, stopped):
+    write_tournament()
+    monkeypatch.setattr(running, "run_session", lambda *_: Summary(4, 0, 1, 0, (), 0, stopped=stopped))
+    printed = crosstown("run", "cup.toml", *words)
+    assert printed.code == (130 if stopped else 1)
+    assert any(line.endswith(f": {command}") for line in printed.err.splitlines()), printed.err
 
 
 def test_quiet_prints_nothing(crosstown, make_run):
