@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crosstown_bot import Bot, Match, Turn, run
+from habits import Habits
 from search import Search
 
 from referee.games.api import Game, Payload
@@ -19,6 +20,7 @@ class Memory:
     """What is kept during a match."""
 
     game: Game
+    habits: Habits
     history: list[Payload] = field(default_factory=list)
 
 
@@ -26,7 +28,7 @@ class SearchBot(Bot):
     wants_legal_actions = False
 
     def start(self, match: Match) -> None:
-        match.store = Memory(get_game(match.game))
+        match.store = Memory(get_game(match.game), Habits(match.rng))
 
     def choose(self, turn: Turn) -> int:
         began_s = time.monotonic()
@@ -37,7 +39,7 @@ class SearchBot(Bot):
             return 0
         observation = codec.decode_observation(turn.observation_bytes)
         root: Any = memory.game.from_observation(observation, memory.history, match.options, match.rng)
-        search = Search(root, match.seat, match.teams, match.rng, self.options["depth"])
+        search = Search(root, match.seat, match.teams, memory.habits, match.rng, self.options["depth"])
         iterations, share = self.options["iterations"], self.options["clock_percent"] / 100
         if iterations:
             for _ in range(iterations):

@@ -1,22 +1,25 @@
-"""How play-outs go on beyond the tree: what has served a seat well elsewhere is done more often."""
+"""How play-outs go on beyond the tree: what has served elsewhere is done more often."""
 
 from collections.abc import Sequence
 from random import Random
 
 from referee.games.api import Action
 
-CANDIDATES = 3
+CANDIDATES = 4
 """Actions drawn at each choice, of which the one that has served best is taken."""
-UNKNOWN = (0.6, 0)
-"""Mean and count before the first time: better than even, so that it is tried."""
+KIND_COUNTS = 4
+"""As how many play-outs the mean of its kind counts beside those of an action."""
+MEMORY = 200
+"""Play-outs after which a mean forgets."""
 
 
 class Habits:
-    """Means of the worths of all play-outs in which a seat took an action, wherever it did."""
+    """Mean worths of the play-outs in which an action was taken, and of those with any action of its kind."""
 
     def __init__(self, rng: Random) -> None:
         self._random = rng.random
-        self._means: dict[tuple[int, Action], tuple[float, int]] = {}
+        self._actions: dict[tuple[int, Action], tuple[float, int]] = {}
+        self._kinds: dict[str, tuple[float, int]] = {}
 
     def choose(self, seat: int, legal: Sequence[Action]) -> Action:
         count = len(legal)
@@ -25,13 +28,25 @@ class Habits:
             return best
         for _ in range(CANDIDATES):
             action = legal[int(self._random() * count)]
-            mean, _times = self._means.get((seat, action), UNKNOWN)
-            if mean > highest:
-                best, highest = action, mean
+            promise = self.promise(seat, action)
+            if promise > highest:
+                best, highest = action, promise
         return best
 
+    def promise(self, seat: int, action: Action) -> float:
+        of_kind, _ = self._kinds.get(action.KIND, (0.6, 0))
+        mean, times = self._actions.get((seat, action), (0.0, 0))
+        return (KIND_COUNTS * of_kind + times * mean) / (KIND_COUNTS + times)
+
     def learn(self, line: Sequence[tuple[int, Action]], worths: Sequence[float]) -> None:
+        """After a play-out in which the seats took these actions, with what it was worth to each seat."""
         for seat, action in line:
-            mean, count = self._means.get((seat, action), UNKNOWN)
-            count += 1
-            self._means[seat, action] = (mean + (worths[seat] - mean) / count, count)
+            worth = worths[seat]
+            self._actions[seat, action] = _with(self._actions.get((seat, action), (0.0, 0)), worth)
+            self._kinds[action.KIND] = _with(self._kinds.get(action.KIND, (0.0, 0)), worth)
+
+
+def _with(mean_of: tuple[float, int], worth: float) -> tuple[float, int]:
+    mean, count = mean_of
+    count = min(count + 1, MEMORY)
+    return mean + (worth - mean) / count, count

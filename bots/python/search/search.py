@@ -1,8 +1,9 @@
 """Information-set Monte Carlo tree search from the view of one seat.
 
 Each play-out draws anew what the seat does not know, walks down one tree that all these positions share, adds a node,
-and plays on by habit to the end or for a number of decisions. A node is what the seat has seen happen so far. Where
-several seats choose at once, each chooses by a table of its own and does not know what the others choose.
+and plays on by habit: for a number of decisions, and then until the seat's next turn, so that all have had their turns.
+A node is what the seat has seen happen so far. Where several seats choose at once, each chooses by a table of its own
+and does not know what the others choose.
 """
 
 from collections.abc import Sequence
@@ -16,19 +17,22 @@ from tree import Node
 from referee.games.api import Action, State
 from referee.games.keyed import random_outcome
 
+MOST_BEYOND = 60
+"""Decisions to wait for one's next turn."""
+
 
 class Search:
     """Call `play_out` as often as there is time, then ask for `most_visited`."""
 
-    def __init__(self, root: State, seat: int, teams: Sequence[int], rng: Random, depth: int) -> None:
-        """`root` is any position that fits what `seat` has seen; it is not changed."""
+    def __init__(self, root: State, seat: int, teams: Sequence[int], habits: Habits, rng: Random, depth: int) -> None:
+        """`root` is any position that fits what `seat` has seen; it is not changed. `depth` is in decisions."""
         self.play_outs = 0
         self._root = root
         self._seat = seat
         self._rng = rng
         self._depth = depth
         self._judge = Judge(teams)
-        self._habits = Habits(rng)
+        self._habits = habits
         self._tree = Node()
 
     def play_out(self) -> None:
@@ -36,10 +40,12 @@ class Search:
         path: list[tuple[Node, int, Action]] = []
         line: list[tuple[int, Action]] = []
         node: Node | None = self._tree
-        for _ in range(self._depth):
-            decisions = state.decisions()
-            if not decisions:
+        last_turn = state.turn_seat
+        for number in range(self._depth + MOST_BEYOND):
+            decisions, turn = state.decisions(), state.turn_seat
+            if not decisions or (number >= self._depth and turn == self._seat != last_turn):
                 break
+            last_turn = turn
             chosen: dict[int, Action] = {}
             grown = False
             for seat in [decision.seat for decision in decisions]:
