@@ -16,6 +16,9 @@ from leaderboard.records import MatchRow
 MAX_DRAW_PROBABILITY = 0.99
 """With 1 the margin within which a match is a draw would be infinite."""
 
+MANY_TIED = 3
+"""Tied teams up to which all their orders are rated: six have 720, which take seconds for one match."""
+
 FAR = 30.0
 """Standard deviations from which on the tail is computed by its asymptotic series: the package's own error function
 underflows near 38 (FloatingPointError), the series is exact to 1e-8 there."""
@@ -114,9 +117,9 @@ def rate_teams(
     """The skills after one match. `ranks` ascend; equal ones are ties.
 
     The package chains teams in the order given, so that among three and more a tie would favour one side of it; the
-    result is the mean over all orders of the tied teams.
+    result is the mean over orders of the tied teams in which everyone stands everywhere equally often.
     """
-    orders = list(_orders(ranks)) if len(groups) > 2 else [tuple(range(len(groups)))]
+    orders = list(_orders(groups, ranks)) if len(groups) > 2 else [tuple(range(len(groups)))]
     sums = [[[0.0, 0.0] for _ in group] for group in groups]
     for order in orders:
         rated = environment.rate(
@@ -131,10 +134,19 @@ def rate_teams(
     return [tuple(Skill(mu / count, math.sqrt(square / count)) for mu, square in group) for group in sums]
 
 
-def _orders(ranks: Sequence[int]) -> Iterable[tuple[int, ...]]:
-    tied = [list(group) for _, group in groupby(range(len(ranks)), key=lambda team: ranks[team])]
-    for choice in product(*(permutations(group) for group in tied)):
-        yield tuple(team for group in choice for team in group)
+def _orders(groups: Sequence[tuple[Skill, ...]], ranks: Sequence[int]) -> Iterable[tuple[int, ...]]:
+    ties = [list(group) for _, group in groupby(range(len(ranks)), key=lambda team: ranks[team])]
+    for choice in product(*(_orders_of_tied(groups, tied) for tied in ties)):
+        yield tuple(team for part in choice for team in part)
+
+
+def _orders_of_tied(groups: Sequence[tuple[Skill, ...]], tied: list[int]) -> list[tuple[int, ...]]:
+    """All orders of a few; of many the rotations there and back, from an order that no seat decides."""
+    if len(tied) <= MANY_TIED:
+        return list(permutations(tied))
+    ring = sorted(tied, key=lambda team: [(skill.mu, skill.sigma) for skill in groups[team]])
+    rotations = [tuple(ring[start:] + ring[:start]) for start in range(len(ring))]
+    return rotations + [order[::-1] for order in rotations]
 
 
 def _teams(match: MatchRow) -> list[tuple[int, tuple[str, ...]]]:

@@ -92,7 +92,7 @@ def test_no_gap_is_too_wide(gap, players, draw):
     groups = [(Skill(25 + gap * seat, 1.0),) for seat in range(players)]
     for ranks in ([1] * players if draw else list(range(1, players + 1)), list(range(1, players + 1))):
         for group in (groups, groups[::-1]):
-            for (skill,) in rate_teams(environment, group, ranks) if players < 8 or len(set(ranks)) > 1 else ():
+            for (skill,) in rate_teams(environment, group, ranks):
                 assert math.isfinite(skill.mu)
                 assert 0 < skill.sigma <= 1.0 + 1e-9
 
@@ -164,3 +164,26 @@ def test_a_match_of_a_bot_against_itself_is_not_rated(make_row):
 
 def _fields(value):
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+@pytest.mark.parametrize("tied", [4, 5, 6])
+def test_many_tied_players_change_alike_and_whatever_their_seats(tied):
+    environment = GuardedTrueSkill(tau=0.0, draw_probability=0.2)
+    alike = rate_teams(environment, [(Skill(),)] * (tied + 1), [1] + [2] * tied)
+    assert {(round(skill.mu, 9), round(skill.sigma, 9)) for (skill,) in alike[1:]} == {
+        (round(alike[1][0].mu, 9), round(alike[1][0].sigma, 9))
+    }
+    field = [(Skill(20.0 + seat, 4.0),) for seat in range(tied)]
+    there = rate_teams(environment, field, [1] * tied)
+    back = rate_teams(environment, field[::-1], [1] * tied)[::-1]
+    for (one,), (other,) in zip(there, back, strict=True):
+        assert one.mu == pytest.approx(other.mu, abs=1e-9)
+        assert one.sigma == pytest.approx(other.sigma, abs=1e-9)
+
+
+def test_a_tie_of_six_asks_the_package_a_dozen_times_not_720(monkeypatch):
+    environment, calls = GuardedTrueSkill(tau=0.0, draw_probability=0.2), []
+    real = environment.rate
+    monkeypatch.setattr(environment, "rate", lambda *args, **keys: calls.append(1) or real(*args, **keys))
+    rate_teams(environment, [(Skill(),)] * 6, [1] * 6)
+    assert len(calls) == 12
