@@ -6,6 +6,7 @@ with one bit for each member. Seat 7 is nobody, borough 5 is off the board, spac
 """
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, fields, make_dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -337,7 +338,7 @@ def _frozen(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def to_dict(state: "KingState") -> dict[str, Any]:
     """The whole state as JSON values."""
-    data: dict[str, Any] = {"players": state.players, "options": dict(state.box.options)}
+    data: dict[str, Any] = {"players": state.players, "options": deepcopy(dict(state.box.options))}
     for name in VALUES:
         data[name] = getattr(state, name)
     for names in PART_FIELDS.values():

@@ -97,6 +97,13 @@ def test_replaced_data_are_used_and_carried_in_the_state(matches: Any) -> None:
     assert GAME.state_from_dict(json.loads(json.dumps(state.to_dict()))).to_dict() == state.to_dict()
 
 
+def test_the_dictionary_of_a_state_shares_nothing_with_it(matches: Any) -> None:
+    state = GAME.new_initial_state(2, matches.options(data=GAME.default_data()))
+    before = json.dumps(state.to_dict())
+    state.to_dict()["options"]["data"]["tiles"].clear()
+    assert json.dumps(state.to_dict()) == before
+
+
 def test_cards_may_be_left_out(matches: Any) -> None:
     data = with_change(lambda d: d.update(cards=d["cards"][:10]))
     state = GAME.new_initial_state(2, matches.options(data=data))
