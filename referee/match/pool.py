@@ -11,6 +11,7 @@ from referee.match.spec import Limits
 from referee.process.bot import BotProcess, StartError
 from referee.process.entry import Entry
 from referee.process.limits import ProcessLimits
+from referee.process.orphans import Household
 from referee.wire import HandshakeError, Session, WireServer
 from referee.wire.encode import WireLimits
 
@@ -38,11 +39,18 @@ class Pool:
     """The processes of one table. `close` ends them all."""
 
     def __init__(
-        self, server: WireServer, entries: Mapping[str, Entry], *, max_idle: int, starts_at_once: int | None = None
+        self,
+        server: WireServer,
+        entries: Mapping[str, Entry],
+        *,
+        max_idle: int,
+        starts_at_once: int | None = None,
+        household: Household | None = None,
     ) -> None:
         self._server = server
         self._entries = entries
         self._max_idle = max_idle
+        self._household = household
         self._starting = asyncio.Semaphore(starts_at_once or os.cpu_count() or 1)
         self._idle: list[LiveBot] = []
         self._tokens: dict[LiveBot, str] = {}
@@ -98,6 +106,7 @@ class Pool:
                     address=self._server.address,
                     token=token,
                     limits=ProcessLimits(max_output_bytes=limits.max_output_bytes, start_timeout_s=limits.startup_s),
+                    household=self._household,
                 )
             except StartError as error:
                 self._server.forget(token)

@@ -24,6 +24,7 @@ from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult, SeatStats
 from referee.match.spec import MatchSpec
 from referee.process.entry import Entry
+from referee.process.orphans import Household
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.wire import WireServer
@@ -40,10 +41,12 @@ class Table:
         socket_dir: Path | None = None,
         max_idle: int = 16,
         games: Callable[[str], Game] = get_game,
+        household: Household | None = None,
     ) -> None:
-        """`entries` by id. ValueError if the socket's path would be too long."""
+        """`entries` by id; `household` only in a process of our own. ValueError if the socket's path is too long."""
         self._entries = entries
         self._max_idle = max_idle
+        self._household = household
         self._games = games
         self._server = WireServer(socket_dir)
         self._stack = AsyncExitStack()
@@ -52,7 +55,7 @@ class Table:
         async with AsyncExitStack() as stack:
             self._clock = await stack.enter_async_context(LoopClock())
             await stack.enter_async_context(self._server)
-            self._pool = Pool(self._server, self._entries, max_idle=self._max_idle)
+            self._pool = Pool(self._server, self._entries, max_idle=self._max_idle, household=self._household)
             stack.push_async_callback(self._pool.close)
             self._stack = stack.pop_all()
         return self

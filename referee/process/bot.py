@@ -19,7 +19,7 @@ from referee.process.entry import Entry
 from referee.process.exit import Exit
 from referee.process.launch import environment, guardian_argv
 from referee.process.limits import ProcessLimits
-from referee.process.orphans import end_marked, reap
+from referee.process.orphans import Household, end_marked, reap
 from referee.process.output import Capture, Output
 
 _REAP_FIRST_S = 0.001
@@ -56,12 +56,14 @@ class BotProcess:
         pipes: tuple[int, int],
         token: str,
         scratch: Path,
+        household: Household | None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._control = control
         self._token = token
         self._scratch = scratch
+        self._household = household
         self._guardian = guardian
         self._received = b""
         self._faulted = False
@@ -88,10 +90,12 @@ class BotProcess:
         limits: ProcessLimits,
         env: Mapping[str, str] | None = None,
         launcher: Sequence[str] = (),
+        household: Household | None = None,
     ) -> Self:
         """Starts the bot in its folder and returns once its program is executed.
 
-        `env` is what the tournament grants. Raises StartError; when cancelled, leaves nothing behind.
+        `env` is what the tournament grants; a `household` is swept should the guardian be killed. Raises StartError;
+        when cancelled, leaves nothing behind.
         """
         began_ns = time.monotonic_ns()
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as given_away:
@@ -116,6 +120,8 @@ class BotProcess:
             except (OSError, ValueError) as error:
                 raise StartError(f"bot '{entry.name}': cannot start its guardian: {error}", Output()) from None
             undo.pop_all()
+        if household is not None:
+            household.add(guardian.pid)
         bot = cls(
             entry,
             limits,
@@ -124,6 +130,7 @@ class BotProcess:
             pipes=(pipes[0][0], pipes[1][0]),
             token=token,
             scratch=scratch,
+            household=household,
         )
         try:
             async with asyncio.timeout(limits.start_timeout_s):
@@ -276,13 +283,21 @@ class BotProcess:
         self._control.close()
         self._fail("its guardian ended before the bot started")
         self._set_exit(Exit(None, signal.SIGKILL, None, guardian_lost=True))
+        if self._household is not None and self._guardian.returncode is not None:
+            self._household.discard(self._guardian.pid)
         if self._guardian.returncode == 0:
             self._set_gone()
         else:
             rest = self._loop.run_in_executor(None, _clean_up, self.pid, self._token, self._scratch)
-            rest.add_done_callback(self._set_gone)
+            rest.add_done_callback(self._sweep)
 
-    def _set_gone(self, done: object = None) -> None:
+    def _sweep(self, done: object) -> None:
+        """What has hidden the token too is below us by now. In this thread, so that no guardian is being started."""
+        if self._household is not None:
+            self._household.sweep()
+        self._set_gone()
+
+    def _set_gone(self) -> None:
         if not self._gone.done():
             self._gone.set_result(None)
 

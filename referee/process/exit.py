@@ -11,7 +11,7 @@ class Exit:
 
     `cpu_us` is user and system time of the bot and those of its children that it waited for; None if unknown.
     `guardian_lost`: somebody killed the guardian, which took the bot with it. What the bot had started is then found
-    by its token; a process that has hidden that lives until `orphans.sweep_orphans` is called.
+    by its token; a process that has hidden that is ended by the sweep of an `orphans.Household`, where there is one.
     """
 
     code: int | None

@@ -1,8 +1,8 @@
 """Second line, for when a guardian was killed: ends what it can end no more.
 
 The bot itself dies by its parent-death signal. What it had double-forked becomes a child of the nearest subreaper, so
-workers and the runner call `become_subreaper` once, and `sweep_orphans` after a lost guardian. `end_marked` finds
-descendants wherever they went, as long as they kept the environment they were given. Nothing ever goes by name.
+workers and the runner have a `Household`, and sweep after a lost guardian or worker. `end_marked` finds descendants
+wherever they went, as long as they kept the environment they were given. Nothing ever goes by name.
 """
 
 import os
@@ -29,6 +29,37 @@ def sweep_orphans(keep: Collection[int], *, timeout_s: float = 2.0) -> int:
                 reap(pid)
 
     return _end(partial(descendants, spare), reap_mine, timeout_s)
+
+
+class Household:
+    """The children a process has started itself, and must all `add`; every other child it has is an orphan.
+
+    Making one makes this process a subreaper, for good: only for processes that are ours alone, as workers and the
+    runner are. To be used in the thread that starts the children.
+    """
+
+    def __init__(self) -> None:
+        """Raises OSError."""
+        become_subreaper()
+        self._own: set[int] = set()
+
+    def add(self, pid: int) -> None:
+        self._own.add(pid)
+
+    def discard(self, pid: int) -> None:
+        """A child that has been reaped: its number may come again."""
+        self._own.discard(pid)
+
+    def tidy(self) -> bool:
+        """Takes note of orphans that are dead. Returns whether some are not."""
+        for pid in children(os.getpid()):
+            if pid not in self._own:
+                reap(pid)
+        return any(pid not in self._own for pid in children(os.getpid()))
+
+    def sweep(self) -> int:
+        """Kills all orphans, with all below them. Blocks for milliseconds; returns how many were killed."""
+        return sweep_orphans(self._own)
 
 
 def end_marked(variable: str, *, timeout_s: float = 2.0) -> int:
@@ -78,4 +109,4 @@ def reap(pid: int) -> None:
         return
 
 
-__all__ = ["become_subreaper", "end_marked", "reap", "sweep_orphans"]
+__all__ = ["Household", "become_subreaper", "end_marked", "reap", "sweep_orphans"]

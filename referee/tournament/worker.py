@@ -19,6 +19,7 @@ from referee.match.spec import MatchSpec
 from referee.match.table import Table
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.names import BotNameError
+from referee.process.orphans import Household
 from referee.tournament import messages
 from referee.tournament.messages import Setup
 
@@ -95,7 +96,8 @@ async def serve(link: Link) -> None:
     link.tidy_at_end(setup.socket_dir)
     async with AsyncExitStack() as stack:
         try:
-            table = await stack.enter_async_context(Table(_entries(setup), socket_dir=setup.socket_dir))
+            hosted = Table(_entries(setup), socket_dir=setup.socket_dir, household=Household())
+            table = await stack.enter_async_context(hosted)
         except Refused as error:
             link.send(messages.refused_line(str(error), error.next_step))
             return

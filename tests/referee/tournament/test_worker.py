@@ -31,7 +31,7 @@ class WorkerProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": str(ROOT / "tests" / "toy_game")},
+                env={**os.environ, "PYTHONPATH": str(ROOT / "tests" / "toy_game"), "TMPDIR": str(folder)},
                 cwd=folder,
             )
 
@@ -67,7 +67,7 @@ def cup(tmp_path, write_bot, write_file):
     """A tournament of two playing bots."""
     bots = ""
     for name in ("bot0", "bot1"):
-        write_bot(name)
+        write_bot(name, options="[options]\nsalt = 0\n")
         shutil.copy(ROOT / "bots" / "python" / "random" / "bot.py", tmp_path / "bots" / name / "bot.py")
         bots += f'[[bots]]\npath = "bots/{name}"\n'
     return load_tournament(write_file('game = "toy"\nseed = 3\nblocks = 10\n' + bots))
@@ -124,6 +124,49 @@ def bots_of(folder: Path) -> list[int]:
         except OSError:
             continue
     return found
+
+
+DESERTER = """
+import os, sys, time
+from crosstown_bot import Bot, run
+
+class Deserter(Bot):
+    def choose(self, turn):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                with open(os.environ["HOME"] + "/../daemon.pid", "w") as file:
+                    file.write(f"{os.getpid()} ")
+                os.execve("/bin/sleep", ["sleep", "600"], {})
+            os._exit(0)
+        os.wait()
+        while not os.path.exists(os.environ["HOME"] + "/../daemon.pid"):
+            time.sleep(0.01)
+        os.kill(os.getppid(), 9)
+        time.sleep(60)
+
+run(Deserter)
+"""
+
+
+def test_what_a_bot_hides_before_it_kills_its_guardian_goes_and_the_crash_is_its_own(worker, cup, tmp_path):
+    (tmp_path / "bots" / "bot1" / "bot.py").write_text(DESERTER)
+    changed = load_tournament(cup.config.path)
+    deserter = changed.entries[1].id
+    spec = next(schedule(changed))
+    worker.send(messages.setup_line(changed.entries, tmp_path / "matches", tmp_path / "s" / "0", None))
+    assert worker.receive() == ("ready", True)
+    worker.send(messages.play_line(spec))
+    kind, result = worker.receive()
+    seat = [seat.entry_id for seat in spec.seats].index(deserter)
+    assert (kind, result.status, result.reason) == ("result", "rated", "crashed")
+    assert [fault is not None for fault in result.faults] == [number == seat for number in range(2)]
+    daemon = int((tmp_path / "daemon.pid").read_text())
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{daemon}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert worker.process.poll() is None
 
 
 def test_one_match_that_cannot_be_played_does_not_end_the_worker(worker, cup, setup):
