@@ -5,7 +5,7 @@ game = "shibuya"
 format = "round-robin"       # the default
 players = 2                  # seats of a match; default: the least the game takes
 seed = 1
-blocks = 60                  # per group of bots; a block is every order of seats on one seed
+blocks = 60                  # per group of bots; a block is a balanced set of seat orders on one seed
 data = "my_box.json"         # instead of the game's own tiles, map or cards
 
 [options]                    # of the game
