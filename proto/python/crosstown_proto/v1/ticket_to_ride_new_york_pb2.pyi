@@ -641,7 +641,9 @@ class Events(_message.Message):
 
     EVENTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]: ...
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
+        """In the order in which they happened."""
+
     def __init__(
         self,
         *,
@@ -674,33 +676,61 @@ class Event(_message.Message):
     SEAT_LEFT_FIELD_NUMBER: _builtins.int
     SEAT_SCORE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def first_player(self) -> Global___FirstPlayer: ...
+    def first_player(self) -> Global___FirstPlayer:
+        """Who begins, by lot."""
+
     @_builtins.property
-    def card_drawn(self) -> Global___CardDrawn: ...
+    def card_drawn(self) -> Global___CardDrawn:
+        """An unseen draw."""
+
     @_builtins.property
-    def card_taken(self) -> Global___CardTaken: ...
+    def card_taken(self) -> Global___CardTaken:
+        """A face-up card was taken."""
+
     @_builtins.property
-    def card_turned_up(self) -> Global___CardTurnedUp: ...
+    def card_turned_up(self) -> Global___CardTurnedUp:
+        """A card came into the row."""
+
     @_builtins.property
-    def row_flushed(self) -> Global___RowFlushed: ...
+    def row_flushed(self) -> Global___RowFlushed:
+        """The row was discarded."""
+
     @_builtins.property
-    def deck_reshuffled(self) -> Global___DeckReshuffled: ...
+    def deck_reshuffled(self) -> Global___DeckReshuffled:
+        """A new deck."""
+
     @_builtins.property
-    def ticket_drawn(self) -> Global___TicketDrawn: ...
+    def ticket_drawn(self) -> Global___TicketDrawn:
+        """A ticket was drawn."""
+
     @_builtins.property
-    def tickets_kept(self) -> Global___TicketsKept: ...
+    def tickets_kept(self) -> Global___TicketsKept:
+        """Tickets were chosen."""
+
     @_builtins.property
-    def route_claimed(self) -> Global___RouteClaimed: ...
+    def route_claimed(self) -> Global___RouteClaimed:
+        """A route was claimed."""
+
     @_builtins.property
-    def stopped(self) -> Global___Stopped: ...
+    def stopped(self) -> Global___Stopped:
+        """No second card was wanted."""
+
     @_builtins.property
-    def passed(self) -> Global___Passed: ...
+    def passed(self) -> Global___Passed:
+        """A turn without action."""
+
     @_builtins.property
-    def last_turns(self) -> Global___LastTurns: ...
+    def last_turns(self) -> Global___LastTurns:
+        """The end was triggered."""
+
     @_builtins.property
-    def seat_left(self) -> Global___SeatLeft: ...
+    def seat_left(self) -> Global___SeatLeft:
+        """A seat left the match."""
+
     @_builtins.property
-    def seat_score(self) -> Global___SeatScore: ...
+    def seat_score(self) -> Global___SeatScore:
+        """A result, one for each seat."""
+
     def __init__(
         self,
         *,
@@ -737,6 +767,7 @@ class FirstPlayer(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """The seat."""
     def __init__(
         self,
         *,
@@ -759,6 +790,7 @@ class CardDrawn(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     CARD_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who drew."""
     card: Global___Card.ValueType
     """CARD_UNKNOWN to the others."""
     def __init__(
@@ -784,7 +816,9 @@ class CardTaken(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     CARD_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who took it."""
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -807,6 +841,7 @@ class CardTurnedUp(_message.Message):
 
     CARD_FIELD_NUMBER: _builtins.int
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -877,6 +912,7 @@ class TicketDrawn(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     TICKET_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who drew."""
     ticket: _builtins.int
     """Number of the ticket; 0 to the others."""
     def __init__(
@@ -905,6 +941,7 @@ class TicketsKept(_message.Message):
     KEPT_FIELD_NUMBER: _builtins.int
     RETURNED_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who chose."""
     kept_count: _builtins.int
     """How many it kept."""
     returned_count: _builtins.int
@@ -945,6 +982,7 @@ class RouteClaimed(_message.Message):
     CARD_FIELD_NUMBER: _builtins.int
     TAXIS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who claimed."""
     route: _builtins.int
     """Number of the route."""
     card: Global___Card.ValueType
@@ -975,6 +1013,7 @@ class Stopped(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who stopped."""
     def __init__(
         self,
         *,
@@ -996,6 +1035,7 @@ class Passed(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who passed."""
     def __init__(
         self,
         *,
@@ -1017,6 +1057,7 @@ class LastTurns(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who has the very last turn."""
     def __init__(
         self,
         *,
@@ -1038,6 +1079,7 @@ class SeatLeft(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who left."""
     def __init__(
         self,
         *,
@@ -1064,10 +1106,13 @@ class SeatScore(_message.Message):
     COMPLETED_FIELD_NUMBER: _builtins.int
     FAILED_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose score it is."""
     route_points: _builtins.int
+    """For the lengths of its routes."""
     ticket_points: _builtins.int
     """Values of the completed tickets less those of the failed ones."""
     attraction_points: _builtins.int
+    """One for each attraction at one of its routes."""
     @_builtins.property
     def completed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Numbers of the completed tickets, ascending."""
