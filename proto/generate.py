@@ -30,10 +30,7 @@ def generate(out: Path) -> None:
             f"--python_out={out}",
             f"--grpc_python_out={out}",
             # The plug-ins of this environment, whether or not it is activated.
-            *(
-                f"--plugin=protoc-gen-{name}={scripts / f'protoc-gen-{name}'}"
-                for name in ("mypy", "mypy_grpc")
-            ),
+            *(f"--plugin=protoc-gen-{name}={scripts / f'protoc-gen-{name}'}" for name in ("mypy", "mypy_grpc")),
             f"--mypy_out=quiet:{out}",
             f"--mypy_grpc_out=quiet:{out}",
             *(f"crosstown_proto/v1/{source.name}" for source in sources),
@@ -50,9 +47,7 @@ def generate(out: Path) -> None:
 
 def stale(generated: Path, committed: Path) -> list[str]:
     """Names of files that differ between the two folders."""
-    names = {
-        path.name for folder in (generated, committed) for path in folder.glob("*.py*") if path.is_file()
-    }
+    names = {path.name for folder in (generated, committed) for path in folder.glob("*.py*") if path.is_file()}
     return sorted(name for name in names if _text(generated / name) != _text(committed / name))
 
 
