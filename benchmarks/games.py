@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 sys.path.pop(0)  # this folder, in which `referee` is another benchmark
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.blocks import ERRS, make_pairs, measure_worth
+from benchmarks.blocks import ERRS, FEWEST, make_pairs, measure_worth
 from benchmarks.peers import Player, find_peers
 from referee.games.api import Game, resolve_options
 from referee.games.keyed import KeyedChance, random_outcome
@@ -246,9 +246,10 @@ def measure_all_parts(found: Iterable[Box], decisions: int, rounds: int) -> None
 
 
 BLOCKS = f"""
-Blocks: A on one seat (or team), B on all others. `first` takes the first legal action; `erring` is greedy with
-{ERRS:.0%} of its moves at random. Gain: variance of the mean score of matches, each with a seed and a random seat of
-its own, over that of as many with the seats in turn, and over that in blocks on one seed; 95 % by bootstrap.
+Blocks: A on one seat (or team), B on all others. `shy` is random with {ERRS:.0%} of its moves the first legal action,
+`erring` is greedy with {ERRS:.0%} of its moves at random. Gain: variance of the mean score of matches, each with a seed
+and a random seat of its own, over that of as many with the seats in turn, and over that in blocks on one seed; 95 % by
+bootstrap; not told below {FEWEST} blocks.
 
 | game | seats | A, B | blocks of | score of A | variance | gain by turns | gain by blocks | 95 % |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
@@ -258,9 +259,9 @@ def measure_all_blocks(found: Iterable[Box], most: int, seconds: float) -> None:
     print(BLOCKS)
     pairs = make_pairs(ROOT / "bots" / "python" / "greedy")
     for box in found:
-        for title, pair in pairs.items():
-            worth = measure_worth(box.game, box.players, box.options, pair, most, seconds)
-            print(f"| {box.game.id} | {box.players} | {title} | {worth} |")
+        for title, play in pairs.items():
+            worth = measure_worth(play, box.game, box.players, box.options, most, seconds)
+            print(f"| {box.game.id} | {box.players} | {title} | {worth} |", flush=True)
 
 
 def machine(remarks: Sequence[str]) -> str:

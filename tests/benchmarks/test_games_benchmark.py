@@ -35,7 +35,7 @@ def test_prints_three_tables_with_a_row_for_each_number_of_players() -> None:
     assert [row[:2] for row in speeds[2:]] == [["shibuya", count] for count in counts]
     assert [row[:2] for row in parts[2:]] == [["shibuya", count] for count in counts]
     assert [row[1:4] for row in worth[2:]] == [
-        [count, pair, "2 of 2"] for count in counts for pair in ("random, first", "greedy, erring")
+        [count, pair, "2 of 2"] for count in counts for pair in ("random, shy", "greedy, erring")
     ]
     for table in (speeds, parts, worth):
         assert {len(row) for row in table} == {len(table[0])}
