@@ -342,6 +342,7 @@ class Observation(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     AGENDA_FIELD_NUMBER: _builtins.int
     question: Global___Question.ValueType
+    """What is asked."""
     asked_seat: _builtins.int
     """Who is asked."""
     active_seat: _builtins.int
@@ -363,15 +364,25 @@ class Observation(_message.Message):
         """What stays the same during the match. Repeated in every observation, so that each stands alone."""
 
     @_builtins.property
-    def seats(self) -> Global___Seats: ...
+    def seats(self) -> Global___Seats:
+        """What changes often about the seats."""
+
     @_builtins.property
-    def holdings(self) -> Global___Holdings: ...
+    def holdings(self) -> Global___Holdings:
+        """What changes seldom about the seats."""
+
     @_builtins.property
-    def board(self) -> Global___Board: ...
+    def board(self) -> Global___Board:
+        """Tiles and Units."""
+
     @_builtins.property
-    def cards(self) -> Global___Cards: ...
+    def cards(self) -> Global___Cards:
+        """Cards and tokens on the table."""
+
     @_builtins.property
-    def turn_state(self) -> Global___TurnState: ...
+    def turn_state(self) -> Global___TurnState:
+        """The running turn."""
+
     @_builtins.property
     def agenda(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """What is still to come, the next last: for each task its number of values, then these. For remaking the state;
@@ -427,6 +438,7 @@ class Setting(_message.Message):
     UNIT_LIFE_FIELD_NUMBER: _builtins.int
     CARD_COSTS_FIELD_NUMBER: _builtins.int
     players: _builtins.int
+    """2 to 6."""
     win_vp: _builtins.int
     """VP that win."""
     max_life: _builtins.int
@@ -441,12 +453,16 @@ class Setting(_message.Message):
 
     @_builtins.property
     def tile_vp(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per tile kind the VP, energy and life its building gives."""
+        """Per tile kind the VP its building gives."""
 
     @_builtins.property
-    def tile_energy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def tile_energy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Per tile kind the energy its building gives."""
+
     @_builtins.property
-    def tile_life(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def tile_life(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Per tile kind the life its building gives."""
+
     @_builtins.property
     def tile_units(self) -> _containers.RepeatedScalarFieldContainer[Global___Unit.ValueType]:
         """Per tile kind the Unit on its other side."""
@@ -457,12 +473,16 @@ class Setting(_message.Message):
 
     @_builtins.property
     def unit_vp(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per Unit the VP, energy and life it gives."""
+        """Per Unit the VP it gives."""
 
     @_builtins.property
-    def unit_energy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def unit_energy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Per Unit the energy it gives."""
+
     @_builtins.property
-    def unit_life(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def unit_life(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Per Unit the life it gives."""
+
     @_builtins.property
     def card_costs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per card its cost without discount."""
@@ -505,13 +525,21 @@ class Seats(_message.Message):
     BOROUGH_FIELD_NUMBER: _builtins.int
     SPACE_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def life(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def life(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Life; 0 of an eliminated monster."""
+
     @_builtins.property
-    def vp(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def vp(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """VP; 0 of an eliminated monster."""
+
     @_builtins.property
-    def energy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def energy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Energy."""
+
     @_builtins.property
-    def borough(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def borough(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Borough."""
+
     @_builtins.property
     def space(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Space in Manhattan."""
@@ -558,12 +586,16 @@ class Holdings(_message.Message):
 
     @_builtins.property
     def web(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Tokens held."""
+        """Web tokens held."""
 
     @_builtins.property
-    def jinx(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def jinx(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Jinx tokens held."""
+
     @_builtins.property
-    def carapace(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def carapace(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Carapace tokens on the card held."""
+
     @_builtins.property
     def turns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Own turns begun."""
@@ -690,9 +722,11 @@ class Cards(_message.Message):
     statue_seat: _builtins.int
     """Holder of the Statue of Liberty."""
     web_left: _builtins.int
-    """Tokens in the supply."""
+    """Web tokens in the supply."""
     jinx_left: _builtins.int
+    """Jinx tokens in the supply."""
     carapace_left: _builtins.int
+    """Carapace tokens in the supply."""
     @_builtins.property
     def market(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per slot of the market its card."""
@@ -873,61 +907,117 @@ class Action(_message.Message):
     PAY_FIELD_NUMBER: _builtins.int
     SHED_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def keep(self) -> Global___Keep: ...
+    def keep(self) -> Global___Keep:
+        """No die is turned or rolled again."""
+
     @_builtins.property
-    def stay(self) -> Global___Stay: ...
+    def stay(self) -> Global___Stay:
+        """No move."""
+
     @_builtins.property
-    def place(self) -> Global___Place: ...
+    def place(self) -> Global___Place:
+        """The first borough."""
+
     @_builtins.property
-    def reroll(self) -> Global___Reroll: ...
+    def reroll(self) -> Global___Reroll:
+        """Dice rolled again."""
+
     @_builtins.property
-    def convert(self) -> Global___Convert: ...
+    def convert(self) -> Global___Convert:
+        """Dice turned by cards."""
+
     @_builtins.property
-    def swap(self) -> Global___Swap: ...
+    def swap(self) -> Global___Swap:
+        """Chameleon, turning a die."""
+
     @_builtins.property
-    def give_up(self) -> Global___GiveUp: ...
+    def give_up(self) -> Global___GiveUp:
+        """Chameleon, turning none."""
+
     @_builtins.property
-    def hail(self) -> Global___Hail: ...
+    def hail(self) -> Global___Hail:
+        """Hailing Cabs."""
+
     @_builtins.property
-    def resolve(self) -> Global___Resolve: ...
+    def resolve(self) -> Global___Resolve:
+        """A face."""
+
     @_builtins.property
-    def remove(self) -> Global___Remove: ...
+    def remove(self) -> Global___Remove:
+        """A face, taking off tokens."""
+
     @_builtins.property
-    def redirect(self) -> Global___Redirect: ...
+    def redirect(self) -> Global___Redirect:
+        """Seismic Ray."""
+
     @_builtins.property
-    def destroy_building(self) -> Global___DestroyBuilding: ...
+    def destroy_building(self) -> Global___DestroyBuilding:
+        """A building."""
+
     @_builtins.property
-    def destroy_unit(self) -> Global___DestroyUnit: ...
+    def destroy_unit(self) -> Global___DestroyUnit:
+        """A Unit."""
+
     @_builtins.property
-    def move(self) -> Global___Move: ...
+    def move(self) -> Global___Move:
+        """The Move step."""
+
     @_builtins.property
-    def dash(self) -> Global___Dash: ...
+    def dash(self) -> Global___Dash:
+        """Super Speed."""
+
     @_builtins.property
-    def ride(self) -> Global___Ride: ...
+    def ride(self) -> Global___Ride:
+        """Subway."""
+
     @_builtins.property
-    def flee(self) -> Global___Flee: ...
+    def flee(self) -> Global___Flee:
+        """Out of Manhattan after an attack."""
+
     @_builtins.property
-    def leave(self) -> Global___Leave: ...
+    def leave(self) -> Global___Leave:
+        """Out of Manhattan for want of room."""
+
     @_builtins.property
-    def push(self) -> Global___Push: ...
+    def push(self) -> Global___Push:
+        """Stink Attack."""
+
     @_builtins.property
-    def buy(self) -> Global___Buy: ...
+    def buy(self) -> Global___Buy:
+        """A card of the market."""
+
     @_builtins.property
-    def scavenge(self) -> Global___Scavenge: ...
+    def scavenge(self) -> Global___Scavenge:
+        """A card of the discard pile."""
+
     @_builtins.property
-    def sweep(self) -> Global___Sweep: ...
+    def sweep(self) -> Global___Sweep:
+        """A new market."""
+
     @_builtins.property
-    def discard(self) -> Global___Discard: ...
+    def discard(self) -> Global___Discard:
+        """Tesla Cannon."""
+
     @_builtins.property
-    def photo(self) -> Global___Photo: ...
+    def photo(self) -> Global___Photo:
+        """Photo Op."""
+
     @_builtins.property
-    def trade(self) -> Global___Trade: ...
+    def trade(self) -> Global___Trade:
+        """Next Stage."""
+
     @_builtins.property
-    def absorb(self) -> Global___Absorb: ...
+    def absorb(self) -> Global___Absorb:
+        """Of Another World, before damage."""
+
     @_builtins.property
-    def pay(self) -> Global___Pay: ...
+    def pay(self) -> Global___Pay:
+        """Of Another World, for a cost."""
+
     @_builtins.property
-    def shed(self) -> Global___Shed: ...
+    def shed(self) -> Global___Shed:
+        """Carapace."""
+
     def __init__(
         self,
         *,
@@ -1029,6 +1119,7 @@ class Place(_message.Message):
 
     BOROUGH_FIELD_NUMBER: _builtins.int
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -1076,9 +1167,11 @@ class Convert(_message.Message):
     ATTACK_FIELD_NUMBER: _builtins.int
     HEART_FIELD_NUMBER: _builtins.int
     energy: _builtins.int
-    """How many dice shall show each face."""
+    """How many dice shall show Energy."""
     attack: _builtins.int
+    """How many dice shall show Attack."""
     heart: _builtins.int
+    """How many dice shall show Heart."""
     def __init__(
         self,
         *,
@@ -1167,6 +1260,7 @@ class Resolve(_message.Message):
 
     FACE_FIELD_NUMBER: _builtins.int
     face: Global___Face.ValueType
+    """The face."""
     def __init__(
         self,
         *,
@@ -1189,6 +1283,7 @@ class Remove(_message.Message):
     FACE_FIELD_NUMBER: _builtins.int
     TOKENS_FIELD_NUMBER: _builtins.int
     face: Global___Face.ValueType
+    """The face."""
     tokens: _builtins.int
     """How many results and tokens."""
     def __init__(
@@ -1213,6 +1308,7 @@ class Redirect(_message.Message):
 
     BOROUGH_FIELD_NUMBER: _builtins.int
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -1234,6 +1330,7 @@ class DestroyBuilding(_message.Message):
 
     STACK_FIELD_NUMBER: _builtins.int
     stack: _builtins.int
+    """Whose top building."""
     def __init__(
         self,
         *,
@@ -1256,7 +1353,9 @@ class DestroyUnit(_message.Message):
     BOROUGH_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
     borough: Global___Borough.ValueType
+    """The borough."""
     unit: Global___Unit.ValueType
+    """The kind of Unit."""
     def __init__(
         self,
         *,
@@ -1279,6 +1378,7 @@ class Move(_message.Message):
 
     BOROUGH_FIELD_NUMBER: _builtins.int
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -1300,6 +1400,7 @@ class Dash(_message.Message):
 
     BOROUGH_FIELD_NUMBER: _builtins.int
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -1321,6 +1422,7 @@ class Ride(_message.Message):
 
     BOROUGH_FIELD_NUMBER: _builtins.int
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -1342,6 +1444,7 @@ class Flee(_message.Message):
 
     BOROUGH_FIELD_NUMBER: _builtins.int
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -1363,6 +1466,7 @@ class Leave(_message.Message):
 
     BOROUGH_FIELD_NUMBER: _builtins.int
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -1385,6 +1489,7 @@ class Push(_message.Message):
     UNIT_FIELD_NUMBER: _builtins.int
     BOROUGH_FIELD_NUMBER: _builtins.int
     unit: Global___Unit.ValueType
+    """The kind of Unit."""
     borough: Global___Borough.ValueType
     """Where to."""
     def __init__(
@@ -1409,6 +1514,7 @@ class Buy(_message.Message):
 
     CARD_FIELD_NUMBER: _builtins.int
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -1430,6 +1536,7 @@ class Scavenge(_message.Message):
 
     CARD_FIELD_NUMBER: _builtins.int
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -1468,6 +1575,7 @@ class Discard(_message.Message):
 
     CARD_FIELD_NUMBER: _builtins.int
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -1489,6 +1597,7 @@ class Photo(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """The monster named."""
     def __init__(
         self,
         *,
@@ -1693,7 +1802,9 @@ class Events(_message.Message):
 
     EVENTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]: ...
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
+        """In the order in which they happened."""
+
     def __init__(
         self,
         *,
@@ -1747,67 +1858,129 @@ class Event(_message.Message):
     WITHDREW_FIELD_NUMBER: _builtins.int
     FINISHED_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def tile_shown(self) -> Global___TileShown: ...
+    def tile_shown(self) -> Global___TileShown:
+        """A building came to light."""
+
     @_builtins.property
-    def card_shown(self) -> Global___CardShown: ...
+    def card_shown(self) -> Global___CardShown:
+        """A card came into the market."""
+
     @_builtins.property
-    def reshuffled(self) -> Global___Reshuffled: ...
+    def reshuffled(self) -> Global___Reshuffled:
+        """A new deck."""
+
     @_builtins.property
-    def start_rolled(self) -> Global___StartRolled: ...
+    def start_rolled(self) -> Global___StartRolled:
+        """A roll for the first turn."""
+
     @_builtins.property
-    def start_player(self) -> Global___StartPlayer: ...
+    def start_player(self) -> Global___StartPlayer:
+        """Who begins."""
+
     @_builtins.property
-    def turn_began(self) -> Global___TurnBegan: ...
+    def turn_began(self) -> Global___TurnBegan:
+        """A turn."""
+
     @_builtins.property
-    def rerolled(self) -> Global___Rerolled: ...
+    def rerolled(self) -> Global___Rerolled:
+        """Dice taken up."""
+
     @_builtins.property
-    def rolled(self) -> Global___Rolled: ...
+    def rolled(self) -> Global___Rolled:
+        """Dice fallen."""
+
     @_builtins.property
-    def converted(self) -> Global___Converted: ...
+    def converted(self) -> Global___Converted:
+        """Dice turned."""
+
     @_builtins.property
-    def added(self) -> Global___Added: ...
+    def added(self) -> Global___Added:
+        """Results added."""
+
     @_builtins.property
-    def resolved(self) -> Global___Resolved: ...
+    def resolved(self) -> Global___Resolved:
+        """A face resolved."""
+
     @_builtins.property
-    def gained(self) -> Global___Gained: ...
+    def gained(self) -> Global___Gained:
+        """VP, energy or life."""
+
     @_builtins.property
-    def hurt(self) -> Global___Hurt: ...
+    def hurt(self) -> Global___Hurt:
+        """Damage."""
+
     @_builtins.property
-    def defence_rolled(self) -> Global___DefenceRolled: ...
+    def defence_rolled(self) -> Global___DefenceRolled:
+        """A die against Antimatter Pellets."""
+
     @_builtins.property
-    def tokens_changed(self) -> Global___TokensChanged: ...
+    def tokens_changed(self) -> Global___TokensChanged:
+        """Tokens."""
+
     @_builtins.property
-    def souvenir_placed(self) -> Global___SouvenirPlaced: ...
+    def souvenir_placed(self) -> Global___SouvenirPlaced:
+        """A Souvenir token."""
+
     @_builtins.property
-    def building_destroyed(self) -> Global___BuildingDestroyed: ...
+    def building_destroyed(self) -> Global___BuildingDestroyed:
+        """A building fell."""
+
     @_builtins.property
-    def unit_destroyed(self) -> Global___UnitDestroyed: ...
+    def unit_destroyed(self) -> Global___UnitDestroyed:
+        """A Unit fell."""
+
     @_builtins.property
-    def unit_pushed(self) -> Global___UnitPushed: ...
+    def unit_pushed(self) -> Global___UnitPushed:
+        """A Unit was pushed."""
+
     @_builtins.property
-    def placed(self) -> Global___Placed: ...
+    def placed(self) -> Global___Placed:
+        """A first borough."""
+
     @_builtins.property
-    def moved(self) -> Global___Moved: ...
+    def moved(self) -> Global___Moved:
+        """A move."""
+
     @_builtins.property
-    def shifted(self) -> Global___Shifted: ...
+    def shifted(self) -> Global___Shifted:
+        """From the track 5-6 to 2-4."""
+
     @_builtins.property
-    def stayed(self) -> Global___Stayed: ...
+    def stayed(self) -> Global___Stayed:
+        """A monster did not flee."""
+
     @_builtins.property
-    def bought(self) -> Global___Bought: ...
+    def bought(self) -> Global___Bought:
+        """A card was got."""
+
     @_builtins.property
-    def swept(self) -> Global___Swept: ...
+    def swept(self) -> Global___Swept:
+        """The market was swept."""
+
     @_builtins.property
-    def card_lost(self) -> Global___CardLost: ...
+    def card_lost(self) -> Global___CardLost:
+        """A card was lost."""
+
     @_builtins.property
-    def extra_turn(self) -> Global___ExtraTurn: ...
+    def extra_turn(self) -> Global___ExtraTurn:
+        """Another turn to come."""
+
     @_builtins.property
-    def goal_moved(self) -> Global___GoalMoved: ...
+    def goal_moved(self) -> Global___GoalMoved:
+        """A goal card."""
+
     @_builtins.property
-    def eliminated(self) -> Global___Eliminated: ...
+    def eliminated(self) -> Global___Eliminated:
+        """A monster is out."""
+
     @_builtins.property
-    def withdrew(self) -> Global___Withdrew: ...
+    def withdrew(self) -> Global___Withdrew:
+        """A seat left."""
+
     @_builtins.property
-    def finished(self) -> Global___Finished: ...
+    def finished(self) -> Global___Finished:
+        """The end."""
+
     def __init__(
         self,
         *,
@@ -1862,6 +2035,7 @@ class TileShown(_message.Message):
     STACK_FIELD_NUMBER: _builtins.int
     TILE_FIELD_NUMBER: _builtins.int
     stack: _builtins.int
+    """Which stack."""
     tile: _builtins.str
     """Name of its kind."""
     def __init__(
@@ -1887,7 +2061,9 @@ class CardShown(_message.Message):
     SLOT_FIELD_NUMBER: _builtins.int
     CARD_FIELD_NUMBER: _builtins.int
     slot: _builtins.int
+    """Slot of the market, 0 to 2."""
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -1933,7 +2109,9 @@ class StartRolled(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     ATTACKS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who rolled."""
     attacks: _builtins.int
+    """Attack faces on its dice."""
     def __init__(
         self,
         *,
@@ -1956,6 +2134,7 @@ class StartPlayer(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who begins."""
     def __init__(
         self,
         *,
@@ -1976,6 +2155,7 @@ class TurnBegan(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     EXTRA_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose turn it is."""
     extra: _builtins.bool
     """Whether a card gave the turn."""
     def __init__(
@@ -2001,6 +2181,7 @@ class Rerolled(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     COUNTS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who rolls."""
     @_builtins.property
     def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per face (6 values)."""
@@ -2028,6 +2209,7 @@ class Rolled(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     COUNTS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who rolled."""
     @_builtins.property
     def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per face (6 values)."""
@@ -2055,6 +2237,7 @@ class Converted(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     COUNTS_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose dice they are."""
     @_builtins.property
     def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Per face (6 values)."""
@@ -2084,9 +2267,13 @@ class Added(_message.Message):
     AMOUNT_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose roll it is."""
     face: Global___Face.ValueType
+    """Of which face."""
     amount: _builtins.int
+    """How many results."""
     cause: _builtins.str
+    """See the note on Event."""
     def __init__(
         self,
         *,
@@ -2114,8 +2301,11 @@ class Resolved(_message.Message):
     AMOUNT_FIELD_NUMBER: _builtins.int
     REMOVED_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who resolved."""
     face: Global___Face.ValueType
+    """Which face."""
     amount: _builtins.int
+    """How many results."""
     removed: _builtins.int
     """How many of them took off tokens."""
     def __init__(
@@ -2145,11 +2335,13 @@ class Gained(_message.Message):
     AMOUNT_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who gained or lost."""
     what: _builtins.str
     """vp, energy or life."""
     amount: _builtins.int
     """Negative for a loss."""
     cause: _builtins.str
+    """See the note on Event."""
     def __init__(
         self,
         *,
@@ -2178,12 +2370,15 @@ class Hurt(_message.Message):
     DEALER_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who was hurt."""
     amount: _builtins.int
+    """Points of damage."""
     absorbed: _builtins.int
     """How much of it was paid for with energy."""
     dealer: _builtins.int
     """Whose claws or card did it."""
     cause: _builtins.str
+    """See the note on Event."""
     def __init__(
         self,
         *,
@@ -2210,7 +2405,9 @@ class DefenceRolled(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     FACE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who was attacked and rolled."""
     face: Global___Face.ValueType
+    """The face."""
     def __init__(
         self,
         *,
@@ -2233,6 +2430,7 @@ class TokensChanged(_message.Message):
     TOKEN_FIELD_NUMBER: _builtins.int
     AMOUNT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who got or lost tokens."""
     token: _builtins.str
     """web, jinx or carapace."""
     amount: _builtins.int
@@ -2261,7 +2459,9 @@ class SouvenirPlaced(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     BOROUGH_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who placed it."""
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -2286,7 +2486,9 @@ class BuildingDestroyed(_message.Message):
     STACK_FIELD_NUMBER: _builtins.int
     TILE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who destroyed it."""
     stack: _builtins.int
+    """Which stack."""
     tile: _builtins.str
     """Name of its kind."""
     def __init__(
@@ -2314,8 +2516,11 @@ class UnitDestroyed(_message.Message):
     BOROUGH_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who destroyed it."""
     borough: Global___Borough.ValueType
+    """The borough."""
     unit: Global___Unit.ValueType
+    """The kind of Unit."""
     def __init__(
         self,
         *,
@@ -2342,9 +2547,13 @@ class UnitPushed(_message.Message):
     LEFT_FIELD_NUMBER: _builtins.int
     BOROUGH_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who pushed it."""
     unit: Global___Unit.ValueType
+    """The kind of Unit."""
     left: Global___Borough.ValueType
+    """Where it was."""
     borough: Global___Borough.ValueType
+    """Where it is now."""
     def __init__(
         self,
         *,
@@ -2370,7 +2579,9 @@ class Placed(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     BOROUGH_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose monster it is."""
     borough: Global___Borough.ValueType
+    """The borough."""
     def __init__(
         self,
         *,
@@ -2396,8 +2607,11 @@ class Moved(_message.Message):
     SPACE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose monster it is."""
     borough: Global___Borough.ValueType
+    """The borough."""
     space: _builtins.int
+    """Space in Manhattan; 6: none."""
     reason: _builtins.str
     """move, forced, dash, ride, flee, leave, advance or turn_end."""
     def __init__(
@@ -2425,7 +2639,9 @@ class Shifted(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     SPACE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose monster it is."""
     space: _builtins.int
+    """Its space now."""
     def __init__(
         self,
         *,
@@ -2448,6 +2664,7 @@ class Stayed(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose monster it is."""
     def __init__(
         self,
         *,
@@ -2470,7 +2687,9 @@ class Bought(_message.Message):
     COST_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who got the card."""
     card: Global___Card.ValueType
+    """The card."""
     cost: _builtins.int
     """Energy it cost."""
     origin: _builtins.str
@@ -2499,6 +2718,7 @@ class Swept(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who paid."""
     def __init__(
         self,
         *,
@@ -2521,7 +2741,9 @@ class CardLost(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     CARD_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who lost it."""
     card: Global___Card.ValueType
+    """The card."""
     def __init__(
         self,
         *,
@@ -2545,7 +2767,9 @@ class ExtraTurn(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who got it."""
     cause: _builtins.str
+    """See the note on Event."""
     def __init__(
         self,
         *,
@@ -2599,7 +2823,9 @@ class Eliminated(_message.Message):
     SEAT_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Whose monster it was."""
     cause: _builtins.str
+    """See the note on Event."""
     def __init__(
         self,
         *,
@@ -2622,6 +2848,7 @@ class Withdrew(_message.Message):
 
     SEAT_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
+    """Who left."""
     def __init__(
         self,
         *,
