@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Callable
@@ -155,8 +156,8 @@ async def test_sigterm_and_grace_let_a_bot_save(start: Start, until: Any) -> Non
 async def test_a_wrapper_script_does_not_keep_sigterm_from_the_bot(
     start: Start, write_bot: WriteBot, mock_bot: MockBot, until: Any
 ) -> None:
-    slow = mock_bot("slow").folder / "bot.py"
-    folder = write_bot({"run.sh": f"#!/bin/sh\nCROSSTOWN_OPTIONS='{{\"stubborn\":false}}' {sys.executable} {slow}\n"})
+    command = shlex.join([sys.executable, str(mock_bot("slow").folder / "bot.py")])
+    folder = write_bot({"run.sh": f"#!/bin/sh\nCROSSTOWN_OPTIONS='{{\"stubborn\":false}}' {command}\n"})
     (folder / "run.sh").chmod(0o755)
     (folder / "bot.toml").write_text('name = "W"\nversion = "1"\ngames = ["*"]\nrun = ["./run.sh"]\n')
     bot = await start(load_entry(folder))
