@@ -39,7 +39,7 @@ class WireServer:
     def __init__(self, folder: Path | None = None, *, hello_limit_s: float = HELLO_LIMIT_S) -> None:
         """`folder` is made if need be; by default a new one under the system's folder for temporary files.
 
-        ValueError if the path of the socket would be too long for the system.
+        ValueError if the path of the socket would be too long for the system, or cannot be an address.
         """
         self._folder = folder
         self._hello_limit_s = hello_limit_s
@@ -164,3 +164,5 @@ def _check_path(path: Path) -> None:
             f"the socket path {path} has {size} bytes, a unix socket takes {MAX_SOCKET_PATH_BYTES}:"
             " choose a shorter folder, such as one under /tmp"
         )
+    if "%" in str(path):
+        raise ValueError(f"the socket path {path} has a '%', which gRPC takes for an escape: choose another folder")

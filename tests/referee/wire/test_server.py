@@ -123,6 +123,11 @@ async def test_a_stream_that_closes_before_hello_is_ended(wire: Any) -> None:
     assert (await client.status())[0] is grpc.StatusCode.INVALID_ARGUMENT
 
 
+def test_a_folder_that_cannot_stand_in_an_address_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has a '%'"):
+        WireServer(tmp_path / "a%20b")
+
+
 async def test_strangers_do_not_disturb_a_session(wire: Any) -> None:
     client, session = await wire.session()
     for _ in range(20):
