@@ -115,6 +115,7 @@ class Journal:
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         line, chain = seal(self._chain, dumps([kind, at, fields])[:-1])
         data = line.encode("ascii")
+        self._check_place()
         try:
             view, written = memoryview(data), 0
             while written < len(data):
@@ -127,6 +128,20 @@ class Journal:
                 self.close()  # nothing may follow what could not be cut off
             raise self._trouble(error) from error
         self._chain, self._size = chain, self._size + len(data)
+
+    def _check_place(self) -> None:
+        """PlatformError if what is open is no longer what lies there: nobody would ever read what is written."""
+        if self._fd < 0:
+            return
+        try:
+            there = os.path.samestat(os.fstat(self._fd), self.path.stat())
+        except OSError:
+            there = False
+        if not there:
+            raise PlatformError(
+                f"{self.path} was removed or replaced while the tournament runs",
+                "put the run folder back and run the same command again, or start a new run with --new",
+            )
 
     def close(self) -> None:
         if self._fd >= 0:

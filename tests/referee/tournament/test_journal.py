@@ -120,3 +120,15 @@ def test_a_journal_that_cannot_be_opened_leaves_no_file_open(tmp_path, monkeypat
     with pytest.raises(PlatformError):
         Journal(tmp_path / "tournament.jsonl", JournalText())
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_journal_that_was_taken_away_is_missed_at_the_next_event(tmp_path, replaced):
+    path = tmp_path / "tournament.jsonl"
+    with Journal(path, JournalText()) as journal:
+        journal.append("created", format=1)
+        path.unlink()
+        if replaced:
+            path.touch()
+        with pytest.raises(PlatformError, match="removed or replaced"):
+            journal.append("finished", rated=1, missing=0)
