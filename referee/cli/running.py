@@ -9,6 +9,7 @@ from referee.cli.errors import ExitCode
 from referee.cli.indexer import Indexer
 from referee.cli.output import console, duration, one_line, plural, print_json, print_standings
 from referee.cli.progress import ProgressReport
+from referee.process.orphans import Household
 from referee.tournament.config import Tournament
 from referee.tournament.executor import Executor
 from referee.tournament.folder import RunFolder, choose_folder
@@ -35,6 +36,7 @@ def play_tournament(
             workers=min(workers, missing),
             log=folder.worker_log,
             lock_fd=lock_fd,
+            household=Household(),
         )
 
     with ProgressReport(tournament.config.name, indexer.add, quiet=quiet or as_json) as report:

@@ -15,6 +15,7 @@ from typing import Any, Self
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
 from referee.process.entry import Entry
+from referee.process.orphans import Household
 from referee.tournament import messages
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import MatchLost
@@ -29,13 +30,20 @@ KILL_LIMIT_S = 5.0
 MAX_FAILED_STARTS = 3
 """So many in a row end the run: nothing can be played here."""
 
+GUARDIANS_S = 2.0
+"""What guardians of killed workers get to end their bots, at the end of the run."""
+
+_GUARDIANS_LOOKS = 100
 _BACK_OFF_S = 0.1
 _MAX_BACK_OFF_S = 5.0
 _LOG_TAIL_BYTES = 4096
 
 
 class LocalExecutor:
-    """`workers` processes, started when first needed. Their stderr goes to `log`, appended."""
+    """`workers` processes, started when first needed. Their stderr goes to `log`, appended.
+
+    With a `household`, one of a process that has no other children, nothing below this process is left at the end.
+    """
 
     def __init__(
         self,
@@ -46,6 +54,7 @@ class LocalExecutor:
         log: Path,
         lock_fd: int | None = None,
         command: Sequence[str] = COMMAND,
+        household: Household | None = None,
     ) -> None:
         self.slots = workers
         self._entries = tuple(entries)
@@ -53,6 +62,7 @@ class LocalExecutor:
         self._log = log
         self._lock_fd = lock_fd
         self._command = command
+        self._household = household
         self._sockets = Path()
         self._workers: list[_Worker] = []
         self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
@@ -80,6 +90,8 @@ class LocalExecutor:
             await asyncio.gather(*[worker.stop() for worker in self._workers])
         finally:
             self.kill()
+            if self._household is not None:
+                await _sweep(self._household)
             shutil.rmtree(self._sockets, ignore_errors=True)
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
@@ -92,6 +104,15 @@ class LocalExecutor:
     def kill(self) -> None:
         for worker in self._workers:
             worker.kill()
+
+
+async def _sweep(household: Household) -> None:
+    """After the last worker. Guardians that have lost theirs are given a moment to do their work."""
+    for _ in range(_GUARDIANS_LOOKS):
+        if not household.tidy():
+            break
+        await asyncio.sleep(GUARDIANS_S / _GUARDIANS_LOOKS)
+    household.sweep()
 
 
 class _Worker:

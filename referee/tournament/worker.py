@@ -19,7 +19,7 @@ from referee.match.spec import MatchSpec
 from referee.match.table import Table
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.names import BotNameError
-from referee.process.orphans import Household
+from referee.process.orphans import Household, wake_when_parent_dies
 from referee.tournament import messages
 from referee.tournament.messages import Setup
 
@@ -160,6 +160,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
+    wake_when_parent_dies()
     link = Link(incoming, outgoing)
     with suppress(BrokenPipeError):  # the runner is gone
         asyncio.run(serve(link))

@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import pytest
 
@@ -229,3 +231,54 @@ async def test_a_folder_for_sockets_that_cannot_be_made_is_told(make_tournament,
             make_tournament().entries, tmp_path / "matches", workers=1, log=tmp_path / "w.log"
         ).__aenter__()
     assert "TMPDIR" in caught.value.next_step
+
+
+def test_what_dead_workers_leave_is_swept_at_the_end(tmp_path):
+    """In a process of its own, since it becomes a subreaper."""
+    worker = tmp_path / "worker.py"
+    worker.write_text(
+        textwrap.dedent(ANSWER)
+        + textwrap.dedent(
+            """
+            if os.fork() == 0:
+                os.setsid()
+                open("daemon.pid", "w").write(str(os.getpid()))
+                os.closerange(0, 3)
+                os.execve("/bin/sleep", ["sleep", "600"], {})
+            while not os.path.exists("daemon.pid") or not open("daemon.pid").read():
+                time.sleep(0.01)
+            os._exit(1)
+            """
+        )
+    )
+    runner = """
+        import asyncio, sys
+        from pathlib import Path
+        from referee.process.orphans import Household
+        from referee.tournament import local
+        from referee.tournament.errors import PlatformError
+
+        async def main():
+            here = Path(sys.argv[1])
+            local.GUARDIANS_S = 0.1
+            made = local.LocalExecutor(
+                (), here, workers=1, log=here / "log", command=(sys.executable, "worker.py"), household=Household()
+            )
+            async with made as executor:
+                try:
+                    await executor.play(None, 5)
+                except PlatformError:
+                    print(Path(f"/proc/{Path('daemon.pid').read_text()}").exists())
+
+        asyncio.run(main())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(runner), str(tmp_path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert not Path(f"/proc/{(tmp_path / 'daemon.pid').read_text()}").exists()

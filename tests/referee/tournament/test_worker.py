@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -112,6 +113,37 @@ def test_a_worker_whose_runner_has_gone_ends_in_the_midst_of_a_match(worker, cup
         assert time.monotonic() - began < 5
         time.sleep(0.02)
     assert not (tmp_path / "s").exists()
+
+
+def test_a_stopped_worker_wakes_up_when_its_runner_is_killed(tmp_path):
+    """Stopped it would see no end of its input, and keep its bots for ever."""
+    code = (
+        "import subprocess, sys, time\n"
+        "worker = subprocess.Popen([sys.executable, '-P', '-m', 'referee.tournament.worker'], stdin=subprocess.PIPE)\n"
+        "print(worker.pid, flush=True)\n"
+        "time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as runner:
+        pid = int(runner.stdout.readline())
+        wait_until(lambda: Path(f"/proc/{pid}/fd/0").readlink() == Path("/dev/null"))  # its main is at work
+        wait_until(lambda: len(list(Path(f"/proc/{pid}/task").iterdir())) > 1)  # and reads
+        os.kill(pid, signal.SIGSTOP)
+        runner.kill()
+    wait_until(lambda: not Path(f"/proc/{pid}").exists() or state_of(pid) == "Z")
+
+
+def wait_until(true, limit_s=15):
+    deadline = time.monotonic() + limit_s
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def state_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"
 
 
 def bots_of(folder: Path) -> list[int]:
