@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -18,6 +19,9 @@ BotMessage: TypeAlias = pb.BotMessage
 
 WRITE_LIMIT_S = 5.0
 """A bot that lets a message to it wait so long does not read its stream."""
+
+WRITE_END_S = 0.5
+"""How long the end of a call waits for a write under way."""
 
 MAX_WAITING_MESSAGES = 1024
 MAX_IDLE_MESSAGES = 100
@@ -66,6 +70,8 @@ class Session:
         self._idle_messages = 0
         self._outbox: deque[bytes] = deque()
         self._writing = False
+        self._write_over = asyncio.Event()
+        self._write_over.set()
         self._stuck: asyncio.TimerHandle | None = None
         self._reading: asyncio.Task[Any] | None = None
         self._aborting: asyncio.Task[None] | None = None
@@ -133,6 +139,10 @@ class Session:
             self._aborting = self._loop.create_task(self._abort(code, explanation))
 
     async def _abort(self, code: grpc.StatusCode, explanation: str) -> None:
+        # A status that meets the first write under way is lost, and the bot's call would never end.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(WRITE_END_S):
+                await self._write_over.wait()
         try:
             async with asyncio.timeout(self._write_limit_s):
                 await self._context.abort(code, explanation)
@@ -145,10 +155,12 @@ class Session:
         if self._outbox and not self.ended.done():
             self._stuck = self._loop.call_later(self._write_limit_s, self._does_not_read)
             self._writing = True
+            self._write_over.clear()
             EagerRun(self._context.write(self._outbox.popleft()), self._written)
 
     def _written(self, error: BaseException | None) -> None:
         self._writing = False
+        self._write_over.set()
         if self._stuck is not None:
             self._stuck.cancel()
         if error is not None:

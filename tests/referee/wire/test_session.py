@@ -120,6 +120,14 @@ async def test_a_call_can_be_ended_with_an_explanation(wire: Any) -> None:
     assert session.ended.result() is StreamEnd.CLOSED_BY_REFEREE
 
 
+@pytest.mark.parametrize("number", range(40))
+async def test_a_call_that_is_ended_at_once_gets_its_status_each_time(wire: Any, number: int) -> None:
+    """One in fifty got none while the write of Welcome was still being settled."""
+    client, session = await wire.session()
+    await session.close(grpc.StatusCode.FAILED_PRECONDITION, "this match is toy")
+    assert await client.status() == (grpc.StatusCode.FAILED_PRECONDITION, "this match is toy")
+
+
 async def test_sessions_do_not_wait_for_each_other(wire: Any) -> None:
     blocked_client, blocked = await wire.session("a")
     client, session = await wire.session("b")
