@@ -18,7 +18,6 @@ def make_app() -> typer.Typer:
     """The whole command line."""
     app = typer.Typer(
         name="crosstown",
-        no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -36,8 +35,14 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.exit(run_command(sys.argv[1:] if words is None else words))
 
 
+GROUPS = ("games", "matches")
+"""Commands that only hold others."""
+
+
 def run_command(words: Sequence[str]) -> int:
     """Run one command line and return its exit code. Errors are printed, tracebacks only with --debug."""
+    if not words or (len(words) == 1 and words[0] in GROUPS):
+        words = [*words, "--help"]
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

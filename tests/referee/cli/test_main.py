@@ -15,6 +15,13 @@ def test_the_version(crosstown):
     assert (printed.code, printed.out.strip()) == (0, f"crosstown {version('crosstown')}")
 
 
+@pytest.mark.parametrize("words", [(), ("matches",), ("games",)])
+def test_a_command_without_words_says_what_there_is(crosstown, words):
+    printed = crosstown(*words)
+    assert printed.code == 0
+    assert "\nCommands:\n" in printed.out
+
+
 def test_help_names_every_command_and_exit_code(crosstown):
     printed = crosstown("--help")
     assert printed.code == 0
