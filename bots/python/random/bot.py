@@ -14,7 +14,8 @@ class RandomBot(Bot):
         match.store = Random(f"{match.bot_seed}-{self.options['salt']}")
 
     def choose(self, turn: Turn) -> int:
-        return turn.match.store.randrange(turn.legal_count)
+        luck: Random = turn.match.store
+        return luck.randrange(turn.legal_count)
 
 
 run(RandomBot)
