@@ -55,6 +55,8 @@ def read_record(path: Path) -> Record:
     """
     problems: list[Problem] = []
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for without end
+            raise RecordError(f"cannot read the record {path}: it is not an ordinary file")
         data = path.read_bytes()
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error

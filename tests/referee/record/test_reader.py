@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -246,3 +247,10 @@ def test_a_footer_that_forgets_a_seat_is_a_problem_of_its_line(closed: Path, tmp
         (2, f"the footer has {field} of 1 seats, not of 2")
     ]
     assert not found.complete
+
+
+def test_a_pipe_that_is_named_like_a_record_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "m000000-00000000.jsonl.gz"
+    os.mkfifo(path)
+    with pytest.raises(RecordError, match="not an ordinary file"):
+        read_record(path)
