@@ -86,7 +86,17 @@ async def test_two_honest_bots_play_to_the_end(hall: Hall) -> None:
     assert sorted(result.ranking) in ([1, 1], [1, 2])
     assert result.decisions == sum(isinstance(line, Answer) for line in record.lines)
     assert record.complete
-    assert all(stats.cpu_us > 0 for stats in result.seat_stats)
+
+
+async def test_the_processor_time_of_bots_is_measured(hall: Hall) -> None:
+    """Over some matches: a few answers of a quick bot can lie below what the system's clock of a process tells."""
+    used_us = [0, 0]
+    for _ in range(10):
+        result, _ = await hall.play(hall.entry(), hall.entry())
+        used_us = [used + stats.cpu_us for used, stats in zip(used_us, result.seat_stats, strict=True)]
+        if min(used_us) > 0:
+            break
+    assert min(used_us) > 0
 
 
 FAULTS = [
