@@ -3,15 +3,14 @@
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from referee.games import registry
 from referee.games.api import Game, resolve_options
+from referee.games.registry import get_game
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,15 +27,9 @@ def bench() -> ModuleType:
 
 
 @pytest.fixture
-def shipped(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Game]:
-    """A shipped game by id, for tests and bots alike, whether or not it has an entry point yet."""
-
-    def find(game_id: str) -> Game:
-        game: Game = import_module(f"referee.games.{game_id}").GAME
-        return game
-
-    monkeypatch.setattr(registry, "get_game", find)
-    return find
+def shipped() -> Callable[[str], Game]:
+    """A shipped game by id."""
+    return get_game
 
 
 @pytest.fixture
