@@ -14,6 +14,9 @@ Order of a session:
   ref -> Decide            bot -> Move | Resign   per decision
   ref -> MatchEnd                                 per match
   ref -> Bye                                      then the bot closes its side
+A remote bot whose connection broke may come back within Welcome.reconnect_us: it opens a new stream with its token and
+Hello.session; Welcome is followed by what was not delivered, and by MatchStart or Decide again where its answer is
+still awaited. No deadline moves.
 A handshake that fails ends the call with a status whose message says what was wrong and what was expected.
 
 Field numbers never change meaning. Unknown fields are ignored by both sides.
@@ -130,6 +133,7 @@ class Hello(_message.Message):
     WANTS_UPDATES_FIELD_NUMBER: _builtins.int
     OMIT_LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     OMIT_OBSERVATION_FIELD_NUMBER: _builtins.int
+    SESSION_FIELD_NUMBER: _builtins.int
     protocol: _builtins.int
     """The wire version the bot speaks: 1."""
     token: _builtins.str
@@ -148,9 +152,11 @@ class Hello(_message.Message):
     """Do not send Decide.legal_actions: the bot needs only legal_count, or makes its own list."""
     omit_observation: _builtins.bool
     """Do not send Decide.observation."""
+    session: _builtins.str
+    """Welcome.session of the stream before this one, by which a remote bot comes back. Empty in the first Hello."""
     @_builtins.property
     def games(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of the games it plays. Empty: any game (a bot that answers with an index can)."""
+        """Ids of the games it plays. Empty, or with "*" in it: any game (a bot that answers with an index can)."""
 
     def __init__(
         self,
@@ -165,10 +171,11 @@ class Hello(_message.Message):
         wants_updates: _builtins.bool = ...,
         omit_legal_actions: _builtins.bool = ...,
         omit_observation: _builtins.bool = ...,
+        session: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "max_parallel_matches", b"max_parallel_matches", "name", b"name", "omit_legal_actions", b"omit_legal_actions", "omit_observation", b"omit_observation", "protocol", b"protocol", "token", b"token", "version", b"version", "wants_text", b"wants_text", "wants_updates", b"wants_updates"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "max_parallel_matches", b"max_parallel_matches", "name", b"name", "omit_legal_actions", b"omit_legal_actions", "omit_observation", b"omit_observation", "protocol", b"protocol", "session", b"session", "token", b"token", "version", b"version", "wants_text", b"wants_text", "wants_updates", b"wants_updates"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -182,8 +189,14 @@ class Welcome(_message.Message):
 
     PROTOCOL_FIELD_NUMBER: _builtins.int
     LIMITS_FIELD_NUMBER: _builtins.int
+    SESSION_FIELD_NUMBER: _builtins.int
+    RECONNECT_US_FIELD_NUMBER: _builtins.int
     protocol: _builtins.int
     """The wire version the referee speaks."""
+    session: _builtins.str
+    """What a remote bot sends as Hello.session when its connection broke. Empty where it cannot come back."""
+    reconnect_us: _builtins.int
+    """How long after its connection broke a bot may come back, microseconds. 0: a broken stream ends the session."""
     @_builtins.property
     def limits(self) -> Global___Limits: ...
     def __init__(
@@ -191,10 +204,12 @@ class Welcome(_message.Message):
         *,
         protocol: _builtins.int = ...,
         limits: Global___Limits | None = ...,
+        session: _builtins.str = ...,
+        reconnect_us: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "protocol", b"protocol"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "protocol", b"protocol", "reconnect_us", b"reconnect_us", "session", b"session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -210,6 +225,7 @@ class Limits(_message.Message):
     MAX_NOTE_BYTES_FIELD_NUMBER: _builtins.int
     MAX_OUTPUT_BYTES_FIELD_NUMBER: _builtins.int
     READY_US_FIELD_NUMBER: _builtins.int
+    FROZEN_OFF_TURN_FIELD_NUMBER: _builtins.int
     max_message_bytes: _builtins.int
     """Largest message the referee takes, bytes."""
     max_note_bytes: _builtins.int
@@ -218,6 +234,8 @@ class Limits(_message.Message):
     """Captured stdout and stderr that is kept, bytes each; the middle of more is dropped, without penalty."""
     ready_us: _builtins.int
     """Time from MatchStart to Ready, microseconds."""
+    frozen_off_turn: _builtins.bool
+    """The process is stopped while it is not asked anything."""
     def __init__(
         self,
         *,
@@ -225,10 +243,11 @@ class Limits(_message.Message):
         max_note_bytes: _builtins.int = ...,
         max_output_bytes: _builtins.int = ...,
         ready_us: _builtins.int = ...,
+        frozen_off_turn: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_message_bytes", b"max_message_bytes", "max_note_bytes", b"max_note_bytes", "max_output_bytes", b"max_output_bytes", "ready_us", b"ready_us"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["frozen_off_turn", b"frozen_off_turn", "max_message_bytes", b"max_message_bytes", "max_note_bytes", b"max_note_bytes", "max_output_bytes", b"max_output_bytes", "ready_us", b"ready_us"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -293,29 +312,56 @@ Global___MatchStart: _TypeAlias = MatchStart  # noqa: Y015
 
 @_typing.final
 class Clock(_message.Message):
-    """Time limits, microseconds. 0 in a limit: none of that kind."""
+    """Time limits, microseconds. 0 in a limit: none of that kind. One of three ways: a limit for every decision; the same
+    with a bank for the match, from which comes what a decision takes above its limit; or a total for the match, to which
+    each answer adds the increment.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     FIRST_MOVE_US_FIELD_NUMBER: _builtins.int
     MOVE_US_FIELD_NUMBER: _builtins.int
     LEFT_US_FIELD_NUMBER: _builtins.int
+    BANK_US_FIELD_NUMBER: _builtins.int
+    BANK_LEFT_US_FIELD_NUMBER: _builtins.int
+    TOTAL_US_FIELD_NUMBER: _builtins.int
+    TOTAL_LEFT_US_FIELD_NUMBER: _builtins.int
+    INCREMENT_US_FIELD_NUMBER: _builtins.int
+    MARGIN_US_FIELD_NUMBER: _builtins.int
     first_move_us: _builtins.int
     """For a seat's first decision of the match."""
     move_us: _builtins.int
-    """For every other decision."""
+    """For every other decision. Full again for each."""
     left_us: _builtins.int
-    """In Decide: what is left for this decision when the message is sent."""
+    """In Decide: what is left for this decision when the message is sent, with all that the bank or the total can give."""
+    bank_us: _builtins.int
+    """The bank at the start of the match."""
+    bank_left_us: _builtins.int
+    """In Decide: what is left of the bank."""
+    total_us: _builtins.int
+    """The total at the start of the match."""
+    total_left_us: _builtins.int
+    """In Decide: what is left of the total."""
+    increment_us: _builtins.int
+    """What each answer adds to the total."""
+    margin_us: _builtins.int
+    """What a decision may last above all that, for the way of the messages; it is never counted as used."""
     def __init__(
         self,
         *,
         first_move_us: _builtins.int = ...,
         move_us: _builtins.int = ...,
         left_us: _builtins.int = ...,
+        bank_us: _builtins.int = ...,
+        bank_left_us: _builtins.int = ...,
+        total_us: _builtins.int = ...,
+        total_left_us: _builtins.int = ...,
+        increment_us: _builtins.int = ...,
+        margin_us: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_move_us", b"first_move_us", "left_us", b"left_us", "move_us", b"move_us"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bank_left_us", b"bank_left_us", "bank_us", b"bank_us", "first_move_us", b"first_move_us", "increment_us", b"increment_us", "left_us", b"left_us", "margin_us", b"margin_us", "move_us", b"move_us", "total_left_us", b"total_left_us", "total_us", b"total_us"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -370,7 +416,9 @@ class Decide(_message.Message):
     events: _builtins.bytes
     """The game's Events message: what this seat saw happen since the last message to it."""
     last_latency_us: _builtins.int
-    """What the referee measured for this seat's previous answer in this match, microseconds."""
+    """What the referee measured for this seat's previous answer in this match, microseconds: from sending the question to
+    reading the answer.
+    """
     @_builtins.property
     def clock(self) -> Global___Clock: ...
     @_builtins.property
