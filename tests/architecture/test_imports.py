@@ -18,9 +18,10 @@ PACKAGES = {
 ALLOWED = {
     "referee.games.api": set(),
     "referee.games.keyed": {"referee.games.api"},
+    "referee.games.drawing": {"referee.games.api", "referee.games.drawing"},
     "referee.games.registry": {"referee.games.api"},
     "referee.games.conformance": {"referee.games"},
-    "referee.games": {"referee.games.api", "crosstown_proto"},
+    "referee.games": {"referee.games.api", "referee.games.drawing", "crosstown_proto"},
     "referee.process": {"referee.process"},
     "referee.record": {"referee.record", "referee.games"},
     "referee.wire": {"referee.wire", "referee.games", "crosstown_proto"},

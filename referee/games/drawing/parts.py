@@ -1,0 +1,76 @@
+"""Elements of a drawing as text. Lengths are units of the view box; a board is 400 wide, so that one is a pixel of a
+phone. Colours are classes of the style sheet, never attributes."""
+
+from collections.abc import Iterable
+
+from referee.games.drawing.look import Look
+from referee.games.drawing.spots import Spots
+from referee.games.drawing.style import stylesheet
+from referee.games.drawing.text import cut, escaped, width_of
+
+WIDTH = 400
+_FULL = 0.85
+
+
+def number(value: float) -> str:
+    """Two decimals at most, no zeros behind."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def text(x: float, y: float, content: str, *, size: float = 11, css: str = "ink", width: float = 0) -> str:
+    """One line; `y` is its base line. What is wider than `width` is cut, and what nearly is, is held to it."""
+    held = ""
+    if width:
+        content = cut(content, size, width)
+        needed = width_of(content, size)
+        if needed > _FULL * width:
+            held = f' textLength="{number(float(needed))}" lengthAdjust="spacingAndGlyphs"'
+    return f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" class="{css}"{held}>{escaped(content)}</text>'
+
+
+def rect(x: float, y: float, width: float, height: float, css: str, *, radius: float = 0) -> str:
+    corner = f' rx="{number(radius)}"' if radius else ""
+    return (
+        f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"{corner}'
+        f' class="{css}"/>'
+    )
+
+
+def circle(x: float, y: float, radius: float, css: str) -> str:
+    return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" class="{css}"/>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, css: str, *, width: float = 1) -> str:
+    return (
+        f'<line x1="{number(x1)}" y1="{number(y1)}" x2="{number(x2)}" y2="{number(y2)}"'
+        f' stroke-width="{number(width)}" class="{css}"/>'
+    )
+
+
+def polygon(points: Iterable[tuple[float, float]], css: str) -> str:
+    corners = " ".join(f"{number(x)},{number(y)}" for x, y in points)
+    return f'<polygon points="{corners}" class="{css}"/>'
+
+
+def path(commands: str, css: str, *, width: float = 0) -> str:
+    stroke = f' stroke-width="{number(width)}"' if width else ""
+    return f'<path d="{commands}" class="{css}"{stroke}/>'
+
+
+def moved(x: float, y: float, content: str, *, turn: float = 0) -> str:
+    """`content` with its origin at (x, y), turned clockwise by `turn` degrees."""
+    turned = f" rotate({number(turn)})" if turn else ""
+    return f'<g transform="translate({number(x)} {number(y)}){turned}">{content}</g>'
+
+
+def picture(
+    width: float, height: float, *, title: str, description: str, look: Look, spots: Spots, content: Iterable[str]
+) -> str:
+    """The whole drawing. It has no ids, so that any number of them can stand on one page."""
+    role = "group" if spots.buttons else "img"
+    style = f"<style>{stylesheet(look.theme)}</style>" if look.styled else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="ct-board" viewBox="0 0 {number(width)} {number(height)}"'
+        f' role="{role}" aria-label="{escaped(title)}"><title>{escaped(title)}</title>'
+        f"<desc>{escaped(description)}</desc>{style}{rect(0, 0, width, height, 'paper')}{''.join(content)}</svg>"
+    )

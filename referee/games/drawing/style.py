@@ -1,0 +1,62 @@
+"""The style sheet of all boards. All of it is below the class `ct-board`, so it touches nothing else on a page."""
+
+from collections.abc import Mapping
+from functools import cache
+
+from referee.games.drawing.palette import DARK, FILLS, GROUNDS, INKS, LIGHT
+
+THEMES = ("auto", "light", "dark")
+
+_RULES = (
+    "{font-family:ui-sans-serif,system-ui,'Segoe UI','Liberation Sans',Arial,sans-serif}",
+    " text{dominant-baseline:auto;pointer-events:none}",
+    " .mono{font-family:ui-monospace,'Liberation Mono','DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}",
+    " .b{font-weight:700}",
+    " .m{text-anchor:middle}",
+    " .e{text-anchor:end}",
+    " .edge{stroke:$line;stroke-width:1}",
+    " .rim{stroke:$ink;stroke-width:1}",
+    " .hole{fill:none}",
+    " .dash{stroke-dasharray:3 2}",
+    " .gone{opacity:.45}",
+    " .halo{fill:none;stroke:none;stroke-linejoin:round;pointer-events:all}",
+    " .now>.halo{stroke:$now;stroke-width:2.5}",
+    " .can{cursor:pointer}",
+    " .can>.halo{stroke:$can;stroke-width:2;stroke-dasharray:4 2}",
+    " .can:hover>.halo,.ct-board .can:focus>.halo{stroke-width:4;stroke-dasharray:none}",
+    " .can:focus{outline:none}",
+)
+
+
+@cache
+def stylesheet(theme: str = "auto") -> str:
+    """CSS. With theme 'light' or 'dark' the colours are written out, for programs that know no custom properties."""
+    if theme == "auto":
+        rules = [
+            f".ct-board{{{_properties(LIGHT)}}}",
+            f"@media (prefers-color-scheme:dark){{.ct-board{{{_properties(DARK)}}}}}",
+            f".ct-light .ct-board,.ct-board.ct-light{{{_properties(LIGHT)}}}",
+            f".ct-dark .ct-board,.ct-board.ct-dark{{{_properties(DARK)}}}",
+        ]
+        colours = {name: f"var(--ct-{name})" for name in LIGHT}
+    else:
+        rules, colours = [], dict({"light": LIGHT, "dark": DARK}[theme])
+    rules += [f".ct-board{_coloured(rule, colours)}" for rule in _RULES]
+    for name in (*GROUNDS, *INKS, "line", "can", "now"):
+        rules.append(f".ct-board .{name}{{fill:{colours[name]}}}")
+        rules.append(f".ct-board .s-{name}{{stroke:{colours[name]}}}")
+    for name, (fill, ink) in FILLS.items():
+        rules.append(f".ct-board .f-{name}{{fill:{fill}}}")
+        rules.append(f".ct-board .s-{name}{{stroke:{fill}}}")
+        rules.append(f".ct-board .on-{name}{{fill:{ink}}}")
+    return "\n".join(rules) + "\n"
+
+
+def _properties(colours: Mapping[str, str]) -> str:
+    return ";".join(f"--ct-{name}:{colour}" for name, colour in colours.items())
+
+
+def _coloured(rule: str, colours: Mapping[str, str]) -> str:
+    for name, colour in colours.items():
+        rule = rule.replace(f"${name}", colour)
+    return rule
