@@ -17,8 +17,10 @@ from typing import Self
 from referee.process.drain import Drain
 from referee.process.entry import Entry
 from referee.process.exit import Exit
+from referee.process.freezer import Freezer
 from referee.process.launch import environment, guardian_argv
 from referee.process.limits import ProcessLimits
+from referee.process.meter import Meter
 from referee.process.orphans import Household, end_marked, reap
 from referee.process.output import Capture, Output
 
@@ -65,6 +67,8 @@ class BotProcess:
         self._scratch = scratch
         self._household = household
         self._guardian = guardian
+        self._meter = Meter(guardian.pid)
+        self._freezer = Freezer(self._meter)
         self._received = b""
         self._faulted = False
         self._finished = False
@@ -175,14 +179,24 @@ class BotProcess:
         )
 
     def cpu_ns(self) -> int | None:
-        """User and system time of the bot's process, all threads, without its children. None when it is gone."""
-        if self._exited.done():
-            return None
-        try:
-            # The kernel's id for the CPU clock of a process, as clock_getcpuclockid(3) makes it.
-            return time.clock_gettime_ns((~self.pid << 3) | 2)
-        except OSError:
-            return None
+        """User and system time of the bot and its descendants, all threads. None when it is gone."""
+        return None if self._exited.done() else self._meter.cpu_ns()
+
+    def run_delay_ns(self) -> int | None:
+        """How long the bot's threads were ready to run and got no processor, summed. None when it is gone.
+
+        Never falls. A wait that still goes on is counted when it ends, so ask again once the bot has run.
+        """
+        return None if self._exited.done() else self._meter.run_delay_ns()
+
+    def freeze(self) -> None:
+        """Stops the bot and its descendants where they are, until `thaw`. Returns at once; harmless when it is gone."""
+        if not self._exited.done():
+            self._freezer.freeze()
+
+    def thaw(self) -> None:
+        """They run again when this returns. `stop` and `kill` end a frozen bot as any other."""
+        self._freezer.thaw()
 
     async def stop(self, grace_s: float) -> Exit:
         """Asks the bot to end (SIGTERM), gives it `grace_s`, then kills all of it. Returns when nothing is left.
@@ -191,6 +205,7 @@ class BotProcess:
         """
         try:
             if grace_s > 0 and not self._gone.done():
+                self._freezer.thaw()
                 self._tell(b"t")
                 await asyncio.wait([self._gone], timeout=grace_s)
         finally:
@@ -245,10 +260,10 @@ class BotProcess:
                 self.pid = int(pid)
                 if not self._started.done():
                     self._started.set_result(None)
-            case ["exit", code, cpu_us]:
-                self._set_exit(Exit(int(code), None, int(cpu_us)))
-            case ["signal", number, cpu_us]:
-                self._set_exit(Exit(None, int(number), int(cpu_us), guardian_lost=self._faulted))
+            case ["exit" | "signal" as word, number, cpu_us, peak_bytes, oom]:
+                code, signalled = (int(number), None) if word == "exit" else (None, int(number))
+                lost = self._faulted and signalled is not None
+                self._set_exit(Exit(code, signalled, int(cpu_us), lost, oom == "1", int(peak_bytes)))
             case ["failed", number, step]:
                 self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}")
             case _:
@@ -279,6 +294,7 @@ class BotProcess:
         self._finished = True
         self._drain.take_what_is_there()
         self._drain.close()
+        self._meter.close()
         self._loop.remove_reader(self._control)
         self._control.close()
         self._fail("its guardian ended before the bot started")

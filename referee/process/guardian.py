@@ -6,8 +6,8 @@ of its own and then waits. As a subreaper it inherits every double-forked or set
 tree under it is always the whole of it. When the referee says so, dies, or the bot exits, nothing of that tree stays.
 
 From the referee: `t` asks the bot to end, `k` or end of file ends all. To the referee, one line each:
-`started PID`, `failed ERRNO STEP`, `exit CODE CPU_US`, `signal NUMBER CPU_US`, `fault TEXT`.
-End of file means that nothing is left.
+`started PID`, `failed ERRNO STEP`, `exit CODE CPU_US PEAK OOM`, `signal NUMBER CPU_US PEAK OOM`, `fault TEXT`;
+PEAK in bytes, OOM 0 or 1. End of file means that nothing is left.
 """
 
 # Imports decide start time and memory. `signal` alone costs 5 ms (it builds enums), so its C core is used here, and
@@ -186,7 +186,8 @@ class Guardian:
                 self.exited = True
                 code = os.waitstatus_to_exitcode(status)
                 cpu_us = int((usage.ru_utime + usage.ru_stime) * 1_000_000)
-                report(b"exit %d %d" % (code, cpu_us) if code >= 0 else b"signal %d %d" % (-code, cpu_us))
+                word, number = (b"exit", code) if code >= 0 else (b"signal", -code)
+                report(b"%s %d %d %d 0" % (word, number, cpu_us, usage.ru_maxrss * 1024))
 
     def end_all(self) -> None:
         """Returns when no descendant is left: as a subreaper, this process then has no child."""
