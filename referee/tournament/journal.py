@@ -6,22 +6,22 @@ Each line is `[kind, time, {...}, chain]`:
     resumed    how many matches were there, which files were set aside
     void       a match that did not count: match, place, attempt, reason, detail
     given_up   a match that stayed void through all attempts
-    breaker    an entry that does not start: its matches are not tried any more
     stopped    the runner ended before the schedule did: why
     finished   matches rated and given up
+
+and the controls (`referee.record.control`), which change what counts.
 
 A write that was cut by a kill or a full disk leaves a partial last line, which is dropped.
 """
 
-import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from referee.record.format import CHAIN_START, dumps, next_chain, open_line, seal
+from referee.record.control import Control, JournalDamage, JournalLine, control_fields, controls_of, read_lines
+from referee.record.format import CHAIN_START, dumps, seal
 from referee.tournament.errors import JournalError, PlatformError
 
 CREATED = "created"
@@ -29,24 +29,22 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class JournalEvent:
-    """One line; `at` is UTC, ISO 8601."""
-
-    kind: str
-    at: str
-    fields: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class JournalText:
-    """A journal as read: its events, the chain after them, and the length of their lines in bytes."""
+    """A journal as read: its events, the controls among them, the chain after them and their length in bytes."""
 
-    events: tuple[JournalEvent, ...] = ()
-    chain: str = CHAIN_START
-    size_bytes: int = 0
+    events: tuple[JournalLine, ...] = ()
+    controls: tuple[Control, ...] = ()
 
     @property
-    def created(self) -> JournalEvent | None:
+    def chain(self) -> str:
+        return self.events[-1].chain if self.events else CHAIN_START
+
+    @property
+    def size_bytes(self) -> int:
+        return self.events[-1].end if self.events else 0
+
+    @property
+    def created(self) -> JournalLine | None:
         """The first event; None while the run has not begun."""
         return self.events[0] if self.events else None
 
@@ -54,35 +52,19 @@ class JournalText:
 def read_journal(path: Path) -> JournalText:
     """The journal at `path`, empty if there is none. JournalError names the first line that is damaged."""
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return JournalText()
+        events = read_lines(path)
+        controls = controls_of(path, events)
+    except JournalDamage as error:
+        raise JournalError(
+            str(error), "restore the file from a copy, or start a new run beside this one with --new"
+        ) from None
     except OSError as error:
         raise PlatformError(f"cannot read {path}: {error.strerror}", "check the folder and its rights") from error
-    *whole, _partial = data.split(b"\n")
-    events: list[JournalEvent] = []
-    chain = CHAIN_START
-    size = 0
-    for number, raw in enumerate(whole, start=1):
-        try:
-            text = raw.decode("ascii")
-            body, stated = open_line(text)
-            chain = next_chain(chain, body)
-            kind, at, fields, _ = json.loads(text)
-            if stated != chain:
-                raise ValueError("it was changed, or a line before it was lost")
-            events.append(JournalEvent(str(kind), str(at), dict(fields)))
-        except (ValueError, TypeError) as error:
-            raise JournalError(
-                f"{path}:{number}: the journal is damaged: {error}",
-                "restore the file from a copy, or start a new run beside this one with --new",
-            ) from None
-        size += len(raw) + 1
     if events and (events[0].kind != CREATED or events[0].fields.get("format") != FORMAT):
         raise JournalError(
             f"{path}:1: expected a '{CREATED}' line of format {FORMAT}", "use the version of Crosstown that wrote it"
         )
-    return JournalText(tuple(events), chain, size)
+    return JournalText(events, controls)
 
 
 class Journal:
@@ -109,6 +91,10 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def control(self, control: Control) -> None:
+        """A control event, now; its `at` is not looked at. PlatformError as for `append`."""
+        self.append(control.kind, **control_fields(control))
 
     def append(self, kind: str, **fields: Any) -> None:
         """One event, now. PlatformError when it cannot be made durable; the file is then as before."""

@@ -1,0 +1,151 @@
+"""The journal of a tournament as readers need it: its lines, and the typed control events among them.
+
+`tournament.jsonl` is written by the runner (`referee.tournament.journal`). Each line is `[kind, time, {...}, chain]`,
+chained like the lines of a record. Some kinds are *controls*: decisions about the tournament that change what counts.
+They hold from a place in the schedule on, so that everything derived from them is the same for whoever derives it.
+
+    added       entry_id joins                       withdrawn   entry_id leaves, by its owner's or organiser's wish
+    breaker     entry_id was set aside for faults    disabled    entry_id leaves, because it must not go on
+    annulled    match_id does not count              rejudged    match_id counts with `ranking` instead of its own
+    decided     the run stopped here by its own statistics, or by its budget or precision
+
+For entries that leave, `choice` says what becomes of their matches: `keep` those played, `annul` all of them, or keep
+those played and score what they miss as `losses`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from referee.record.format import CHAIN_START, RecordError, next_chain, open_line
+
+ControlKind: TypeAlias = Literal["added", "withdrawn", "disabled", "breaker", "annulled", "rejudged", "decided"]
+Choice: TypeAlias = Literal["keep", "annul", "losses"]
+
+LEAVING: tuple[ControlKind, ...] = ("withdrawn", "disabled", "breaker")
+"""Kinds after which an entry plays no more."""
+
+_KINDS = get_args(ControlKind)
+_CHOICES = get_args(Choice)
+
+
+class JournalDamage(RecordError):
+    """A line of a journal that cannot be trusted. `line` counts from 1."""
+
+    def __init__(self, path: Path, line: int, why: str) -> None:
+        super().__init__(f"{path}:{line}: the journal is damaged: {why}")
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class JournalLine:
+    """One whole line; `at` is UTC, ISO 8601; `end` the offset in bytes after it, `chain` the chain there."""
+
+    kind: str
+    at: str
+    fields: Mapping[str, Any]
+    chain: str
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One decision about a tournament. `place` is the first index of the schedule for which it holds.
+
+    `entry_id` or `match_id` is what it is about, the other one ''. `name` is for people. `ranking` is per seat, for
+    `rejudged` only. `by` says who decided: a person, or the rule.
+    """
+
+    kind: ControlKind
+    place: int
+    entry_id: str = ""
+    match_id: str = ""
+    choice: Choice = "keep"
+    name: str = ""
+    by: str = ""
+    reason: str = ""
+    ranking: tuple[int, ...] = ()
+    at: str = ""
+
+
+def read_lines(path: Path) -> tuple[JournalLine, ...]:
+    """All whole lines of the journal at `path`; none if there is no file. A partial last line is dropped.
+
+    JournalDamage names the first line that was changed, lost or inserted. OSError if the file cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return ()
+    lines: list[JournalLine] = []
+    chain, end = CHAIN_START, 0
+    *whole, _partial = data.split(b"\n")
+    for number, raw in enumerate(whole, start=1):
+        try:
+            text = raw.decode("ascii")
+            body, stated = open_line(text)
+            chain = next_chain(chain, body)
+            kind, at, fields, _ = json.loads(text)
+            if stated != chain:
+                raise ValueError("it was changed, or a line before it was lost")
+            end += len(raw) + 1
+            lines.append(JournalLine(str(kind), str(at), dict(fields), chain, end))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise JournalDamage(path, number, str(error)) from None
+    return tuple(lines)
+
+
+def read_controls(path: Path) -> tuple[Control, ...]:
+    """The control events of the journal at `path`, in the order in which they were decided.
+
+    JournalDamage as for `read_lines`, and for a control event that lacks a field.
+    """
+    return controls_of(path, read_lines(path))
+
+
+def controls_of(path: Path, lines: tuple[JournalLine, ...]) -> tuple[Control, ...]:
+    """Those of `lines` that are controls. `path` is for messages."""
+    found: list[Control] = []
+    for number, line in enumerate(lines, start=1):
+        if line.kind in _KINDS:
+            try:
+                found.append(parse_control(line.kind, line.at, line.fields))
+            except (KeyError, TypeError, ValueError) as error:
+                raise JournalDamage(path, number, f"a '{line.kind}' line without a usable {error}") from None
+    return tuple(found)
+
+
+def control_fields(control: Control) -> dict[str, Any]:
+    """What a journal line says of a control besides its kind and time; inverse of `parse_control`."""
+    empty: tuple[object, ...] = ("", (), None)
+    fields = {name: value for name, value in asdict(control).items() if name not in ("kind", "at")}
+    return {name: value for name, value in fields.items() if value not in empty}
+
+
+def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
+    """KeyError, TypeError or ValueError, with the field's name, for what is no control."""
+    if kind not in _KINDS:
+        raise ValueError("kind")
+    if type(fields["place"]) is not int:
+        raise TypeError("place")
+    choice = fields.get("choice", "keep")
+    if choice not in _CHOICES:
+        raise ValueError("choice")
+    texts: dict[str, str] = {}
+    for name in ("entry_id", "match_id", "name", "by", "reason"):
+        texts[name] = fields.get(name, "")
+        if not isinstance(texts[name], str):
+            raise TypeError(name)
+    ranking = fields.get("ranking", [])
+    if not isinstance(ranking, list) or not all(type(rank) is int for rank in ranking):
+        raise TypeError("ranking")
+    return Control(
+        kind=kind,  # type: ignore[arg-type]  # one of _KINDS
+        place=fields["place"],
+        choice=choice,
+        ranking=tuple(ranking),
+        at=at,
+        **texts,
+    )
