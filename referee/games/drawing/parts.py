@@ -25,7 +25,8 @@ def text(x: float, y: float, content: str, *, size: float = 11, css: str = "ink"
         needed = width_of(content, size)
         if needed > _FULL * width:
             held = f' textLength="{number(float(needed))}" lengthAdjust="spacingAndGlyphs"'
-    return f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" class="{css}"{held}>{escaped(content)}</text>'
+    place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
+    return f'<text {place} class="{css}"{held}>{escaped(content)}</text>'
 
 
 def rect(x: float, y: float, width: float, height: float, css: str, *, radius: float = 0) -> str:
