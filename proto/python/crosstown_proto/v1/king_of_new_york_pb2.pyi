@@ -927,7 +927,7 @@ class Action(_message.Message):
         """Dice turned by cards."""
 
     @_builtins.property
-    def swap(self) -> Global___Swap:
+    def swap(self) -> Global___SwapDie:
         """Chameleon, turning a die."""
 
     @_builtins.property
@@ -1026,7 +1026,7 @@ class Action(_message.Message):
         place: Global___Place | None = ...,
         reroll: Global___Reroll | None = ...,
         convert: Global___Convert | None = ...,
-        swap: Global___Swap | None = ...,
+        swap: Global___SwapDie | None = ...,
         give_up: Global___GiveUp | None = ...,
         hail: Global___Hail | None = ...,
         resolve: Global___Resolve | None = ...,
@@ -1188,7 +1188,7 @@ class Convert(_message.Message):
 Global___Convert: _TypeAlias = Convert  # noqa: Y015
 
 @_typing.final
-class Swap(_message.Message):
+class SwapDie(_message.Message):
     """Chameleon: give up a Celebrity die and turn another unresolved one."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -1211,7 +1211,7 @@ class Swap(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Swap: _TypeAlias = Swap  # noqa: Y015
+Global___SwapDie: _TypeAlias = SwapDie  # noqa: Y015
 
 @_typing.final
 class GiveUp(_message.Message):
