@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from referee.cli import games, matches
+from referee.cli import bridge, games, matches
 from referee.cli.errors import ExitCode, report
 from referee.cli.run import run
 from referee.cli.standings import standings
@@ -25,6 +25,7 @@ def make_app() -> typer.Typer:
     app.callback()(_root)
     app.command("run")(run)
     app.command("standings")(standings)
+    app.command("bridge", context_settings=bridge.CONTEXT)(bridge.bridge)
     app.add_typer(matches.app, name="matches")
     app.add_typer(games.app, name="games")
     return app

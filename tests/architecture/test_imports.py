@@ -12,6 +12,7 @@ PACKAGES = {
     "referee": ROOT / "referee",
     "leaderboard": ROOT / "leaderboard",
     "crosstown_bot": ROOT / "bots" / "python" / "crosstown_bot",
+    "crosstown_bridge": ROOT / "bots" / "python" / "crosstown_bridge",
 }
 
 # From the most to the least specific; the first entry that a module's name starts with governs it.
@@ -33,10 +34,11 @@ ALLOWED = {
         "referee.record",
         "referee.games",
     },
-    "referee.cli": {"referee", "leaderboard"},
+    "referee.cli": {"referee", "leaderboard", "crosstown_bridge"},
     "referee": {"referee"},
     "leaderboard": {"leaderboard", "referee.record", "referee.games"},
     "crosstown_bot": {"crosstown_bot", "crosstown_proto"},
+    "crosstown_bridge": {"crosstown_bridge", "crosstown_bot"},
 }
 
 THIRD_PARTY = {
@@ -48,9 +50,10 @@ THIRD_PARTY = {
     "referee.cli": {"typer", "click", "rich"},
     "leaderboard": {"trueskill", "sqlite_utils"},
     "crosstown_bot": {"grpc", "google"},
+    "crosstown_bridge": {"google"},
 }
 
-OURS = {"referee", "leaderboard", "crosstown_proto", "crosstown_bot"}
+OURS = {"referee", "leaderboard", "crosstown_proto", "crosstown_bot", "crosstown_bridge"}
 
 
 def modules() -> list[tuple[str, Path]]:

@@ -7,7 +7,7 @@ import json
 import operator
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crosstown_bot.bot import RESIGN, Bot
 from crosstown_bot.turn import Match, Result, Turn
@@ -17,14 +17,17 @@ os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # read when grpc is imported
 import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
 PROTOCOL = 1
 CONNECT_LIMIT_S = 10.0
 _METHOD = "/crosstown.v1.Referee/Play"
 _OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
 
-def run(bot_class: type[Bot]) -> None:
-    """Play with a bot of this class until the referee says Bye; then return.
+def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
+    """Play with a bot of this class (or of what makes one from options) until the referee says Bye; then return.
 
     Ends the process with exit code 1 and a sentence (or the bot's traceback) on stderr when something is wrong.
     """

@@ -1,0 +1,8 @@
+"""A bot that passes the questions on to any program that can read and print a line: as JSON, or as text for people.
+
+`crosstown bridge -- COMMAND`, or `{python} -m crosstown_bridge -- COMMAND` in a bot.toml. docs/bridge.md has the lines.
+"""
+
+from crosstown_bridge.bridge import main
+
+__all__ = ["main"]

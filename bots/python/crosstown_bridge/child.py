@@ -1,0 +1,149 @@
+"""The program behind the bridge: its lines, its end, and why it may be silent."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import queue
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LONGEST_LINE = 1 << 20
+"""Bytes of one answer; more is an error, so that a program that never breaks its lines cannot fill the memory."""
+
+GRACE_S = 0.5
+"""What the program gets to exit after its input was closed."""
+
+
+class ChildGone(Exception):
+    """The program cannot answer any more. One sentence for its author."""
+
+
+class Child:
+    """A running COMMAND. Its standard error output is the bridge's, so that the referee keeps it."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """ChildGone if it cannot be started."""
+        self._command = command[0]
+        try:
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        except OSError as error:
+            raise ChildGone(f"cannot start {command[0]!r}: {error.strerror}; give the program after --") from None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._said: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._lines: asyncio.Queue[bytes | str] = asyncio.Queue()
+        # In threads: a program that neither reads nor writes must not stop the loop, which sees the referee go.
+        self._writer = threading.Thread(target=self._write, name="to child", daemon=True)
+        self._writer.start()
+
+    def tell(self, text: str) -> None:
+        """Write to its input, without waiting."""
+        self._said.put(text.encode())
+
+    async def line(self) -> str:
+        """Its next line, without the line break. ChildGone when it has ended or closed its input or output."""
+        self._listen()
+        data = await self._lines.get()
+        if isinstance(data, str):
+            raise ChildGone(self._end(data))
+        if len(data) >= LONGEST_LINE:
+            raise ChildGone(
+                f"a line of {self._command!r} is longer than {LONGEST_LINE} bytes; end each answer with \\n"
+            )
+        return data.decode(errors="replace").rstrip("\r\n")
+
+    def silence(self) -> str:
+        """What its silence looks like from outside: has it read the question, does it compute?"""
+        if self._process.poll() is not None:
+            return self._end("")
+        if self._unread():
+            return f"{self._command!r} has not read the question: it must read its input line by line"
+        if _sleeps(self._process.pid):
+            return (
+                f"{self._command!r} has read the question, sleeps, and no line came: if it has answered, its output is "
+                "not flushed (flush after each line: python -u, stdbuf -oL, fflush, $|=1, STDOUT.sync) or lacks the \\n"
+            )
+        return f"{self._command!r} is still computing"
+
+    def close(self) -> None:
+        """Close its input, and end it if it does not end by itself."""
+        self._said.put(None)
+        self._writer.join(GRACE_S)
+        try:
+            self._process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _listen(self) -> None:
+        """From now on every line reaches the running loop."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            threading.Thread(target=self._read, name="from child", daemon=True).start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        while data := self._process.stdout.readline(LONGEST_LINE):
+            self._pass_on(data)
+        self._pass_on("it closed its output")
+
+    def _write(self) -> None:
+        assert self._process.stdin is not None
+        with (
+            self._process.stdin as stdin,
+            suppress(OSError),
+        ):  # it may be gone: what it was told last is lost, no matter
+            while (data := self._said.get()) is not None:
+                try:
+                    stdin.write(data)
+                    stdin.flush()
+                except OSError:
+                    self._pass_on("it closed its input")
+                    raise
+
+    def _pass_on(self, data: bytes | str) -> None:
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._lines.put_nowait, data)
+
+    def _unread(self) -> int:
+        """Bytes that wait in its input."""
+        assert self._process.stdin is not None
+        try:
+            (count,) = struct.unpack("i", fcntl.ioctl(self._process.stdin.fileno(), termios.FIONREAD, b"\0" * 4))
+        except (OSError, ValueError):
+            return 0
+        return int(count)
+
+    def _end(self, otherwise: str) -> str:
+        """How it ended; it may take a moment from the end of its output to the end of itself."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_S)
+        code = self._process.returncode
+        if code is None:
+            return f"{self._command!r} runs on, but {otherwise}"
+        if code < 0:
+            return f"{self._command!r} was ended by {signal.Signals(-code).name}"
+        return f"{self._command!r} exited with code {code}; it must go on reading until its input ends"
+
+
+def _sleeps(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "S"
+    except (OSError, IndexError):
+        return False
+
+
+def say(sentence: str) -> None:
+    """To the author: the referee keeps the standard error output with the match."""
+    print(f"bridge: {sentence}", file=sys.stderr, flush=True)

@@ -1,0 +1,188 @@
+"""What is said to the program and what it may answer, without any process: text in, text out."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crosstown_bot import RESIGN
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+
+if TYPE_CHECKING:
+    from crosstown_bot import Match, Result, Turn
+
+MOST_SHOWN = 200
+"""Characters of a bad line that its author is shown."""
+
+
+class BadAnswer(Exception):
+    """A line that answers nothing. One sentence for the author: what came, what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What `Bot.choose` returns, and the note beside it."""
+
+    choice: Any
+    note: str = ""
+
+
+class JsonLines:
+    """One JSON object a line, both ways: the wire's messages in protobuf's JSON mapping, typed bytes decoded."""
+
+    asks_again = False
+    wants_text = True
+
+    def start(self, match: Match) -> str:
+        return _line(
+            "match_start",
+            {
+                "match": match.id,
+                "game": match.game,
+                "rules_version": match.rules_version,
+                "seat": match.seat,
+                "players": match.players,
+                "teams": list(match.teams),
+                "options": match.options,
+                "first_move_limit_s": match.first_move_limit_s,
+                "move_limit_s": match.move_limit_s,
+                "bot_seed": str(match.bot_seed),
+            },
+        )
+
+    def question(self, turn: Turn) -> str:
+        match = turn.match
+        return _line(
+            "decide",
+            {
+                "match": match.id,
+                "decision": turn.number,
+                "kind": turn.kind,
+                "legal_count": turn.legal_count,
+                "left_s": turn.left_s,
+                "last_latency_s": turn.last_latency_s,
+                "board": turn.board,
+                "actions": turn.action_texts,
+                "observation": _typed(match, "Observation", turn.observation_bytes),
+                "legal_actions": _typed(match, "LegalActions", turn.legal_actions_bytes),
+                "events": _typed(match, "Events", turn.events_bytes),
+            },
+        )
+
+    def end(self, result: Result) -> str:
+        return _line(
+            "match_end",
+            {
+                "match": result.match.id,
+                "ranking": list(result.ranking),
+                "returns": list(result.returns),
+                "rank": result.rank,
+                "reason": result.reason,
+                "fault_seat": result.fault_seat,
+                "explanation": result.explanation,
+            },
+        )
+
+    def answer(self, line: str, turn: Turn) -> Answer:
+        """A number, or an object with `index`, `action` or `resign`, and perhaps `note`. BadAnswer otherwise."""
+        expected = 'one line of JSON such as 3, {"index": 3}, {"action": {...}} or {"resign": true}'
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            raise BadAnswer(
+                f"{_shown(line)} is no JSON; expected {expected}, and anything else on the standard error output"
+            ) from None
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = {"index": value}
+        if not isinstance(value, dict):
+            raise BadAnswer(f"{_shown(line)} is no answer; expected {expected}")
+        if unknown := sorted(set(value) - {"index", "action", "resign", "note"}):
+            raise BadAnswer(f"{_shown(line)} has the unknown key {_shown(unknown[0])}; expected {expected}")
+        note = value.get("note", "")
+        if not isinstance(note, str):
+            raise BadAnswer(f"{_shown(line)}: the note must be a string")
+        if value.get("resign") is True:
+            return Answer(RESIGN, note)
+        if "action" in value and "index" not in value:
+            return Answer(_action(turn, value["action"]), note)
+        index = value.get("index")
+        if not isinstance(index, int) or isinstance(index, bool) or "action" in value:
+            raise BadAnswer(f"{_shown(line)} is no answer; expected {expected}")
+        if not 0 <= index < turn.legal_count:
+            raise BadAnswer(f"index {index} is out of range; expected 0 to {turn.legal_count - 1}")
+        return Answer(index, note)
+
+
+class TextLines:
+    """The board and the numbered actions as text, a number as the answer: for people and language models.
+
+    Every question ends in the line `choose 0 to N within S s`; a line that is no such number is answered by a line
+    that begins with `! `, and the question stays open.
+    """
+
+    asks_again = True
+    wants_text = True
+
+    def start(self, match: Match) -> str:
+        return f"# match {match.id}: {match.game}, you are seat {match.seat} of {match.players}\n"
+
+    def question(self, turn: Turn) -> str:
+        listed = "".join(f"{index:4}  {text}\n" for index, text in enumerate(turn.action_texts))
+        return f"\n{turn.board.rstrip()}\n\n{turn.kind}:\n{listed}{_prompt(turn, turn.left_s)}\n"
+
+    def end(self, result: Result) -> str:
+        if result.rank is None:
+            how = f"does not count ({result.reason})"
+        else:
+            how = f"rank {result.rank} of {len(result.ranking)}, points {list(result.returns)} ({result.reason})"
+        return f"# match {result.match.id} is over: {how}\n" + (
+            f"# {result.explanation}\n" if result.explanation else ""
+        )
+
+    def answer(self, line: str, turn: Turn) -> Answer:
+        """The first word must be a number of the list, or `resign`; the words after it are the note."""
+        word, _, note = line.strip().partition(" ")
+        if word == "resign":
+            return Answer(RESIGN, note)
+        if not (word.isascii() and word.isdigit()) or int(word[:9]) >= turn.legal_count:
+            raise BadAnswer(f"{_shown(line.strip())} is no number from 0 to {turn.legal_count - 1} (nor `resign`)")
+        return Answer(int(word[:9]), note)
+
+    def again(self, problem: BadAnswer, turn: Turn, left_s: float) -> str:
+        return f"! {problem}\n{_prompt(turn, left_s)}\n"
+
+
+def _prompt(turn: Turn, left_s: float) -> str:
+    return f"choose 0 to {turn.legal_count - 1} within {max(left_s, 0):.1f} s"
+
+
+def _line(kind: str, body: dict[str, Any]) -> str:
+    """Compact, so that a program without a JSON library finds `"legal_count":7` by plain search: it cannot stand in a
+    string, where the quotes are escaped."""
+    return json.dumps({"type": kind, **body}, separators=(",", ":")) + "\n"
+
+
+def _typed(match: Match, name: str, data: bytes) -> Any:
+    """The game's message as an object; for a game whose messages are not installed, its bytes in base64."""
+    try:
+        message = getattr(match.messages, name).FromString(data)
+    except LookupError:
+        return base64.b64encode(data).decode()
+    return MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+
+
+def _action(turn: Turn, value: Any) -> bytes:
+    """The Action message, serialised. BadAnswer if it is none of this game."""
+    try:
+        if isinstance(value, str):
+            return base64.b64decode(value, validate=True)
+        data: bytes = ParseDict(value, turn.match.messages.Action()).SerializeToString()
+        return data
+    except (ParseError, LookupError, ValueError, TypeError, AttributeError) as error:
+        raise BadAnswer(f"the action is no Action message of {turn.match.game}: {error}") from None
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "...")

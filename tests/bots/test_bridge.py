@@ -1,0 +1,262 @@
+"""The bridge as an author of a program that reads and prints lines uses it: whole matches, and every mistake."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from referee.games.api import resolve_options
+from referee.games.registry import game_ids, get_game
+from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
+from referee.process.entry import Entry, load_entry
+from referee.record import read_record, verify
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "bots" / "bridge"
+PATIENT = Limits(startup_s=30, ready_s=30, first_move_s=30, move_s=30)
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+class Hall:
+    """One table for this file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.entries: dict[str, Entry] = {}
+        self.table: Any = None
+        self.number = 0
+
+    def enter(self, folder: Path) -> Entry:
+        entry = load_entry(folder)
+        self.entries[entry.id] = entry
+        return entry
+
+    def program(self, body: str, *options: str) -> Entry:
+        """A Python program behind the bridge, as any other program would be."""
+        self.number += 1
+        folder = self.folder / f"bot {self.number}"
+        folder.mkdir()
+        words = ["{python}", "-m", "crosstown_bridge", *options, "--", "{python}", "program.py"]
+        (folder / "bot.toml").write_text(
+            f'name = "bot {self.number}"\nversion = "1"\ngames = ["*"]\nrun = {json.dumps(words)}\n'
+        )
+        (folder / "program.py").write_text(f"import json, sys\n{body}")
+        return self.enter(folder)
+
+    async def play(self, *bots: Entry, game: str = "shibuya", limits: Limits = PATIENT) -> tuple[MatchResult, str]:
+        """The result, and all that the bots printed to stderr by the end of a fault."""
+        self.number += 1
+        made = get_game(game)
+        spec = MatchSpec(
+            match_id=f"m-{self.number}",
+            game=game,
+            options=resolve_options(game, made.options, {}),
+            seats=tuple(SeatSpec(bot.id, bot.name, "1") for bot in bots),
+            seed=f"{self.number:032x}",
+            limits=limits,
+            block=self.number,
+        )
+        result = await self.table.play(spec, self.folder)
+        path = self.folder / f"{spec.match_id}.jsonl.gz"
+        assert verify(path).status == "ok"
+        footer = read_record(path).footer
+        assert footer is not None
+        return result, json.dumps(footer.faults, ensure_ascii=False)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def hall(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hall]:
+    hall = Hall(tmp_path_factory.mktemp("bridge"))
+    async with Table(hall.entries) as hall.table:
+        yield hall
+
+
+@pytest.fixture(scope="module")
+def first(hall: Hall) -> Entry:
+    return hall.program(
+        "for line in sys.stdin:\n    if json.loads(line)['type'] == 'decide':\n        print(0, flush=True)\n"
+    )
+
+
+def build(folder: Path) -> None:
+    subprocess.run(load_entry(folder).manifest.build, cwd=folder, check=True)
+
+
+@pytest.mark.parametrize("game", [game for game in game_ids() if game != "toy"])
+@pytest.mark.parametrize("name", ["bash", "perl", "c"])
+async def test_the_examples_play_every_game(hall: Hall, first: Entry, tmp_path: Path, name: str, game: str) -> None:
+    folder = tmp_path / "with a space" / name
+    shutil.copytree(EXAMPLES / name, folder)
+    if name == "c":
+        build(folder)
+    result, faults = await hall.play(hall.enter(folder), first, game=game)
+    assert result.reason is EndReason.NORMAL, faults
+
+
+ECHO = """
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "decide":
+        {answer}
+        sys.stdout.flush()
+"""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "print(message['legal_count'] - 1)",
+        "print(json.dumps({'index': 0, 'note': 'why'}))",
+    ],
+)
+async def test_an_answer_is_a_number_or_an_object(hall: Hall, first: Entry, answer: str) -> None:
+    result, faults = await hall.play(hall.program(ECHO.format(answer=answer)), first)
+    assert result.reason is EndReason.NORMAL, faults
+
+
+async def test_a_typed_action_and_a_typed_observation_pass(hall: Hall, first: Entry) -> None:
+    body = ECHO.format(
+        answer="assert set(message['observation']), message\n"
+        "        assert len(message['actions']) == message['legal_count']\n"
+        "        print(json.dumps({'action': {'take_card': {'slot': 0}}}))"
+    )
+    result, _ = await hall.play(hall.program(body), first, game="ticket_to_ride_new_york")
+    # Whatever the game makes of it: it reached the referee as a typed action and was judged as one.
+    assert result.reason in (EndReason.ILLEGAL_ACTION, EndReason.CRASHED)
+
+
+async def test_a_resignation_is_one(hall: Hall, first: Entry) -> None:
+    result, _ = await hall.play(hall.program(ECHO.format(answer="print('{\"resign\": true}')")), first)
+    assert result.reason is EndReason.RESIGNED
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("print('thinking...')", "is no JSON"),
+        ("print('[]')", "is no answer"),
+        ("print('{}')", "is no answer"),
+        ("print('true')", "is no answer"),
+        ("print('{\"move\": 1}')", "unknown key 'move'"),
+        ("print(message['legal_count'])", "out of range; expected 0 to"),
+        ("print(-1)", "out of range; expected 0 to"),
+        ('print(\'{"action": {"fly": 1}}\')', "is no Action message of shibuya"),
+        ('print(\'{"index": 0, "note": 1}\')', "the note must be a string"),
+        ("print('[' * 100000)", "is no JSON"),
+        ("sys.exit(3)", "exited with code 3"),
+        ("import os; os.kill(os.getpid(), 9)", "was ended by SIGKILL"),
+        ("os = __import__('os'); os.close(1); __import__('time').sleep(60)", "runs on, but it closed its output"),
+        ("sys.stdout.write('1' * (1 << 21))", "is longer than 1048576 bytes"),
+    ],
+)
+async def test_what_is_no_answer_is_explained_to_its_author(
+    hall: Hall, first: Entry, answer: str, sentence: str
+) -> None:
+    result, evidence = await hall.play(hall.program(ECHO.format(answer=answer)), first)
+    assert result.reason is EndReason.CRASHED
+    assert result.faults[0] is not None
+    assert result.faults[1] is None
+    assert sentence in evidence
+    assert "bridge: decision 1 of match" in evidence
+
+
+async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Hall, first: Entry) -> None:
+    body = "for line in sys.stdin:\n    if json.loads(line)['type'] == 'decide':\n        print(0)\n"
+    quick = Limits(startup_s=30, ready_s=30, first_move_s=1, move_s=1)
+    result, evidence = await hall.play(hall.program(body), first, limits=quick)
+    assert result.reason is EndReason.MOVE_TIMEOUT
+    assert "its output is not flushed" in evidence
+
+
+async def test_a_program_that_cannot_be_started_is_named(hall: Hall, first: Entry, tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text(
+        'name = "gone"\nversion = "1"\ngames = ["*"]\n'
+        'run = ["{python}", "-m", "crosstown_bridge", "--", "./no-such-program"]\n'
+    )
+    result, evidence = await hall.play(hall.enter(tmp_path), first)
+    assert result.reason is EndReason.START_FAILED
+    assert "cannot start './no-such-program'" in evidence
+
+
+TEXT = """
+for line in sys.stdin:
+    if line.startswith("choose 0 to "):
+        {answer}
+        sys.stdout.flush()
+"""
+
+
+ASKED_TWICE = """
+before = ""
+for line in sys.stdin:
+    if line.startswith("choose 0 to "):
+        print(0 if before.startswith("! 'hm' is no number from 0 to ") else "hm", flush=True)
+    before = line
+"""
+
+
+async def test_text_asks_again_when_the_answer_is_no_number(hall: Hall, first: Entry) -> None:
+    result, evidence = await hall.play(hall.program(ASKED_TWICE, "--text"), first)
+    assert result.reason is EndReason.NORMAL, evidence
+
+
+COUNTING = """
+numbers = []
+for line in sys.stdin:
+    if line.startswith("choose 0 to "):
+        last = int(line.split()[3])
+        assert numbers[-last - 1:] == list(range(last + 1)), numbers
+        print(last, "the last of them", flush=True)
+        numbers = []
+    elif line[:5].strip().isdigit():
+        numbers.append(int(line[:5]))
+"""
+
+
+async def test_text_shows_every_action_with_its_number(hall: Hall, first: Entry) -> None:
+    result, evidence = await hall.play(hall.program(COUNTING, "--text"), first)
+    assert result.reason is EndReason.NORMAL, evidence
+
+
+async def test_a_text_seat_may_resign(hall: Hall, first: Entry) -> None:
+    result, _ = await hall.play(hall.program(TEXT.format(answer="print('resign')"), "--text"), first)
+    assert result.reason is EndReason.RESIGNED
+
+
+async def test_the_program_learns_of_the_end_and_ends_when_its_input_does(
+    hall: Hall, first: Entry, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    body = (
+        f"log = open({str(log)!r}, 'a')\nfor line in sys.stdin:\n    kind = json.loads(line)['type']\n"
+        "    print(kind, file=log, flush=True)\n    if kind == 'decide':\n        print(0, flush=True)\n"
+        "print('bye', file=log, flush=True)\n"
+    )
+    entry = hall.program(body)
+    async with Table({entry.id: entry, first.id: first}) as table:
+        held, hall.table = hall.table, table
+        try:
+            await hall.play(entry, first)
+        finally:
+            hall.table = held
+    kinds = log.read_text().split()
+    assert kinds[0] == "match_start"
+    assert kinds[-2:] == ["match_end", "bye"]
+    assert set(kinds[1:-2]) == {"decide"}
+
+
+async def test_the_command_line_says_what_it_wants(capsys: pytest.CaptureFixture[str]) -> None:
+    from crosstown_bridge import main
+
+    with pytest.raises(SystemExit):
+        main([])
+    assert "COMMAND" in capsys.readouterr().err
+    assert main(["--", f"{sys.executable}-none"]) == 1
+    assert "cannot start" in capsys.readouterr().err
