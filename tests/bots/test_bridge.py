@@ -168,7 +168,11 @@ async def test_what_is_no_answer_is_explained_to_its_author(
 
 
 async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Hall, first: Entry) -> None:
-    body = "for line in sys.stdin:\n    if json.loads(line)['type'] == 'decide':\n        print(0)\n"
+    # The referee lets Python's own stdout write through, so this is the buffer that other languages have.
+    body = (
+        "out = open(1, 'w')\nfor line in sys.stdin:\n"
+        "    if json.loads(line)['type'] == 'decide':\n        print(0, file=out)\n"
+    )
     quick = Limits(startup_s=30, ready_s=30, first_move_s=1, move_s=1)
     result, evidence = await hall.play(hall.program(body), first, limits=quick)
     assert result.reason is EndReason.MOVE_TIMEOUT
