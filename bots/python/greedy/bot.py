@@ -1,32 +1,22 @@
-"""Plays every game that ships with Crosstown by looking one step ahead: what each game wants is in its own file."""
+"""Plays every game that ships with Crosstown without looking ahead: what each game wants is in `crosstown_greedy`."""
 
-from collections.abc import Callable
-from random import Random
-from typing import Any
-
-import king_of_new_york
-import manhattan_traffiq
-import shibuya
-import ticket_to_ride_new_york
 from crosstown_bot import Bot, Turn, run
+from crosstown_greedy import POLICIES, best
 
-PLAYERS: dict[str, Callable[[Any, Any, int, Random], int]] = {
-    "shibuya": shibuya.choose,
-    "ticket_to_ride_new_york": ticket_to_ride_new_york.choose,
-    "manhattan_traffiq": manhattan_traffiq.choose,
-    "king_of_new_york": king_of_new_york.choose,
-}
-"""Per game a function of observation, legal actions, own seat and luck; it returns the index of an action."""
+from referee.games.registry import get_game
 
 
 class Greedy(Bot):
-    games = tuple(PLAYERS)
+    games = tuple(POLICIES)
 
     def choose(self, turn: Turn) -> int:
         if turn.legal_count == 1:
             return 0
         match = turn.match
-        return PLAYERS[match.game](turn.observation, turn.legal_actions, match.seat, match.rng)
+        codec = get_game(match.game).codec
+        seen = codec.decode_observation(turn.observation_bytes)
+        legal = codec.decode_actions(turn.legal_actions_bytes)
+        return best(POLICIES[match.game].worths(seen, legal, match.seat), match.rng)
 
 
 run(Greedy)

@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crosstown_bot import Bot, Match, Turn, run
-from habits import Habits
+from crosstown_greedy import POLICIES, Policy
+from judging import Judge
 from search import Search
 
 from referee.games.api import Game, Payload
 from referee.games.registry import get_game
+
+SLOWEST_WORLD_S = 0.02
+"""A guess, until there is experience."""
+UNIFORM = Policy(lambda seen, legal, seat: [0.0] * len(legal))
+"""For games whose policy nobody has written: all actions are alike."""
 
 
 @dataclass
@@ -20,15 +26,19 @@ class Memory:
     """What is kept during a match."""
 
     game: Game
-    habits: Habits
+    policy: Policy
+    judge: Judge
     history: list[Payload] = field(default_factory=list)
+    slowest_s: float = SLOWEST_WORLD_S
+    """Longest time it took to play candidates out in one world."""
 
 
 class SearchBot(Bot):
     wants_legal_actions = False
 
     def start(self, match: Match) -> None:
-        match.store = Memory(get_game(match.game), Habits(match.rng))
+        policy = POLICIES.get(match.game, UNIFORM)
+        match.store = Memory(get_game(match.game), policy, Judge(match.teams, policy.outlook))
 
     def choose(self, turn: Turn) -> int:
         began_s = time.monotonic()
@@ -39,18 +49,24 @@ class SearchBot(Bot):
             return 0
         observation = codec.decode_observation(turn.observation_bytes)
         root: Any = memory.game.from_observation(observation, memory.history, match.options, match.rng)
-        search = Search(root, match.seat, match.teams, memory.habits, match.rng, self.options["depth"])
-        iterations, share = self.options["iterations"], self.options["clock_percent"] / 100
-        if iterations:
-            for _ in range(iterations):
-                search.play_out()
+        horizon = self.options["depth"] or memory.policy.horizon
+        search = Search(root, match.seat, memory.policy, memory.judge, match.rng, horizon, self.options["width"])
+        if self.options["iterations"]:
+            while search.play_outs < self.options["iterations"]:
+                search.play_world(search.play_outs / self.options["iterations"])
         else:
-            end_s = began_s + share * turn.left_s
-            while time.monotonic() < end_s:
-                search.play_out()
-        action = search.most_visited()
-        turn.note = f"{search.play_outs} play-outs, value {search.value(action):.2f}"
+            self.search_until(search, memory, began_s, self.options["clock_percent"] / 100 * turn.left_s)
+        action = search.candidates.best()
+        turn.note = f"{search.worlds} worlds, {search.play_outs} play-outs, gain {search.candidates.gain():.3f}"
         return list(root.legal_actions(match.seat)).index(action)
+
+    def search_until(self, search: Search, memory: Memory, began_s: float, time_s: float) -> None:
+        """For as long as another world is sure to be over in time; not at all, if there is hardly any."""
+        now_s = time.monotonic()
+        while now_s + memory.slowest_s < began_s + time_s:
+            search.play_world((now_s - began_s) / time_s)
+            before_s, now_s = now_s, time.monotonic()
+            memory.slowest_s = max(memory.slowest_s, now_s - before_s)
 
 
 run(SearchBot)

@@ -1,6 +1,6 @@
 """What a position is worth to each seat, from 0 to 1, whatever the game."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
 
 from referee.games.api import State
@@ -30,15 +30,17 @@ class Spread:
 
 
 class Judge:
-    """Judges by ranks at the end; before, by how much better the difference in points is than play-outs make it."""
+    """Judges by ranks at the end; before, by how much better the outlook is than play-outs of this match make it."""
 
-    def __init__(self, teams: Sequence[int]) -> None:
+    def __init__(self, teams: Sequence[int], outlook: Callable[[State], Sequence[float]]) -> None:
         self._opponents = [[other for other, team in enumerate(teams) if team != mine] for mine in teams]
         self._spreads = [[Spread() for _ in opponents] for opponents in self._opponents]
+        self._outlook = outlook
 
     def worths(self, state: State) -> list[float]:
         """Per seat, the mean over its opponents."""
-        points, over = state.returns(), state.is_terminal()
+        over = state.is_terminal()
+        points = self._outlook(state)
         ranks: Sequence[int] = state.ranking() if over else ()
         found = []
         for seat, opponents in enumerate(self._opponents):

@@ -1,71 +1,64 @@
-"""A node of the search tree: per seat, what its choices here have led to."""
+"""A node of the search tree: per seat, what its choices here have led to.
+
+A node begins with the choice of the policy and takes in others, the more promising first, as it is visited more often
+(progressive widening: Coulom, "Computing Elo Ratings of Move Patterns in the Game of Go", 2007).
+"""
 
 from collections.abc import Sequence
 from math import log, sqrt
-from random import Random
 from typing import Any
 
 from referee.games.api import Action
 
 EXPLORATION = 0.35
+WIDENING = 0.5
+"""Power of the visits that says how many actions are tried."""
 
 
 class Arm:
-    """One action: how often it could be chosen, how often it was, and the sum of worths after it."""
+    """One action: how often it was chosen, and the sum of worths after it."""
 
-    __slots__ = ("available", "total", "visits")
+    __slots__ = ("total", "visits")
 
     def __init__(self) -> None:
-        self.available = 0
         self.visits = 0
         self.total = 0.0
 
 
 class Node:
-    __slots__ = ("_arms", "_children")
+    __slots__ = ("_arms", "_children", "_visits")
 
     def __init__(self) -> None:
-        self._arms: dict[int, dict[Action, Arm]] = {}
+        self._arms: dict[tuple[int, Action], Arm] = {}
         self._children: dict[tuple[Any, ...], Node] = {}
+        self._visits: dict[int, int] = {}
 
-    def choose(self, seat: int, legal: Sequence[Action], rng: Random) -> tuple[Action, bool]:
-        """An action, and whether it is the first time. Among those tried, the highest upper bound.
+    def choose(self, seat: int, legal: Sequence[Action], worths: Sequence[float]) -> Action:
+        """The next untried action, if the node is to be widened; else the highest upper bound.
 
-        The bound counts how often an action was available: hidden cards make some actions possible only at times.
+        What is legal may differ from visit to visit: hidden cards make some actions possible only at times.
         """
-        arms = self._arms.setdefault(seat, {})
-        untried = []
-        best, highest = legal[0], -1.0
-        for action in legal:
-            arm = arms.get(action)
-            if arm is None:
-                arm = arms[action] = Arm()
-            arm.available += 1
-            if not arm.visits:
-                untried.append(action)
-            elif not untried:
-                bound = arm.total / arm.visits + EXPLORATION * sqrt(log(arm.available) / arm.visits)
-                if bound > highest:
-                    best, highest = action, bound
-        return (rng.choice(untried), True) if untried else (best, False)
+        visits = self._visits[seat] = self._visits.get(seat, 0) + 1
+        tried = [(action, arm) for action in legal if (arm := self._arms.get((seat, action)))]
+        if len(tried) < len(legal) and len(tried) < visits**WIDENING:
+            known = {action for action, _ in tried}
+            number = max((number for number, action in enumerate(legal) if action not in known), key=worths.__getitem__)
+            return legal[number]
+        return max(
+            tried, key=lambda item: item[1].total / item[1].visits + EXPLORATION * sqrt(log(visits) / item[1].visits)
+        )[0]
 
-    def child(self, seen: tuple[Any, ...]) -> "Node":
-        """The node after these events."""
+    def child(self, seen: tuple[Any, ...]) -> "tuple[Node, bool]":
+        """The node after these events, and whether it is new."""
         child = self._children.get(seen)
-        if child is None:
-            child = self._children[seen] = Node()
-        return child
+        if child is not None:
+            return child, False
+        child = self._children[seen] = Node()
+        return child, True
 
     def add(self, seat: int, action: Action, worth: float) -> None:
-        arm = self._arms[seat][action]
+        arm = self._arms.get((seat, action))
+        if arm is None:
+            arm = self._arms[seat, action] = Arm()
         arm.visits += 1
         arm.total += worth
-
-    def most_visited(self, seat: int, legal: Sequence[Action]) -> Action:
-        """The best known action; of equally known ones the better."""
-        arms = self._arms.get(seat, {})
-        return max(legal, key=lambda action: (arms[action].visits, arms[action].total) if action in arms else (0, 0.0))
-
-    def value(self, seat: int, action: Action) -> float:
-        arm = self._arms.get(seat, {}).get(action)
-        return arm.total / arm.visits if arm is not None and arm.visits else 0.0

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crosstown_proto.v1 import king_of_new_york_pb2 as pb
+from referee.games.king_of_new_york.names import MANHATTAN, NO_TILE, STACKS_PER_BOROUGH, UNIT_KINDS
+from referee.games.king_of_new_york.observation import Observation
 
-MANHATTAN = 0
-STACKS_PER_BOROUGH = UNIT_KINDS = 3
 MOST_FORCE = 12
 ENERGY_WORTH = 0.45
 UNIT_DANGER = 0.25
@@ -25,7 +24,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Board:
-    seen: pb.Observation
+    seen: Observation
     seat: int
 
     @property
@@ -34,7 +33,7 @@ class Board:
 
     @property
     def borough(self) -> int:
-        return self.seen.seats.borough[self.seat]
+        return self.seen.seats.where[self.seat]
 
     def opponents(self) -> list[int]:
         """Who is alive."""
@@ -56,9 +55,10 @@ class Board:
 
     def building(self, stack: int) -> Target | None:
         """The building on top of a stack; it leaves a Unit behind."""
-        setting, tile = self.seen.setting, self.seen.board.tops[stack] - 1
-        if tile < 0:
+        setting, top = self.seen.setting, self.seen.board.tops[stack]
+        if top == NO_TILE:
             return None
+        tile = top - 1
         worth = self.gain(setting.tile_vp[tile], setting.tile_energy[tile], setting.tile_life[tile])
         return Target(setting.tile_durability[tile], worth - UNIT_DANGER)
 
@@ -71,9 +71,10 @@ class Board:
         """What can be destroyed in a borough."""
         stacks = range(STACKS_PER_BOROUGH * borough, STACKS_PER_BOROUGH * (borough + 1))
         found = [target for target in map(self.building, stacks) if target]
-        fresh = self.seen.board.fresh_units[UNIT_KINDS * borough : UNIT_KINDS * (borough + 1)]
+        fresh = self.seen.board.fresh[UNIT_KINDS * borough : UNIT_KINDS * (borough + 1)]
         for unit, count in enumerate(self.units_in(borough)):
-            found += [self.unit(unit)] * (count - fresh[unit])
+            if count > fresh[unit]:
+                found += [self.unit(unit)] * (count - fresh[unit])
         return found
 
     def worth_of_borough(self, borough: int) -> float:
@@ -92,5 +93,7 @@ def best_destruction(targets: Sequence[Target]) -> list[float]:
     best = [0.0] * (MOST_FORCE + 1)
     for target in targets:
         for force in range(MOST_FORCE, target.force - 1, -1):
-            best[force] = max(best[force], best[force - target.force] + target.worth)
+            worth = best[force - target.force] + target.worth
+            if worth > best[force]:
+                best[force] = worth
     return best

@@ -1,19 +1,20 @@
-"""The map of Manhattan TraffIQ and its streets, read from an observation."""
+"""The map of Manhattan TraffIQ and its streets, as one seat sees it."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from crosstown_proto.v1 import manhattan_traffiq_pb2 as pb
+from referee.games.manhattan_traffiq.observation import Observation
 
 Place: TypeAlias = tuple[int, int]
 """x and y of a cell, or of the vertex at its south-west corner."""
 
-STRENGTH = {pb.VEHICLE_TAXI: 1, pb.VEHICLE_TRUCK: 2}
+STRENGTH = {"taxi": 1, "truck": 2}
 AXES = ((1, 0), (0, 1))
 EAST_SIDE, SOUTH_SIDE = 1, 2
 STREET_COLOURS = "rt"
+NO_STREET = "bbbb"
+DANGER = 0.15
 
 
 @dataclass(frozen=True)
@@ -31,24 +32,26 @@ class City:
     def without_vehicle(self, vertex: Place) -> "City":
         return City(self.faces, {at: who for at, who in self.vehicles.items() if at != vertex}, self.seat)
 
-    def tiles_around(self, vertex: Place) -> int:
-        """Of the four cells that meet at a vertex how many hold tiles."""
-        return sum(cell in self.faces for cell in cells_around(vertex))
+    def tiles_around(self) -> dict[Place, int]:
+        """Per vertex how many of the four cells that meet there hold tiles; those without any are left out."""
+        counts: dict[Place, int] = {}
+        for cell in self.faces:
+            for vertex in corners(cell):
+                counts[vertex] = counts.get(vertex, 0) + 1
+        return counts
 
-    def fits(self, cell: Place, face: str) -> bool:
-        """Whether a tile has the colours of its neighbours."""
+    def demands(self, cell: Place) -> list[tuple[int, str]]:
+        """What neighbours ask of a tile there: sides with their colours."""
         x, y = cell
-        for side, beside in enumerate(((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y))):
-            if beside in self.faces and self.faces[beside][(side + 2) % 4] != face[side]:
-                return False
-        return True
+        beside = ((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y))
+        return [(side, self.faces[other][(side + 2) % 4]) for side, other in enumerate(beside) if other in self.faces]
 
     def segment(self, vertex: Place, axis: Place) -> bool:
         """Whether a street leads from a vertex to the next one to the east, or to the north."""
         x, y = vertex
         if axis == AXES[0]:
-            return (x, y - 1) in self.faces and self.faces.get((x, y), "bbbb")[SOUTH_SIDE] in STREET_COLOURS
-        return (x, y) in self.faces and self.faces.get((x - 1, y), "bbbb")[EAST_SIDE] in STREET_COLOURS
+            return (x, y - 1) in self.faces and self.faces.get(vertex, NO_STREET)[SOUTH_SIDE] in STREET_COLOURS
+        return vertex in self.faces and self.faces.get((x - 1, y), NO_STREET)[EAST_SIDE] in STREET_COLOURS
 
     def street(self, vertex: Place, axis: Place) -> list[Place]:
         """All vertices on the straight street through a vertex, itself among them."""
@@ -69,29 +72,26 @@ class City:
             street = self.street(vertex, axis)
             if len(street) == 1:
                 continue
-            strengths = Counter[int]()
+            strengths: dict[int, int] = {}
             for place in street:
                 if place in self.vehicles:
                     seat, points = self.vehicles[place]
-                    strengths[seat] += points
+                    strengths[seat] = strengths.get(seat, 0) + points
             mine = strengths.pop(self.seat, 0) + strength
-            worth += sum(points for points in strengths.values() if points < mine)
-            stronger = max((points for points in strengths.values() if points >= mine), default=0)
+            worth += sum([points for points in strengths.values() if points < mine])
+            stronger = max([points for points in strengths.values() if points >= mine], default=0)
             # A truck more than ours removes all that is ours on the street.
-            worth -= DANGER * mine if stronger + STRENGTH[pb.VEHICLE_TRUCK] > mine else 0.0
+            worth -= DANGER * mine if stronger + STRENGTH["truck"] > mine else 0.0
         return worth
 
     def on_street(self, vertex: Place) -> bool:
         return any(len(self.street(vertex, axis)) > 1 for axis in AXES)
 
 
-DANGER = 0.15
-
-
-def read_city(seen: pb.Observation, seat: int) -> City:
+def read_city(seen: Observation, seat: int) -> City:
     return City(
-        faces={(tile.x, tile.y): tile.face for tile in seen.tiles},
-        vehicles={(item.x, item.y): (item.seat, STRENGTH[item.vehicle]) for item in seen.vehicles},
+        faces={(tile.x, tile.y): tile.face for tile in seen.map.tiles},
+        vehicles={(item.x, item.y): (item.seat, STRENGTH[item.vehicle]) for item in seen.fleet.standing},
         seat=seat,
     )
 

@@ -1,0 +1,97 @@
+"""Manhattan TraffIQ: complete vertices, put trucks on them, and drive where weaker opponents can be thrown out."""
+
+from collections.abc import Mapping, Sequence
+
+from crosstown_greedy.manhattan_traffiq_city import STRENGTH, City, Place, cells_around, corners, read_city
+from referee.games.manhattan_traffiq.actions import (
+    Attach,
+    Compete,
+    DrawTile,
+    Taxi,
+    TraffiqAction,
+    Truck,
+)
+from referee.games.manhattan_traffiq.actions import Place as Put
+from referee.games.manhattan_traffiq.observation import Observation
+
+SECOND_TILE_SHARE = 0.4
+"""Of what a vertex is worth that takes two tiles: the second one might complete another vertex."""
+OPENING_COST = 0.8
+"""Of a vertex that lacks one tile when others have their turn."""
+LAYING_WORTH = 0.1
+"""Of a tile laid: the match goes on."""
+DRAWING_WORTH = 0.9
+"""Of a tile drawn, less for those that are in the hand already."""
+EACH_IN_HAND = 0.1
+
+
+def worths(seen: Observation, legal: Sequence[TraffiqAction], seat: int) -> list[float]:
+    """Points, about, that each action is good for."""
+    city = read_city(seen, seat)
+    tiles = city.tiles_around() if any(isinstance(action, Attach) for action in legal) else {}
+    # From one place there are many ways to drive: what it is like without the vehicle is worked out once.
+    sources: dict[Place, tuple[City, float]] = {}
+    found = []
+    for action in legal:
+        if isinstance(action, Attach):
+            found.append(worth_of_tile(city, tiles, seen, (action.x, action.y), action.face))
+        elif isinstance(action, Taxi | Truck):
+            source = (action.x, action.y)
+            strength = STRENGTH[action.KIND]
+            if source not in sources:
+                elsewhere = city.without_vehicle(source)
+                sources[source] = (elsewhere, elsewhere.worth_of_standing(source, strength))
+            elsewhere, before = sources[source]
+            found.append(elsewhere.worth_of_standing((action.to_x, action.to_y), strength) - before)
+        elif isinstance(action, Put):
+            strength = STRENGTH[action.vehicle]
+            found.append(strength + city.worth_of_standing((action.x, action.y), strength))
+        elif isinstance(action, Compete):
+            found.append(float(len(action.streets)))
+        elif isinstance(action, DrawTile):
+            found.append(max(EACH_IN_HAND, DRAWING_WORTH - EACH_IN_HAND * seen.hand_sizes[seat]))
+        else:
+            found.append(0.0)
+    return found
+
+
+def worth_of_tile(city: City, tiles: Mapping[Place, int], seen: Observation, cell: Place, face: str) -> float:
+    """Of laying a tile, and another one after it if this is the first action of the turn.
+
+    `tiles` are those around each vertex before.
+    """
+    worth, openings = LAYING_WORTH, 0
+    after: City | None = None
+    for vertex in corners(cell):
+        lacking = 3 - tiles.get(vertex, 0)
+        if lacking > 1:
+            continue
+        after = after or city.with_tile(cell, face)
+        if not lacking:
+            worth += worth_of_vertex(after, seen, vertex)
+        elif not seen.used and can_complete(after, seen, vertex, face):
+            worth += SECOND_TILE_SHARE * worth_of_vertex(after, seen, vertex)
+        else:
+            openings += 1
+    return worth - OPENING_COST * openings
+
+
+def worth_of_vertex(city: City, seen: Observation, vertex: Place) -> float:
+    """Of a vertex that is, or will be, complete: a vehicle can be put there."""
+    strength = STRENGTH["truck" if seen.fleet.trucks[city.seat] else "taxi"]
+    return max(0.0, strength + city.worth_of_standing(vertex, strength)) if city.on_street(vertex) else 0.0
+
+
+def can_complete(city: City, seen: Observation, vertex: Place, laid: str) -> bool:
+    """Whether a tile of the hand, other than the one just laid, fits where a vertex lacks its last tile."""
+    demands = city.demands(next(cell for cell in cells_around(vertex) if cell not in city.faces))
+    hand = list(seen.hands[city.seat])
+    gone = next((name for name in hand if name in laid + laid), None)
+    if gone:
+        hand.remove(gone)
+    return any(fits(name, turn, demands) for name in dict.fromkeys(hand) for turn in range(4))
+
+
+def fits(name: str, turn: int, demands: Sequence[tuple[int, str]]) -> bool:
+    """Whether a tile, turned by quarters, has the colours that are asked for."""
+    return all(name[(side + turn) % 4] == colour for side, colour in demands)
