@@ -6,18 +6,19 @@ from typing import Any
 
 from referee.games.api import State
 from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.marks import alike, mark_of
 from referee.games.conformance.nodes import Node
 from referee.games.conformance.playout import play_on
-from referee.games.conformance.trial import Trial, fingerprint
+from referee.games.conformance.trial import Trial
 
 STEPS_ON_A_CLONE = 4
 
 
 def check_clone(trial: Trial, state: State, node: Node) -> None:
     """Equal, and what is played on the clone does not show in the state."""
-    before = fingerprint(state)
+    before = trial.sight.mark
     clone = state.clone()
-    if fingerprint(clone) != before:
+    if not alike(mark_of(clone), before):
         raise CheckFailed("clone", f"the clone differs: {difference(state.to_dict(), clone.to_dict())}")
     was = state.to_dict()
     play_on(
@@ -29,7 +30,7 @@ def check_clone(trial: Trial, state: State, node: Node) -> None:
         gone=trial.gone,
         leave_share=0.1,
     )
-    if fingerprint(state) != before:
+    if not alike(mark_of(state), before):
         raise CheckFailed("clone", f"play on the clone changed the state: {difference(was, state.to_dict())}")
 
 
@@ -42,8 +43,8 @@ def check_dict(trial: Trial, state: State, node: Node) -> None:
     again = restored.to_dict()
     if json.dumps(again, sort_keys=True) != text:
         raise CheckFailed("dict", f"state_from_dict(to_dict()) differs: {difference(data, again)}")
-    for viewer in trial.viewers:
-        if trial.looks(restored, viewer) != trial.looks(state, viewer):
+    for viewer, look in trial.sight.looks.items():
+        if trial.looks(restored, viewer) != look:
             raise CheckFailed("dict", f"the restored state looks different to {named(viewer)}")
     if list(restored.decisions()) != list(node.decisions):
         raise CheckFailed("dict", f"the restored state asks {restored.decisions()}, not {node.decisions}")

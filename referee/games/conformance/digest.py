@@ -8,9 +8,10 @@ from random import Random
 
 from referee.games.api import Game, resolve_options
 from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.marks import fingerprint
 from referee.games.conformance.refs import resolve
 from referee.games.conformance.steps import plain_step, take
-from referee.games.conformance.trial import fingerprint, match_seed
+from referee.games.conformance.trial import match_seed
 from referee.games.keyed import KeyedChance
 
 HASH_SEEDS = ("1", "2")

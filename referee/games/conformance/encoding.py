@@ -17,13 +17,19 @@ TRIED_ACTIONS = 3
 def check_codec(trial: Trial, state: State, node: Node) -> None:
     """Observations of all viewers, each legal action and list; then damaged bytes of each."""
     codec, rng = trial.game.codec, trial.rng("codec")
-    for viewer in trial.viewers:
-        data = there_and_back(
-            f"the observation of {named(viewer)}",
-            state.observation(viewer),
-            codec.encode_observation,
-            codec.decode_observation,
-        )
+    sight = trial.sight
+    for viewer, observation in sight.observations.items():
+        data = sight.looks[viewer]
+        first = sight.first_viewers[data]
+        if viewer == first:
+            there_and_back(
+                f"the observation of {named(viewer)}", observation, codec.encode_observation, codec.decode_observation
+            )
+        elif observation != sight.observations[first]:
+            what = difference(sight.observations[first], observation, "it")
+            raise CheckFailed(
+                "codec", f"what {named(first)} and {named(viewer)} see is encoded alike and differs: {what}"
+            )
     check_garbage("decode_observation", codec.decode_observation, data, rng)
     check_garbage("decode_events", codec.decode_events, data, rng)
     for seat, legal in node.legal.items():

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from referee.games.api import Chance, Draw, Outcome, Roll
 from referee.games.conformance.failure import CheckFailed
 
+OUTCOME_TYPES = frozenset((int, str))
+
 
 class Ledger:
     """What chance nodes of one match have offered so far."""
@@ -37,8 +39,11 @@ class Ledger:
     def take(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]], outcome: Outcome) -> None:
         """Note what came."""
         if isinstance(stream, Draw):
-            left = {kind: weight - (kind == outcome) for kind, weight in outcomes}
-            self._left[stream] = {kind: weight for kind, weight in left.items() if weight}
+            left = dict(outcomes)
+            left[outcome] -= 1
+            if not left[outcome]:
+                del left[outcome]
+            self._left[stream] = left
             self._epochs[stream.deck] = stream.epoch
         else:
             self._rolled.add(stream)
@@ -73,12 +78,14 @@ class Ledger:
 
 def check_outcomes(outcomes: Sequence[tuple[Outcome, int]]) -> None:
     """CheckFailed `chance` unless outcomes are unique, also as text, and weights positive integers."""
+    kinds = set()
     for outcome, weight in outcomes:
-        if type(outcome) not in (int, str):
-            raise CheckFailed("chance", f"outcome {outcome!r} is neither an int nor a str")
+        kinds.add(type(outcome))
         if type(weight) is not int or weight <= 0:
             raise CheckFailed("chance", f"outcome {outcome!r} has weight {weight!r}, not a positive integer")
-    if len({str(outcome) for outcome, _ in outcomes}) != len(outcomes):
+    if not kinds <= OUTCOME_TYPES:
+        raise CheckFailed("chance", f"an outcome is neither an int nor a str: {[outcome for outcome, _ in outcomes]}")
+    if len({str(outcome) if len(kinds) > 1 else outcome for outcome, _ in outcomes}) != len(outcomes):
         raise CheckFailed("chance", f"an outcome is listed twice: {[outcome for outcome, _ in outcomes]}")
 
 

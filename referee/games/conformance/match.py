@@ -23,6 +23,7 @@ from referee.games.conformance.rebuilt import check_from_observation
 from referee.games.conformance.refusal import check_refusal
 from referee.games.conformance.replay import Tape, check_replay
 from referee.games.conformance.secrecy import check_non_interference, check_resample
+from referee.games.conformance.sight import Sight
 from referee.games.conformance.steps import Act, Come, Leave, Step, take
 from referee.games.conformance.tally import Tally
 from referee.games.conformance.texts import check_action_text
@@ -174,6 +175,7 @@ def play(trial: Trial, state: State, dear_share: float, replay: bool) -> None:
         node = look(trial, state, trial.ledger, trial.gone, trial.decisions)
         dear = dear_rng.random() < dear_share
         if dear:
+            trial.sight = Sight(state, game.codec, trial.viewers)
             for name, check in DEAR_CHECKS:
                 check(trial, state, node)
                 tally.add("checks", name)

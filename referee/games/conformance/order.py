@@ -3,8 +3,9 @@
 from referee.games.api import State
 from referee.games.conformance.copies import difference, named
 from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.marks import fingerprint
 from referee.games.conformance.nodes import Node
-from referee.games.conformance.trial import Trial, fingerprint
+from referee.games.conformance.trial import Trial
 
 
 def check_answer_order(trial: Trial, state: State, node: Node) -> None:

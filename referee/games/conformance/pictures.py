@@ -1,5 +1,7 @@
 """The view: every board and sentence comes, in characters any terminal has."""
 
+import re
+
 from referee.games.api import Event, State
 from referee.games.conformance.copies import named
 from referee.games.conformance.failure import CheckFailed
@@ -8,17 +10,16 @@ from referee.games.conformance.trial import Trial
 
 COLUMNS = 100
 SENTENCE_CHARACTERS = 300
-BOX_CHARACTERS = range(0x2500, 0x2600)
+STRANGE = re.compile(r"[^ -~\u2500-\u25ff]")
 
 
 def check_view(trial: Trial, state: State, node: Node) -> None:
     """Boards for all viewers, also from the decoded observation; each legal action in a sentence."""
     view, codec = trial.game.view, trial.game.codec
-    for viewer in trial.viewers:
-        observation = state.observation(viewer)
-        board = view.text_board(observation)
+    for look, viewer in trial.sight.first_viewers.items():
+        board = view.text_board(trial.sight.observations[viewer])
         check_board(board, f"the board of {named(viewer)}")
-        if view.text_board(codec.decode_observation(codec.encode_observation(observation))) != board:
+        if view.text_board(codec.decode_observation(look)) != board:
             raise CheckFailed("view", f"the board of {named(viewer)} is drawn differently a second time")
     for seat, legal in node.legal.items():
         sentences = [view.describe_action(action) for action in legal]
@@ -52,6 +53,5 @@ def check_sentence(sentence: str, what: str) -> None:
 
 
 def check_characters(text: str, what: str) -> None:
-    for character in text:
-        if not (" " <= character <= "~" or ord(character) in BOX_CHARACTERS):
-            raise CheckFailed("view", f"{what} has the character {character!r}, neither ASCII nor a box character")
+    if strange := STRANGE.search(text):
+        raise CheckFailed("view", f"{what} has the character {strange[0]!r}, neither ASCII nor a box character")

@@ -19,7 +19,7 @@ def check_from_observation(trial: Trial, state: State, node: Node) -> None:
     for decision in node.decisions:
         seat = decision.seat
         purpose = f"from_observation of seat {seat}"
-        seen = trial.looks(state, seat)
+        seen = trial.sight.looks[seat]
         history = codec.decode_events(codec.encode_events(trial.history[seat]))
         options = json.loads(json.dumps(trial.options))
         built = game.from_observation(codec.decode_observation(seen), history, options, trial.rng(purpose))

@@ -6,8 +6,9 @@ from hashlib import blake2b
 
 from referee.games.api import Event, Game, State
 from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.marks import fingerprint
 from referee.games.conformance.steps import Act, Come, Step
-from referee.games.conformance.trial import Trial, fingerprint, match_seed
+from referee.games.conformance.trial import Trial, match_seed
 from referee.games.keyed import KeyedChance
 
 COME = "come"

@@ -1,6 +1,5 @@
 """One match under watch: what all checks of its nodes share."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -9,6 +8,7 @@ from typing import Any
 
 from referee.games.api import Action, Event, Game, Outcome, Payload, State
 from referee.games.conformance.luck import Ledger
+from referee.games.conformance.sight import Sight
 from referee.games.conformance.tally import Tally
 
 OLD_ACTIONS_KEPT = 64
@@ -36,6 +36,8 @@ class Trial:
     """Per seat the payloads it got."""
     old_actions: list[Action] = field(default_factory=list)
     old_outcomes: list[Outcome] = field(default_factory=list)
+    sight: Sight = field(init=False)
+    """Of the node whose dear checks run."""
 
     @property
     def viewers(self) -> tuple[int | None, ...]:
@@ -67,8 +69,3 @@ class Trial:
 def match_seed(game_id: str, players: int, seed: int) -> bytes:
     """The 16 byte seed of KeyedChance for match `seed`."""
     return blake2b(f"{game_id}/{players}/{seed}".encode(), digest_size=16).digest()
-
-
-def fingerprint(state: State) -> str:
-    """The whole state as one canonical text."""
-    return json.dumps(state.to_dict(), sort_keys=True, separators=(",", ":"))

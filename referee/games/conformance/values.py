@@ -2,29 +2,43 @@
 
 import dataclasses
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from referee.games.api import Event, State
 from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.marks import alike, mark_of
 from referee.games.conformance.nodes import Node
-from referee.games.conformance.trial import Trial, fingerprint
+from referee.games.conformance.trial import Trial
 
-PLAIN = (bool, int, str, bytes, type(None))
+PLAIN = frozenset((bool, int, str, bytes, type(None)))
 
 
 def check_frozen(value: Any, what: str) -> None:
     """CheckFailed `values` unless `value` is a frozen dataclass, and what it holds cannot change either."""
-    params = getattr(type(value), "__dataclass_params__", None)
-    if params is None or not params.frozen:
+    names = frozen_fields(type(value))
+    if names is None:
         raise CheckFailed("values", f"{what} {value!r} is no frozen dataclass")
-    for field in dataclasses.fields(value):
-        check_unchanging(getattr(value, field.name), f"{what} {type(value).__name__}.{field.name}")
+    for name in names:
+        item = getattr(value, name)
+        if type(item) not in PLAIN:
+            check_unchanging(item, f"{what} {type(value).__name__}.{name}")
+
+
+@lru_cache(maxsize=256)
+def frozen_fields(kind: type[Any]) -> tuple[str, ...] | None:
+    """The names of the fields of a frozen dataclass; None for other classes."""
+    params = getattr(kind, "__dataclass_params__", None)
+    if params is None or not params.frozen:
+        return None
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def check_unchanging(value: Any, what: str) -> None:
     if type(value) is tuple:
         for item in value:
-            check_unchanging(item, what)
+            if type(item) not in PLAIN:
+                check_unchanging(item, what)
     elif type(value) not in PLAIN and not isinstance(value, Enum):
         if not dataclasses.is_dataclass(value):
             raise CheckFailed("values", f"{what} holds the {type(value).__name__} {value!r}, which can change or round")
@@ -42,8 +56,8 @@ def check_values(trial: Trial, state: State, node: Node) -> None:
         for action in legal:
             check_frozen(action, "action")
             check_kind(action, "action")
-    for viewer in trial.viewers:
-        check_frozen(state.observation(viewer), "observation")
+    for observation in trial.sight.observations.values():
+        check_frozen(observation, "observation")
 
 
 def check_event_values(trial: Trial, events: list[Event]) -> None:
@@ -64,13 +78,13 @@ class Keepsake:
 
     node: int
     clone: State
-    mark: str
+    mark: bytes
 
     @classmethod
     def of(cls, trial: Trial, state: State) -> "Keepsake":
-        return cls(trial.node, state.clone(), fingerprint(state))
+        return cls(trial.node, state.clone(), mark_of(state))
 
     def check(self) -> None:
         """CheckFailed `clone` if a later move reached it."""
-        if fingerprint(self.clone) != self.mark:
+        if not alike(mark_of(self.clone), self.mark):
             raise CheckFailed("clone", f"moves after node {self.node} changed a clone taken there")

@@ -80,13 +80,18 @@ class KingOfNewYork:
         """Cards, tiles by kind or Unit, tokens, goal cards, monsters, over all places."""
         box = state.box
         cards = state.deck.bit_count() + state.discards.bit_count() + state.played.bit_count()
-        cards += sum(card != NO_CARD for card in state.market) + sum(keep.bit_count() for keep in state.keep)
+        cards += len(state.market) - state.market.count(NO_CARD) + sum([keep.bit_count() for keep in state.keep])
         counts = {"cards": cards, "tiles covered less unseen": sum(state.covered) - sum(state.pool)}
+        tiles = state.lost[:]
+        for tile, left in enumerate(state.pool):
+            if tile:
+                tiles[box.tile_units[tile]] += left
+        for tile in state.tops:
+            if tile:
+                tiles[box.tile_units[tile]] += 1
         for unit, name in enumerate(UNITS):
-            buildings = sum(left for tile, left in enumerate(state.pool) if tile and box.tile_units[tile] == unit)
-            buildings += sum(bool(tile) and box.tile_units[tile] == unit for tile in state.tops)
-            units = sum(state.units[unit::UNIT_KINDS]) + sum(state.trophies[unit::UNIT_KINDS]) + state.lost[unit]
-            counts[f"tiles with {name}"] = buildings + units
+            units = sum(state.units[unit::UNIT_KINDS]) + sum(state.trophies[unit::UNIT_KINDS])
+            counts[f"tiles with {name}"] = tiles[unit] + units
         counts["web"] = state.web_left + sum(state.web)
         counts["jinx"] = state.jinx_left + sum(state.jinx)
         counts["carapace"] = state.carapace_left + sum(state.carapace)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, make_dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from referee.games.api import DATA_OPTION
 from referee.games.king_of_new_york.agenda import FIRST_QUESTION, QUESTION_NAMES
 from referee.games.king_of_new_york.names import NOBODY, NOWHERE
 
@@ -338,7 +339,10 @@ def _frozen(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def to_dict(state: "KingState") -> dict[str, Any]:
     """The whole state as JSON values."""
-    data: dict[str, Any] = {"players": state.players, "options": deepcopy(dict(state.box.options))}
+    options = dict(state.box.options)
+    if DATA_OPTION in options:
+        options[DATA_OPTION] = deepcopy(options[DATA_OPTION])
+    data: dict[str, Any] = {"players": state.players, "options": options}
     for name in VALUES:
         data[name] = getattr(state, name)
     for names in PART_FIELDS.values():

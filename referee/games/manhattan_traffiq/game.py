@@ -1,5 +1,6 @@
 """The game as the registry finds it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
@@ -92,14 +93,14 @@ class ManhattanTraffiq:
         for hand in state.hands:
             for kind in hand:
                 counts[tables.kinds[kind]] += 1
-        start = {(x, y) for x, y, _ in tables.layout}
+        start = tables.start_cells
         for tile in state.city.tiles:
             name = f"start {tile.face}" if (tile.x, tile.y) in start else tables.kinds[tables.face_kind[tile.face]]
             counts[name] = counts.get(name, 0) + 1
+        on_map = Counter(state.pieces.values())
         for piece, supply in enumerate(state.supply):
             vehicle = "truck" if piece & 1 else "taxi"
-            on_map = sum(standing == piece for standing in state.pieces.values())
-            counts[f"{vehicle} of seat {piece >> 1}"] = supply + on_map
+            counts[f"{vehicle} of seat {piece >> 1}"] = supply + on_map[piece]
         return counts
 
 

@@ -43,6 +43,7 @@ class Tables:
         self.tiles = sum(self.counts)
         self.rotate = rotate
         self.layout = tuple((tile["x"], tile["y"], tile["face"]) for tile in layout)
+        self.start_cells = frozenset((x, y) for x, y, _ in self.layout)
         self.vehicles = {int(players): (supply["taxi"], supply["truck"]) for players, supply in vehicles.items()}
         faces = {face for kind in self.kinds for face in (turned(kind) if rotate else (kind,))}
         self.face_kind = {face: self.kind_number[min(turned(face)) if rotate else face] for face in sorted(faces)}

@@ -84,12 +84,13 @@ class ShibuyaGame:
     def conserved(self, state: Any) -> dict[str, int]:
         """Tiles per kind over stock, hand and both layers; pedestrians per team over grid, starts and goals."""
         position: Position = state.position
-        counts = {f"tile {kind}": left for kind, left in enumerate(position.stock)}
+        tiles = list(position.stock)
         for tile in (*position.tops, *position.covered):
             if tile:
-                counts[f"tile {(tile - 1) // TURNS}"] += 1
+                tiles[(tile - 1) // TURNS] += 1
         if state.drawn >= 0:
-            counts[f"tile {state.drawn}"] += 1
+            tiles[state.drawn] += 1
+        counts = {f"tile {kind}": count for kind, count in enumerate(tiles)}
         for team, name in enumerate(box.TEAMS):
             counts[name] = (
                 position.grid[team].bit_count() + position.waiting[team].bit_count() + sum(position.goals[team])

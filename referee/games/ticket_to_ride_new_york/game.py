@@ -1,5 +1,6 @@
 """The game as others find it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
@@ -74,19 +75,20 @@ class TicketToRideNewYork:
         assert isinstance(state, State)
         market, deck = state.market, state.tickets
         places = [market.row, market.deck, market.discards, market.aside, *state.hands]
-        counts = {f"{name} cards": sum(place[kind] for place in places) for kind, name in enumerate(CARDS)}
+        counts = {f"{name} cards": sum(held) for name, held in zip(CARDS, zip(*places, strict=True), strict=True)}
         tickets = [*deck.unknown, *(ticket for kept in state.kept for ticket in kept)]
         tickets += [deck.returned[number] for number in deck.under]
         for number in state.open_offers:
             if number >= 0:
                 tickets += deck.offered(number)
+        found = Counter(tickets)
         for name, number in state.tables.ticket_numbers.items():
-            counts[f"ticket {name}"] = tickets.count(number)
+            counts[f"ticket {name}"] = found[number]
         for seat, supply in enumerate(state.taxis):
-            placed = sum(
-                route.length for route, owner in zip(state.tables.routes, state.owner, strict=True) if owner == seat
-            )
-            counts[f"taxis of seat {seat}"] = supply + placed
+            counts[f"taxis of seat {seat}"] = supply
+        for route, owner in zip(state.tables.routes, state.owner, strict=True):
+            if owner >= 0:
+                counts[f"taxis of seat {owner}"] += route.length
         return counts
 
 

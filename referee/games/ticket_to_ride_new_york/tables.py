@@ -115,22 +115,14 @@ def tables_for(players: int, options: Mapping[str, Any]) -> Tables:
 def _build(players: int, chosen: tuple[tuple[str, Any], ...], data_text: str | None) -> Tables:
     options = dict(chosen)
     rules = read_rules(options)
-    if data_text is None:
-        box = default_data()
-    else:
-        box = options[DATA_OPTION] = json.loads(data_text)
-    check_data(box)
+    if data_text is not None:
+        options[DATA_OPTION] = json.loads(data_text)
+    board = _board(data_text)
+    box, routes, claims = board.box, board.routes, board.claims
     codes = [entry["code"] for entry in box["locations"]]
-    routes = _routes(box, codes)
     tickets = tuple(
         Ticket(codes.index(entry["from"]), codes.index(entry["to"]), entry["points"]) for entry in box["tickets"]
     )
-    cards = tuple(box["cards"][name] for name in CARDS)
-    claims = {
-        (place, color, taxis): Claim(box["routes"][place]["id"], CARDS[color], taxis)
-        for place, route in enumerate(routes)
-        for color, taxis in _payments(route)
-    }
     seats = range(players)
     takes = tuple(Take(name) for name in CARDS)
     return Tables(
@@ -143,9 +135,9 @@ def _build(players: int, chosen: tuple[tuple[str, Any], ...], data_text: str | N
         routes=routes,
         tickets=tickets,
         ticket_numbers={entry["id"]: number for number, entry in enumerate(box["tickets"], start=1)},
-        cards=cards,
+        cards=board.cards,
         taxis=box["taxis"],
-        claim_rows=tuple(_claim_row(place, route, claims, cards) for place, route in enumerate(routes)),
+        claim_rows=board.claim_rows,
         taxi_claims=tuple((claims[place, TAXI, route.length],) for place, route in enumerate(routes)),
         plans={
             claim: ClaimPlan(
@@ -171,6 +163,34 @@ def _build(players: int, chosen: tuple[tuple[str, Any], ...], data_text: str | N
         taken=tuple(tuple(Event(ev.CardTaken(seat, name)) for name in CARDS) for seat in seats),
         turned_up=tuple(Event(ev.CardTurnedUp(name)) for name in CARDS),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """What follows from the box alone: the costly part, shared by all options and player counts."""
+
+    box: Mapping[str, Any]
+    routes: tuple[Route, ...]
+    cards: tuple[int, ...]
+    claims: Mapping[tuple[int, int, int], Claim]
+    """By route, kind of card and number of taxis."""
+    claim_rows: tuple[tuple[int, int, PaymentTable | tuple[PaymentTable, ...]], ...]
+
+
+@lru_cache(maxsize=8)
+def _board(data_text: str | None) -> _Board:
+    """Raises DataError."""
+    box = default_data() if data_text is None else json.loads(data_text)
+    check_data(box)
+    routes = _routes(box, [entry["code"] for entry in box["locations"]])
+    cards = tuple(box["cards"][name] for name in CARDS)
+    claims = {
+        (place, color, taxis): Claim(box["routes"][place]["id"], CARDS[color], taxis)
+        for place, route in enumerate(routes)
+        for color, taxis in _payments(route)
+    }
+    rows = tuple(_claim_row(place, route, claims, cards) for place, route in enumerate(routes))
+    return _Board(box, routes, cards, claims, rows)
 
 
 def _routes(box: Mapping[str, Any], codes: list[str]) -> tuple[Route, ...]:
