@@ -35,7 +35,7 @@ DARK: Mapping[str, str] = {
     "ink": "#f1efe9",
     "soft": "#b9b6ad",
     "line": "#7d8089",
-    "land": "#2c2f33",
+    "land": "#3a3d43",
     "water": "#17344a",
     "park": "#1f4030",
     "can": "#c9a2ff",

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from referee.games.drawing.look import Look
 from referee.games.drawing.spots import Spots
 from referee.games.drawing.style import stylesheet
-from referee.games.drawing.text import cut, escaped, width_of
+from referee.games.drawing.text import cut, escaped
 
 WIDTH = 400
-_FULL = 0.85
 
 
 def number(value: float) -> str:
@@ -18,15 +17,16 @@ def number(value: float) -> str:
 
 
 def text(x: float, y: float, content: str, *, size: float = 11, css: str = "ink", width: float = 0) -> str:
-    """One line; `y` is its base line. What is wider than `width` is cut, and what nearly is, is held to it."""
-    held = ""
+    """One line; `y` is its base line. What is wider than `width` is cut, with left-aligned text of unknown scripts also
+    by a frame, since their widths are guesses."""
     if width:
-        content = cut(content, size, width)
-        needed = width_of(content, size)
-        if needed > _FULL * width:
-            held = f' textLength="{number(float(needed))}" lengthAdjust="spacingAndGlyphs"'
+        content = cut(content, size, width, bold=" b" in css)
+        if not content.isascii():
+            inner = text(0, 1.25 * size, content, size=size, css=css)
+            frame = f'x="{number(x)}" y="{number(y - 1.25 * size)}" width="{number(width)}"'
+            return f'<svg {frame} height="{number(1.7 * size)}">{inner}</svg>'
     place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
-    return f'<text {place} class="{css}"{held}>{escaped(content)}</text>'
+    return f'<text {place} class="{css}">{escaped(content)}</text>'
 
 
 def rect(x: float, y: float, width: float, height: float, css: str, *, radius: float = 0) -> str:

@@ -8,7 +8,7 @@ from referee.games.drawing.palette import DARK, FILLS, GROUNDS, INKS, LIGHT
 THEMES = ("auto", "light", "dark")
 
 _RULES = (
-    "{font-family:ui-sans-serif,system-ui,'Segoe UI','Liberation Sans',Arial,sans-serif}",
+    "{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif}",
     " text{dominant-baseline:auto;pointer-events:none}",
     " .mono{font-family:ui-monospace,'Liberation Mono','DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre}",
     " .b{font-weight:700}",
@@ -18,7 +18,8 @@ _RULES = (
     " .rim{stroke:$ink;stroke-width:1}",
     " .hole{fill:none}",
     " .dash{stroke-dasharray:3 2}",
-    " .gone{opacity:.45}",
+    " .piece{stroke:#000;stroke-width:1.5;stroke-linejoin:round}",
+    " .label{paint-order:stroke;stroke:$land;stroke-width:3;stroke-linejoin:round}",
     " .halo{fill:none;stroke:none;stroke-linejoin:round;pointer-events:all}",
     " .now>.halo{stroke:$now;stroke-width:2.5}",
     " .can{cursor:pointer}",

@@ -9,8 +9,31 @@ _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 _MARKS = frozenset(("Mn", "Me", "Mc"))
 _MARKS_IN_A_ROW = 2
 _LONGEST_NAME = 64
-_NARROW = frozenset("fijlrtI .,:;!|'()[]-/")
-_BROAD = frozenset("mwMW@%&OQG")
+_WIDTHS = {
+    0.191: "'",
+    0.222: "ijl",
+    0.26: "|",
+    0.278: " !,./:;I[\\]ft",
+    0.333: "()-`r",
+    0.334: "{}",
+    0.355: '"',
+    0.389: "*",
+    0.469: "^",
+    0.5: "Jcksvxyz",
+    0.556: "#$0123456789?L_abdeghnopqu",
+    0.584: "+<=>~",
+    0.611: "FTZ",
+    0.667: "&ABEKPSVXY",
+    0.722: "CDHNRUw",
+    0.778: "GOQ",
+    0.833: "Mm",
+    0.889: "%",
+    0.944: "W",
+    1.015: "@",
+}
+_EMS = {char: ems for ems, chars in _WIDTHS.items() for char in chars}
+"""Widths of Helvetica, which Arial and Liberation Sans share."""
+_WIDE, _OTHER, _BOLD = 1.05, 0.8, 1.08
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
@@ -33,33 +56,27 @@ def cleaned(name: str) -> str:
     return "".join(kept)[:_LONGEST_NAME].strip()
 
 
-def width_of(content: str, size: float) -> float:
-    """About how wide a text is in a common sans-serif font, rather too much than too little."""
+def width_of(content: str, size: float, *, bold: bool = False) -> float:
+    """About how wide a text is."""
     ems = 0.0
     for char in content:
-        if char in _NARROW:
-            ems += 0.36
-        elif char in _BROAD:
-            ems += 0.9
-        elif char.isupper():
-            ems += 0.72
-        elif char.isascii():
-            ems += 0.58
+        if char in _EMS:
+            ems += _EMS[char]
         elif unicodedata.east_asian_width(char) in "WF":
-            ems += 1.05
+            ems += _WIDE
         elif unicodedata.category(char) not in _MARKS:
-            ems += 0.8
-    return ems * size
+            ems += _OTHER
+    return ems * size * (_BOLD if bold else 1)
 
 
 @lru_cache(maxsize=4096)
-def cut(content: str, size: float, width: float) -> str:
+def cut(content: str, size: float, width: float, *, bold: bool = False) -> str:
     """As much as fits, with an ellipsis if that is not all."""
-    if width_of(content, size) <= width:
+    if width_of(content, size, bold=bold) <= width:
         return content
     for end in range(len(content) - 1, 0, -1):
         shorter = content[:end].rstrip() + "\u2026"
-        if width_of(shorter, size) <= width:
+        if width_of(shorter, size, bold=bold) <= width:
             return shorter
     return "\u2026"
 

@@ -21,22 +21,12 @@ from referee.games.ticket_to_ride_new_york.actions import (
 )
 from referee.games.ticket_to_ride_new_york.box import default_data
 from referee.games.ticket_to_ride_new_york.observation import Observation
+from referee.games.ticket_to_ride_new_york.view_drawing import QUESTIONS, action_places, draw, event_places
+
+__all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
 _COLUMNS = 4
 _WIDTH = 100
-_QUESTIONS = {
-    "lot": "the first player is drawn by lot",
-    "hands": "starting hands are dealt",
-    "refill": "the row is refilled",
-    "unseen": "a card is drawn unseen",
-    "deal_tickets": "starting tickets are dealt",
-    "draw_ticket": "tickets are drawn",
-    "starting_tickets": "starting tickets are chosen",
-    "turn": "choose an action",
-    "second_card": "choose the second card",
-    "keep_tickets": "choose among the tickets drawn",
-    "over": "the match is over",
-}
 
 
 def text_board(observation: Observation) -> str:
@@ -63,7 +53,7 @@ def _table_lines(seen: Observation) -> list[str]:
     top = "unseen" if seen.unknown_tickets else "none"
     under = " ".join(ticket_id(number) if number else "?" for number in seen.under)
     return [
-        f"Seen by {viewer}. Turn of seat {seen.turn_seat}: {_QUESTIONS[seen.stage]}{last}.",
+        f"Seen by {viewer}. Turn of seat {seen.turn_seat}: {QUESTIONS[seen.stage]}{last}.",
         f"Face up:  {_cards(seen.row)}",
         f"Deck:     {seen.deck_size} cards",
         f"Discards: {_cards(seen.discards)}" + (f"; set aside: {_cards(seen.aside)}" if any(seen.aside) else ""),
