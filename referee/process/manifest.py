@@ -18,13 +18,15 @@ PYTHON = "{python}"
 OptionValue: TypeAlias = str | int | bool
 
 _REQUIRED = ("name", "version", "games", "run")
-_OPTIONAL = ("build", "options")
+_OPTIONAL = ("fetch", "build", "toolchain", "options")
 _EXAMPLES = {
     "name": 'name = "My bot"',
     "version": 'version = "1"',
     "games": 'games = ["*"]',
     "run": 'run = ["{python}", "bot.py"]',
+    "fetch": 'fetch = ["go", "mod", "download"]',
     "build": 'build = ["make"]',
+    "toolchain": 'toolchain = ["go", "version"]',
 }
 _GAME_ID = re.compile(r"\*|[a-z][a-z0-9_]*", re.ASCII)
 _MAX_VERSION = 64
@@ -39,8 +41,9 @@ class ManifestError(ValueError):
 class Manifest:
     """The checked content of `bot.toml`. `games` are game ids, or "*" for any game.
 
-    `run` and `build` are argv lists for a process in the bot's folder; `build` may be empty. `options` are the
-    bot's own options with their defaults.
+    `run`, `fetch`, `build` and `toolchain` are argv lists for a process in the bot's folder; all but `run` may be
+    empty. `build` makes the program, without the network; `fetch` brings what it needs, before; `toolchain` prints a
+    version that is kept with what was built. `options` are the bot's own options with their defaults.
     """
 
     name: str
@@ -48,6 +51,8 @@ class Manifest:
     games: tuple[str, ...]
     run: tuple[str, ...]
     build: tuple[str, ...] = ()
+    fetch: tuple[str, ...] = ()
+    toolchain: tuple[str, ...] = ()
     options: Mapping[str, OptionValue] = field(default_factory=dict)
 
 
@@ -108,12 +113,17 @@ class _Checker:
         for key in _REQUIRED:
             if key not in self._table:
                 raise ManifestError(f"{self._path}: the key '{key}' is missing; add a line like {_EXAMPLES[key]}")
+        for key in ("fetch", "toolchain"):
+            if key in self._table and "build" not in self._table:
+                raise self._error(key, f"'{key}' is for bots that are built; add a line like {_EXAMPLES['build']}")
         return Manifest(
             name=self._name(),
             version=self._version(),
             games=self._games(),
             run=self._argv("run"),
             build=self._argv("build") if "build" in self._table else (),
+            fetch=self._argv("fetch") if "fetch" in self._table else (),
+            toolchain=self._argv("toolchain") if "toolchain" in self._table else (),
             options=MappingProxyType(self._options()),
         )
 

@@ -41,6 +41,13 @@ def test_build_and_options_may_be_left_out() -> None:
     assert manifest.options == {}
 
 
+def test_a_built_bot_may_fetch_first_and_name_its_toolchain() -> None:
+    lines = 'fetch = ["make", "fetch"]\ntoolchain = ["make", "--version"]\n'
+    manifest = parse_manifest(changed("build =", f"{lines}build ="), PATH)
+    assert manifest.fetch == ("make", "fetch")
+    assert manifest.toolchain == ("make", "--version")
+
+
 def changed(old: str, new: str) -> str:
     assert old in GOOD
     return GOOD.replace(old, new)
@@ -57,6 +64,8 @@ def changed(old: str, new: str) -> str:
         (changed("name", "Name"), ":1:", ["unknown key 'Name'", "did you mean 'name'?"]),
         (changed("[options]", "[option]"), ":7:", ["unknown key 'option'", "did you mean 'options'?"]),
         (changed("build", "xyzzy"), ":5:", ["unknown key 'xyzzy'", "known keys: name, version, games, run"]),
+        (changed('build = ["make", "all"]', 'fetch = ["make"]'), ":5:", ["'fetch' is for bots that are built"]),
+        (changed('build = ["make", "all"]', 'toolchain = ["make"]'), ":5:", ["'toolchain' is for bots that are built"]),
         (changed('name = "Rush"\n', ""), ":", ["'name' is missing", 'name = "My bot"']),
         (changed('run = ["{python}", "bot.py"]\n', ""), ":", ["'run' is missing", 'run = ["{python}", "bot.py"]']),
         (changed('"Rush"', "7"), ":1:", ["'name' must be a text, not 7"]),
