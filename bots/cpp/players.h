@@ -1,0 +1,7 @@
+// The players of this bot.
+#pragma once
+
+#include "crosstown/bot.h"
+
+crosstown::Bot RandomBot();
+crosstown::Bot ShibuyaBot();

@@ -1,0 +1,171 @@
+package crosstown
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+
+	pb "crosstown-bot/build/pb/referee"
+)
+
+const protocol = 1
+
+// Run plays until the referee says Bye, then ends the process with exit code 0; with 1 and a sentence on stderr if
+// something is wrong.
+func Run(bot *Bot) {
+	if err := play(bot); err != nil {
+		Fail(err)
+	}
+	os.Exit(0)
+}
+
+// Fail prints what is wrong for the bot's author and ends the process with exit code 1.
+func Fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// play is one session: from dialling until Bye (nil) or until the stream ends.
+func play(bot *Bot) error {
+	address, token := os.Getenv("CROSSTOWN_ADDRESS"), os.Getenv("CROSSTOWN_TOKEN")
+	for name, value := range map[string]string{"CROSSTOWN_ADDRESS": address, "CROSSTOWN_TOKEN": token} {
+		if value == "" {
+			return fmt.Errorf("%s is not set: a bot is started by the referee, for instance by `crosstown run FILE`", name)
+		}
+	}
+	connection, err := dial(address)
+	if err != nil {
+		return err
+	}
+	limit := seconds("CROSSTOWN_CONNECT_S", 10)
+	late := fmt.Errorf("no answer from the referee at %s within %g s", address, limit.Seconds())
+	ctx, cancel := context.WithCancelCause(context.Background())
+	connecting := time.AfterFunc(limit, func() { cancel(late) })
+	stream, err := pb.NewRefereeClient(connection).Play(ctx, grpc.WaitForReady(true))
+	if err == nil {
+		err = serve(bot, stream, token, connecting)
+	}
+	if errors.Is(context.Cause(ctx), late) {
+		return late
+	}
+	return err
+}
+
+func dial(address string) (*grpc.ClientConn, error) {
+	security := insecure.NewCredentials()
+	if path := os.Getenv("CROSSTOWN_TLS_CA"); path != "" {
+		var err error
+		if security, err = credentials.NewClientTLSFromFile(path, ""); err != nil {
+			return nil, fmt.Errorf(
+				"CROSSTOWN_TLS_CA names %s, expected the referee's certificate authority, a PEM file: %w", path, err)
+		}
+	}
+	options := []grpc.DialOption{
+		grpc.WithTransportCredentials(security),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
+	}
+	// A unix socket tells at once that the other side is gone; a network only if asked.
+	pause := 20
+	if strings.HasPrefix(address, "unix:") {
+		pause = 0
+	}
+	if every := seconds("CROSSTOWN_KEEPALIVE_S", pause); every > 0 {
+		options = append(options, grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: every, Timeout: 20 * time.Second}))
+	}
+	connection, err := grpc.NewClient(address, options...)
+	if err != nil {
+		return nil, fmt.Errorf("CROSSTOWN_ADDRESS is '%s', expected unix:/path or host:port: %w", address, err)
+	}
+	return connection, nil
+}
+
+func seconds(name string, otherwise int) time.Duration {
+	number, err := strconv.Atoi(os.Getenv(name))
+	if err != nil {
+		number = otherwise
+	}
+	return time.Duration(number) * time.Second
+}
+
+type stream = grpc.BidiStreamingClient[pb.BotMessage, pb.RefereeMessage]
+
+// serve answers until Bye (nil) or until the stream ends. It stops `connecting` when the referee has answered.
+func serve(bot *Bot, stream stream, token string, connecting *time.Timer) error {
+	var writing sync.Mutex
+	send := func(message *pb.BotMessage) {
+		writing.Lock()
+		defer writing.Unlock()
+		_ = stream.Send(message) // where it fails, the next read ends too and says why
+	}
+	send(hello(bot, token))
+	matches := map[string]*match{}
+	for {
+		message, err := stream.Recv()
+		if err != nil {
+			return ended(err)
+		}
+		connecting.Stop()
+		switch body := message.Body.(type) {
+		case *pb.RefereeMessage_MatchStart:
+			started := newMatch()
+			matches[body.MatchStart.Match] = started
+			go func() {
+				if err := started.play(bot, body.MatchStart, send); err != nil {
+					Fail(err)
+				}
+			}()
+		case *pb.RefereeMessage_Decide:
+			deliver(matches, body.Decide.Match, message)
+		case *pb.RefereeMessage_Update:
+			deliver(matches, body.Update.Match, message)
+		case *pb.RefereeMessage_Cancel:
+			deliver(matches, body.Cancel.Match, message)
+		case *pb.RefereeMessage_MatchEnd:
+			deliver(matches, body.MatchEnd.Match, message)
+			delete(matches, body.MatchEnd.Match)
+		case *pb.RefereeMessage_Bye:
+			return stream.CloseSend()
+		}
+	}
+}
+
+func deliver(matches map[string]*match, id string, message *pb.RefereeMessage) {
+	if match := matches[id]; match != nil {
+		match.deliver(message)
+	}
+}
+
+func ended(err error) error {
+	state := status.Convert(err)
+	said := state.Message()
+	if said == "" || said == "EOF" {
+		said = state.Code().String()
+	}
+	return fmt.Errorf("the referee ended the stream: %s", said)
+}
+
+func hello(bot *Bot, token string) *pb.BotMessage {
+	return &pb.BotMessage{Body: &pb.BotMessage_Hello{Hello: &pb.Hello{
+		Protocol:           protocol,
+		Token:              token,
+		Name:               bot.Name,
+		Version:            bot.Version,
+		Games:              bot.Games,
+		MaxParallelMatches: bot.ParallelMatches,
+		WantsUpdates:       bot.WantsUpdates,
+		OmitObservation:    bot.OmitObservation,
+		OmitLegalActions:   bot.OmitLegalActions,
+	}}}
+}
