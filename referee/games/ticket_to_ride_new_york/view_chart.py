@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from math import atan2, cos, hypot, pi, sin
 from typing import Any, TypeAlias
 
@@ -176,7 +177,7 @@ def _line(a: Point, b: Point, lane: float, bend: float) -> tuple[Point, ...]:
 
 def _spaces(points: Sequence[Point], count: int, lane: float) -> tuple[Space, ...]:
     lengths = [0.0]
-    for one, other in zip(points, points[1:], strict=False):
+    for one, other in pairwise(points):
         lengths.append(lengths[-1] + hypot(other[0] - one[0], other[1] - one[1]))
     inset = (NODE**2 - min(abs(lane), NODE) ** 2) ** 0.5 + 2
     pitch = min((lengths[-1] - 2 * inset) / count, _SPACE + _GAP)
