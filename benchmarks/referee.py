@@ -178,8 +178,7 @@ async def ping_pong(folder: Path, entry: Entry, sdk: bool) -> AsyncIterator[tupl
                     players=2,
                     options_json="{}",
                     teams=(0, 1),
-                    first_move_us=0,
-                    move_us=0,
+                    clock=pb.Clock(),
                     bot_seed=1,
                 )
             )

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
+from referee.match.effort import Effort, measure_effort, state_below
 from referee.match.reasons import EndReason
 from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.match.spec import Limits
@@ -67,10 +66,11 @@ class LiveBot:
         if listener is not None and self.end is not None:
             listener.on_end(self.end)
 
+    def effort(self) -> Effort:
+        return measure_effort(self.process.guardian_pid)
+
     def process_state(self) -> str:
-        with suppress(OSError, IndexError):
-            return Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0]
-        return ""
+        return state_below(self.process.guardian_pid)
 
     def dismiss(self) -> None:
         self.listen(None)

@@ -6,11 +6,13 @@ everyone who was asked has answered or faulted, or when waiting on makes no sens
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from referee.games.api import Decision, Event, Game, State
+from referee.match.budget import Allowance
 from referee.match.choice import Refusal, read_choice
-from referee.match.clock import Clock
+from referee.match.clock import Clock, Handle
 from referee.match.evidence import cut_note, message_evidence, position_evidence, stray_kind, stray_text
 from referee.match.question import Question
 from referee.match.reasons import EndReason
@@ -28,8 +30,17 @@ RECORDED_STRAY_MESSAGES = 10
 GRACE_NS = 2_000_000
 """A deadline is judged this much after it, so that an answer which is here but unread is seen first."""
 
-MOST_LIMITS = 2
-"""So many times its limit a decision may last for the referee's own lag; then the time-out is suspect."""
+LOOK_NS = 10_000_000
+"""A bot that is ready to run at its deadline is looked at again after so long: if it has run, its time is up."""
+
+MOST_LIMITS = 10
+"""So many times its limit a decision may last by what is not the bot's doing; then the time-out is suspect. A machine
+that is busy eight times over still lets a bot that computes past its limit reach it within that."""
+
+PROBE_NS = 20_000_000
+PROBE_SHARE = 8
+"""After so long, or this share of its limit, a decision is worth a look at what the bot's tasks do. What kept the bot
+from running before that is not excused: it is less than the share, and mostly less than the margin."""
 
 
 class Panel:
@@ -47,7 +58,7 @@ class Panel:
     ) -> None:
         """`drop` records a message that was dropped."""
         limits = spec.limits
-        self.seats = [SeatPlay(self, number, bot) for number, bot in enumerate(bots)]
+        self.seats = [SeatPlay(self, number, bot, spec.limits_of(number)) for number, bot in enumerate(bots)]
         self.fresh: list[SeatPlay] = []
         """Seats that have faulted since the match last settled faults."""
         self._id = spec.match_id
@@ -65,23 +76,22 @@ class Panel:
         self._trouble: Exception | None = None
         self._starting = False
         self._over = False
-        margin_ns = int(limits.margin_s * 1e9)
-        self._first_us, self._move_us = int(limits.first_move_s * 1e6), int(limits.move_s * 1e6)
-        self._first_ns, self._move_ns = self._first_us * 1000 + margin_ns, self._move_us * 1000 + margin_ns
 
     async def start(self, messages: Sequence[bytes]) -> None:
         """Send each seat its MatchStart and wait for all Ready. Whoever is late has a start_failed fault."""
         self._starting = True
         self._waiting_for = {seat.number for seat in self.seats}
-        for seat, message in zip(self.seats, messages, strict=True):
-            seat.bot.send(message)
-            seat.bot.listen(seat)
-        up = self._clock.now_ns() + int(self._limits.ready_s * 1e9)
-        timer = self._clock.call_at(up, self._ready_time_is_up)
+        timers: list[Handle] = []
         try:
+            for seat, message in zip(self.seats, messages, strict=True):
+                seat.bot.send(message)
+                seat.bot.listen(seat)
+                up_ns = self._clock.now_ns() + int(seat.limits.ready_s * 1e9)
+                timers.append(self._clock.call_at(up_ns, partial(self._ready_time_is_up, seat)))
             await self._sleep(self._start_has_failed)
         finally:
-            timer.cancel()
+            for timer in timers:
+                timer.cancel()
         self._starting = False
 
     async def ask(
@@ -150,11 +160,18 @@ class Panel:
         except Exception as error:
             self._break(error)
 
-    def _ready_time_is_up(self) -> None:
-        for seat in self.seats:
-            if not seat.ready:
-                limit = f"not ready {self._limits.ready_s:g} s after MatchStart"
-                self._blame(seat, EndReason.START_FAILED, limit, {"limit_us": int(self._limits.ready_s * 1e6)})
+    def _ready_time_is_up(self, seat: SeatPlay) -> None:
+        if not seat.ready:
+            limit_s = seat.limits.ready_s
+            detail = f"not ready {limit_s:g} s after MatchStart"
+            self._blame(seat, EndReason.START_FAILED, detail, {"limit_us": int(limit_s * 1e6)})
+
+    def _probe(self, seat: SeatPlay, question: Question) -> None:
+        """The decision lasts: from here on it matters what the bot's tasks do."""
+        if question.open:
+            question.effort_before = seat.bot.effort()
+            at_ns = question.sent_ns + question.limit_ns
+            question.timer = self._clock.call_at(at_ns, lambda: self._time_is_up(seat, question))
 
     def _time_is_up(self, seat: SeatPlay, question: Question) -> None:
         if question.open:
@@ -168,13 +185,25 @@ class Panel:
                 now_ns = self._clock.now_ns()
                 self._measure(seat, question, now_ns)
                 left_ns = question.limit_ns - question.charged_ns
-                if left_ns < 0 or question.wall_ns > MOST_LIMITS * question.limit_ns:
+                if question.wall_ns > MOST_LIMITS * question.limit_ns:
                     self._time_out(seat, question, "no answer")
-                else:  # time that the referee was late by is given back
-                    at = now_ns + left_ns + GRACE_NS
-                    question.timer = self._clock.call_at(at, lambda: self._judge_time(seat, question))
+                    return
+                if left_ns < 0:
+                    if not self._is_held_up(seat, question):
+                        self._time_out(seat, question, "no answer")
+                        return
+                    left_ns = LOOK_NS
+                at_ns = now_ns + left_ns + GRACE_NS  # time that was not the bot's doing is given back
+                question.timer = self._clock.call_at(at_ns, lambda: self._judge_time(seat, question))
             except Exception as error:
                 self._break(error)
+
+    def _is_held_up(self, seat: SeatPlay, question: Question) -> bool:
+        """Whether the bot may be waiting for a processor at this moment: a wait is counted only when it is over."""
+        if question.effort_before is None or seat.bot.process_state() != "R":
+            return False
+        before, question.effort_seen = question.effort_seen, seat.bot.effort()
+        return before is None or question.effort_seen.same_progress(before)
 
     # Judging
 
@@ -216,15 +245,21 @@ class Panel:
         self._answered(seat)
 
     def _time_out(self, seat: SeatPlay, question: Question, what: str) -> None:
-        limit_us = self._first_us if question.limit_ns == self._first_ns else self._move_us
-        times = f"after {question.wall_ns / 1e9:.3f} s, the limit is {limit_us / 1e6:g} s"
+        allowed = question.allowance
+        times = f"after {question.wall_ns / 1e9:.3f} s, {_limit_words(seat, allowed)}"
         detail = f"decision {question.number} ({question.kind}): {what} {times}"
-        evidence = {"process_state": seat.bot.process_state()}
+        evidence: dict[str, Any] = {"process_state": seat.bot.process_state()}
+        if seat.budget.bank_ns is not None:
+            evidence["bank_us"] = seat.budget.bank_ns // 1000
+        if seat.budget.total_ns is not None:
+            evidence["total_us"] = seat.budget.total_ns // 1000
         if question.charged_ns > question.limit_ns:
-            self._blame(seat, EndReason.MOVE_TIMEOUT, detail, evidence)
-        else:
-            detail += f"; the referee was late by {question.lag_ns / 1e9:.3f} s meanwhile"
-            self._blame(seat, EndReason.SUSPECT_TIMEOUT, detail, evidence)
+            self._blame(seat, allowed.reason, detail, evidence)
+            return
+        late = [f"the referee was late by {question.lag_ns / 1e9:.3f} s"] if question.lag_ns else []
+        if question.waited_ns:
+            late.append(f"others kept the bot from running for {question.waited_ns / 1e9:.3f} s")
+        self._blame(seat, EndReason.SUSPECT_TIMEOUT, f"{detail}; {' and '.join(late)} meanwhile", evidence)
 
     def _stray(self, seat: SeatPlay, message: BotMessage, raw: bytes) -> None:
         what = stray_kind(message, self._id, self._numbers)
@@ -260,12 +295,8 @@ class Panel:
         number = seat.number
         state, wants, codec = self._state, seat.wants, self._codec
         legal = state.legal_actions(number)
-        first = not seat.asked_before
-        seat.asked_before = True
         self._numbers += 1
-        seat.question = question = Question(
-            number, self._numbers, kind, legal, self._first_ns if first else self._move_ns
-        )
+        seat.question = question = Question(number, self._numbers, kind, legal, seat.allow())
         observation = state.observation(number) if wants.observation or wants.text else None
         text = None
         if wants.text:
@@ -279,9 +310,7 @@ class Panel:
             observation=codec.encode_observation(observation) if wants.observation else b"",
             legal_actions=codec.encode_actions(legal) if wants.legal_actions else b"",
             events=self._unseen(seat),
-            first_move_us=self._first_us,
-            move_us=self._move_us,
-            left_us=self._first_us if first else self._move_us,
+            clock=seat.clock,
             last_latency_us=seat.last_latency_us,
             text=text,
         )
@@ -289,7 +318,8 @@ class Panel:
         question.lag_before_ns = clock.lag_ns()
         question.sent_ns = sent_ns = clock.now_ns()
         seat.bot.send(data)
-        question.timer = clock.call_at(sent_ns + question.limit_ns, lambda: self._time_is_up(seat, question))
+        probe_ns = min(PROBE_NS, question.limit_ns // PROBE_SHARE)
+        question.timer = clock.call_at(sent_ns + probe_ns, lambda: self._probe(seat, question))
         question.cpu_before_ns = seat.bot.cpu_ns()
         return question
 
@@ -310,6 +340,8 @@ class Panel:
 
     def _measure(self, seat: SeatPlay, question: Question, at_ns: int) -> None:
         question.measure(at_ns, self._clock.lag_ns(), seat.bot.cpu_ns())
+        if question.effort_before is not None and (question.wall_ns > question.limit_ns or seat.budget.counts):
+            question.weigh(seat.bot.effort())
 
     def _answered(self, seat: SeatPlay) -> None:
         self._waiting_for.discard(seat.number)
@@ -338,3 +370,13 @@ class Panel:
             self._trouble = error
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
+
+
+def _limit_words(seat: SeatPlay, allowed: Allowance) -> str:
+    """What a decision was allowed, for the author of the bot."""
+    limit = f"{allowed.left_ns / 1e9:g} s"
+    if allowed.reason is EndReason.BANK_EXHAUSTED:
+        whole = seat.limits.bank_s or seat.limits.total_s
+        kind = "the bank" if seat.limits.bank_s else "the total"
+        return f"{limit} were left with all that {kind} of {whole:g} s for the match could give"
+    return f"the limit is {limit}"

@@ -119,7 +119,7 @@ class Match:
     def _accept(self, questions: Sequence[Question]) -> Mapping[int, Any]:
         """The answers of a node count."""
         for question in questions:
-            self._panel.seats[question.seat].count(question.wall_ns // 1000, question.cpu_us)
+            self._panel.seats[question.seat].count(question)
         self._unrecorded += questions
         return {question.seat: question.action for question in questions}
 
@@ -130,8 +130,7 @@ class Match:
         for line in lines:
             if isinstance(line, Question):
                 text = self._game.format_action(line.action)
-                wall_us, lag_us = line.wall_ns // 1000, line.lag_ns // 1000
-                record.answer(Answer(line.seat, text, wall_us, line.cpu_us, lag_us, line.note))
+                record.answer(Answer(line.seat, text, line.wall_ns // 1000, line.cpu_us, line.lag_us, line.note))
             else:
                 record.chance(line)
         record.flush()
@@ -210,8 +209,7 @@ class Match:
             players=len(spec.seats),
             options_json=json.dumps(spec.options, separators=(",", ":")),
             teams=self._teams,
-            first_move_us=int(spec.limits.first_move_s * 1e6),
-            move_us=int(spec.limits.move_s * 1e6),
+            clock=seat.clock,
             bot_seed=bot_seed(spec.seed, seat.number),
         )
 

@@ -3,16 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
+from referee.match.budget import Allowance
 from referee.match.clock import Handle
+from referee.match.effort import Effort
 
 
 class Question:
-    """One seat, one decision. Times are monotonic nanoseconds; `limit_ns` is the move limit with the margin."""
+    """One seat, one decision. Times are monotonic nanoseconds; `limit_ns` has the margin in it."""
 
     __slots__ = (
         "action",
+        "allowance",
         "cpu_before_ns",
         "cpu_us",
+        "effort_before",
+        "effort_seen",
         "kind",
         "lag_before_ns",
         "lag_ns",
@@ -24,24 +29,33 @@ class Question:
         "seat",
         "sent_ns",
         "timer",
+        "waited_ns",
         "wall_ns",
     )
 
-    def __init__(self, seat: int, number: int, kind: str, legal: Sequence[Any], limit_ns: int) -> None:
+    def __init__(self, seat: int, number: int, kind: str, legal: Sequence[Any], allowance: Allowance) -> None:
         self.seat = seat
         self.number = number
         self.kind = kind
         self.legal = legal
-        self.limit_ns = limit_ns
+        self.allowance = allowance
+        self.limit_ns = allowance.limit_ns
         self.sent_ns = 0
         self.lag_before_ns = 0
         self.cpu_before_ns: int | None = None
+        self.effort_before: Effort | None = None
+        """Where the bot's tasks stood when the decision had lasted a little; None while it has not."""
         self.timer: Handle | None = None
         self.open = True
         self.action: Any = None
         self.note = ""
         self.wall_ns = 0
+        self.effort_seen: Effort | None = None
+        """The same at the last look after the deadline."""
         self.lag_ns = 0
+        """How late the referee was, as far as is known."""
+        self.waited_ns = 0
+        """How long others kept the bot from running, at the least."""
         self.cpu_us = -1
 
     def close(self) -> None:
@@ -58,10 +72,25 @@ class Question:
         if cpu_now_ns is not None and self.cpu_before_ns is not None:
             self.cpu_us = (cpu_now_ns - self.cpu_before_ns) // 1000
 
+    def weigh(self, effort: Effort) -> None:
+        """Note what the bot's tasks did up to now. After `measure`."""
+        if self.effort_before is not None:
+            self.waited_ns = effort.excused_ns(self.effort_before, max(self.cpu_us, 0) * 1000)
+
     @property
     def charged_ns(self) -> int:
-        """What counts against the limit: the time less what the referee was late by."""
-        return self.wall_ns - self.lag_ns
+        """What counts against the limit: the time less what was not the bot's doing.
+
+        While the referee was late an answer may have lain there, whatever the bot did: that is always taken off. That
+        the bot waited for a processor is taken off as far as it did not compute all the same.
+        """
+        noticed_ns = self.wall_ns - self.lag_ns
+        return max(noticed_ns - self.waited_ns, min(noticed_ns, self.cpu_us * 1000))
+
+    @property
+    def lag_us(self) -> int:
+        """For the record: the part of the time that is not charged."""
+        return (self.wall_ns - self.charged_ns) // 1000
 
     def times(self) -> dict[str, int]:
         """As evidence."""
@@ -69,5 +98,7 @@ class Question:
             "limit_us": self.limit_ns // 1000,
             "wall_us": self.wall_ns // 1000,
             "cpu_us": self.cpu_us,
-            "lag_us": self.lag_ns // 1000,
+            "lag_us": self.lag_us,
+            "referee_late_us": self.lag_ns // 1000,
+            "bot_waited_us": self.waited_ns // 1000,
         }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from referee.match.effort import Effort
 from referee.match.reasons import EndReason
 from referee.wire import Received
 
@@ -55,8 +56,11 @@ class Seat(Protocol):
     def cpu_ns(self) -> int | None:
         """CPU time the bot has used, None if that cannot be told."""
 
+    def effort(self) -> Effort:
+        """What the bot's tasks did so far; `NO_EFFORT` if that cannot be told. Takes a tenth of a millisecond."""
+
     def process_state(self) -> str:
-        """One letter, as in `ps`: R runs, S waits, T is stopped; empty if there is no process to ask about."""
+        """One letter, as in `ps`: R runs or is ready to, S waits, T is stopped; empty if there is no process."""
 
     def dismiss(self) -> None:
         """The seat has left a match that goes on without it; nothing it says matters any more."""

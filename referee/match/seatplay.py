@@ -2,9 +2,13 @@
 
 from typing import Protocol
 
+from crosstown_proto.v1 import referee_pb2 as pb
+
+from referee.match.budget import Allowance, Budget
 from referee.match.question import Question
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd
+from referee.match.spec import Limits
 from referee.wire import Received
 
 
@@ -22,6 +26,8 @@ class SeatPlay:
     __slots__ = (
         "asked_before",
         "bot",
+        "budget",
+        "clock",
         "cpu_us",
         "decisions",
         "dropped",
@@ -29,21 +35,28 @@ class SeatPlay:
         "judge",
         "last_latency_us",
         "left",
+        "limits",
         "number",
         "question",
         "ready",
         "seen",
+        "strikes",
+        "taken",
         "told",
         "total_us",
         "wants",
         "worst_us",
     )
 
-    def __init__(self, judge: Judge, number: int, bot: Seat) -> None:
+    def __init__(self, judge: Judge, number: int, bot: Seat, limits: Limits) -> None:
         self.judge = judge
         self.number = number
         self.bot = bot
         self.wants = bot.wants
+        self.limits = limits
+        self.budget = Budget(limits)
+        self.clock = clock_message(limits)
+        """As it goes into each Decide; what is left is filled in."""
         self.ready = False
         self.asked_before = False
         self.question: Question | None = None
@@ -52,6 +65,10 @@ class SeatPlay:
         self.fault: Fault | None = None
         self.left: int | None = None
         """The moment at which it left."""
+        self.strikes = 0
+        """How many faults it was allowed to go on after."""
+        self.taken = False
+        """Whether the referee plays for it."""
         self.told = False
         """Whether MatchEnd was sent."""
         self.last_latency_us = 0
@@ -63,10 +80,40 @@ class SeatPlay:
     def on_end(self, end: SeatEnd) -> None:
         self.judge.take_end(self, end)
 
-    def count(self, wall_us: int, cpu_us: int) -> None:
+    def allow(self) -> Allowance:
+        """What the decision that begins now may take; `clock` then says so."""
+        budget, clock = self.budget, self.clock
+        allowance = budget.allow(first=not self.asked_before)
+        self.asked_before = True
+        clock.left_us = allowance.left_ns // 1000
+        if budget.bank_ns is not None:
+            clock.bank_left_us = budget.bank_ns // 1000
+        if budget.total_ns is not None:
+            clock.total_left_us = budget.total_ns // 1000
+        return allowance
+
+    def count(self, question: Question) -> None:
         """One more decision was answered."""
+        wall_us, cpu_us = question.wall_ns // 1000, question.cpu_us
+        if self.budget.counts:
+            self.budget.spend(question.charged_ns)
         self.decisions += 1
         self.total_us += wall_us
         self.worst_us = max(self.worst_us, wall_us)
         self.cpu_us += max(cpu_us, 0)
         self.last_latency_us = wall_us
+
+
+def clock_message(limits: Limits) -> pb.Clock:
+    """The limits as the bot is told them, with all of bank and total left."""
+    bank_us, total_us = int(limits.bank_s * 1e6), int(limits.total_s * 1e6)
+    return pb.Clock(
+        first_move_us=int(limits.first_move_s * 1e6),
+        move_us=int(limits.move_s * 1e6),
+        bank_us=bank_us,
+        bank_left_us=bank_us,
+        total_us=total_us,
+        total_left_us=total_us,
+        increment_us=int(limits.increment_s * 1e6),
+        margin_us=int(limits.margin_s * 1e6),
+    )

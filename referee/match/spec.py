@@ -3,8 +3,8 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal, TypeAlias, get_args
 
 _MATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
 _SEED = re.compile(r"(?:[0-9a-f]{2}){1,64}", re.ASCII)
@@ -14,18 +14,72 @@ class SpecError(ValueError):
     """A specification no match can be played from. Names the field and what was expected."""
 
 
+Policy: TypeAlias = Literal["forfeit", "default", "random"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+CLOCK_KEYS = (
+    "startup_s",
+    "ready_s",
+    "first_move_s",
+    "move_s",
+    "bank_s",
+    "total_s",
+    "increment_s",
+    "margin_s",
+)
+"""The names of `Limits` that a seat may have of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class SeatSpec:
-    """Which entry sits on a seat. `name` and `version` are for people; the id finds the bot."""
+    """Which entry sits on a seat. `name` and `version` are for people; the id finds the bot.
+
+    `clock` has the limits of this seat that differ from the match's, by name (`CLOCK_KEYS`).
+    """
 
     entry_id: str
     name: str
     version: str
+    clock: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.clock:
+            if name not in CLOCK_KEYS:
+                raise SpecError(
+                    f"clock of seat {self.name!r}: unknown limit {name!r}, expected {', '.join(CLOCK_KEYS)}"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What a fault means for the seat. Each seat has `strikes`: so many faults that it can go on after (an illegal or
+    malformed answer, a time-out) cost it only its choice, which the referee makes. The fault after them
+
+    - `forfeit`: the seat leaves the match and ranks last, in order of leaving; its team with it;
+    - `default`, `random`: the referee plays the seat to the end, with the game's default action or any legal one.
+
+    A choice that the referee makes is the default action, but for `random`. Who resigns always leaves.
+    """
+
+    policy: Policy = "forfeit"
+    strikes: int = 0
+
+    def __post_init__(self) -> None:
+        if self.policy not in POLICIES:
+            raise SpecError(f"fault policy must be one of {', '.join(POLICIES)}, not {self.policy!r}")
+        if type(self.strikes) is not int or not 0 <= self.strikes < 2**31:
+            raise SpecError(f"strikes must be a whole number, at least 0, not {self.strikes!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds and bytes. `margin_s` is added to every move limit for what is not the bot's doing."""
+    """Seconds and bytes.
+
+    The clock is one of three: a limit for every decision (`first_move_s`, then `move_s`); the same with `bank_s` for
+    the match, which pays for what a decision takes above its limit; or `total_s` for the match, to which each answer
+    adds `increment_s`, and within which `first_move_s` and `move_s` still act unless they are 0. `margin_s` is added
+    to every deadline for what is not the bot's doing, and never counts as used. `match_s` caps the whole match, 0 does
+    not.
+    """
 
     startup_s: float = 10.0
     ready_s: float = 10.0
@@ -35,6 +89,10 @@ class Limits:
     max_message_bytes: int = 1 << 20
     max_note_bytes: int = 4096
     max_output_bytes: int = 65536
+    bank_s: float = 0.0
+    total_s: float = 0.0
+    increment_s: float = 0.0
+    match_s: float = 0.0
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -43,14 +101,35 @@ class Limits:
                 raise SpecError(f"limit {item.name} must be a number, not {value!r}")
             if item.name.endswith("_bytes") and not isinstance(value, int):
                 raise SpecError(f"limit {item.name} must be whole, not {value!r}")
-            lowest = 0 if item.name in ("margin_s", "max_note_bytes", "max_output_bytes") else 1e-3
-            if not lowest <= value < 2**31:
+            may_be_0 = item.name in _MAY_BE_0 or (item.name in ("first_move_s", "move_s") and self.total_s)
+            lowest = 0 if item.name in _FROM_0 else 1e-3
+            if not (lowest <= value < 2**31 or (may_be_0 and value == 0)):
                 raise SpecError(f"limit {item.name} must be at least {lowest:g}, not {value!r}")
+        if self.bank_s and self.total_s:
+            raise SpecError("limit bank_s goes with move_s, not with total_s: leave one of the two out")
+        if self.increment_s and not self.total_s:
+            raise SpecError("limit increment_s adds to total_s: give total_s too")
+
+    def in_force(self) -> dict[str, float]:
+        """By name, without what does not limit."""
+        return {name: value for name, value in asdict(self).items() if value or name not in _ABSENT_AT_0}
+
+    def with_clock(self, clock: Mapping[str, float]) -> "Limits":
+        """These limits with a seat's own over them. Raises SpecError if they do not go together."""
+        return replace(self, **clock) if clock else self  # type: ignore[arg-type]  # names and numbers were checked
+
+
+_ABSENT_AT_0 = ("bank_s", "total_s", "increment_s", "match_s")
+_FROM_0 = ("margin_s", "max_note_bytes", "max_output_bytes", "increment_s")
+_MAY_BE_0 = (*_ABSENT_AT_0, *_FROM_0)
 
 
 @dataclass(frozen=True, slots=True)
 class MatchSpec:
-    """One match. `seed` is hex digits; `options` are full and resolved; `place` is its index in the schedule."""
+    """One match. `seed` is hex digits; `options` are full and resolved; `place` is its index in the schedule.
+
+    `ponder` false: no bot runs while it is not asked anything.
+    """
 
     match_id: str
     game: str
@@ -61,6 +140,8 @@ class MatchSpec:
     tournament: str = ""
     place: int = 0
     block: int = 0
+    faults: Faults = field(default_factory=Faults)
+    ponder: bool = True
 
     def __post_init__(self) -> None:
         if _MATCH_ID.fullmatch(self.match_id) is None:
@@ -73,6 +154,12 @@ class MatchSpec:
             )
         if not self.seats:
             raise SpecError("seats: expected at least one")
+        for seat in self.seats:
+            self.limits.with_clock(seat.clock)
+
+    def limits_of(self, seat: int) -> Limits:
+        """The limits of one seat."""
+        return self.limits.with_clock(self.seats[seat].clock)
 
     def to_json(self) -> str:
         """One line of JSON, the same for equal specifications."""
@@ -88,6 +175,7 @@ class MatchSpec:
                     **values,
                     "seats": tuple(SeatSpec(**seat) for seat in values["seats"]),
                     "limits": Limits(**values["limits"]),
+                    "faults": Faults(**values.get("faults", {})),
                 }
             )
         except SpecError:

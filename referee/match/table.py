@@ -22,7 +22,7 @@ from referee.match.play import Match
 from referee.match.pool import BotStartError, Pool
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult, SeatStats
-from referee.match.spec import MatchSpec
+from referee.match.spec import Faults, MatchSpec
 from referee.process.entry import Entry
 from referee.process.orphans import Household
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
@@ -193,12 +193,19 @@ def _header(spec: MatchSpec, game: Game) -> Header:
         rules_version=game.rules_version,
         options=spec.options,
         players=len(spec.seats),
-        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version) for seat in spec.seats),
-        limits=asdict(spec.limits),
+        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock) for seat in spec.seats),
+        limits=spec.limits.in_force(),
         seed_commitment=seed_commitment(spec.seed),
         created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         crosstown=_crosstown_version(),
+        policy=_policy(spec),
     )
+
+
+def _policy(spec: MatchSpec) -> dict[str, str | int | bool]:
+    """What was agreed on besides limits, without what is the default."""
+    policy: dict[str, str | int | bool] = {} if spec.faults == Faults() else dict(asdict(spec.faults))
+    return policy if spec.ponder else {**policy, "ponder": False}
 
 
 def _result(spec: MatchSpec, played: _Played, began_ns: int) -> MatchResult:

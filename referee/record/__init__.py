@@ -16,6 +16,7 @@ from referee.record.format import (
     RecordExistsError,
     SeatHeader,
     SeatStats,
+    Strike,
 )
 from referee.record.reader import Problem, Record, RecordFollower, read_record
 from referee.record.verify import Verdict, verify, verify_record
@@ -37,6 +38,7 @@ __all__ = [
     "RecordWriter",
     "SeatHeader",
     "SeatStats",
+    "Strike",
     "Verdict",
     "close_record",
     "read_record",

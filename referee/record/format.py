@@ -7,16 +7,20 @@ this line's text up to the last comma, so that a changed, lost or inserted line 
     ["c", outcome, chain]                                         a chance outcome
     ["a", seat, action text, wall_us, cpu_us, lag_us, chain]      an answer; a note follows lag_us if the bot wrote one
     ["f", seat, reason, detail, withdrawn, chain]                 a seat's fault; `withdrawn`: the state let the seat go
+    ["s", seat, reason, detail, taken, chain]                     a fault after which the seat stays; its answer to what
+                                                                  it was asked is the referee's, and if `taken` so are
+                                                                  all that follow
     ["x", seat, what, message, chain]                             a message that was dropped
     ["footer", {...}, chain]                                      last line
 
 The answers of a node with several decisions stand together in seat order, after the faults of that node. Actions are
-in the game's canonical text; times are integers in microseconds, -1 where the system could not tell.
+in the game's canonical text; times are integers in microseconds, -1 where the system could not tell. `lag_us` is the
+part of `wall_us` that was not the bot's doing: what was charged to it is the difference.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -28,6 +32,7 @@ HEADER = "header"
 CHANCE = "c"
 ANSWER = "a"
 FAULT = "f"
+STRIKE = "s"
 DROPPED = "x"
 FOOTER = "footer"
 
@@ -45,11 +50,15 @@ class RecordExistsError(RecordError):
 
 @dataclass(frozen=True, slots=True)
 class SeatHeader:
-    """Who sits where: the entry's id (hash of source and options), and its name and version for people."""
+    """Who sits where: the entry's id (hash of source and options), and its name and version for people.
+
+    `clock` has the limits of this seat that differ from the match's.
+    """
 
     entry_id: str
     name: str
     version: str
+    clock: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +78,8 @@ class Header:
     seed_commitment: str
     created_at: str
     crosstown: str
+    policy: Mapping[str, str | int | bool] = field(default_factory=dict)
+    """What differs from the default of: policy ("forfeit"), strikes (0), ponder (true)."""
     format: int = FORMAT
 
 
@@ -102,6 +113,16 @@ class FaultLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Strike:
+    """A seat's fault after which it stays in the match. `taken`: from here on the referee plays for it."""
+
+    seat: int
+    reason: str
+    detail: str
+    taken: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Dropped:
     """A message that answered nothing asked: `what` says why, `message` is its beginning (base64)."""
 
@@ -110,7 +131,7 @@ class Dropped:
     message: str
 
 
-Line: TypeAlias = Chance | Answer | FaultLine | Dropped
+Line: TypeAlias = Chance | Answer | FaultLine | Strike | Dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +203,11 @@ def open_line(text: str) -> tuple[str, str]:
 
 
 def header_body(header: Header) -> str:
-    return dumps([HEADER, asdict(header)])[:-1]
+    fields = asdict(header)
+    for holder, name in ((fields, "policy"), *((seat, "clock") for seat in fields["seats"])):
+        if not holder[name]:
+            del holder[name]
+    return dumps([HEADER, fields])[:-1]
 
 
 def footer_body(footer: Footer) -> str:
@@ -212,6 +237,10 @@ def answer_body(answer: Answer) -> str:
 
 def fault_body(fault: FaultLine) -> str:
     return dumps([FAULT, fault.seat, fault.reason, fault.detail, fault.withdrawn])[:-1]
+
+
+def strike_body(strike: Strike) -> str:
+    return dumps([STRIKE, strike.seat, strike.reason, strike.detail, strike.taken])[:-1]
 
 
 def dropped_body(dropped: Dropped) -> str:

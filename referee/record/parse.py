@@ -11,6 +11,7 @@ from referee.record.format import (
     FOOTER,
     FORMAT,
     HEADER,
+    STRIKE,
     Answer,
     Chance,
     Dropped,
@@ -21,7 +22,10 @@ from referee.record.format import (
     RecordError,
     SeatHeader,
     SeatStats,
+    Strike,
 )
+
+_KINDS = (HEADER, CHANCE, ANSWER, FAULT, STRIKE, DROPPED, FOOTER)
 
 
 def parse_line(text: str) -> Header | Footer | Line:
@@ -45,6 +49,8 @@ def parse_line(text: str) -> Header | Footer | Line:
                 )
             case "f", [seat, reason, detail, bool() as withdrawn]:
                 return FaultLine(_int(seat), _str(reason), _str(detail), withdrawn)
+            case "s", [seat, reason, detail, bool() as taken]:
+                return Strike(_int(seat), _str(reason), _str(detail), taken)
             case "x", [seat, what, message]:
                 return Dropped(_int(seat), _str(what), _str(message))
             case "header", [dict() as header]:
@@ -53,10 +59,9 @@ def parse_line(text: str) -> Header | Footer | Line:
                 return parse_footer(footer)
     except (TypeError, KeyError) as error:
         raise ValueError(f"a '{kind}' line with a field of the wrong type or a missing one: {error}") from None
-    known = ", ".join((HEADER, CHANCE, ANSWER, FAULT, DROPPED, FOOTER))
-    if kind in (HEADER, CHANCE, ANSWER, FAULT, DROPPED, FOOTER):
+    if kind in _KINDS:
         raise ValueError(f"a '{kind}' line with {len(fields)} fields, or of wrong types")
-    raise ValueError(f"unknown kind of line {kind[:20]!r}: expected one of {known}")
+    raise ValueError(f"unknown kind of line {kind[:20]!r}: expected one of {', '.join(_KINDS)}")
 
 
 def parse_header(fields: dict[str, Any]) -> Header:
@@ -67,7 +72,8 @@ def parse_header(fields: dict[str, Any]) -> Header:
             + ("use a newer Crosstown" if version > FORMAT else "it is damaged")
         )
     seats = tuple(
-        SeatHeader(_str(seat["entry_id"]), _str(seat["name"]), _str(seat["version"])) for seat in _list(fields["seats"])
+        SeatHeader(_str(seat["entry_id"]), _str(seat["name"]), _str(seat["version"]), _numbers(seat.get("clock", {})))
+        for seat in map(_dict, _list(fields["seats"]))
     )
     if len(seats) != _int(fields["players"]):
         raise ValueError(f"the header names {len(seats)} seats for {fields['players']} players")
@@ -81,10 +87,11 @@ def parse_header(fields: dict[str, Any]) -> Header:
         options=_dict(fields["options"]),
         players=len(seats),
         seats=seats,
-        limits={_str(name): _number(value) for name, value in _dict(fields["limits"]).items()},
+        limits=_numbers(fields["limits"]),
         seed_commitment=_str(fields["seed_commitment"]),
         created_at=_str(fields["created_at"]),
         crosstown=_str(fields["crosstown"]),
+        policy=_policy(fields.get("policy", {})),
     )
 
 
@@ -103,6 +110,17 @@ def parse_footer(fields: dict[str, Any]) -> Footer:
         wall_us=_int(fields.get("wall_us", 0)),
         trouble=_str(fields.get("trouble", "")),
     )
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    return {_str(name): _number(item) for name, item in _dict(value).items()}
+
+
+def _policy(value: Any) -> dict[str, str | int | bool]:
+    for name, item in _dict(value).items():
+        if not isinstance(item, str | int):
+            raise TypeError(f"expected a text, a whole number or a truth value for {name[:40]!r}")
+    return _dict(value)
 
 
 def _int(value: Any) -> int:

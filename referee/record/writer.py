@@ -16,6 +16,7 @@ from referee.record.format import (
     Header,
     RecordError,
     RecordExistsError,
+    Strike,
     answer_body,
     chance_body,
     dropped_body,
@@ -23,6 +24,7 @@ from referee.record.format import (
     footer_body,
     header_body,
     seal,
+    strike_body,
 )
 
 _LEVEL = 9
@@ -64,6 +66,9 @@ class RecordWriter:
 
     def fault(self, fault: FaultLine) -> None:
         self._add(fault_body(fault))
+
+    def strike(self, strike: Strike) -> None:
+        self._add(strike_body(strike))
 
     def dropped(self, dropped: Dropped) -> None:
         self._add(dropped_body(dropped))

@@ -42,8 +42,7 @@ def match_start(
     players: int,
     options_json: str,
     teams: Sequence[int],
-    first_move_us: int,
-    move_us: int,
+    clock: pb.Clock,
     bot_seed: int,
 ) -> bytes:
     return pb.RefereeMessage(
@@ -55,7 +54,7 @@ def match_start(
             players=players,
             options=options_json,
             teams=teams,
-            clock=pb.Clock(first_move_us=first_move_us, move_us=move_us),
+            clock=clock,
             bot_seed=bot_seed,
         )
     ).SerializeToString()
@@ -70,9 +69,7 @@ def decide(
     observation: bytes,
     legal_actions: bytes,
     events: bytes,
-    first_move_us: int,
-    move_us: int,
-    left_us: int,
+    clock: pb.Clock,
     last_latency_us: int,
     text: tuple[str, Sequence[str]] | None,
 ) -> bytes:
@@ -86,7 +83,7 @@ def decide(
             observation=observation,
             legal_actions=legal_actions,
             events=events,
-            clock=pb.Clock(first_move_us=first_move_us, move_us=move_us, left_us=left_us),
+            clock=clock,
             last_latency_us=last_latency_us,
             text=None if text is None else pb.Text(board=text[0], actions=text[1]),
         )

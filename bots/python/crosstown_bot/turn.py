@@ -25,6 +25,11 @@ class Match:
         self.teams: tuple[int, ...] = tuple(start.teams)
         self.first_move_limit_s: float = start.clock.first_move_us / 1e6
         self.move_limit_s: float = start.clock.move_us / 1e6
+        self.bank_s: float = start.clock.bank_us / 1e6
+        """For the match, above the limits of moves; 0 if there is none."""
+        self.total_s: float = start.clock.total_us / 1e6
+        """For all decisions of the match, to which each answer adds `increment_s`; 0 if there is none."""
+        self.increment_s: float = start.clock.increment_us / 1e6
         self.bot_seed: int = start.bot_seed
         self.store: Any = None
         self._options_json = start.options
@@ -86,8 +91,18 @@ class Turn:
 
     @property
     def left_s(self) -> float:
-        """Time for this answer when the referee sent the question."""
+        """Time for this answer when the referee sent the question, with all that bank or total can give."""
         return self._decide.clock.left_us / 1e6
+
+    @property
+    def bank_left_s(self) -> float:
+        """What is left of the bank."""
+        return self._decide.clock.bank_left_us / 1e6
+
+    @property
+    def total_left_s(self) -> float:
+        """What is left of the total."""
+        return self._decide.clock.total_left_us / 1e6
 
     @property
     def last_latency_s(self) -> float:

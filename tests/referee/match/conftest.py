@@ -1,7 +1,12 @@
 """Matches with bots that are a few lines of a test, under a clock that a test turns."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,11 +16,12 @@ from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
+from referee.match.effort import Effort
 from referee.match.outcome import Outcome
 from referee.match.play import Match
 from referee.match.reasons import EndReason
 from referee.match.seat import SeatEnd, SeatListener, Wants
-from referee.match.spec import Limits, MatchSpec, SeatSpec
+from referee.match.spec import Faults, Limits, MatchSpec, SeatSpec
 from referee.record import Header, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.wire import Received
@@ -89,6 +95,8 @@ class FakeSeat:
         self.ending = False
         self.dismissed = False
         self.cpu = 0
+        self.waited = 0
+        self.state = "S"
         self.output: Mapping[str, Any] = {"stderr": f"last words of {number}"}
         self.listener: SeatListener | None = None
         self._early: list[pb.BotMessage] = []
@@ -108,8 +116,12 @@ class FakeSeat:
     def cpu_ns(self) -> int | None:
         return self.cpu
 
+    def effort(self) -> Effort:
+        """One task, that ran for `cpu` and waited for a processor for `waited`."""
+        return Effort({1: (self.cpu, self.waited)})
+
     def process_state(self) -> str:
-        return "S"
+        return self.state
 
     def dismiss(self) -> None:
         self.dismissed = True
@@ -148,6 +160,9 @@ class FakeSeat:
                 message = None
             self.listener.on_message(Received(message, raw, self.clock.now_ns()))
 
+    def say_ready(self) -> None:
+        self.say(pb.BotMessage(ready=pb.Ready(match="m-1")))
+
     def move(self, index: int | None = 0, *, action: bytes | None = None, **changes: Any) -> None:
         move = pb.Move(match=self.asked.match, decision=self.asked.decision)
         if action is not None:
@@ -170,16 +185,29 @@ class FakeSeat:
 class FakeTable:
     """A match in progress between fake seats."""
 
-    def __init__(self, folder: Path, players: int, wants: Wants, game: Any, limits: Limits, **options: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        players: int,
+        wants: Wants,
+        game: Any,
+        limits: Limits,
+        clocks: Sequence[Mapping[str, float]],
+        faults: Faults,
+        **options: Any,
+    ) -> None:
         self.clock = FakeClock()
         self.game = game or get_game("toy")
         self.spec = MatchSpec(
             match_id="m-1",
             game=self.game.id,
             options=resolve_options(self.game.id, self.game.options, options),
-            seats=tuple(SeatSpec(f"{seat:016x}", f"bot {seat}", "1") for seat in range(players)),
+            seats=tuple(
+                SeatSpec(f"{seat:016x}", f"bot {seat}", "1", clocks[seat] if clocks else {}) for seat in range(players)
+            ),
             seed=SEED,
             limits=limits,
+            faults=faults,
         )
         self.seats = [FakeSeat(self.clock, seat, wants) for seat in range(players)]
         self.record = RecordWriter(folder, fake_header(self.spec, self.game))
@@ -238,8 +266,44 @@ def sit(tmp_path: Path) -> Callable[..., FakeTable]:
     """Seats `players` fakes at a toy match; the limits are 5 s for the first move and 1 s for others, margin 10 ms."""
 
     def build(
-        players: int = 2, wants: Wants | None = None, game: Any = None, limits: Limits | None = None, **options: Any
+        players: int = 2,
+        wants: Wants | None = None,
+        game: Any = None,
+        limits: Limits | None = None,
+        clocks: Sequence[Mapping[str, float]] = (),
+        faults: Faults | None = None,
+        **options: Any,
     ) -> FakeTable:
-        return FakeTable(tmp_path, players, wants or Wants(), game, limits or Limits(), **options)
+        return FakeTable(
+            tmp_path, players, wants or Wants(), game, limits or Limits(), clocks, faults or Faults(), **options
+        )
 
     return build
+
+
+@pytest.fixture
+def spawn() -> Iterator[Callable[[str, int], int]]:
+    """Starts a shell with a Python program below it; the shell's id, once the program has so many tasks."""
+    shells: list[subprocess.Popen[bytes]] = []
+
+    def start(program: str, tasks: int) -> int:
+        command = ["/bin/sh", "-c", '"$0" -I -S -c "$1"; true', sys.executable, program]
+        shell = subprocess.Popen(command, start_new_session=True)
+        shells.append(shell)
+        end_s = time.monotonic() + 20
+        while sum(1 for _ in Path("/proc").glob("[0-9]*/task/*") if _session(_) == shell.pid) <= tasks:
+            assert time.monotonic() < end_s
+            time.sleep(0.02)
+        return shell.pid
+
+    yield start
+    for shell in shells:
+        os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait()
+
+
+def _session(task: Path) -> int:
+    try:
+        return int((task / "stat").read_text().rpartition(")")[2].split()[3])
+    except OSError:
+        return 0

@@ -1,0 +1,114 @@
+"""What the tasks of a bot did: ran, or were ready to run and waited for a processor.
+
+From `/proc/PID/task/TID/schedstat`, for every thread of every process of the bot. It costs about ten microseconds a
+thread, so it is asked for only when a decision lasts.
+"""
+
+import os
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+MAX_TASKS = 256
+"""A bot with more has nothing excused: reading them all would hold the referee up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Per task (by thread id) its time on a processor and its time in the queue for one, nanoseconds, since it began.
+
+    Empty where the system does not tell, or the bot has too many tasks. A wait that still goes on is in it only when it
+    has ended.
+    """
+
+    tasks: Mapping[int, tuple[int, int]]
+
+    def same_progress(self, before: "Effort") -> bool:
+        """Whether no task has run since `before`."""
+        return bool(self.tasks) and all(ran == before.tasks.get(task, _NEW)[0] for task, (ran, _) in self.tasks.items())
+
+    def excused_ns(self, before: "Effort", cpu_ns: int) -> int:
+        """How long the bot was kept from running since `before`, at the least, by others than itself.
+
+        While one of its tasks waits for a processor, somebody runs there: either a stranger, or another task of the
+        bot, and all its other tasks together ran no longer than `cpu_ns` less what this one ran. So a bot that starts
+        many threads, or ties them to one processor, has nothing excused that it caused. The task with the longest
+        excuse counts; excuses are not added up, for tasks wait side by side.
+
+        `cpu_ns` is what the whole bot used meanwhile, as the system tells it: also for tasks that are gone.
+        """
+        if not before.tasks:
+            return 0
+        deltas = [
+            (ran - old[0], waited - old[1])
+            for task, (ran, waited) in self.tasks.items()
+            for old in (before.tasks.get(task, _NEW),)
+        ]
+        used_ns = max(cpu_ns, sum(ran for ran, _ in deltas))
+        return max([0, *(waited - (used_ns - ran) for ran, waited in deltas)])
+
+
+_NEW = (0, 0)
+NO_EFFORT = Effort({})
+"""The system does not tell."""
+
+
+def measure_effort(root: int) -> Effort:
+    """The effort of all processes below `root`, without itself."""
+    tasks: dict[int, tuple[int, int]] = {}
+    for folder in _tasks(root):
+        words = _read(f"{folder}/schedstat").split()
+        if len(words) >= 2:
+            tasks[int(folder.rpartition("/")[2])] = int(words[0]), int(words[1])
+        if len(tasks) > MAX_TASKS:
+            return NO_EFFORT
+    return Effort(tasks)
+
+
+def state_below(root: int) -> str:
+    """One letter as in `ps`: R if any task below `root` runs or is ready to, else that of the first process."""
+    first = ""
+    for number, folder in enumerate(_tasks(root)):
+        state = _read(f"{folder}/stat").rpartition(b") ")[2][:1].decode("ascii", "replace")
+        if state == "R":
+            return state
+        first = first or state
+        if number == MAX_TASKS:
+            break
+    return first
+
+
+def _tasks(root: int) -> Iterator[str]:
+    """The folder in /proc of every thread of every process below `root`, parents first."""
+    waiting = deque(_children(f"/proc/{root}/task"))
+    while waiting:
+        folder = f"/proc/{waiting.popleft()}/task"
+        yield from _threads(folder)
+        waiting += _children(folder)
+
+
+def _children(folder: str) -> list[str]:
+    found: list[str] = []
+    for thread in _threads(folder):
+        found += _read(f"{thread}/children").decode("ascii").split()
+    return found
+
+
+def _threads(folder: str) -> list[str]:
+    try:
+        return [f"{folder}/{thread}" for thread in os.listdir(folder)]  # noqa: PTH208 - names only, and often
+    except OSError:
+        return []
+
+
+def _read(path: str) -> bytes:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(file, 65536)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)

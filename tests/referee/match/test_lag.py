@@ -1,0 +1,158 @@
+"""What is charged to a bot: its time, less the referee's lateness and the time others kept it from running."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from referee.match.effort import MAX_TASKS, NO_EFFORT, Effort, measure_effort, state_below
+from referee.match.reasons import EndReason
+
+Sit = Callable[..., Any]
+MS = 1_000_000
+
+
+async def test_a_bot_that_waits_for_a_processor_gets_that_time_back(sit: Sit) -> None:
+    """TIM-1"""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    mover.waited += 5_000 * MS
+    await table.clock.turn(5.9)
+    assert not table.task.done()
+    mover.move(0)
+    await table.play_to("turn", 1 - mover.number)
+
+
+async def test_a_bot_that_waited_and_was_late_all_the_same_is_charged(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    mover.waited += 500 * MS
+    await table.clock.turn(3)
+    outcome = await table.outcome()
+    assert outcome.reason is EndReason.MOVE_TIMEOUT
+    evidence = table.match.faults[mover.number].evidence
+    assert (evidence["bot_waited_us"], evidence["referee_late_us"], evidence["lag_us"]) == (500_000, 0, 500_000)
+
+
+async def test_a_bot_that_computes_past_its_limit_is_charged_however_long_it_waited(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    for _ in range(6):  # a fourth of a processor
+        mover.waited += 750 * MS
+        mover.cpu += 250 * MS
+        await table.clock.turn(1)
+    outcome = await table.outcome()
+    assert outcome.reason is EndReason.MOVE_TIMEOUT
+
+
+async def test_a_bot_that_never_gets_a_processor_is_suspect_only(sit: Sit) -> None:
+    """TIM-1, TIM-23: void, and the record shows the cause."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    for _ in range(12):
+        mover.waited += 1000 * MS
+        await table.clock.turn(1)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status) == (EndReason.SUSPECT_TIMEOUT, "void")
+    assert "others kept the bot from running for" in outcome.detail
+    assert table.match.faults[mover.number].evidence["bot_waited_us"] > 9_000_000
+
+
+async def test_a_wait_for_a_processor_that_still_goes_on_at_the_deadline_is_waited_for(sit: Sit) -> None:
+    """The system counts a wait when it is over."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.state = "R"
+    await table.clock.turn(2.5)
+    assert not table.task.done()
+    mover.waited += 2_400 * MS
+    mover.move(0)
+    await table.play_to("turn", 1 - mover.number)
+
+
+async def test_a_bot_that_runs_at_the_deadline_is_late(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.state = "R"
+    for _ in range(300):
+        mover.cpu += 5 * MS
+        await table.clock.turn(0.005)
+    outcome = await table.outcome()
+    assert outcome.reason is EndReason.MOVE_TIMEOUT
+    assert table.match.faults[mover.number].evidence["wall_us"] < 1_060_000
+
+
+async def test_a_quick_decision_is_not_looked_into(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    looked: list[int] = []
+    mover.effort = lambda: looked.append(1) or NO_EFFORT
+    await table.clock.turn(0.015)
+    mover.move(0)
+    await table.clock.turn(1)
+    assert looked == []
+
+
+# Tasks before and after as (ran, waited) in ms; processor time of the whole bot in ms; what is excused in ms.
+CASES = [
+    ("one task that only waited", {1: (0, 0)}, {1: (0, 900)}, 0, 900),
+    ("one task that ran in between", {1: (50, 10)}, {1: (150, 910)}, 100, 900),
+    ("a sleeper has waited for nothing", {1: (5, 5)}, {1: (5, 5)}, 0, 0),
+    ("two threads that spin on one processor", {1: (0, 0), 2: (0, 0)}, {1: (500, 500), 2: (500, 500)}, 1000, 0),
+    ("twenty that wake together", dict.fromkeys(range(20), (0, 0)), dict.fromkeys(range(20), (10, 95)), 200, 0),
+    ("the excuses of tasks are not added up", {1: (0, 0), 2: (0, 0)}, {1: (0, 300), 2: (0, 300)}, 0, 300),
+    ("a helper that ran may have been in the way", {1: (0, 0), 2: (0, 0)}, {1: (10, 400), 2: (150, 0)}, 160, 250),
+    ("a thread that came and went may have, too", {1: (0, 0)}, {1: (10, 400)}, 310, 100),
+    ("a thread that is new", {1: (0, 0)}, {1: (0, 0), 2: (100, 300)}, 100, 300),
+    ("nothing is known from before", {}, {1: (0, 900)}, 0, 0),
+    ("nothing is known now", {1: (0, 0)}, {}, 0, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cpu_ms", "excused_ms"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
+def test_what_is_excused(
+    before: dict[int, tuple[int, int]], after: dict[int, tuple[int, int]], cpu_ms: int, excused_ms: int
+) -> None:
+    """A bot's own load never excuses it."""
+    first, second = ({task: (ran * MS, waited * MS) for task, (ran, waited) in it.items()} for it in (before, after))
+    assert Effort(second).excused_ns(Effort(first), cpu_ms * MS) == excused_ms * MS
+
+
+def test_the_effort_of_a_tree_of_processes_is_read(spawn: Callable[..., int]) -> None:
+    root = spawn("import threading, time, os\nos.fork()\nthreading.Thread(target=time.sleep, args=(60,)).start()", 4)
+    effort = measure_effort(root)
+    assert len(effort.tasks) == 4
+    assert all(ran > 0 for ran, _ in effort.tasks.values())
+
+
+def test_a_bot_with_too_many_tasks_has_nothing_excused(spawn: Callable[..., int]) -> None:
+    many = MAX_TASKS + 1
+    root = spawn(
+        f"import threading, time\nfor _ in range({many}): threading.Thread(target=time.sleep, args=(60,)).start()", many
+    )
+    assert measure_effort(root) == NO_EFFORT
+
+
+def test_nobody_there_has_no_effort() -> None:
+    assert measure_effort(2**22 + 1) == NO_EFFORT
+    assert state_below(2**22 + 1) == ""
+
+
+def test_a_process_with_one_thread_that_runs_is_running(spawn: Callable[..., int]) -> None:
+    spin = "def spin():\n    while True: pass\n"
+    root = spawn(f"import threading, time\n{spin}threading.Thread(target=spin).start()\ntime.sleep(60)", 2)
+    assert state_below(root) == "R"
+    assert state_below(spawn("import time\ntime.sleep(60)", 1)) == "S"
