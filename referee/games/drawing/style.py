@@ -16,6 +16,8 @@ _RULES = (
     " .e{text-anchor:end}",
     " .edge{stroke:$line;stroke-width:1}",
     " .rim{stroke:$ink;stroke-width:1}",
+    " .rim2{stroke:$ink;stroke-width:2.5}",
+    " .thick{stroke-width:2.5}",
     " .hole{fill:none}",
     " .dash{stroke-dasharray:3 2}",
     " .piece{stroke:#000;stroke-width:1.5;stroke-linejoin:round}",

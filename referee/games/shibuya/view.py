@@ -16,6 +16,9 @@ from referee.games.shibuya.events import (
     Withdrew,
 )
 from referee.games.shibuya.observation import Observation
+from referee.games.shibuya.view_drawing import action_places, draw, event_places
+
+__all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
 _WIDTH = 100
 _LETTERS = "RB"
