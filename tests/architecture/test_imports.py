@@ -48,7 +48,7 @@ THIRD_PARTY = {
     "referee.wire": {"grpc", "google"},
     "referee.match": {"google"},
     "referee.cli": {"typer", "click", "rich"},
-    "leaderboard": {"trueskill", "sqlite_utils"},
+    "leaderboard": {"jinja2", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},
     "crosstown_bridge": {"google"},
 }
