@@ -1,21 +1,33 @@
-"""The table: rank, rating, results, faults and time use of every entry."""
+"""The table: rank, ratings, results, faults and time use of every entry, one table per game and number of players."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.ratings import Skill, rate
+from leaderboard.controls import Counted
+from leaderboard.live import rate_live
+from leaderboard.luce import Strength, strengths
+from leaderboard.official import INTERVAL_95, Official, rate_results
 from leaderboard.records import MatchRow, SeatRow
+from leaderboard.results import tally
+from leaderboard.skill import Skill
+
+ALL_POOLED = ("*", 0)
+"""Stands for the game and number of players of a table over everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One row. Entries with equal ratings share a rank.
+    """One row. Entries with equal ratings share a rank; each table (`game`, `players`) ranks for itself.
 
-    Won: ranked first, alone or with one's team; drawn: first, but not alone; lost: all else.
+    `mu`, `sigma`, `conservative`, `low` and `high` (95 %) are the official rating, `live_mu` and `live_sigma` the live
+    one; `elo` and its standard error are the cross-check. `better` is the probability that the entry is stronger than
+    the next row's; None in the last row, and beside an entry without a match. What was not rated has None.
+
+    Won: ranked first, alone or with one's team; drawn: first, but not alone; lost: all else, `forfeited` included.
     Times are in milliseconds per answered decision; None where there was none. All but the times is a function of
-    the results alone.
+    the results alone. `note` says what has become of the entry.
     """
 
     rank: int
@@ -32,6 +44,22 @@ class Standing:
     faults: Mapping[str, int]
     mean_move_ms: float | None
     worst_move_ms: float | None
+    game: str
+    players: int
+    low: float | None
+    high: float | None
+    better: float | None
+    elo: float | None
+    elo_error: float | None
+    live_mu: float | None
+    live_sigma: float | None
+    forfeited: int
+    note: str
+
+    @property
+    def rated(self) -> bool:
+        """Whether the ratings come from matches: without one they are what everybody begins with."""
+        return self.low is not None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: numbers as they are, faults by reason."""
@@ -48,7 +76,9 @@ class Entrant:
 
 
 @dataclass(slots=True)
-class _Tally:
+class Tally:
+    """What one entry did in one pool."""
+
     played: int = 0
     won: int = 0
     drawn: int = 0
@@ -57,26 +87,108 @@ class _Tally:
     worst_us: int = 0
 
 
-def standings(matches: Sequence[MatchRow], entrants: Iterable[Entrant] = ()) -> list[Standing]:
-    """The table over rated matches, best first. `matches` in any order."""
-    skills = rate(matches)
-    who = {entrant.entry_id: entrant for entrant in entrants}
-    tallies: dict[str, _Tally] = {entry_id: _Tally() for entry_id in who}
-    faults: dict[str, Counter[str]] = {}
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """All that is computed from the results of one pool."""
+
+    official: Official
+    live: Mapping[str, Skill]
+    check: Mapping[str, Strength]
+
+
+def standings(
+    matches: Sequence[MatchRow] | Counted, entrants: Iterable[Entrant] = (), *, pooled: bool = False
+) -> list[Standing]:
+    """The tables over rated matches, each best first, by game and number of players; one over all if `pooled`."""
+    counted = matches if isinstance(matches, Counted) else Counted(tuple(matches))
+    known = list(entrants)
+    rows: list[Standing] = []
+    pools = pools_of(counted.rows, pooled=pooled) or {("", 0): []}
+    for (game, players), pool in pools.items():
+        rows += _table(game, players, pool, known, counted, rate_pool(pool))
+    return rows
+
+
+def pools_of(matches: Iterable[MatchRow], *, pooled: bool = False) -> dict[tuple[str, int], list[MatchRow]]:
+    """Matches by game and number of players, which are never rated together unless asked."""
+    pools: dict[tuple[str, int], list[MatchRow]] = {}
     for match in matches:
+        pools.setdefault(ALL_POOLED if pooled else (match.game, len(match.seats)), []).append(match)
+    return dict(sorted(pools.items()))
+
+
+def rate_pool(matches: Sequence[MatchRow]) -> Ratings:
+    """Official, live and cross-check ratings of one pool."""
+    results = tally(matches)
+    return Ratings(rate_results(results), rate_live(matches), strengths(results))
+
+
+def _table(
+    game: str, players: int, pool: Sequence[MatchRow], entrants: Iterable[Entrant], counted: Counted, ratings: Ratings
+) -> list[Standing]:
+    who = {entrant.entry_id: entrant for entrant in entrants}
+    tallies: dict[str, Tally] = {entry_id: Tally() for entry_id in who}
+    faults: dict[str, Counter[str]] = {}
+    for match in pool:
         for seat in match.seats:
             who.setdefault(seat.entry_id, Entrant(seat.entry_id, seat.name, seat.version))
-            _count(tallies.setdefault(seat.entry_id, _Tally()), match, seat)
+            _count(tallies.setdefault(seat.entry_id, Tally()), match, seat)
             if seat.fault:
                 faults.setdefault(seat.entry_id, Counter())[seat.fault] += 1
+    return make_table(game, players, who, tallies, faults, ratings, counted)
+
+
+def make_table(
+    game: str,
+    players: int,
+    who: Mapping[str, Entrant],
+    tallies: Mapping[str, Tally],
+    faults: Mapping[str, Mapping[str, int]],
+    ratings: Ratings,
+    counted: Counted,
+) -> list[Standing]:
+    """The rows of one table, from what was counted and rated."""
+    skills = ratings.official.skills
     order = sorted(tallies, key=lambda entry_id: _order(skills.get(entry_id, Skill()), who[entry_id]))
     table: list[Standing] = []
-    for entry_id in order:
+    for position, entry_id in enumerate(order):
         skill = skills.get(entry_id, Skill())
         same = table and (table[-1].mu, table[-1].sigma) == (skill.mu, skill.sigma)
-        rank = table[-1].rank if same else len(table) + 1
-        reasons = dict(sorted(faults.get(entry_id, Counter()).items()))
-        table.append(_standing(rank, who[entry_id], skill, tallies[entry_id], reasons))
+        following = order[position + 1] if position + 1 < len(order) else ""
+        done = tallies[entry_id]
+        live, check = ratings.live.get(entry_id), ratings.check.get(entry_id)
+        both = entry_id in skills and following in skills
+        margin = INTERVAL_95 * skill.sigma
+        forfeited = (counted.forfeits or {}).get(entry_id, 0)
+        table.append(
+            Standing(
+                rank=table[-1].rank if same else len(table) + 1,
+                name=who[entry_id].name,
+                version=who[entry_id].version,
+                entry_id=entry_id,
+                mu=skill.mu,
+                sigma=skill.sigma,
+                conservative=skill.conservative,
+                played=done.played,
+                won=done.won,
+                drawn=done.drawn,
+                lost=done.played - done.won - done.drawn + forfeited,
+                faults=dict(sorted(faults.get(entry_id, {}).items())),
+                mean_move_ms=done.total_us / done.decisions / 1000 if done.decisions else None,
+                worst_move_ms=done.worst_us / 1000 if done.decisions else None,
+                game=game,
+                players=players,
+                low=skill.mu - margin if entry_id in skills else None,
+                high=skill.mu + margin if entry_id in skills else None,
+                better=ratings.official.better(entry_id, following) if both else None,
+                elo=check.elo if check else None,
+                elo_error=check.error if check else None,
+                live_mu=live.mu if live else None,
+                live_sigma=live.sigma if live else None,
+                forfeited=forfeited,
+                note=(counted.notes or {}).get(entry_id, ""),
+            )
+        )
     return table
 
 
@@ -84,32 +196,13 @@ def _order(skill: Skill, entrant: Entrant) -> tuple[float, float, str, str]:
     return (-skill.conservative, -skill.mu, entrant.name, entrant.entry_id)
 
 
-def _count(tally: _Tally, match: MatchRow, seat: SeatRow) -> None:
-    tally.played += 1
+def _count(tally_: Tally, match: MatchRow, seat: SeatRow) -> None:
+    tally_.played += 1
     if seat.rank == 1:
         if any(other.rank == 1 and other.team != seat.team for other in match.seats):
-            tally.drawn += 1
+            tally_.drawn += 1
         else:
-            tally.won += 1
-    tally.decisions += seat.decisions
-    tally.total_us += seat.total_us
-    tally.worst_us = max(tally.worst_us, seat.worst_us)
-
-
-def _standing(rank: int, entrant: Entrant, skill: Skill, tally: _Tally, faults: Mapping[str, int]) -> Standing:
-    return Standing(
-        rank=rank,
-        name=entrant.name,
-        version=entrant.version,
-        entry_id=entrant.entry_id,
-        mu=skill.mu,
-        sigma=skill.sigma,
-        conservative=skill.conservative,
-        played=tally.played,
-        won=tally.won,
-        drawn=tally.drawn,
-        lost=tally.played - tally.won - tally.drawn,
-        faults=faults,
-        mean_move_ms=tally.total_us / tally.decisions / 1000 if tally.decisions else None,
-        worst_move_ms=tally.worst_us / 1000 if tally.decisions else None,
-    )
+            tally_.won += 1
+    tally_.decisions += seat.decisions
+    tally_.total_us += seat.total_us
+    tally_.worst_us = max(tally_.worst_us, seat.worst_us)

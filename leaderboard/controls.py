@@ -1,0 +1,81 @@
+"""What the journal's control events make of the matches: which count, with which ranking, and what tables must say."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from leaderboard.records import MatchRow
+from referee.record.control import LEAVING, Control
+
+_TOLD = {"withdrawn": "withdrawn", "disabled": "disabled", "breaker": "set aside for faults"}
+_CHOICES = {
+    "keep": "its matches count",
+    "annul": "all its matches are annulled",
+    "losses": "what it misses is lost",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """`rows` are the matches that count, by place. `annulled` and `rejudged` say how many were taken out or changed.
+
+    `notes` has a sentence on every entry that has left; `forfeits` how many matches each entry misses that are scored
+    as losses.
+    """
+
+    rows: tuple[MatchRow, ...]
+    annulled: int = 0
+    rejudged: int = 0
+    notes: Mapping[str, str] | None = None
+    forfeits: Mapping[str, int] | None = None
+
+    def caption(self) -> str:
+        """What a table over these matches must say, '' if nothing."""
+        parts = [f"{self.annulled} annulled"] if self.annulled else []
+        parts += [f"{self.rejudged} judged again"] if self.rejudged else []
+        matches = f"Matches {' and '.join(parts)}." if parts else ""
+        missed = sum((self.forfeits or {}).values())
+        lost = "Matches missed are scored as lost, and not rated." if missed else ""
+        return " ".join(part for part in (matches, lost) if part)
+
+
+def apply_controls(
+    rows: Iterable[MatchRow], controls: Sequence[Control], missed: Iterable[Sequence[str]] = ()
+) -> Counted:
+    """The matches that count under `controls`, in the order in which they were decided: of two on one match or entry
+    the later holds. `missed` are the entries of each scheduled match that will not be played.
+
+    A missed match is no evidence of strength: it is scored, and never rated.
+    """
+    leaving: dict[str, Control] = {}
+    judged: dict[str, Control] = {}
+    for control in controls:
+        if control.kind in LEAVING:
+            leaving[control.entry_id] = control
+        elif control.kind == "added":
+            leaving.pop(control.entry_id, None)
+        elif control.kind in ("annulled", "rejudged"):
+            judged[control.match_id] = control
+    annulled = {entry for entry, control in leaving.items() if control.choice == "annul"}
+    counted: list[MatchRow] = []
+    taken = changed = 0
+    for row in rows:
+        verdict = judged.get(row.match_id)
+        if (verdict is not None and verdict.kind == "annulled") or not annulled.isdisjoint(
+            seat.entry_id for seat in row.seats
+        ):
+            taken += 1
+            continue
+        if verdict is not None and len(verdict.ranking) == len(row.seats):
+            row = _rejudged(row, verdict.ranking)
+            changed += 1
+        counted.append(row)
+    lost = {entry for entry, control in leaving.items() if control.choice == "losses"}
+    forfeits = Counter(entry for entries in missed for entry in set(entries) & lost)
+    notes = {entry: f"{_TOLD[control.kind]}: {_CHOICES[control.choice]}" for entry, control in leaving.items()}
+    counted.sort(key=lambda row: (row.place, row.match_id))
+    return Counted(tuple(counted), taken, changed, notes, dict(forfeits))
+
+
+def _rejudged(row: MatchRow, ranking: Sequence[int]) -> MatchRow:
+    return replace(row, seats=tuple(replace(seat, rank=rank) for seat, rank in zip(row.seats, ranking, strict=True)))

@@ -1,0 +1,54 @@
+"""What a match says about strength, and nothing else: who finished before whom."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from leaderboard.records import MatchRow
+
+Team: TypeAlias = tuple[str, ...]
+"""Entry ids, sorted."""
+
+Result: TypeAlias = tuple[tuple[Team, ...], ...]
+"""Teams by rank, best first; teams that tie stand together, sorted. Seats, places and times do not matter here, so that
+equal results of the same entries are the same value."""
+
+
+def result_of(match: MatchRow) -> Result | None:
+    """None where the match says nothing: one team alone, or an entry that sits twice."""
+    seats = match.seats
+    if len(seats) == 2 and seats[0].team != seats[1].team:  # most matches by far
+        one, other = seats
+        if one.entry_id == other.entry_id:
+            return None
+        if one.rank == other.rank:
+            first, second = sorted((one.entry_id, other.entry_id))
+            return (((first,), (second,)),)
+        better, worse = (one, other) if one.rank < other.rank else (other, one)
+        return ((better.entry_id,),), ((worse.entry_id,),)
+    members: dict[int, list[str]] = {}
+    ranks: dict[int, int] = {}
+    for seat in seats:
+        members.setdefault(seat.team, []).append(seat.entry_id)
+        ranks[seat.team] = seat.rank
+    if len(members) < 2 or len({seat.entry_id for seat in seats}) < len(seats):
+        return None
+    by_rank: dict[int, list[Team]] = {}
+    for team, ids in members.items():
+        by_rank.setdefault(ranks[team], []).append(tuple(sorted(ids)))
+    return tuple(tuple(sorted(by_rank[rank])) for rank in sorted(by_rank))
+
+
+def tally(matches: Iterable[MatchRow]) -> Counter[Result]:
+    """How often each result came about. Matches that say nothing are left out."""
+    return Counter(result for match in matches if (result := result_of(match)) is not None)
+
+
+def tied_pairs(results: Mapping[Result, int]) -> tuple[int, int]:
+    """Pairs of teams that tied, and all pairs of teams that met."""
+    ties = pairs = 0
+    for result, times in results.items():
+        teams = sum(map(len, result))
+        pairs += times * teams * (teams - 1) // 2
+        ties += times * sum(len(group) * (len(group) - 1) // 2 for group in result)
+    return ties, pairs

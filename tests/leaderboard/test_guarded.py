@@ -1,0 +1,121 @@
+"""One match at a time against published numbers, the package, exact formulas, and the ends of the scale."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+import trueskill
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard import gauss
+from leaderboard.guarded import GuardedTrueSkill, above, rate_teams, rate_two, within
+from leaderboard.skill import BETA, Skill
+
+
+def close(skill: Skill, mu: float, sigma: float, tolerance: float) -> bool:
+    return abs(skill.mu - mu) < tolerance and abs(skill.sigma - sigma) < tolerance
+
+
+@pytest.mark.parametrize(
+    ("ranks", "expected"),
+    [
+        # Moser, "Computing your skill", and the original calculator: default parameters, tau 25/300, draw 10 %.
+        ([1, 2], [(29.396, 7.171), (20.604, 7.171)]),
+        ([1, 1], [(25.0, 6.458), (25.0, 6.458)]),
+        ([1, 2, 3], [(31.675, 6.656), (25.0, 6.208), (18.325, 6.656)]),
+        ([1, 1, 1], [(25.0, 5.698), (25.0, 5.695), (25.0, 5.698)]),
+        ([1, 2, 3, 4], [(33.207, 6.348), (27.401, 5.787), (22.599, 5.787), (16.793, 6.348)]),
+    ],
+)
+def test_published_examples(ranks, expected):
+    environment = GuardedTrueSkill(tau=25 / 300, draw_probability=0.1)
+    rated = environment.rate([(environment.create_rating(),) for _ in ranks], ranks=ranks)
+    for (rating,), (mu, sigma) in zip(rated, expected, strict=True):
+        assert close(Skill(rating.mu, rating.sigma), mu, sigma, 1.5e-3)
+
+
+@given(st.floats(-60, 60), st.floats(0.7, 9), st.floats(0.7, 9), st.floats(0.01, 0.9), st.booleans())
+def test_the_closed_form_for_two_agrees_with_the_package(gap, sigma_one, sigma_two, draw, drawn):
+    package = trueskill.TrueSkill(tau=0, draw_probability=draw)
+    margin = trueskill.calc_draw_margin(draw, 2, package)
+    one, two = Skill(25 + gap, sigma_one), Skill(25, sigma_two)
+    ours = rate_two(one, two, margin, BETA, drawn=drawn)
+    theirs = trueskill.rate_1vs1(
+        trueskill.Rating(one.mu, one.sigma), trueskill.Rating(two.mu, two.sigma), drawn=drawn, env=package
+    )
+    for skill, rating in zip(ours, theirs, strict=True):
+        assert close(skill, rating.mu, rating.sigma, 1e-3)
+
+
+@pytest.mark.parametrize("x", [-35.0, -30.1, -29.9, -5.0, 0.0, 3.0, 40.0])
+def test_corrections_are_those_of_the_normal_distribution(x):
+    tail = math.erfc(-x / math.sqrt(2)) / 2
+    v = math.exp(-x * x / 2) / math.sqrt(2 * math.pi) / tail
+    assert above(x)[0] == pytest.approx(v, rel=1e-6, abs=1e-12)
+    assert above(x)[1] == pytest.approx(v * (v + x), abs=2e-4)
+
+
+@given(st.floats(-200, 200), st.floats(1e-6, 20))
+def test_arrays_and_single_numbers_have_the_same_corrections(x, margin):
+    v, w = gauss.above(np.array([x]))
+    assert (v[0], w[0]) == pytest.approx(above(x), rel=1e-9, abs=1e-12)
+    mean, variance = gauss.between(np.array([-margin - x]), np.array([margin - x]))
+    assert (mean[0], 1 - variance[0]) == pytest.approx(within(x, margin), rel=1e-9, abs=1e-9)
+    assert abs(mean[0] + x) <= margin * (1 + 1e-9)
+    assert 0 < variance[0] <= 1
+
+
+@pytest.mark.parametrize(("low", "high"), [(-0.5, 0.5), (-2.0, -1.9995), (1.0, 1.0008), (-31.0, -29.5), (29.0, 33.0)])
+def test_the_moments_of_a_window_are_those_of_the_integral(low, high):
+    x = np.linspace(low, high, 200_001)
+    density = np.exp((min(abs(low), abs(high)) ** 2 - x * x) / 2)
+    mean = (x * density).sum() / density.sum()
+    variance = ((x - mean) ** 2 * density).sum() / density.sum()
+    found = gauss.between(np.array([low]), np.array([high]))
+    assert found[0][0] == pytest.approx(mean, rel=1e-4)
+    assert found[1][0] == pytest.approx(variance, rel=5e-3)
+
+
+@pytest.mark.parametrize("gap", [10.0, 100.0, 231.0, 1e3, 1e6])
+@pytest.mark.parametrize("players", [2, 4, 8])
+@pytest.mark.parametrize("draw", [1e-5, 0.1, 0.99])
+def test_no_gap_is_too_wide(gap, players, draw):
+    environment = GuardedTrueSkill(tau=0, draw_probability=draw)
+    groups = [(Skill(25 + gap * seat, 1.0),) for seat in range(players)]
+    for ranks in ([1] * players, list(range(1, players + 1))):
+        for group in (groups, groups[::-1]):
+            for (skill,) in rate_teams(environment, group, ranks):
+                assert math.isfinite(skill.mu)
+                assert 0 < skill.sigma <= 1.0 + 1e-9
+
+
+def test_tied_players_are_treated_alike_wherever_they_sit():
+    environment = GuardedTrueSkill(tau=0, draw_probability=0.2)
+    for order in permutations(range(4)):
+        rated = rate_teams(environment, [(Skill(),) for _ in order], [1, 2, 2, 2])
+        tied = [rated[seat][0] for seat in (1, 2, 3)]
+        assert all(skill.mu == pytest.approx(tied[0].mu, abs=1e-9) for skill in tied)
+        assert all(skill.sigma == pytest.approx(tied[0].sigma, abs=1e-9) for skill in tied)
+
+
+@pytest.mark.parametrize("tied", [4, 5, 6])
+def test_many_tied_players_change_alike_and_whatever_their_seats(tied):
+    environment = GuardedTrueSkill(tau=0.0, draw_probability=0.2)
+    alike = rate_teams(environment, [(Skill(),)] * (tied + 1), [1] + [2] * tied)
+    assert len({(round(skill.mu, 9), round(skill.sigma, 9)) for (skill,) in alike[1:]}) == 1
+    field = [(Skill(20.0 + seat, 4.0),) for seat in range(tied)]
+    there = rate_teams(environment, field, [1] * tied)
+    back = rate_teams(environment, field[::-1], [1] * tied)[::-1]
+    for (one,), (other,) in zip(there, back, strict=True):
+        assert one.mu == pytest.approx(other.mu, abs=1e-9)
+        assert one.sigma == pytest.approx(other.sigma, abs=1e-9)
+
+
+def test_a_tie_of_six_asks_the_package_a_dozen_times_not_720(monkeypatch):
+    environment, calls = GuardedTrueSkill(tau=0.0, draw_probability=0.2), []
+    real = environment.rate
+    monkeypatch.setattr(environment, "rate", lambda *args, **keys: calls.append(1) or real(*args, **keys))
+    rate_teams(environment, [(Skill(),)] * 6, [1] * 6)
+    assert len(calls) == 12
