@@ -98,7 +98,6 @@ def check_match(game: Game, job: Job, tally: Tally) -> Failure | None:
             tally,
             game.max_decisions(job.players, options),
             game.conserved(state),
-            history=[[] for _ in range(job.players)],
         )
         play(trial, state, job.dear_share, job.replay)
     except CheckFailed as failed:
@@ -190,8 +189,7 @@ def play(trial: Trial, state: State, dear_share: float, replay: bool) -> None:
         events = take(state, step)
         note(trial, step, node)
         check_event_values(trial, events)
-        for seat, seen in enumerate(trial.history):
-            seen.extend(event.seen_by(seat) for event in events)
+        trial.events += events
         for event in events:
             tally.add("events", event.public.KIND)
         if tape is not None:

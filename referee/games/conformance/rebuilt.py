@@ -20,7 +20,7 @@ def check_from_observation(trial: Trial, state: State, node: Node) -> None:
         seat = decision.seat
         purpose = f"from_observation of seat {seat}"
         seen = trial.sight.looks[seat]
-        history = codec.decode_events(codec.encode_events(trial.history[seat]))
+        history = codec.decode_events(codec.encode_events(trial.history(seat)))
         options = json.loads(json.dumps(trial.options))
         built = game.from_observation(codec.decode_observation(seen), history, options, trial.rng(purpose))
         check_json(built.to_dict())

@@ -47,19 +47,20 @@ def check_resample(trial: Trial, state: State, node: Node) -> None:
     """
     before = trial.sight.mark
     check_repeatable(trial, state)
-    played = {before}
+    known: set[bytes] = set()
+    rng = trial.rng("resample")
     for viewer in trial.viewers:
-        purpose = f"resample for {named(viewer)}"
-        for world in trial.sight.worlds(viewer, trial.rng(purpose)):
-            mark = mark_of(world)
+        worlds = {mark_of(world): world for world in trial.sight.worlds(viewer, rng)}
+        for mark, world in worlds.items():
             trial.tally.add("hidden", "resampled")
             trial.tally.add("hidden", "resampled, not the identity", mark != before)
-            check_same_node(trial, state, world, node, f"resample({viewer})")
-        if mark in played and viewer is not None:
+            if mark not in known:
+                check_same_node(trial, state, world, node, f"resample({viewer})")
+        if mark in known:
             continue  # the same position once more, where nothing is hidden
-        played.add(mark)
+        known |= worlds.keys()
         try:
-            play_on(trial, world, trial.rng(purpose), Ledger(), steps=STEPS_AFTER, gone=trial.gone)
+            play_on(trial, world, rng, Ledger(), steps=STEPS_AFTER, gone=trial.gone)
         except CheckFailed as failed:
             raise failed.within(f"in play after resample({viewer})") from failed
     if not alike(mark_of(state), before):

@@ -32,8 +32,8 @@ class Trial:
     """Seats that have left."""
     node: int = 0
     decisions: int = 0
-    history: list[list[Payload]] = field(default_factory=list)
-    """Per seat the payloads it got."""
+    events: list[Event] = field(default_factory=list)
+    """All since the start."""
     old_actions: list[Action] = field(default_factory=list)
     old_outcomes: list[Outcome] = field(default_factory=list)
     sight: Sight = field(init=False)
@@ -59,6 +59,10 @@ class Trial:
     def looks(self, state: State, viewer: int | None) -> bytes:
         """`viewer`'s observation as the wire carries it."""
         return self.game.codec.encode_observation(state.observation(viewer))
+
+    def history(self, seat: int) -> list[Payload]:
+        """The payloads that a seat got since the start."""
+        return [event.seen_by(seat) for event in self.events]
 
     def remember(self, actions: Sequence[Action]) -> None:
         """Keep some actions of this node to try them where they are not legal."""

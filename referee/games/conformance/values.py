@@ -14,19 +14,26 @@ from referee.games.conformance.trial import Trial
 PLAIN = frozenset((bool, int, str, bytes, type(None)))
 
 
-def check_frozen(value: Any, what: str) -> None:
-    """CheckFailed `values` unless `value` is a frozen dataclass, and what it holds cannot change either."""
-    names = frozen_fields(type(value))
+def check_frozen(value: Any, what: str, checked: set[int] | None = None) -> None:
+    """CheckFailed `values` unless `value` is a frozen dataclass, and what it holds cannot change either.
+
+    `checked` has the id() of its fields' values that have been looked at before and are still held by others.
+    """
+    kind: Any = type(value)
+    names = frozen_fields(kind)
     if names is None:
         raise CheckFailed("values", f"{what} {value!r} is no frozen dataclass")
     for name in names:
         item = getattr(value, name)
-        if type(item) not in PLAIN:
-            check_unchanging(item, f"{what} {type(value).__name__}.{name}")
+        if type(item) in PLAIN or (checked is not None and id(item) in checked):
+            continue
+        check_unchanging(item, f"{what} {kind.__name__}.{name}")
+        if checked is not None:
+            checked.add(id(item))
 
 
 @lru_cache(maxsize=256)
-def frozen_fields(kind: type[Any]) -> tuple[str, ...] | None:
+def frozen_fields(kind: Any) -> tuple[str, ...] | None:
     """The names of the fields of a frozen dataclass; None for other classes."""
     params = getattr(kind, "__dataclass_params__", None)
     if params is None or not params.frozen:
@@ -56,8 +63,9 @@ def check_values(trial: Trial, state: State, node: Node) -> None:
         for action in legal:
             check_frozen(action, "action")
             check_kind(action, "action")
+    checked: set[int] = set()
     for observation in trial.sight.observations.values():
-        check_frozen(observation, "observation")
+        check_frozen(observation, "observation", checked)
 
 
 def check_event_values(trial: Trial, events: list[Event]) -> None:

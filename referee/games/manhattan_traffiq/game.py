@@ -87,16 +87,15 @@ class ManhattanTraffiq:
     def conserved(self, state: TraffiqState) -> dict[str, int]:
         """Tiles by name, and vehicles by seat and kind."""
         tables = state.tables
-        counts: dict[str, int] = dict.fromkeys(tables.kinds, 0)
-        for kind, count in enumerate(state.stock):
-            counts[tables.kinds[kind]] += count
+        tiles = list(state.stock)
         for hand in state.hands:
             for kind in hand:
-                counts[tables.kinds[kind]] += 1
-        start = tables.start_cells
-        for tile in state.city.tiles:
-            name = f"start {tile.face}" if (tile.x, tile.y) in start else tables.kinds[tables.face_kind[tile.face]]
-            counts[name] = counts.get(name, 0) + 1
+                tiles[kind] += 1
+        laid = [tile.face for tile in state.city.tiles if (tile.x, tile.y) not in tables.start_cells]
+        for face in laid:
+            tiles[tables.face_kind[face]] += 1
+        counts = dict(zip(tables.kinds, tiles, strict=True))
+        counts["start tiles"] = len(state.city.tiles) - len(laid)
         on_map = Counter(state.pieces.values())
         for piece, supply in enumerate(state.supply):
             vehicle = "truck" if piece & 1 else "taxi"

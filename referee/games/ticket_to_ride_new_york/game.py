@@ -84,11 +84,11 @@ class TicketToRideNewYork:
         found = Counter(tickets)
         for name, number in state.tables.ticket_numbers.items():
             counts[f"ticket {name}"] = found[number]
+        placed = [0] * (len(state.taxis) + 1)
+        for length, owner in zip(state.tables.lengths, state.owner, strict=True):
+            placed[owner] += length  # -1, the last one, for routes without owner
         for seat, supply in enumerate(state.taxis):
-            counts[f"taxis of seat {seat}"] = supply
-        for route, owner in zip(state.tables.routes, state.owner, strict=True):
-            if owner >= 0:
-                counts[f"taxis of seat {owner}"] += route.length
+            counts[f"taxis of seat {seat}"] = supply + placed[seat]
         return counts
 
 

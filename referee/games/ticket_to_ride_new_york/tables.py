@@ -82,6 +82,8 @@ class Tables:
     locations: tuple[str, ...]
     attractions: tuple[bool, ...]
     routes: tuple[Route, ...]
+    lengths: tuple[int, ...]
+    """Of the routes."""
     tickets: tuple[Ticket, ...]
     ticket_numbers: Mapping[str, int]
     cards: tuple[int, ...]
@@ -133,6 +135,7 @@ def _build(players: int, chosen: tuple[tuple[str, Any], ...], data_text: str | N
         locations=tuple(codes),
         attractions=tuple(entry["attraction"] for entry in box["locations"]),
         routes=routes,
+        lengths=tuple(route.length for route in routes),
         tickets=tickets,
         ticket_numbers={entry["id"]: number for number, entry in enumerate(box["tickets"], start=1)},
         cards=board.cards,
