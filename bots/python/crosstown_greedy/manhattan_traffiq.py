@@ -1,8 +1,9 @@
 """Manhattan TraffIQ: complete vertices, put trucks on them, and drive where weaker opponents can be thrown out."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from crosstown_greedy.manhattan_traffiq_city import STRENGTH, City, Place, cells_around, corners, read_city
+from crosstown_greedy.manhattan_traffiq_city import ANY_COLOUR, STRENGTH, City, Place, cells_around, corners, read_city
 from referee.games.manhattan_traffiq.actions import (
     Attach,
     Compete,
@@ -77,21 +78,35 @@ def worth_of_tile(city: City, tiles: Mapping[Place, int], seen: Observation, cel
 
 
 def worth_of_vertex(city: City, seen: Observation, vertex: Place) -> float:
-    """Of a vertex that is, or will be, complete: a vehicle can be put there."""
+    """Of a vertex that is, or will be, complete: a vehicle can be put there, if it is on a street."""
+    x, y = vertex
+    if not (
+        vertex in city.eastward
+        or vertex in city.northward
+        or (x - 1, y) in city.eastward
+        or (x, y - 1) in city.northward
+    ):
+        return 0.0
     strength = STRENGTH["truck" if seen.fleet.trucks[city.seat] else "taxi"]
-    return max(0.0, strength + city.worth_of_standing(vertex, strength)) if city.on_street(vertex) else 0.0
+    return max(0.0, strength + city.worth_of_standing(vertex, strength))
 
 
 def can_complete(city: City, seen: Observation, vertex: Place, laid: str) -> bool:
     """Whether a tile of the hand, other than the one just laid, fits where a vertex lacks its last tile."""
     demands = city.demands(next(cell for cell in cells_around(vertex) if cell not in city.faces))
-    hand = list(seen.hands[city.seat])
-    gone = next((name for name in hand if name in laid + laid), None)
-    if gone:
-        hand.remove(gone)
-    return any(fits(name, turn, demands) for name in dict.fromkeys(hand) for turn in range(4))
+    laid_once = False
+    for name in seen.hands[city.seat]:
+        if not laid_once and name in laid + laid:
+            laid_once = True
+        elif fits(name, demands):
+            return True
+    return False
 
 
-def fits(name: str, turn: int, demands: Sequence[tuple[int, str]]) -> bool:
+@lru_cache(maxsize=65536)
+def fits(name: str, demands: str) -> bool:
     """Whether a tile, turned by quarters, has the colours that are asked for."""
-    return all(name[(side + turn) % 4] == colour for side, colour in demands)
+    faces = [name[turn:] + name[:turn] for turn in range(len(name))]
+    return any(
+        all(asked in (colour, ANY_COLOUR) for colour, asked in zip(face, demands, strict=True)) for face in faces
+    )

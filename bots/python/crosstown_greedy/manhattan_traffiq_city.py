@@ -1,7 +1,7 @@
 """The map of Manhattan TraffIQ and its streets, as one seat sees it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from referee.games.manhattan_traffiq.observation import Observation
@@ -10,10 +10,9 @@ Place: TypeAlias = tuple[int, int]
 """x and y of a cell, or of the vertex at its south-west corner."""
 
 STRENGTH = {"taxi": 1, "truck": 2}
-AXES = ((1, 0), (0, 1))
-EAST_SIDE, SOUTH_SIDE = 1, 2
+NORTH_SIDE, EAST_SIDE, SOUTH_SIDE, WEST_SIDE = range(4)
 STREET_COLOURS = "rt"
-NO_STREET = "bbbb"
+ANY_COLOUR = "?"
 DANGER = 0.15
 
 
@@ -21,16 +20,31 @@ DANGER = 0.15
 class City:
     faces: Mapping[Place, str]
     """Per cell the colours of its sides from north, clockwise."""
+    eastward: Set[Place]
+    """The vertices from which a street leads to the next one to the east."""
+    northward: Set[Place]
+    """Those from which one leads to the north."""
     vehicles: Mapping[Place, tuple[int, int]]
     """Per vertex seat and strength of the vehicle there."""
     seat: int
     """Whose plans are made."""
 
     def with_tile(self, cell: Place, face: str) -> "City":
-        return City({**self.faces, cell: face}, self.vehicles, self.seat)
+        (x, y), faces = cell, self.faces
+        eastward, northward = set(self.eastward), set(self.northward)
+        # A street runs where two tiles meet.
+        if face[NORTH_SIDE] in STREET_COLOURS and (x, y + 1) in faces:
+            eastward.add((x, y + 1))
+        if face[EAST_SIDE] in STREET_COLOURS and (x + 1, y) in faces:
+            northward.add((x + 1, y))
+        if face[SOUTH_SIDE] in STREET_COLOURS and (x, y - 1) in faces:
+            eastward.add(cell)
+        if face[WEST_SIDE] in STREET_COLOURS and (x - 1, y) in faces:
+            northward.add(cell)
+        return City({**faces, cell: face}, eastward, northward, self.vehicles, self.seat)
 
     def without_vehicle(self, vertex: Place) -> "City":
-        return City(self.faces, {at: who for at, who in self.vehicles.items() if at != vertex}, self.seat)
+        return replace(self, vehicles={at: who for at, who in self.vehicles.items() if at != vertex})
 
     def tiles_around(self) -> dict[Place, int]:
         """Per vertex how many of the four cells that meet there hold tiles; those without any are left out."""
@@ -40,57 +54,80 @@ class City:
                 counts[vertex] = counts.get(vertex, 0) + 1
         return counts
 
-    def demands(self, cell: Place) -> list[tuple[int, str]]:
-        """What neighbours ask of a tile there: sides with their colours."""
-        x, y = cell
-        beside = ((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y))
-        return [(side, self.faces[other][(side + 2) % 4]) for side, other in enumerate(beside) if other in self.faces]
+    def demands(self, cell: Place) -> str:
+        """The colours that neighbours ask of a tile there, from north, clockwise; ANY_COLOUR where there is none."""
+        (x, y), faces = cell, self.faces
+        north, east, south, west = (
+            faces.get((x, y + 1)),
+            faces.get((x + 1, y)),
+            faces.get((x, y - 1)),
+            faces.get((x - 1, y)),
+        )
+        return (
+            (north[SOUTH_SIDE] if north else ANY_COLOUR)
+            + (east[WEST_SIDE] if east else ANY_COLOUR)
+            + (south[NORTH_SIDE] if south else ANY_COLOUR)
+            + (west[EAST_SIDE] if west else ANY_COLOUR)
+        )
 
-    def segment(self, vertex: Place, axis: Place) -> bool:
-        """Whether a street leads from a vertex to the next one to the east, or to the north."""
+    def streets(self, vertex: Place) -> list[list[Place]]:
+        """The straight streets through a vertex: per street all its vertices."""
         x, y = vertex
-        if axis == AXES[0]:
-            return (x, y - 1) in self.faces and self.faces.get(vertex, NO_STREET)[SOUTH_SIDE] in STREET_COLOURS
-        return vertex in self.faces and self.faces.get((x - 1, y), NO_STREET)[EAST_SIDE] in STREET_COLOURS
-
-    def street(self, vertex: Place, axis: Place) -> list[Place]:
-        """All vertices on the straight street through a vertex, itself among them."""
-        dx, dy = axis
-        found = [vertex]
-        while self.segment(found[-1], axis):
-            found.append((found[-1][0] + dx, found[-1][1] + dy))
-        back = (vertex[0] - dx, vertex[1] - dy)
-        while self.segment(back, axis):
-            found.append(back)
-            back = (back[0] - dx, back[1] - dy)
+        found = []
+        west, east = x, x
+        while (east, y) in self.eastward:
+            east += 1
+        while (west - 1, y) in self.eastward:
+            west -= 1
+        if west < east:
+            found.append([(place, y) for place in range(west, east + 1)])
+        south, north = y, y
+        while (x, north) in self.northward:
+            north += 1
+        while (x, south - 1) in self.northward:
+            south -= 1
+        if south < north:
+            found.append([(x, place) for place in range(south, north + 1)])
         return found
 
     def worth_of_standing(self, vertex: Place, strength: int) -> float:
         """For a vehicle of this strength on a vertex: opponents' points it removes, less its own danger."""
         worth = 0.0
-        for axis in AXES:
-            street = self.street(vertex, axis)
-            if len(street) == 1:
-                continue
-            strengths: dict[int, int] = {}
+        for street in self.streets(vertex):
+            mine, theirs = strength, dict[int, int]()
             for place in street:
                 if place in self.vehicles:
                     seat, points = self.vehicles[place]
-                    strengths[seat] = strengths.get(seat, 0) + points
-            mine = strengths.pop(self.seat, 0) + strength
-            worth += sum([points for points in strengths.values() if points < mine])
-            stronger = max([points for points in strengths.values() if points >= mine], default=0)
+                    if seat == self.seat:
+                        mine += points
+                    else:
+                        theirs[seat] = theirs.get(seat, 0) + points
+            stronger = 0
+            for points in theirs.values():
+                if points < mine:
+                    worth += points
+                elif points > stronger:
+                    stronger = points
             # A truck more than ours removes all that is ours on the street.
-            worth -= DANGER * mine if stronger + STRENGTH["truck"] > mine else 0.0
+            if stronger + STRENGTH["truck"] > mine:
+                worth -= DANGER * mine
         return worth
-
-    def on_street(self, vertex: Place) -> bool:
-        return any(len(self.street(vertex, axis)) > 1 for axis in AXES)
 
 
 def read_city(seen: Observation, seat: int) -> City:
+    faces = {(tile.x, tile.y): tile.face for tile in seen.map.tiles}
     return City(
-        faces={(tile.x, tile.y): tile.face for tile in seen.map.tiles},
+        faces=faces,
+        eastward={
+            cell
+            for cell, face in faces.items()
+            if face[SOUTH_SIDE] in STREET_COLOURS and (cell[0], cell[1] - 1) in faces
+        },
+        northward={
+            cell
+            for cell, face in faces.items()
+            if face[WEST_SIDE] in STREET_COLOURS and (cell[0] - 1, cell[1]) in faces
+        },
         vehicles={(item.x, item.y): (item.seat, STRENGTH[item.vehicle]) for item in seen.fleet.standing},
         seat=seat,
     )
