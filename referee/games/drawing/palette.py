@@ -14,6 +14,7 @@ FILLS: Mapping[str, tuple[str, str]] = {
     "black": ("#1a1a1a", "#ffffff"),
     "white": ("#ffffff", "#000000"),
     "gray": ("#a8a8a8", "#000000"),
+    "beige": ("#e3d2a4", "#000000"),
     "road": ("#6e7176", "#ffffff"),
 }
 """Name: the colour, and that of text on it. The same in both themes."""

@@ -5,6 +5,9 @@ from referee.games.manhattan_traffiq import events as ev
 from referee.games.manhattan_traffiq.actions import TraffiqAction
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 from referee.games.manhattan_traffiq.observation import Observation
+from referee.games.manhattan_traffiq.view_drawing import action_places, draw, event_places
+
+__all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
 COLUMNS = 100
 SEAT_COLOURS = ("red", "yellow", "blue", "green")
