@@ -1,9 +1,10 @@
 """Exit codes, and how every error reaches the user: one line on what is wrong, one on what to do.
 
 0    all is well
-1    a check failed: a record does not verify, or matches of a run could not be played
+1    a check failed: a record does not verify, or an entry was set aside and its matches were not played
 2    bad usage or input: an option, a file, a bot, a game, a run that does not exist
 3    the platform does not let it go on: disk, socket, lock, processes
+4    matches were void three times and are left to the organiser; the same command tries them again
 70   an error in Crosstown itself
 130  interrupted (Ctrl-C, or a request to end); the same command goes on where it stopped
 """
@@ -25,6 +26,7 @@ class ExitCode(IntEnum):
     FAILED = 1
     USAGE = 2
     PLATFORM = 3
+    ORGANISER = 4
     BUG = 70
     INTERRUPTED = 130
 

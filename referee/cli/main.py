@@ -79,8 +79,9 @@ def _root(
 ) -> None:
     """Tournaments between bots that play board games.
 
-    Exit codes: 0 all well; 1 a check failed or matches could not be played; 2 bad usage or input; 3 the platform
-    (disk, socket, lock) does not let it go on; 70 an error in Crosstown; 130 interrupted.
+    Exit codes: 0 all well; 1 a check failed or an entry was set aside; 2 bad usage or input; 3 the platform (disk,
+    socket, lock) does not let it go on; 4 matches stayed void and are left to the organiser; 70 an error in Crosstown;
+    130 interrupted.
     """
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from leaderboard.index import load_index
@@ -9,11 +10,11 @@ from referee.cli.output import console, duration, plural, print_json, print_tabl
 from referee.match.spec import MatchSpec
 from referee.tournament.config import Tournament
 from referee.tournament.folder import run_folders
-from referee.tournament.schedule import count, schedule
+from referee.tournament.schedule import extent, schedule
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class Row:
     """How evenly one bot is treated: its matches, those in each seat, and the extremes over its opponents."""
 
     name: str
@@ -23,17 +24,30 @@ class Balance:
     most_meetings: int
 
 
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """Counted over the schedule as far as it is known. `spreads` has (what, most minus least, least possible)."""
+
+    known: int
+    rows: tuple[Row, ...]
+    spreads: tuple[tuple[str, int, int], ...]
+
+
 def preview(tournament: Tournament, out: Path, workers: int, *, as_json: bool) -> None:
     """Print the schedule without playing."""
     config = tournament.config
-    rows = balance(tournament)
+    total = extent(tournament)
+    balanced = balance(tournament)
     estimate_s, source = estimate(tournament, out, workers)
     if as_json:
         print_json(
             {
                 "name": config.name,
                 "game": config.game,
-                "total": count(tournament),
+                "format": config.format,
+                "total": total.most,
+                "least": total.least,
+                "known": balanced.known,
                 "estimate_s": estimate_s,
                 "estimate_from": source,
                 "balance": [
@@ -44,13 +58,18 @@ def preview(tournament: Tournament, out: Path, workers: int, *, as_json: bool) -
                         "fewest_meetings": row.fewest_meetings,
                         "most_meetings": row.most_meetings,
                     }
-                    for row in rows
+                    for row in balanced.rows
+                ],
+                "spreads": [
+                    {"of": what, "achieved": achieved, "lower_bound": bound}
+                    for what, achieved, bound in balanced.spreads
                 ],
                 "matches": [
                     {
                         "place": spec.place,
                         "match": spec.match_id,
                         "block": spec.block,
+                        "game": spec.game,
                         "seats": [seat.name for seat in spec.seats],
                     }
                     for spec in schedule(tournament)
@@ -58,39 +77,65 @@ def preview(tournament: Tournament, out: Path, workers: int, *, as_json: bool) -
             }
         )
         return
+    seats = "/".join(map(str, sorted({number for game in config.games for number in game.players})))
+    number = plural(total.most, "match") if total.least == total.most else f"{total.least} to {total.most} matches"
     print_text(
         f"{config.name}: {config.game}, {config.format} of {plural(len(tournament.entries), 'bot')},"
-        f" {config.players} seats, {plural(config.blocks, 'block')} per group: {plural(count(tournament), 'match')}"
+        f" {seats} seats, {plural(config.blocks, 'block')} per group: {number}"
     )
     took = "no measurement yet" if estimate_s is None else f"about {duration(estimate_s)}"
     print_text(f"time: {took} ({source})")
-    _print_balance(rows)
+    _print_balance(balanced.rows)
+    for what, achieved, bound in balanced.spreads:
+        best = "none can be less" if achieved == bound else f"the lower bound is {bound}"
+        print_text(f"{what} differ by at most {achieved} ({best})")
     for spec in schedule(tournament):
         print_text(_line(spec))
+    if balanced.known < total.most:
+        print_text(f"the other matches depend on results; known so far: {balanced.known}")
 
 
-def balance(tournament: Tournament) -> list[Balance]:
-    """Counted over the schedule itself."""
-    ids = [entry.id for entry in tournament.entries]
-    matches: Counter[str] = Counter()
-    seats: Counter[tuple[str, int]] = Counter()
-    meetings: Counter[tuple[str, str]] = Counter()
+def balance(tournament: Tournament) -> Balance:
+    """Counted over the schedule itself, as far as it is known without results."""
+    numbers = {entry.id: number for number, entry in enumerate(tournament.entries)}
+    bots = range(len(numbers))
+    matches: Counter[int] = Counter()
+    seats: Counter[tuple[int, int]] = Counter()
+    kinds: Counter[tuple[int, str, int]] = Counter()
+    meetings: Counter[tuple[int, int]] = Counter()
+    known = 0
     for spec in schedule(tournament):
-        here = [seat.entry_id for seat in spec.seats]
+        known += 1
+        here = [numbers[seat.entry_id] for seat in spec.seats]
         for number, one in enumerate(here):
-            matches[one] += 1
             seats[one, number] += 1
-            meetings.update((one, other) for other in here if other != one)
-    return [
-        Balance(
-            entry.name,
-            matches[entry.id],
-            tuple(seats[entry.id, number] for number in range(tournament.config.players)),
-            min((meetings[entry.id, other] for other in ids if other != entry.id), default=0),
-            max((meetings[entry.id, other] for other in ids if other != entry.id), default=0),
+        for one in set(here):
+            matches[one] += 1
+            kinds[one, spec.game, len(here)] += 1
+            meetings.update((one, other) for other in set(here) if other != one)
+    rows = tuple(
+        Row(
+            tournament.entries[bot].name,
+            matches[bot],
+            tuple(seats[bot, number] for number in range(tournament.config.players)),
+            min((meetings[bot, other] for other in bots if other != bot), default=0),
+            max((meetings[bot, other] for other in bots if other != bot), default=0),
         )
-        for entry in tournament.entries
+        for bot in bots
+    )
+    by_kind = [
+        (f"matches of {game} with {players} seats per bot", [kinds[bot, game, players] for bot in bots])
+        for game, players in sorted({(game, players) for _, game, players in kinds})
     ]
+    pairs = [meetings[one, other] for one, other in combinations(bots, 2)]
+    return Balance(
+        known, rows, tuple(_spread(what, counts) for what, counts in [*by_kind, ("meetings of two bots", pairs)])
+    )
+
+
+def _spread(what: str, counts: list[int]) -> tuple[str, int, int]:
+    """Most minus least; whatever adds up to the same sum cannot be more even than its mean rounded both ways."""
+    return what, max(counts) - min(counts), int(sum(counts) % len(counts) != 0)
 
 
 def estimate(tournament: Tournament, out: Path, workers: int) -> tuple[float | None, str]:
@@ -99,16 +144,16 @@ def estimate(tournament: Tournament, out: Path, workers: int) -> tuple[float | N
         row.wall_us
         for folder in run_folders(out, tournament.config.name)
         for row in load_index(folder.matches, folder.database).rows
-        if row.game == tournament.config.game
+        if row.game in {game.game for game in tournament.config.games}
     ]
     if not played:
         return None, "run it once, and the matches it has played tell"
     mean_s = sum(played) / len(played) / 1e6
     source = f"{plural(len(played), 'match')} played before took {mean_s:.2f} s each; {plural(workers, 'worker')}"
-    return count(tournament) * mean_s / workers, source
+    return extent(tournament).most * mean_s / workers, source
 
 
-def _print_balance(rows: list[Balance]) -> None:
+def _print_balance(rows: tuple[Row, ...]) -> None:
     from rich.text import Text
 
     out = console()

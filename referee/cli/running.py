@@ -7,7 +7,8 @@ from leaderboard.index import load_index
 from leaderboard.standings import Entrant, Standing, standings
 from referee.cli.errors import ExitCode
 from referee.cli.indexer import Indexer
-from referee.cli.output import console, duration, one_line, plural, print_json, print_standings
+from referee.cli.output import console, duration, one_line, plural, print_json, print_standings, print_table, print_text
+from referee.cli.output import table as new_table
 from referee.cli.progress import ProgressReport
 from referee.process.orphans import Household
 from referee.tournament.config import Tournament
@@ -49,9 +50,9 @@ def play_tournament(
     table = standings(load_index(folder.matches, folder.database).rows, entrants(tournament))
     problem = indexer.finish(table)
     if as_json:
-        print_json(_outcome(folder, summary, table, elapsed_s, problem))
+        print_json(_outcome(tournament, folder, summary, table, elapsed_s, problem))
     elif not quiet:
-        _tell(_go_on(tournament, out), folder, summary, table, elapsed_s)
+        _tell(tournament, _go_on(tournament, out), folder, summary, table, elapsed_s)
     if problem:
         console(stderr=True).print(
             f"note: the database is behind the records ({problem}); nothing is lost, the next run makes up for it",
@@ -64,10 +65,37 @@ def entrants(tournament: Tournament) -> list[Entrant]:
     return [Entrant(entry.id, entry.name, entry.manifest.version) for entry in tournament.entries]
 
 
+def placings(tournament: Tournament, summary: Summary) -> list[dict[str, object]]:
+    """The format's own table as plain values, best first."""
+    return [
+        {"rank": row.rank, "name": tournament.entries[row.bot].name, "entry_id": tournament.entries[row.bot].id}
+        | dict(row.columns)
+        for row in summary.placings
+    ]
+
+
+def print_placings(tournament: Tournament, summary: Summary) -> None:
+    """The format's own table, if it has one."""
+    rows = placings(tournament, summary)
+    if not rows:
+        return
+    from rich.text import Text
+
+    out = console()
+    columns = [name for name in rows[0] if name != "entry_id"]
+    made = new_table([(name, "left" if name == "name" else "right") for name in columns], plain=not out.is_terminal)
+    for row in rows:
+        made.add_row(*[Text(one_line(str(row[name]))) for name in columns])
+    print_text(f"\n{tournament.config.format}:")
+    print_table(out, made)
+
+
 def _code(summary: Summary) -> ExitCode:
-    if summary.complete:
-        return ExitCode.OK
-    return ExitCode.INTERRUPTED if summary.stopped else ExitCode.FAILED
+    if summary.stopped and not summary.complete:
+        return ExitCode.INTERRUPTED
+    if summary.given_up:
+        return ExitCode.ORGANISER
+    return ExitCode.FAILED if summary.set_aside or not summary.complete else ExitCode.OK
 
 
 def _go_on(tournament: Tournament, out: Path) -> str:
@@ -76,34 +104,45 @@ def _go_on(tournament: Tournament, out: Path) -> str:
     return shlex.join(["crosstown", "run", str(tournament.config.path), *elsewhere])
 
 
-def _tell(go_on: str, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float) -> None:
+def _tell(
+    tournament: Tournament, go_on: str, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float
+) -> None:
     notes = console(stderr=True)
     there = summary.found + summary.played
     if summary.played:
         pace = f"{plural(summary.played, 'match')} in {duration(elapsed_s)} ({summary.played / elapsed_s:.1f}/s)"
         again = f", {plural(summary.void, 'attempt')} did not count" if summary.void else ""
         notes.print(f"{pace}{again}; everything is in {folder.path}", markup=False)
-    elif summary.complete:
+    elif summary.complete and there:
         notes.print(f"all {plural(there, 'match')} were there already, in {folder.path}", markup=False)
     if not summary.stopped or summary.complete:
         print_standings(table, CAPTION)
+        print_placings(tournament, summary)
+    if summary.cancelled:
+        notes.print(f"{plural(summary.cancelled, 'match')} cancelled: entries that are out, or annulled", markup=False)
+    for name in summary.set_aside:
+        notes.print(
+            one_line(f"'{name}' was set aside for its faults: its matches that were not played are cancelled"),
+            markup=False,
+        )
+    if summary.decided:
+        notes.print("the run was decided before its schedule ended", markup=False)
     if summary.complete:
         return
-    missing = summary.total - there
     if summary.stopped:
         notes.print(f"stopped after {there} of {summary.total} matches; to go on: {go_on}", markup=False)
         return
     for match in summary.given_up[:10]:
         notes.print(one_line(f"missing: match {match.match_id}: {match.reason}: {match.detail}"), markup=False)
     notes.print(
-        f"{missing} of {summary.total} matches could not be played (see {folder.void} and {folder.worker_log});"
-        f" when the cause is mended, try them again: {go_on}",
+        f"{summary.missing} of {summary.total} matches could not be played (see {folder.void} and"
+        f" {folder.worker_log}); when the cause is mended, try them again: {go_on}",
         markup=False,
     )
 
 
 def _outcome(
-    folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float, problem: str
+    tournament: Tournament, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float, problem: str
 ) -> dict[str, object]:
     return {
         "folder": str(folder.path),
@@ -111,12 +150,16 @@ def _outcome(
         "found": summary.found,
         "played": summary.played,
         "void": summary.void,
-        "missing": summary.total - summary.found - summary.played,
+        "cancelled": summary.cancelled,
+        "missing": summary.missing,
+        "set_aside": list(summary.set_aside),
+        "decided": summary.decided,
         "given_up": [
             {"match": item.match_id, "place": item.place, "reason": item.reason, "detail": item.detail}
             for item in summary.given_up
         ],
         "stopped": summary.stopped,
+        "placings": placings(tournament, summary),
         "elapsed_s": round(elapsed_s, 3),
         "database_problem": problem,
         "standings": [row.to_dict() for row in table],

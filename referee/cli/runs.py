@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from referee.tournament.errors import UsageError
+from referee.tournament.field import extent_of
 from referee.tournament.folder import RunFolder, run_folders
 from referee.tournament.journal import JournalText, read_journal
-from referee.tournament.schedule import count_matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,11 @@ class Run:
 
     @property
     def total(self) -> int:
-        """Matches in the schedule."""
-        made = self.configuration
-        return count_matches(len(made["bots"]), made["players"], made["blocks"])
+        """Matches that count once all is played; at most, where the schedule depends on results."""
+        last = self.journal.events[-1]
+        if last.kind == "finished":
+            return int(last.fields["rated"]) + int(last.fields["missing"])
+        return extent_of(self.configuration).most
 
 
 def find_run(wanted: str | None, out: Path) -> Run:

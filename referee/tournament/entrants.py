@@ -37,12 +37,14 @@ def _entry(config: TournamentConfig, bot: BotConfig) -> Entry:
     except BotNameError as error:
         what, _, step = str(error).rpartition("; ")
         raise ConfigError(config.path, bot.line, f"bot: {what or error}", step if what else "give it another") from None
-    if entry.manifest.games and config.game not in entry.manifest.games and ANY_GAME not in entry.manifest.games:
-        plays = ", ".join(entry.manifest.games)
+    known = entry.manifest.games
+    foreign = [game.game for game in config.games if game.game not in known]
+    if known and foreign and ANY_GAME not in known:
+        plays = ", ".join(known)
         raise ConfigError(
             config.path,
             bot.line,
-            f"bot '{entry.name}' plays {plays}, not {config.game}",
+            f"bot '{entry.name}' plays {plays}, not {foreign[0]}",
             f"choose another bot, or name the game in {bot.folder / 'bot.toml'}",
         )
     return entry

@@ -11,20 +11,23 @@ from referee.tournament.entrants import seat_of
 
 
 def describe(tournament: Tournament) -> dict[str, Any]:
-    """Everything a result depends on; not where things lie on this disk."""
+    """Everything a result depends on; not where things lie on this disk, nor what was added to the run since."""
     config = tournament.config
     return {
         "name": config.name,
         "game": config.game,
-        "rules_version": config.rules_version,
-        "options": dict(config.options),
-        "players": config.players,
+        "games": [
+            {**asdict(game), "players": list(game.players), "options": dict(game.options)} for game in config.games
+        ],
         "format": config.format,
+        "settings": dict(config.settings),
         "seed": config.seed,
         "blocks": config.blocks,
         "limits": asdict(config.limits),
+        "breaker": asdict(config.breaker),
         "bots": [
-            {**asdict(seat_of(entry)), "options": dict(sorted(entry.options.items()))} for entry in tournament.entries
+            {**asdict(seat_of(entry)), "options": dict(sorted(entry.options.items()))}
+            for entry in tournament.entries[: len(config.bots)]
         ],
     }
 
@@ -50,13 +53,21 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _flat(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, item in value.items():
-        if key == "bots":
+        if key in ("bots", "games"):
             for place, bot in enumerate(item, start=1):
-                yield from ((f"bots[{place}].{name}", inner) for name, inner in bot.items())
+                yield from _flat_item(f"{key}[{place}]", bot)
         elif isinstance(item, Mapping):
             yield from ((f"{key}.{name}", inner) for name, inner in item.items())
         else:
             yield key, item
+
+
+def _flat_item(where: str, item: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, inner in item.items():
+        if isinstance(inner, Mapping):
+            yield from ((f"{where}.{name}.{key}", value) for key, value in inner.items())
+        else:
+            yield f"{where}.{name}", inner
 
 
 def _name(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

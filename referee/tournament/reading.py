@@ -23,7 +23,7 @@ class TomlFile:
         """Reads and parses. ConfigError."""
         self.path = path
         try:
-            self.text = path.read_bytes().decode("utf-8")
+            self.text = path.read_bytes().decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             raise ConfigError(path, line, "the file is not UTF-8 text", "save it as UTF-8") from None
@@ -76,7 +76,7 @@ class TomlFile:
                 )
 
     def table(self, *key: str | int) -> Mapping[str, Any]:
-        value = self._get(key)
+        value = self.get(*key)
         if value is None:
             return {}
         if not isinstance(value, dict):
@@ -84,7 +84,7 @@ class TomlFile:
         return value
 
     def text_at(self, *key: str | int, required: bool = False, default: str | None = None, example: str) -> str:
-        value = self._get(key)
+        value = self.get(*key)
         if value is None:
             if not required:
                 return default or ""
@@ -94,7 +94,7 @@ class TomlFile:
         return value
 
     def integer(self, *key: str | int, minimum: int, maximum: int, default: int | None = None, example: str) -> int:
-        value = self._get(key)
+        value = self.get(*key)
         if value is None:
             if default is not None:
                 return default
@@ -107,7 +107,8 @@ class TomlFile:
             )
         return value
 
-    def _get(self, key: Sequence[str | int]) -> Any:
+    def get(self, *key: str | int) -> Any:
+        """The value itself, None where there is none."""
         value: Any = self.values
         for part in key:
             if isinstance(value, list) and isinstance(part, int):

@@ -1,6 +1,7 @@
 """The records in a run folder: which of them count for a scheduled match, and where the others go."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
@@ -12,7 +13,20 @@ from referee.tournament.errors import PlatformError
 from referee.tournament.folder import RunFolder
 
 COUNTS = ""
-"""What `why_not` says of a record that counts."""
+"""`Judged.why` of a record that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a record is for a scheduled match. `why`: `COUNTS`, or one word on why it does not count.
+
+    Of one that counts, per seat: ranking, faults (end reason or ''); and how long it took.
+    """
+
+    why: str
+    ranking: tuple[int, ...] = ()
+    faults: tuple[str, ...] = ()
+    wall_us: int = 0
 
 
 def record_files(folder: RunFolder) -> dict[str, Path]:
@@ -37,22 +51,27 @@ def record_files(folder: RunFolder) -> dict[str, Path]:
     return found
 
 
-def why_not(path: Path, spec: MatchSpec) -> str:
-    """`COUNTS` if the record in `path` is the complete, rated result of `spec`; otherwise one word on why it is not.
+def judge(path: Path, spec: MatchSpec) -> Judged:
+    """Whether the record in `path` is the complete, rated result of `spec`.
 
-    The words: unfinished, damaged, void, cancelled, foreign (of another specification).
+    The words if not: unfinished, damaged, void, cancelled, foreign (of another specification).
     """
     try:
         record = read_record(path)
     except RecordError:
-        return "unfinished" if path.name.endswith(LIVE_SUFFIX) else "damaged"
+        return Judged("unfinished" if path.name.endswith(LIVE_SUFFIX) else "damaged")
+    footer = record.footer
     if record.problems:
-        return "damaged"
-    if record.footer is None:
-        return "unfinished"
-    if record.footer.status != "rated":
-        return record.footer.status if record.footer.status in ("void", "cancelled") else "damaged"
-    return COUNTS if _is_of(record, spec) else "foreign"
+        return Judged("damaged")
+    if footer is None:
+        return Judged("unfinished")
+    if footer.status != "rated":
+        return Judged(footer.status if footer.status in ("void", "cancelled") else "damaged")
+    if not _is_of(record, spec):
+        return Judged("foreign")
+    faults = footer.faults or (None,) * len(spec.seats)
+    reasons = tuple("" if fault is None else str(fault.get("reason", "unknown")) for fault in faults)
+    return Judged(COUNTS, footer.ranking, reasons, footer.wall_us)
 
 
 def close_if_live(path: Path) -> Path:

@@ -1,14 +1,13 @@
 """Plays what a run folder lacks: hands matches to an executor in schedule order and judges what comes back.
 
-What counts is decided by the records alone. A match that does not count is set aside and played again, up to
-`MAX_REPLAYS` times in one run of the command; then it is reported and the others go on.
+What counts is decided by the records alone. A match that does not count is set aside and played again; the second time
+alone, with nothing else in play; after the third it is left to the organiser, and the others go on.
 """
 
 import asyncio
 import heapq
 import os
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -17,20 +16,23 @@ from referee.games.registry import get_game
 from referee.match.reasons import EndReason
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
-from referee.tournament.config import Tournament, TournamentConfig
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor, MatchLost
 from referee.tournament.folder import RunFolder
+from referee.tournament.formats.api import Placing
 from referee.tournament.journal import Journal
-from referee.tournament.records import COUNTS, clear_leftovers, close_if_live, live_or_closed, set_aside, why_not
-from referee.tournament.schedule import count, schedule
+from referee.tournament.pace import Pace
+from referee.tournament.records import COUNTS, Judged, clear_leftovers, close_if_live, judge, live_or_closed, set_aside
+from referee.tournament.stock import Stock
 
-MAX_REPLAYS = 3
-BREAKER_FAILURES = 6
-"""Starts of one entry that failed in a row, with no match of it in between, after which it is not tried any more."""
+MAX_ATTEMPTS = 3
+"""Attempts at a match in one run of the command. The last one is played alone."""
 
 STOP_GRACE_S = 5.0
 """What matches in progress get to finish when the run is stopped."""
+
+_LOOK_AHEAD = 8
+"""Matches per slot that are looked at to start long ones first where the end is in sight."""
 
 _CAP_SLACK_S = 60.0
 _PROBE_BYTES = 64 << 10
@@ -65,7 +67,9 @@ class GivenUp:
 class Summary:
     """How a run of the command went. `found` were there before, `played` came to count now; `void` attempts did not.
 
-    `given_up` and `skipped` (the breaker's) are missing still, as is the rest if `stopped`.
+    `given_up` are missing still, as is the rest if `stopped`. `cancelled` will never be played: entries that are out,
+    matches that were annulled. `set_aside` are the names of entries that the breaker has put out, now or
+    before. `placings` is the format's own table, if it has one and the schedule has ended.
     """
 
     total: int
@@ -73,62 +77,58 @@ class Summary:
     played: int
     void: int
     given_up: tuple[GivenUp, ...]
-    skipped: int
+    cancelled: int
     stopped: bool
+    complete: bool
+    set_aside: tuple[str, ...] = ()
+    decided: bool = False
+    placings: tuple[Placing, ...] = ()
 
     @property
-    def complete(self) -> bool:
-        return self.found + self.played == self.total
+    def missing(self) -> int:
+        """Matches that are still to be played."""
+        return self.total - self.found - self.played - self.cancelled
 
 
 @dataclass(slots=True)
 class _Tally:
-    played: int = 0
     void: int = 0
-    skipped: int = 0
-    given_up: list[GivenUp] = field(default_factory=list)
-    attempts: Counter[str] = field(default_factory=Counter)
-    failed_starts: Counter[str] = field(default_factory=Counter)
-    broken: set[str] = field(default_factory=set)
+    given_up: dict[int, tuple[MatchSpec, GivenUp]] = field(default_factory=dict)
+    attempts: Counter[int] = field(default_factory=Counter)
 
 
 class Runner:
     """One run of the command over one run folder."""
 
     def __init__(
-        self,
-        tournament: Tournament,
-        folder: RunFolder,
-        executor: Executor,
-        journal: Journal,
-        observer: Observer,
-        done: set[int],
+        self, stock: Stock, folder: RunFolder, executor: Executor, journal: Journal, observer: Observer, total: int
     ) -> None:
-        """`done`: places of the schedule that have a record which counts."""
-        self._config = tournament.config
+        """`stock` has been taken; `total` is how many matches the schedule may come to."""
+        self._stock = stock
         self._folder = folder
         self._executor = executor
         self._journal = journal
         self._observer = observer
-        self._found = len(done)
-        self._total = count(tournament)
-        self._waiting = (spec for spec in schedule(tournament) if spec.place not in done)
+        self._total = total
+        self._ready: deque[MatchSpec] = deque()
         self._again: list[tuple[int, MatchSpec]] = []
+        self._alone: list[tuple[int, MatchSpec]] = []
         self._tally = _Tally()
-        self._cap_s = _cap_s(tournament.config)
+        self._pace = Pace()
+        self._quiet: int | None = None
+        self._told = stock.cancelled
         self._stop = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> Summary:
         """Until all is played or `stop` is set. PlatformError when the machine does not let it go on."""
         self._stop = stop
-        self._observer.begun(self._total, self._found)
+        self._observer.begun(self._total, self._stock.found)
         playing: dict[asyncio.Task[MatchResult], MatchSpec] = {}
         stopping = asyncio.create_task(stop.wait())
-        specs = self._next()
         try:
             while True:
-                while not stop.is_set() and len(playing) < self._executor.slots and (spec := next(specs, None)):
-                    playing[asyncio.create_task(self._executor.play(spec, self._cap_s))] = spec
+                while not stop.is_set() and (spec := self._next(len(playing))) is not None:
+                    playing[asyncio.create_task(self._executor.play(spec, cap_s(spec)))] = spec
                 if not playing or stop.is_set():
                     break
                 await asyncio.wait([stopping, *playing], return_when=asyncio.FIRST_COMPLETED)
@@ -138,15 +138,44 @@ class Runner:
             await _cancel([stopping, *playing])
         return self._end(stopped=stop.is_set())
 
-    def _next(self) -> Iterator[MatchSpec | None]:
-        """What to play next, in schedule order; None when nothing is there now. Replays may come at any time."""
-        while True:
-            spec = heapq.heappop(self._again)[1] if self._again else next(self._waiting, None)
-            if spec is not None and any(seat.entry_id in self._tally.broken for seat in spec.seats):
-                self._tally.skipped += 1
-                self._observer.given_up(1)
-                continue
-            yield spec
+    def _next(self, in_play: int) -> MatchSpec | None:
+        """What to play next; None when nothing can be started now."""
+        if in_play >= self._executor.slots or self._quiet is not None:
+            return None
+        while (spec := self._pick()) is not None:
+            if not self._stock.is_off(spec):
+                break
+        if spec is None and not in_play:
+            spec = self._pick_alone()
+        self._tell_cancelled()
+        return spec
+
+    def _pick(self) -> MatchSpec | None:
+        """Replays first, then schedule order; where the end is in sight, what takes longest."""
+        if self._again:
+            return heapq.heappop(self._again)[1]
+        enough = _LOOK_AHEAD * self._executor.slots
+        while len(self._ready) < enough and (more := self._stock.next()) is not None:
+            self._ready.append(more)
+        if not self._ready:
+            return None
+        spec = self._ready[0] if len(self._ready) >= enough else self._pace.longest(self._ready)
+        self._ready.remove(spec)
+        return spec
+
+    def _pick_alone(self) -> MatchSpec | None:
+        """A last attempt, with nothing else in play until it has ended."""
+        while self._alone:
+            spec = heapq.heappop(self._alone)[1]
+            if not self._stock.is_off(spec):
+                self._quiet = spec.place
+                return spec
+        return None
+
+    def _tell_cancelled(self) -> None:
+        if self._stock.cancelled > self._told:
+            self._observer.given_up(self._stock.cancelled - self._told)
+        self._told = self._stock.cancelled
 
     async def _finish(self, playing: dict[asyncio.Task[MatchResult], MatchSpec]) -> None:
         """Give what is in progress a moment; what still goes on is abandoned, and starts afresh on resume."""
@@ -161,6 +190,8 @@ class Runner:
             self._judge(playing.pop(task), task)
 
     def _judge(self, spec: MatchSpec, task: asyncio.Task[MatchResult]) -> None:
+        if self._quiet == spec.place:
+            self._quiet = None
         result: MatchResult | None = None
         try:
             result = task.result()
@@ -169,75 +200,96 @@ class Runner:
             reason, detail = EndReason.PLATFORM_FAULT, str(error)
             clear_leftovers(self._folder, spec.match_id)
         record = live_or_closed(self._folder, spec.match_id)
-        why = "lost" if record is None else why_not(record, spec)
-        if record is not None and why == COUNTS:
-            self._tally.played += 1
-            for seat in spec.seats:
-                self._tally.failed_starts[seat.entry_id] = 0
-            self._observer.rated(close_if_live(record))
+        judged = Judged("lost") if record is None else judge(record, spec)
+        if record is not None and judged.why == COUNTS:
+            record = close_if_live(record)
+            self._pace.note(spec, judged.wall_us)
+            self._observer.rated(record)
+            self._stock.count(spec, record, judged)
+            self._reconsider()
             return
         if self._stop.is_set() and (result is None or result.status == "cancelled"):
             return  # abandoned by us: on resume it starts afresh
         if result is not None and result.status == "rated":
-            reason, detail = EndReason.PLATFORM_FAULT, f"the record of the match is {why}"
+            reason, detail = EndReason.PLATFORM_FAULT, f"the record of the match is {judged.why}"
         if record is not None:
-            set_aside(self._folder, record, "lost" if result is None else why)
+            set_aside(self._folder, record, "lost" if result is None else judged.why)
         if reason is EndReason.PLATFORM_FAULT:
-            _check_disk(self._folder)
+            check_disk(self._folder)
         self._void(spec, reason, detail, result)
 
     def _void(self, spec: MatchSpec, reason: EndReason, detail: str, result: MatchResult | None) -> None:
         tally = self._tally
         tally.void += 1
-        tally.attempts[spec.match_id] += 1
-        attempt = tally.attempts[spec.match_id]
+        tally.attempts[spec.place] += 1
+        attempt = tally.attempts[spec.place]
         event = {"match": spec.match_id, "place": spec.place, "reason": reason.value, "detail": detail}
         self._journal.append("void", **event, attempt=attempt)
-        self._count_failed_starts(spec, result)
-        if attempt <= MAX_REPLAYS:
-            heapq.heappush(self._again, (spec.place, spec))
-            return
-        tally.given_up.append(GivenUp(spec.match_id, spec.place, reason.value, detail))
-        self._journal.append("given_up", **event)
-        self._observer.given_up(1)
-        self._observer.note(f"match {spec.match_id} did not count in {attempt} attempts: {reason}: {detail}")
-
-    def _count_failed_starts(self, spec: MatchSpec, result: MatchResult | None) -> None:
         for fault in result.faults if result is not None else ():
-            if fault is None or fault.reason is not EndReason.START_FAILED:
-                continue
-            seat = spec.seats[fault.seat]
-            self._tally.failed_starts[seat.entry_id] += 1
-            failures = self._tally.failed_starts[seat.entry_id]
-            if failures >= BREAKER_FAILURES and seat.entry_id not in self._tally.broken:
-                self._tally.broken.add(seat.entry_id)
-                self._journal.append("breaker", entry=seat.entry_id, name=seat.name, detail=fault.detail)
-                self._observer.note(
-                    f"'{seat.name}' did not start {failures} times in a row; its matches are left out: {fault.detail}"
-                )
+            if fault is not None and fault.reason is EndReason.START_FAILED:
+                self._stock.failed_to_start(spec, spec.seats[fault.seat].entry_id)
+        if attempt < MAX_ATTEMPTS:
+            # What is wrong with a bot that does not start is not the company it is in.
+            alone = attempt == MAX_ATTEMPTS - 1 and reason is not EndReason.START_FAILED
+            heapq.heappush(self._alone if alone else self._again, (spec.place, spec))
+            return
+        tally.given_up[spec.place] = spec, GivenUp(spec.match_id, spec.place, reason.value, detail)
+        self._stock.give_up(spec)
+        self._reconsider()
+        if spec.place in tally.given_up:
+            self._journal.append("given_up", **event)
+            self._observer.given_up(1)
+            self._observer.note(f"match {spec.match_id} did not count in {attempt} attempts: {reason}: {detail}")
+
+    def _reconsider(self) -> None:
+        """What was given up because of an entry that is out by now is cancelled instead."""
+        for place, (spec, _) in list(self._tally.given_up.items()):
+            if self._stock.is_off(spec):
+                del self._tally.given_up[place]
 
     def _end(self, *, stopped: bool) -> Summary:
-        tally = self._tally
+        given_up = tuple(item for _, (_, item) in sorted(self._tally.given_up.items()))
+        walk = self._stock.walk
+        if walk.ended:
+            self._stock.sweep()
+        done = not stopped or self._stock.all_settled
+        complete = walk.ended and not given_up and done
         summary = Summary(
-            self._total, self._found, tally.played, tally.void, tuple(tally.given_up), tally.skipped, stopped
+            total=walk.counted if walk.ended else max(self._total, walk.places),
+            found=self._stock.found,
+            played=self._stock.played,
+            void=self._tally.void,
+            given_up=given_up,
+            cancelled=self._stock.cancelled,
+            stopped=stopped,
+            complete=complete,
+            set_aside=self._stock.names_set_aside,
+            decided=walk.decided,
+            placings=tuple(walk.placings) if complete else (),
         )
-        missing = self._total - self._found - tally.played
-        if stopped and missing:
-            self._journal.append("stopped", rated=self._found + tally.played, missing=missing)
-        else:
-            self._journal.append("finished", rated=self._found + tally.played, missing=missing)
+        rated = summary.found + summary.played
+        kind = "stopped" if stopped and not complete else "finished"
+        self._journal.append(kind, rated=rated, missing=summary.missing)
         return summary
 
 
-def _cap_s(config: TournamentConfig) -> float:
-    """Longer than any match can take by its own limits: what is not back then is stuck."""
-    limits = config.limits
-    decisions = get_game(config.game).max_decisions(config.players, config.options)
-    per_move_s = max(limits.move_s, limits.first_move_s) + limits.margin_s
-    return config.players * (limits.startup_s + limits.ready_s) + decisions * per_move_s + _CAP_SLACK_S
+def cap_s(spec: MatchSpec) -> float:
+    """Longer than the match can take by its own limits: what is not back then is stuck."""
+    players = len(spec.seats)
+    decisions = get_game(spec.game).max_decisions(players, spec.options)
+    starting_s = players * (spec.limits.startup_s + spec.limits.ready_s) + _CAP_SLACK_S
+    if spec.limits.match_s:
+        return starting_s + spec.limits.match_s
+    clocks = [spec.limits.with_clock(seat.clock) for seat in spec.seats]
+    per_match_s = sum(limits.bank_s + limits.total_s for limits in clocks)
+    per_move_s = max(
+        limits.margin_s + (limits.increment_s if limits.total_s else max(limits.move_s, limits.first_move_s))
+        for limits in clocks
+    )
+    return starting_s + per_match_s + decisions * per_move_s
 
 
-def _check_disk(folder: RunFolder) -> None:
+def check_disk(folder: RunFolder) -> None:
     """PlatformError if nothing can be written: then it was the disk, and no further match could be kept."""
     probe = folder.path / f".probe.{os.getpid()}"
     try:

@@ -2,21 +2,29 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from referee.record.control import LEAVING, Control
+from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor
+from referee.tournament.field import extent_of
 from referee.tournament.folder import RunFolder, check_configuration
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
-from referee.tournament.records import COUNTS, close_if_live, record_files, set_aside, why_not
 from referee.tournament.runner import Observer, Runner, Summary
-from referee.tournament.schedule import count, schedule
+from referee.tournament.stock import Decide, Stock
+from referee.tournament.walk import Walk
+
+MAX_LEAD = 100_000
+"""Matches beyond the first one that is not settled that may be begun: bounds memory, holds nobody up."""
+
+DECIDING_LEAD = 64
+"""The same where a stopping rule may make all of them superfluous."""
 
 MakeExecutor = Callable[[int, int], Executor]
 """(matches to play, file descriptor of the lock) -> executor."""
@@ -24,16 +32,17 @@ MakeExecutor = Callable[[int, int], Executor]
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a run folder holds: places of the schedule that count, and files that were set aside."""
-
-    done: set[int]
-    set_aside: list[Path]
-
-
-def run_session(tournament: Tournament, folder: RunFolder, make_executor: MakeExecutor, observer: Observer) -> Summary:
+def run_session(
+    tournament: Tournament,
+    folder: RunFolder,
+    make_executor: MakeExecutor,
+    observer: Observer,
+    decide: Decide | None = None,
+) -> Summary:
     """Take the run in `folder` up, or begin it, and play until all is played or a signal says stop.
+
+    `decide` is asked about every complete block in schedule order, found ones too, and ends the run when it says True:
+    what is in play then finishes, is recorded under `matches/void`, and changes neither verdict nor table.
 
     BusyError, ChangedError, JournalError or PlatformError; what was played is kept in every case.
     """
@@ -45,58 +54,103 @@ def run_session(tournament: Tournament, folder: RunFolder, make_executor: MakeEx
         if error is not None:
             raise error
         journal = stack.enter_context(Journal(folder.journal, text))
-        found = take_stock(folder, tournament)
-        _open(journal, text, tournament, found)
-        missing = count(tournament) - len(found.done)
-        if missing == 0:
-            observer.begun(count(tournament), len(found.done))
-            return Summary(count(tournament), len(found.done), 0, 0, (), 0, stopped=False)
-        return asyncio.run(_run(tournament, folder, make_executor(missing, lock.fd), journal, observer, found.done))
+        if text.created is None:
+            _create(journal, tournament)
+
+        def on_control(control: Control) -> None:
+            journal.control(control)
+            if control.kind == "breaker":
+                observer.note(f"'{control.name}' is set aside from here on: {control.reason}")
+
+        stock = open_stock(tournament, folder, text.controls, on_control, decide)
+        stock.take()
+        return _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock)
 
 
-def take_stock(folder: RunFolder, tournament: Tournament) -> Found:
-    """See which records count; everything else in `matches/` is set aside. Needs the lock."""
-    files = record_files(folder)
-    done: set[int] = set()
-    moved: list[Path] = []
-    for spec in schedule(tournament) if files else ():
-        path = files.pop(spec.match_id, None)
-        if path is None:
-            continue
-        why = why_not(path, spec)
-        if why == COUNTS:
-            close_if_live(path)
-            done.add(spec.place)
-        else:
-            moved.append(set_aside(folder, path, why))
-        if not files:
-            break
-    moved += [set_aside(folder, path, "foreign") for path in files.values()]
-    return Found(done, moved)
+def open_stock(
+    tournament: Tournament,
+    folder: RunFolder,
+    controls: Sequence[Control],
+    on_control: Callable[[Control], None],
+    decide: Decide | None = None,
+) -> Stock:
+    """The stock of a run, not taken yet. Needs the lock."""
+    breaker = Breaker(tournament.config.breaker)
+    for control in controls:
+        if control.kind in LEAVING:
+            breaker.forget(control.entry_id)
+    return Stock(
+        folder=folder,
+        walk=Walk(tournament, controls, keep_blocks=decide is not None),
+        breaker=breaker,
+        on_control=on_control,
+        decide=decide,
+        annulled=frozenset(control.match_id for control in controls if control.kind == "annulled"),
+        lead=MAX_LEAD if decide is None else DECIDING_LEAD,
+    )
 
 
-def _open(journal: Journal, text: JournalText, tournament: Tournament, found: Found) -> None:
-    description = describe(tournament)
-    if text.created is None:
-        journal.append(
-            CREATED,
-            format=FORMAT,
-            hash=digest(description),
-            configuration=description,
-            file=str(tournament.config.path.resolve()),
-            folders=[str(entry.folder) for entry in tournament.entries],
+def _go_on(
+    tournament: Tournament,
+    folder: RunFolder,
+    make_executor: MakeExecutor,
+    observer: Observer,
+    lock: RunLock,
+    journal: Journal,
+    text: JournalText,
+    stock: Stock,
+) -> Summary:
+    total = max(extent_of(describe(tournament)).most, stock.walk.places)
+    first = stock.next()
+    if text.created is not None and (first is not None or stock.moved):
+        journal.append("resumed", rated=stock.found, set_aside=[path.name for path in stock.moved])
+    if stock.moved:
+        observer.note(_moved(stock.moved))
+    if first is None:
+        total = stock.walk.counted
+        observer.begun(total, stock.found)
+        # A run that was killed after its last record, but before it could say so, ends here.
+        if not text.events or text.events[-1].kind != "finished" or stock.moved:
+            journal.append("finished", rated=stock.found, missing=total - stock.found - stock.cancelled)
+        return Summary(
+            total,
+            stock.found,
+            0,
+            0,
+            (),
+            stock.cancelled,
+            stopped=False,
+            complete=True,
+            set_aside=stock.names_set_aside,
+            decided=stock.walk.decided,
+            placings=tuple(stock.walk.placings),
         )
-    elif len(found.done) < count(tournament) or found.set_aside:
-        journal.append("resumed", rated=len(found.done), set_aside=[path.name for path in found.set_aside])
+    stock.put_back(first)
+    executor = make_executor(max(1, total - stock.found), lock.fd)
+    return asyncio.run(_run(folder, executor, journal, observer, stock, total))
+
+
+def _moved(paths: Sequence[Path]) -> str:
+    """What the user is told of records that were set aside."""
+    some = ", ".join(path.name for path in paths[:3]) + (", ..." if len(paths) > 3 else "")
+    count = "1 record that does not count was" if len(paths) == 1 else f"{len(paths)} records that do not count were"
+    return f"{count} set aside in {paths[0].parent}: {some}; what is missing is played again"
+
+
+def _create(journal: Journal, tournament: Tournament) -> None:
+    description = describe(tournament)
+    journal.append(
+        CREATED,
+        format=FORMAT,
+        hash=digest(description),
+        configuration=description,
+        file=str(tournament.config.path.resolve()),
+        folders=[str(entry.folder) for entry in tournament.entries],
+    )
 
 
 async def _run(
-    tournament: Tournament,
-    folder: RunFolder,
-    executor: Executor,
-    journal: Journal,
-    observer: Observer,
-    done: set[int],
+    folder: RunFolder, executor: Executor, journal: Journal, observer: Observer, stock: Stock, total: int
 ) -> Summary:
     stop = asyncio.Event()
 
@@ -113,7 +167,7 @@ async def _run(
         loop.add_signal_handler(number, on_signal)
     try:
         async with executor:
-            return await Runner(tournament, folder, executor, journal, observer, done).run(stop)
+            return await Runner(stock, folder, executor, journal, observer, total).run(stop)
     except PlatformError as error:
         with suppress(PlatformError):  # the disk may be the very trouble
             journal.append("stopped", why=str(error))

@@ -29,7 +29,8 @@ def _written(text: str) -> Iterator[tuple[int, Path]]:
     table: Path = ()
     counts: dict[Path, int] = {}
     quote = ""
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not `splitlines`: to TOML, and to every editor, U+2028 and form feeds end no line.
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         if quote:
             quote = "" if quote in line else quote
             continue

@@ -125,7 +125,7 @@ def test_the_database_of_a_finished_run_is_made_again_from_its_records(crosstown
 @pytest.mark.parametrize("stopped", [True, False])
 def test_the_command_that_goes_on_finds_the_same_run(crosstown, write_tournament, monkeypatch, words, command, stopped):
     write_tournament()
-    monkeypatch.setattr(running, "run_session", lambda *_: Summary(4, 0, 1, 0, (), 0, stopped=stopped))
+    monkeypatch.setattr(running, "run_session", lambda *_: Summary(4, 0, 1, 0, (), 0, stopped=stopped, complete=False))
     printed = crosstown("run", "cup.toml", *words)
     assert printed.code == (130 if stopped else 1)
     assert any(line.endswith(f": {command}") for line in printed.err.splitlines()), printed.err
@@ -145,7 +145,7 @@ def test_a_dry_run_estimates_from_matches_played_before(crosstown, make_run):
     assert lines[0] == "cup: toy, round-robin of 2 bots, 2 seats, 2 blocks per group: 4 matches"
     assert lines[1] == "time: about 1.0 s (4 matches played before took 0.50 s each; 2 workers)"
     assert lines[3].split() == ["<ann>", "4", "2/2", "4"]
-    assert [line.split("  ")[-1].strip() for line in lines[5:]] == ["<ann> - [b]bob", "[b]bob - <ann>"] * 2
+    assert [line.split("  ")[-1].strip() for line in lines[7:]] == ["<ann> - [b]bob", "[b]bob - <ann>"] * 2
 
 
 def test_a_dry_run_as_json_lists_every_match(crosstown, write_tournament):

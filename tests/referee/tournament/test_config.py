@@ -41,7 +41,7 @@ def refusal(path: Path) -> tuple[str, str]:
 def test_a_short_file_gets_defaults(write_file, bots):
     config = load_config(write_file(GOOD))
     assert (config.name, config.format, config.players, config.seed, config.blocks) == ("cup", "round-robin", 2, 1, 2)
-    assert dict(config.options) == {"rounds": 4, "peeking": True}
+    assert dict(config.games[0].options) == {"rounds": 4, "peeking": True}
     assert config.limits.move_s == 1.0
 
 
@@ -55,7 +55,7 @@ def test_everything_can_be_said(write_file, write_bot, bots):
         )
     )
     config = tournament.config
-    assert (config.name, config.players, config.options["rounds"]) == ("Große Runde", 3, 6)
+    assert (config.name, config.players, config.games[0].options["rounds"]) == ("Große Runde", 3, 6)
     assert (config.limits.move_s, config.limits.max_note_bytes) == (0.5, 10)
     assert [entry.name for entry in tournament.entries] == ["ann", "Bob the second", "cyd"]
     assert tournament.entries[2].options == {"depth": 5}
@@ -72,7 +72,7 @@ def test_replacement_data_is_embedded(write_file, bots, tmp_path, suffix):
     )
     (tmp_path / f"box{suffix}").write_text(text)
     config = load_config(write_file(f'data = "box{suffix}"\n' + GOOD))
-    assert config.options["data"] == data
+    assert config.games[0].options["data"] == data
 
 
 def test_the_name_alone_can_be_read_without_the_bots(write_file):
@@ -95,7 +95,7 @@ def test_the_name_alone_can_be_read_without_the_bots(write_file):
         ('"toy"', '"tpy"', 1, "unknown game 'tpy'", "did you mean 'toy'?"),
         ('"toy"', "7", 1, "'game' must be a text, not 7", 'game = "shibuya"'),
         ('game = "toy"\n', "", None, "the key 'game' is missing", 'game = "shibuya"'),
-        ("blocks = 2", 'blocks = 2\nformat = "swiss"', 4, "unknown format 'swiss'", "round-robin"),
+        ("blocks = 2", 'blocks = 2\nformat = "swis"', 4, "unknown format 'swis'", "did you mean 'swiss'?"),
         ("blocks = 2", "bloks = 2", 3, "unknown key 'bloks'", "did you mean 'blocks'?"),
         ("blocks = 2", "blocks = 2\nzzz = 2", 4, "unknown key 'zzz'", "the keys here are: name, game"),
         # seed and blocks

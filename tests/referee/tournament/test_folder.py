@@ -35,7 +35,7 @@ def test_a_changed_configuration_is_refused_with_the_differences(make_tournament
     changed = make_tournament(seed=2, more="[options]\nrounds = 5\n")
     with pytest.raises(ChangedError) as caught:
         choose_folder(out, describe(changed), new=False)
-    assert caught.value.changes == ("options.rounds: 4 -> 5", "seed: 1 -> 2")
+    assert caught.value.changes == ("games[1].options.rounds: 4 -> 5", "seed: 1 -> 2")
     assert "seed: 1 -> 2" in str(caught.value)
     assert "--new" in caught.value.next_step
 

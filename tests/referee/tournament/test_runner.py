@@ -10,8 +10,8 @@ from referee.record import read_record
 from referee.tournament import runner
 from referee.tournament.folder import RunFolder
 from referee.tournament.journal import read_journal
-from referee.tournament.runner import _cap_s, _check_disk
-from referee.tournament.schedule import count
+from referee.tournament.runner import cap_s, check_disk
+from referee.tournament.schedule import count, schedule
 
 
 def test_matches_are_handed_out_in_schedule_order(make_tournament, play):
@@ -115,11 +115,11 @@ def test_a_second_signal_ends_everything_at_once(make_tournament, play, run_fold
 
 
 def test_a_match_has_a_cap_no_limit_of_its_own_can_exceed_res16(make_tournament):
-    config = make_tournament(2).config
-    decisions = get_game("toy").max_decisions(2, config.options)
-    assert _cap_s(config) > decisions * config.limits.move_s + 2 * config.limits.startup_s
+    spec = next(schedule(make_tournament(2)))
+    decisions = get_game("toy").max_decisions(2, spec.options)
+    assert cap_s(spec) > decisions * spec.limits.move_s + 2 * spec.limits.startup_s
 
 
 def test_the_disk_probe_passes_on_a_sound_disk_and_leaves_nothing(tmp_path):
-    _check_disk(RunFolder(tmp_path))
+    check_disk(RunFolder(tmp_path))
     assert list(tmp_path.iterdir()) == []

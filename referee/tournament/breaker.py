@@ -1,0 +1,84 @@
+"""The circuit breaker: an entry that faults again and again is set aside, so that it spoils no more matches.
+
+Judged in schedule order, so that it trips at the same place whatever was in play meanwhile. Two rules: `in_a_row`
+faults with no sound match in between; or, once it has played `LEAST_PLAYED`, faults in more than a tenth of its last
+fifty matches. A bot that does not start counts as a fault for each attempt. Giving up is no fault.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from referee.match.reasons import EndReason
+from referee.record.control import Choice
+from referee.tournament.formats.api import MatchScore
+from referee.tournament.sections.breaker import BreakerConfig
+
+LAST = 50
+LEAST_PLAYED = 20
+MAX_SHARE = 0.1
+
+_NO_FAULTS = ("", EndReason.RESIGNED.value)
+
+
+@dataclass(slots=True)
+class _Form:
+    in_a_row: int = 0
+    last: deque[bool] = field(default_factory=lambda: deque(maxlen=LAST))
+    played: int = 0
+
+
+class Breaker:
+    """What it has seen of every entry. `note` in schedule order."""
+
+    def __init__(self, config: BreakerConfig) -> None:
+        self._config = config
+        self._forms: dict[str, _Form] = {}
+        self._tripped: set[str] = set()
+
+    @property
+    def choice(self) -> Choice:
+        """What becomes of the matches of an entry that is set aside."""
+        return self._config.choice
+
+    def note(self, score: MatchScore | None, failed_starts: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """One place of the schedule: (entry, reason) for each that is to be set aside now.
+
+        `failed_starts` has an entry once for every attempt at this match for which it did not start.
+        """
+        if not self._config.enabled:
+            return []
+        for entry_id in failed_starts:
+            self._count(entry_id, fault=True)
+        seats = zip(score.entries, score.faults or ("",) * len(score.entries), strict=True) if score else ()
+        faults: dict[str, bool] = {}
+        for entry_id, reason in seats if score and score.counts else ():
+            faults[entry_id] = faults.get(entry_id, False) or reason not in _NO_FAULTS
+        for entry_id, fault in faults.items():
+            self._count(entry_id, fault=fault)
+        found = [
+            (entry_id, why)
+            for entry_id in dict.fromkeys((*failed_starts, *faults))
+            if entry_id not in self._tripped and (why := self._why(entry_id))
+        ]
+        self._tripped |= {entry_id for entry_id, _ in found}
+        return found
+
+    def forget(self, entry_id: str) -> None:
+        """It is out already: say no more of it."""
+        self._tripped.add(entry_id)
+
+    def _count(self, entry_id: str, *, fault: bool) -> None:
+        form = self._forms.setdefault(entry_id, _Form())
+        form.played += 1
+        form.last.append(fault)
+        form.in_a_row = form.in_a_row + 1 if fault else 0
+
+    def _why(self, entry_id: str) -> str:
+        form = self._forms[entry_id]
+        if form.in_a_row >= self._config.in_a_row:
+            return f"{form.in_a_row} faults in a row"
+        faults = sum(form.last)
+        if form.played >= LEAST_PLAYED and faults > MAX_SHARE * len(form.last):
+            return f"faults in {faults} of its last {len(form.last)} matches"
+        return ""

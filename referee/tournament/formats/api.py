@@ -1,0 +1,201 @@
+"""What a format is: a generator of blocks that asks for results when it needs them, and for nothing else.
+
+    def plan(field):                        # deterministic: no clock, no randomness but `field.luck`
+        for number in range(field.settings["rounds"]):
+            news = yield Need()             # everything so far is settled: a barrier
+            for group in pair_up(news):
+                yield Block(group)
+        return [Placing(...), ...]          # the final table, or []
+
+`yield Block(...)` puts one block into the schedule: a group of bots that plays all orders of seats on one seed. The
+blocks are numbered in the order in which they are yielded. `yield Need(n)` waits until the first n blocks are settled
+and brings the results that are new since the last Need, in schedule order. A plan sees results by no other way, so
+how many tables there are, and which match ends first, cannot change what it yields.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to play: a game with a number of seats. `orders` are the orders of seats in which a block is played.
+
+    Each order has per seat a position in the group; `teams` has per seat the number of its team.
+    """
+
+    game: str
+    players: int
+    teams: tuple[int, ...]
+    orders: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Who enters and what is played. Bots are numbers from 0 in the order of the file, which is also their seeding.
+
+    `names` are those of the bots that were there from the beginning; `blocks` is the file's `blocks` and means what
+    the format says; `settings` are the format's own, complete.
+    """
+
+    names: tuple[str, ...]
+    variants: tuple[Variant, ...]
+    seed: int
+    blocks: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def bots(self) -> int:
+        return len(self.names)
+
+    def luck(self, *words: str | int) -> int:
+        """64 bits that depend on the seed and `words` alone: to break ties without preferring anyone."""
+        text = "\x1f".join(map(str, (self.seed, *words)))
+        return int.from_bytes(blake2b(text.encode(), digest_size=8, person=b"crosstown-luck").digest())
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`group` plays one block of a variant (an index into `Field.variants`). `round` is for people.
+
+    Blocks of the same `luck` are played on the same seed; None: on a seed of its own.
+    """
+
+    group: tuple[int, ...]
+    variant: int = 0
+    round: int = 0
+    luck: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Go on when the first `blocks` blocks are settled; None: all that were yielded."""
+
+    blocks: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchScore:
+    """How one scheduled match was settled.
+
+    Per seat: `bots` (numbers), `entries` (ids), `ranking` (1 the best, ties share) and `faults` (end reason or '').
+    `ranking` is empty where the match does not count: `absent` are then the bots that were out by then, if any.
+    """
+
+    place: int
+    match_id: str
+    game: str
+    bots: tuple[int, ...]
+    entries: tuple[str, ...]
+    teams: tuple[int, ...]
+    ranking: tuple[int, ...] = ()
+    faults: tuple[str, ...] = ()
+    absent: tuple[int, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        return bool(self.ranking)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockResult:
+    """A settled block: all its matches in schedule order. `place` is that of its first match."""
+
+    number: int
+    place: int
+    block: Block
+    seed: str
+    matches: tuple[MatchScore, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every match counts."""
+        return all(match.counts for match in self.matches)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """The answer to a Need: blocks settled since the last one, and who is in as of the place that was asked for.
+
+    `bots` is how many have ever entered (later ones have higher numbers), `absent` those who are out.
+    """
+
+    results: tuple[BlockResult, ...]
+    bots: int
+    absent: frozenset[int]
+
+    @property
+    def present(self) -> tuple[int, ...]:
+        return tuple(bot for bot in range(self.bots) if bot not in self.absent)
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """One row of a format's own final table. `columns` are further figures for people, such as points."""
+
+    bot: int
+    rank: int
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+Step: TypeAlias = Block | Need
+Plan: TypeAlias = Generator[Step, News | None, Sequence[Placing]]
+"""Answers: News to a Need, None to a Block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How many matches a schedule has. `least == most` where that does not depend on results."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key of the format's own table in the tournament file.
+
+    `kind`: whole, number, flag, or bots (a list of names of bots, at least one). `default` None: it may be left out,
+    and what then happens is said in `about`.
+    """
+
+    name: str
+    kind: Literal["whole", "number", "flag", "bots"]
+    default: Any
+    about: str
+    minimum: float = 0
+    maximum: float = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format under its name. All functions are pure.
+
+    `check` returns '' or a sentence on why this field cannot play it; `extent` counts the matches where nobody leaves
+    or joins. `uses_results`: whether the plan looks at results; if not, none are kept for it.
+    """
+
+    name: str
+    title: str
+    settings: tuple[Setting, ...]
+    plan: Callable[[Field], Plan]
+    extent: Callable[[Field], Extent]
+    check: Callable[[Field], str]
+    uses_results: bool = True
+
+
+def told(answer: News | None) -> News:
+    """The answer to a Need, for the type checker: `news = told((yield Need()))`."""
+    assert answer is not None
+    return answer
+
+
+def seats_problem(entrants: Field) -> str:
+    """The check that most formats share: '' if there are bots for every variant."""
+    most = max(variant.players for variant in entrants.variants)
+    if entrants.bots < most:
+        game = next(variant.game for variant in entrants.variants if variant.players == most)
+        return f"a match of {game} needs {most} bots, the file has {entrants.bots}"
+    return ""

@@ -1,0 +1,60 @@
+"""Gauntlet: some bots against the rest. Every table has one challenger; the rest never play without one.
+
+With two seats each challenger plays each of the rest; with more, each challenger joins every group of the rest that
+fills the other seats. Breadth first, as in a round robin.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from referee.tournament.formats.api import Extent, Field, Format, Plan, Setting, Variant, seats_problem
+from referee.tournament.formats.designs import count_groups, groups
+from referee.tournament.formats.round_robin import SAME_SEEDS, cycles, cycles_extent
+
+CHALLENGERS = Setting("challengers", "bots", None, "names of those who run the gauntlet; left out: the first bot")
+
+
+def plan(field: Field) -> Plan:
+    ours = _challengers(field)
+
+    def make(bots: Sequence[int], variant: Variant) -> Iterator[tuple[int, ...]]:
+        here = [bot for bot in bots if bot in ours]
+        rest = [bot for bot in bots if bot not in ours]
+        for group in groups(rest, variant.players - 1):
+            yield from ((bot, *group) for bot in here)
+
+    return (yield from cycles(field, make, _counter(field)))
+
+
+def _counter(field: Field) -> Callable[[Sequence[int], Variant], int]:
+    ours = _challengers(field)
+
+    def count(bots: Sequence[int], variant: Variant) -> int:
+        here = sum(bot in ours for bot in bots)
+        return here * count_groups(len(bots) - here, variant.players - 1)
+
+    return count
+
+
+def extent(field: Field) -> Extent:
+    return cycles_extent(field, _counter(field))
+
+
+def check(field: Field) -> str:
+    ours = _challengers(field)
+    most = max(variant.players for variant in field.variants)
+    if field.bots - len(ours) < most - 1:
+        return (
+            f"a table of {most} needs one challenger and {most - 1} of the rest, there are {len(ours)} challengers"
+            f" and {field.bots - len(ours)} others"
+        )
+    return seats_problem(field)
+
+
+def _challengers(field: Field) -> tuple[int, ...]:
+    names = field.settings.get("challengers") or field.names[:1]
+    return tuple(field.names.index(name) for name in names)
+
+
+FORMAT = Format(
+    "gauntlet", "some bots against the rest", (CHALLENGERS, SAME_SEEDS), plan, extent, check, uses_results=False
+)

@@ -1,0 +1,147 @@
+"""Who sits together in a round, given the standing so far: as few repeated meetings as can be, then equal points.
+
+Byes come first: at most one less than the seats of a table, and to those with the fewest byes, so that nobody has
+two more than anybody else. Only then are repeated meetings avoided.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from referee.tournament.formats.matching import augment, maximum_matching
+
+Met = Mapping[frozenset[int], int]
+Tables = tuple[list[tuple[int, ...]], list[int]]
+"""Tables, the best first, and who sits out."""
+
+_SWEEPS = 8
+
+
+def make_pairs(
+    order: Sequence[int], players: int, points: Mapping[int, Fraction], met: Met, byes: Counter[int]
+) -> Tables:
+    """Pairs. No two meet again if any choice of byes and pairs allows it; if not, the fewest possible do.
+
+    The best of those left picks first: someone with as many points if it can, half a score group away from it.
+    """
+    out: list[int] = []
+    if len(order) % players:
+        candidates = _bye_candidates(order, byes)
+        free = (bot for bot in candidates if _can_be_paired([one for one in order if one != bot], met))
+        out = [next(free, candidates[0])]
+    return _pair_up([bot for bot in order if bot not in out], points, met), out
+
+
+def make_tables(
+    order: Sequence[int], players: int, points: Mapping[int, Fraction], met: Met, byes: Counter[int]
+) -> Tables:
+    """Tables of three and more: neighbours in the standing, then exchanges that lower the number of old meetings."""
+    out = sorted(_bye_takers(order, byes, len(order) % players), key=order.index)
+    left = [bot for bot in order if bot not in out]
+    tables: list[list[int]] = []
+    while left:
+        table = [left.pop(0)]
+        while len(table) < players:
+            chosen = min(left, key=lambda bot: sum(met.get(frozenset((bot, one)), 0) for one in table))
+            left.remove(chosen)
+            table.append(chosen)
+        tables.append(table)
+    _exchange(tables, met)
+    return [tuple(table) for table in tables], out
+
+
+def _bye_candidates(order: Sequence[int], byes: Counter[int]) -> list[int]:
+    """Those with the fewest byes, the lowest first."""
+    fewest = min(byes[bot] for bot in order)
+    return [bot for bot in reversed(order) if byes[bot] == fewest]
+
+
+def _bye_takers(order: Sequence[int], byes: Counter[int], number: int) -> list[int]:
+    return sorted(order, key=lambda bot: (byes[bot], -order.index(bot)))[:number]
+
+
+def _can_be_paired(bots: Sequence[int], met: Met) -> bool:
+    return -1 not in maximum_matching(_strangers(bots, met))
+
+
+def _strangers(bots: Sequence[int], met: Met) -> list[frozenset[int]]:
+    """Per position in `bots` the positions of those it has not met."""
+    return [
+        frozenset(place for place, other in enumerate(bots) if other != bot and not met.get(frozenset((bot, other))))
+        for bot in bots
+    ]
+
+
+def _pair_up(bots: Sequence[int], points: Mapping[int, Fraction], met: Met) -> list[tuple[int, ...]]:
+    graph = _strangers(bots, met)
+    mate = maximum_matching(graph)
+    left = list(range(len(bots)))
+    pairs: list[tuple[int, int]] = []
+    leftover: list[int] = []
+    while left:
+        one = left.pop(0)
+        gone = frozenset(range(len(bots))) - set(left)
+        for other in _wishes(one, left, bots, points):
+            if other in graph[one] and (after := _with_pair(graph, mate, one, other, gone)) is not None:
+                mate = after
+                left.remove(other)
+                pairs.append((one, other))
+                break
+        else:
+            leftover.append(one)
+    pairs += list(zip(leftover[::2], leftover[1::2], strict=True))
+    return [(bots[one], bots[other]) for one, other in sorted(pairs)]
+
+
+def _wishes(one: int, left: Sequence[int], bots: Sequence[int], points: Mapping[int, Fraction]) -> list[int]:
+    """Whom the best of those left should meet: nearest in points, there half the group away."""
+    mine = points.get(bots[one], Fraction())
+    group = 1 + sum(points.get(bots[other], Fraction()) == mine for other in left)
+
+    def distance(item: tuple[int, int]) -> tuple[Fraction, int, int]:
+        place, other = item
+        return mine - points.get(bots[other], Fraction()), abs(place + 1 - group // 2), place
+
+    return [other for _, other in sorted(enumerate(left), key=distance)]
+
+
+def _with_pair(
+    graph: Sequence[frozenset[int]], mate: Sequence[int], one: int, other: int, gone: frozenset[int]
+) -> list[int] | None:
+    """The matching with this pair in it if it leaves no more of the others alone than there must be; else None."""
+    after = list(mate)
+    if after[one] == other:
+        return after
+    widows = [after[node] for node in (one, other) if after[node] != -1]
+    for node in (one, other, *widows):
+        after[node] = -1
+    gone |= {one, other}
+    if len(widows) == 2 and not any(augment(graph, after, widow, gone) for widow in widows):
+        return None
+    after[one], after[other] = other, one
+    return after
+
+
+def _exchange(tables: list[list[int]], met: Met) -> None:
+    """Swap members of two tables, in place, while that lowers the number of repeated meetings."""
+
+    def repeats(table: Sequence[int]) -> int:
+        return sum(met.get(frozenset(pair), 0) for pair in combinations(table, 2))
+
+    for _ in range(_SWEEPS):
+        better = False
+        for first, second in combinations(tables, 2):
+            now = repeats(first) + repeats(second)
+            for i in range(len(first)):
+                for j in range(len(second)):
+                    if now == 0:
+                        break
+                    first[i], second[j] = second[j], first[i]
+                    after = repeats(first) + repeats(second)
+                    if after < now:
+                        now, better = after, True
+                    else:
+                        first[i], second[j] = second[j], first[i]
+        if not better:
+            return

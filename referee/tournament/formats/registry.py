@@ -1,0 +1,37 @@
+"""Finds formats by name: our own, and others' through the entry-point group `crosstown.formats`."""
+
+from importlib.metadata import entry_points
+
+from referee.tournament.formats import gauntlet, knockout, league, round_robin, swiss
+from referee.tournament.formats.api import Format
+
+GROUP = "crosstown.formats"
+OWN: tuple[Format, ...] = (round_robin.FORMAT, gauntlet.FORMAT, swiss.FORMAT, knockout.FORMAT, league.FORMAT)
+
+
+class UnknownFormat(LookupError):
+    """No format of this name, or its plug-in is broken. The message says which and why."""
+
+
+def format_names() -> list[str]:
+    """All that can be asked for: our own first, then plug-ins, sorted."""
+    own = [item.name for item in OWN]
+    return own + sorted({entry.name for entry in entry_points(group=GROUP)} - set(own))
+
+
+def get_format(name: str) -> Format:
+    """The working format of this name. Our own cannot be replaced. Raises UnknownFormat."""
+    for item in OWN:
+        if item.name == name:
+            return item
+    found = [entry for entry in entry_points(group=GROUP) if entry.name == name]
+    if not found:
+        raise UnknownFormat(f"unknown format '{name}'")
+    try:
+        loaded = found[0].load()
+    except (Exception, SystemExit) as error:  # whatever a foreign module raises at import is its problem, named
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UnknownFormat(f"format '{name}' ({found[0].value}) cannot be loaded: {reason}") from None
+    if not isinstance(loaded, Format) or loaded.name != name:
+        raise UnknownFormat(f"format '{name}' ({found[0].value}) is not a Format of that name")
+    return loaded

@@ -1,0 +1,84 @@
+"""Round robin: every group of bots plays `blocks` blocks, breadth first.
+
+Block 0 of every group, then block 1 of every group, and so on, so that a run stopped anywhere is nearly fair. Several
+games or numbers of seats go side by side, in proportion. A bot that joins plays from the next cycle on, and what it
+has missed at the end.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from referee.tournament.formats.api import (
+    Block,
+    Extent,
+    Field,
+    Format,
+    Need,
+    Plan,
+    Setting,
+    Variant,
+    seats_problem,
+    told,
+)
+from referee.tournament.formats.designs import count_groups, groups
+
+MIRRORS = Setting("mirrors", "flag", False, "also let each bot play itself, unrated: one match per cycle and variant")
+SAME_SEEDS = Setting("same_seeds", "flag", False, "in one cycle all groups play on the same seed, not each on its own")
+
+Groups = Callable[[Sequence[int], Variant], Iterator[tuple[int, ...]]]
+CountGroups = Callable[[Sequence[int], Variant], int]
+
+
+def plan(field: Field) -> Plan:
+    return (yield from cycles(field, lambda bots, variant: groups(bots, variant.players), _count))
+
+
+def cycles(field: Field, make: Groups, count: CountGroups) -> Plan:
+    """`blocks` cycles over the groups that `make` gives for the bots that are in; `count` says how many these are."""
+    joined: dict[int, int] = {}
+    for cycle in range(field.blocks):
+        present = told((yield Need(0))).present
+        for bot in present:
+            joined.setdefault(bot, cycle)
+        yield from _cycle(field, present, cycle, make, count)
+    for cycle in range(max(joined.values(), default=0)):
+        present = tuple(bot for bot in told((yield Need(0))).present if bot in joined)
+        for block in _cycle(field, present, cycle, make, count):
+            if max(joined[bot] for bot in block.group) > cycle:
+                yield block
+    return []
+
+
+def _cycle(field: Field, present: Sequence[int], cycle: int, make: Groups, count: CountGroups) -> Iterator[Block]:
+    """One block of every group. Variants advance side by side, each by its share of groups."""
+    luck = cycle if field.settings.get("same_seeds") else None
+    if field.settings.get("mirrors"):
+        for number, variant in enumerate(field.variants):
+            yield from (Block((bot,) * variant.players, number, cycle, luck) for bot in present)
+    sources = [make(present, variant) for variant in field.variants]
+    sizes = [count(present, variant) for variant in field.variants]
+    given = [0] * len(sources)
+    while waiting := [number for number, size in enumerate(sizes) if given[number] < size]:
+        number = min(waiting, key=lambda one: (given[one] / sizes[one], one))
+        given[number] += 1
+        yield Block(next(sources[number]), number, cycle, luck)
+
+
+def extent(field: Field) -> Extent:
+    return cycles_extent(field, _count)
+
+
+def cycles_extent(field: Field, count: CountGroups) -> Extent:
+    """Matches of `cycles`."""
+    mirrors = field.bots * len(field.variants) if field.settings.get("mirrors") else 0
+    in_cycle = sum(count(range(field.bots), variant) * len(variant.orders) for variant in field.variants)
+    total = field.blocks * (in_cycle + mirrors)
+    return Extent(total, total)
+
+
+def _count(bots: Sequence[int], variant: Variant) -> int:
+    return count_groups(len(bots), variant.players)
+
+
+FORMAT = Format(
+    "round-robin", "every group of bots meets", (MIRRORS, SAME_SEEDS), plan, extent, seats_problem, uses_results=False
+)

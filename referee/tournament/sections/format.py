@@ -1,0 +1,46 @@
+"""`format` and the table of its own settings, such as [swiss]."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from referee.tournament.formats.api import Format, Setting
+from referee.tournament.formats.registry import OWN, UnknownFormat, format_names, get_format
+from referee.tournament.reading import TomlFile, dotted, show, suggest
+
+
+def read_format(file: TomlFile) -> Format:
+    """Raises ConfigError."""
+    name = file.text_at("format", default=OWN[0].name, example=f'format = "{OWN[0].name}"')
+    try:
+        return get_format(name)
+    except UnknownFormat as error:
+        file.fail(("format",), str(error), suggest(name, format_names(), "the formats are"))
+
+
+def read_settings(file: TomlFile, style: Format) -> Mapping[str, Any]:
+    """All settings of the format; whether bots of the names in them exist is seen later. Raises ConfigError."""
+    given = file.table(style.name)
+    file.check_keys((style.name,), given, [setting.name for setting in style.settings])
+    return {setting.name: _value(file, style, setting, given.get(setting.name)) for setting in style.settings}
+
+
+def _value(file: TomlFile, style: Format, setting: Setting, value: Any) -> Any:
+    if value is None:
+        return setting.default
+    key = (style.name, setting.name)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    low, high = setting.minimum, setting.maximum
+    match setting.kind:
+        case "whole":
+            fits, expected = isinstance(value, int) and number and low <= value <= high, f"a whole number {low}-{high}"
+        case "number":
+            fits, expected = number and low <= value <= high, f"a number from {low} to {high}"
+        case "flag":
+            fits, expected = isinstance(value, bool), "true or false"
+        case "bots":
+            fits = isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)
+            fits = fits and len(set(value)) == len(value)
+            expected = "a list of names of bots, each once"
+    if not fits:
+        file.fail(key, f"'{dotted(*key)}' must be {expected}, not {show(value)}", f"it is {setting.about}")
+    return value

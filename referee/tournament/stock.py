@@ -1,0 +1,182 @@
+"""What a run folder has of the schedule: each match in order, found, cancelled, or still to be played.
+
+A record is claimed when the walk comes to its match, so that a schedule that depends on results is taken up as exactly
+as one that does not. What was decided in schedule order (the breaker, a stopping rule) is decided again from the same
+results, and comes out the same.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from referee.match.spec import MatchSpec
+from referee.record.control import Control
+from referee.tournament.breaker import Breaker
+from referee.tournament.folder import RunFolder
+from referee.tournament.formats.api import BlockResult, MatchScore
+from referee.tournament.records import COUNTS, Judged, close_if_live, judge, record_files, set_aside
+from referee.tournament.walk import Walk
+
+Decide = Callable[[BlockResult], bool]
+"""Asked about every complete block, in schedule order, each once. True: the question is settled, play no more."""
+
+MAX_OPEN = 10_000
+"""Matches without a record that are held in memory while later ones are looked for."""
+
+
+@dataclass(slots=True)
+class Stock:
+    """The walk, and what is known of its matches. `decided` hands on what has to be written down."""
+
+    folder: RunFolder
+    walk: Walk
+    breaker: Breaker
+    on_control: Callable[[Control], None]
+    decide: Decide | None = None
+    annulled: frozenset[str] = frozenset()
+    lead: int | None = None
+    found: int = 0
+    played: int = 0
+    cancelled: int = 0
+    moved: list[Path] = field(default_factory=list)
+    _open: deque[MatchSpec] = field(default_factory=deque)
+    _files: dict[str, Path] = field(default_factory=dict)
+    _failed_starts: dict[int, list[str]] = field(default_factory=dict)
+    _early: dict[int, tuple[Path, bool]] = field(default_factory=dict)
+
+    def take(self) -> None:
+        """Go through what lies there. What can belong to no match any more is set aside."""
+        self._files = record_files(self.folder)
+        last = max((place for name in self._files if (place := _place(name)) is not None), default=-1)
+        while self._files and self.walk.places <= last and len(self._open) < MAX_OPEN:
+            spec = self._look()
+            if spec is None:
+                break
+            self._open.append(spec)
+        if self.walk.ended or self.walk.places > last:
+            self.sweep()
+
+    def next(self) -> MatchSpec | None:
+        """The next match to play, in schedule order; None if there is none now."""
+        while self._open:
+            spec = self._open.popleft()
+            if not self.is_off(spec):
+                return spec
+        return self._look()
+
+    def put_back(self, spec: MatchSpec) -> None:
+        """Undo the last `next`."""
+        self._open.appendleft(spec)
+
+    @property
+    def all_settled(self) -> bool:
+        """Whether every match of the schedule so far is settled or given up."""
+        return self.walk.unsettled == 0
+
+    @property
+    def names_set_aside(self) -> tuple[str, ...]:
+        """Names of the entries that the breaker has put out."""
+        return self.walk.set_aside
+
+    def count(self, spec: MatchSpec, record: Path, judged: Judged, *, found: bool = False) -> None:
+        """A match counts by its record, unless its fate is decided at an earlier place."""
+        self.found += found
+        self.played += not found
+        self._early[spec.place] = record, found
+        self.walk.settle(spec, judged.ranking, judged.faults)
+        self.follow()
+
+    def failed_to_start(self, spec: MatchSpec, entry_id: str) -> None:
+        """One attempt at `spec` was lost because of this entry. It is judged when the match's turn comes."""
+        self._failed_starts.setdefault(spec.place, []).append(entry_id)
+
+    def give_up(self, spec: MatchSpec) -> None:
+        """No more attempts for now."""
+        self.walk.give_up(spec)
+        self.follow()
+
+    def is_off(self, spec: MatchSpec) -> bool:
+        """Whether a match without a record will never be played; it is then settled."""
+        off = spec.match_id in self.annulled or self.walk.beyond(spec.place) or bool(self.walk.out(spec))
+        if off:
+            self.cancelled += not self.walk.beyond(spec.place)
+            self.walk.settle(spec)
+            self.follow()
+        return off
+
+    def follow(self) -> None:
+        """Judge what has come to be known in schedule order."""
+        for place, score in self.walk.in_order():
+            record, found = self._early.pop(place, (None, False))
+            if score is not None and record is not None and (self.walk.beyond(place) or self.walk.broken(score)):
+                self._revoke(score, record, found=found)
+                continue
+            if self.walk.beyond(place):
+                continue
+            for entry_id, why in self.breaker.note(score, self._failed_starts.pop(place, ())):
+                self._set_aside(entry_id, place + 1, why)
+            for block in self.walk.settled():
+                self._ask(block)
+        for block in self.walk.settled():  # of matches that were given up before
+            self._ask(block)
+
+    def _ask(self, block: BlockResult) -> None:
+        if self.decide is None or not block.complete or self.walk.beyond(block.place):
+            return
+        if self.decide(block) and not self.walk.decided:
+            end = block.place + len(block.matches)
+            self._decided(Control("decided", end, by="rule", reason=f"after block {block.number}"))
+
+    def _revoke(self, score: MatchScore, record: Path, *, found: bool) -> None:
+        """A match was in play when its fate was decided. Its record is kept, and does not count."""
+        self.found -= found
+        self.played -= not found
+        self.cancelled += not self.walk.beyond(score.place)
+        self.walk.revoke(score)
+        self.moved.append(set_aside(self.folder, record, "late"))
+
+    def sweep(self) -> None:
+        """Set aside what no match of the schedule has claimed."""
+        self.moved += [set_aside(self.folder, path, "foreign") for path in self._files.values()]
+        self._files.clear()
+
+    def _look(self) -> MatchSpec | None:
+        """Walk on to the next match that has to be played."""
+        while not (self.lead is not None and self.walk.unsettled >= self.lead):
+            spec = self.walk.next()
+            if spec is None:
+                return None
+            path = self._files.pop(spec.match_id, None)
+            if path is not None and self._claim(spec, path):
+                continue
+            if not self.is_off(spec):
+                return spec
+        return None
+
+    def _claim(self, spec: MatchSpec, path: Path) -> bool:
+        """Whether the record settles the match; if not, it is set aside."""
+        judged = judge(path, spec)
+        why = "annulled" if judged.why == COUNTS and spec.match_id in self.annulled else judged.why
+        if why != COUNTS:
+            self.moved.append(set_aside(self.folder, path, why))
+            return False
+        self.count(spec, close_if_live(path), judged, found=True)
+        return True
+
+    def _set_aside(self, entry_id: str, place: int, why: str) -> None:
+        known = {seat.entry_id: seat.name for seat in self.walk.seats}
+        choice = self.breaker.choice
+        self._decided(
+            Control("breaker", place, entry_id=entry_id, choice=choice, name=known[entry_id], by="rule", reason=why)
+        )
+
+    def _decided(self, control: Control) -> None:
+        self.walk.control(control)
+        self.on_control(control)
+
+
+def _place(match_id: str) -> int | None:
+    """The place in a match id, by its form alone."""
+    digits = match_id[1:].partition("-")[0]
+    return int(digits) if match_id.startswith("m") and digits.isascii() and digits.isdigit() else None

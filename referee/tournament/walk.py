@@ -1,0 +1,293 @@
+"""The walk through a schedule: asks the format for blocks, makes matches of them, and brings results back in order.
+
+Every match has a place, its index in the schedule. Matches may be settled in any order; what depends on results (the
+format, the breaker, a stopping rule) gets them in schedule order only. So a schedule is a pure function of the
+configuration, the controls of the journal and the results of matches, whoever plays them when.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+
+from referee.match.spec import MatchSpec, SeatSpec
+from referee.record.control import LEAVING, Control
+from referee.tournament.config import Tournament
+from referee.tournament.entrants import seat_of
+from referee.tournament.field import make_field, variant_games
+from referee.tournament.formats.api import Block, BlockResult, MatchScore, Need, News, Placing
+from referee.tournament.formats.registry import get_format
+from referee.tournament.identity import describe, digest
+
+
+def block_seed(seed: int, game: str, block: int) -> str:
+    """The match seed of a block, 32 hex digits. Does not depend on who enters."""
+    text = f"{seed}\x1f{game}\x1f{block}"
+    return blake2b(text.encode("ascii"), digest_size=16, person=b"crosstown-block").hexdigest()
+
+
+@dataclass(slots=True)
+class _Open:
+    """A block of which not every match is settled yet; `scores` by place."""
+
+    number: int
+    place: int
+    block: Block
+    seed: str
+    size: int
+    scores: dict[int, MatchScore] = field(default_factory=dict)
+
+
+class Walk:
+    """One walk from the first place on."""
+
+    def __init__(self, tournament: Tournament, controls: Sequence[Control] = (), *, keep_blocks: bool = False) -> None:
+        """`controls` are those of the journal; later ones come through `control`. With `keep_blocks`, or if the format
+        looks at results, settled blocks are told of; otherwise none are kept."""
+        description = describe(tournament)
+        self._config = tournament.config
+        self._plan_id = digest(description)
+        self._seats = [seat_of(entry) for entry in tournament.entries]
+        self._numbers = {seat.entry_id: number for number, seat in enumerate(self._seats)}
+        self._field = make_field(description)
+        self._games = variant_games(description)
+        style = get_format(tournament.config.format)
+        self._uses_results = style.uses_results
+        self._keep_blocks = keep_blocks or style.uses_results
+        self._plan = style.plan(self._field)
+        self._entered = [0] * self._field.bots + [0] * (len(self._seats) - self._field.bots)
+        self._out: dict[int, Control] = {}
+        self._limit: int | None = None
+        self._need: Need | None = None
+        self._answer: News | None = None
+        self._begun = False
+        self._matches: Iterator[MatchSpec] = iter(())
+        self._open: dict[int, _Open] = {}
+        self._starts: deque[tuple[int, int]] = deque()
+        self._unsettled: dict[int, tuple[int, int]] = {}
+        self._early: dict[int, MatchScore | None] = {}
+        self._news: list[BlockResult] = []
+        self._front = 0
+        self.places = 0
+        """Matches in the schedule so far."""
+        self.blocks = 0
+        """Blocks in the schedule so far."""
+        self.settled_blocks = 0
+        """Blocks from the first on of which every match is settled."""
+        self.ended = False
+        """Whether the schedule has no more matches."""
+        self.placings: Sequence[Placing] = ()
+        """The format's own table, once the schedule has ended."""
+        for control in controls:
+            self.control(control)
+
+    @property
+    def seats(self) -> Sequence[SeatSpec]:
+        return self._seats
+
+    @property
+    def set_aside(self) -> tuple[str, ...]:
+        """Names of the entries that the breaker has put out."""
+        return tuple(self._seats[bot].name for bot, control in self._out.items() if control.kind == "breaker")
+
+    @property
+    def counted(self) -> int:
+        """Matches of the schedule that may count: all, but for those beyond the place where the run was decided."""
+        return self.places if self._limit is None else min(self.places, self._limit)
+
+    @property
+    def unsettled(self) -> int:
+        """How many places lie between the first that is not settled and the end of the schedule so far."""
+        return self.places - self._front
+
+    def control(self, control: Control) -> None:
+        """Something was decided. It holds from its place on, which must not be settled yet."""
+        number = self._numbers.get(control.entry_id)
+        if control.kind == "added" and number is not None:
+            self._entered[number] = control.place
+        elif control.kind in LEAVING and number is not None:
+            self._out.setdefault(number, control)
+        elif control.kind == "decided":
+            self._limit = control.place
+
+    def next(self) -> MatchSpec | None:
+        """The match at the next place; None if there is none now: `ended`, or results are needed first."""
+        while not self.ended:
+            if self._limit is not None and self.places >= self._limit:
+                self._end(())
+                break
+            spec = next(self._matches, None)
+            if spec is not None:
+                self.places += 1
+                return spec
+            if not self._advance():
+                break
+        return None
+
+    def settle(self, spec: MatchSpec, ranking: Sequence[int] = (), faults: Sequence[str] = ()) -> None:
+        """How the match at a place ended for good. Without `ranking` it does not count and never will.
+
+        A match that was given up can still be settled.
+        """
+        number, variant = self._unsettled.pop(spec.place)
+        bots = self.bots_of(spec)
+        score = MatchScore(
+            spec.place,
+            spec.match_id,
+            spec.game,
+            bots,
+            tuple(seat.entry_id for seat in spec.seats),
+            self._field.variants[variant].teams,
+            tuple(ranking),
+            tuple(faults),
+            () if ranking else self._absent(bots, spec.place),
+        )
+        if spec.place >= self._front:
+            self._early[spec.place] = score
+        if self._keep_blocks:
+            self._open[number].scores[spec.place] = score
+
+    def revoke(self, score: MatchScore) -> None:
+        """A match that comes in order just now does not count after all."""
+        if self._keep_blocks:
+            absent = self._absent(score.bots, score.place)
+            block = next(item for item in self._open.values() if score.place in item.scores)
+            block.scores[score.place] = replace(score, ranking=(), faults=(), absent=absent)
+
+    def give_up(self, spec: MatchSpec) -> None:
+        """The match will not be settled for now: what depends on it waits, what does not goes on."""
+        self._early[spec.place] = None
+
+    def in_order(self) -> Iterator[tuple[int, MatchScore | None]]:
+        """Matches that have come to be known in schedule order since the last call. None: it was given up."""
+        while self._front in self._early:
+            score = self._early.pop(self._front)
+            self._front += 1
+            yield self._front - 1, score
+
+    def settled(self) -> Iterator[BlockResult]:
+        """Blocks that have come to be settled in schedule order since the last call, no match of which is still to
+        come in order."""
+        while (
+            (first := self._open.get(self.settled_blocks)) is not None
+            and len(first.scores) == first.size
+            and first.place + first.size <= self._front
+        ):
+            del self._open[first.number]
+            self.settled_blocks += 1
+            scores = tuple(first.scores[place] for place in sorted(first.scores))
+            result = BlockResult(first.number, first.place, first.block, first.seed, scores)
+            if self._uses_results:
+                self._news.append(result)
+            yield result
+
+    def out(self, spec: MatchSpec) -> tuple[SeatSpec, ...]:
+        """The seats of a match whose entries are out at its place."""
+        return tuple(seat for seat, bot in zip(spec.seats, self.bots_of(spec), strict=True) if bot in self._out)
+
+    def broken(self, score: MatchScore) -> bool:
+        """Whether an entry was set aside before this place by the breaker: then the match does not count, played or
+        not, so that it does not matter how many others were in play at that moment."""
+        controls = [self._out[bot] for bot in score.bots if bot in self._out]
+        return any(control.kind == "breaker" and score.place >= control.place for control in controls)
+
+    @property
+    def decided(self) -> bool:
+        return self._limit is not None
+
+    def beyond(self, place: int) -> bool:
+        """Whether the run was decided before this place."""
+        return self._limit is not None and place >= self._limit
+
+    def bots_of(self, spec: MatchSpec) -> tuple[int, ...]:
+        return tuple(self._numbers[seat.entry_id] for seat in spec.seats)
+
+    def _advance(self) -> bool:
+        """Take the format one step on. False if it waits for results."""
+        if self._need is not None:
+            wanted = self.blocks if self._need.blocks is None else min(self._need.blocks, self.blocks)
+            if self.settled_blocks < wanted:
+                return False
+            self._answer = self._tell(wanted)
+            self._need = None
+        try:
+            step = self._plan.send(self._answer) if self._begun else next(self._plan)
+        except StopIteration as end:
+            self._end(end.value or ())
+            return True
+        self._begun, self._answer = True, None
+        if isinstance(step, Need):
+            self._need = step
+        else:
+            self._begin(step)
+        return True
+
+    def _tell(self, wanted: int) -> News:
+        """What a plan may know that asks for the first `wanted` blocks.
+
+        A person's decisions hold from where the schedule stands; the breaker's, which fall while matches beyond are in
+        play, only from where results were asked for.
+        """
+        while self._starts and self._starts[0][0] < wanted:
+            self._starts.popleft()
+        horizon = 0 if not self._uses_results else self._starts[0][1] if self._starts else self.places
+        results = tuple(result for result in self._news if result.number < wanted)
+        self._news = [result for result in self._news if result.number >= wanted]
+        bots = sum(place <= self.places for place in self._entered)
+        absent = frozenset(
+            bot
+            for bot, control in self._out.items()
+            if control.place <= (horizon if control.kind == "breaker" else self.places)
+        )
+        return News(results, bots, absent)
+
+    def _begin(self, block: Block) -> None:
+        variant = self._field.variants[block.variant]
+        luck = self.blocks if block.luck is None else block.luck
+        game = self._config.games[self._games[block.variant]]
+        seed = block_seed(self._config.seed, game.game, luck)
+        seatings = list(dict.fromkeys(tuple(block.group[member] for member in order) for order in variant.orders))
+        if self._keep_blocks:
+            self._open[self.blocks] = _Open(self.blocks, self.places, block, seed, len(seatings))
+        if self._uses_results:
+            self._starts.append((self.blocks, self.places))
+        self._matches = iter(
+            [self._spec(block.variant, seating, seed, luck, step) for step, seating in enumerate(seatings)]
+        )
+        self.blocks += 1
+
+    def _spec(self, variant: int, seating: Sequence[int], seed: str, luck: int, step: int) -> MatchSpec:
+        place = self.places + step
+        self._unsettled[place] = self.blocks, variant
+        game = self._config.games[self._games[variant]]
+        seats = tuple(self._seats[bot] for bot in seating)
+        return MatchSpec(
+            match_id=_match_id(self._plan_id, place, seats),
+            game=game.game,
+            options=game.options,
+            seats=seats,
+            seed=seed,
+            limits=self._config.limits,
+            tournament=self._config.name,
+            place=place,
+            block=luck,
+        )
+
+    def _end(self, placings: Sequence[Placing]) -> None:
+        self.ended = True
+        self.placings = placings
+        self._plan.close()
+
+    def _absent(self, bots: Sequence[int], place: int) -> tuple[int, ...]:
+        """Because of whom a match is not played: those who were out by then, else whoever left first. Whoever leaves
+        later than what was played next must not change this."""
+        left = {bot: self._out[bot].place for bot in bots if bot in self._out}
+        first = min(left.values(), default=0)
+        return tuple(bot for bot, when in left.items() if when <= max(place, first))
+
+
+def _match_id(plan_id: str, place: int, seats: Sequence[SeatSpec]) -> str:
+    """Short, in schedule order when sorted, and not to be taken for another match at this place: of another
+    tournament, or of other bots where the pairing depends on results."""
+    text = "\x1f".join((plan_id, str(place), *(seat.entry_id for seat in seats)))
+    return f"m{place:06d}-{blake2b(text.encode('ascii'), digest_size=4).hexdigest()}"
