@@ -10,6 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 
+from referee.process.built import cache_folder, read_built
 from referee.process.manifest import Manifest, ManifestError, OptionValue, is_option_value, load_manifest
 from referee.process.names import BotNameError, check_name
 from referee.process.program import find_argv
@@ -17,7 +18,7 @@ from referee.process.program import find_argv
 _ID_BYTES = 8
 _CACHES = frozenset({"__pycache__"})
 # What compilers and package managers write; left out only where the manifest names a build command.
-_BUILD_OUTPUT = frozenset({"bin", "build", "dist", "node_modules", "obj", "target"})
+BUILD_OUTPUT = frozenset({"bin", "build", "dist", "node_modules", "obj", "target"})
 
 
 class EntryError(ValueError):
@@ -26,8 +27,9 @@ class EntryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A bot as it competes. `id` is 16 hex digits over source, options and argv; `folder` is absolute.
+    """A bot as it competes. `id` is 16 hex digits over source, options and argv.
 
+    `folder` is where it runs, absolute: the bot's own, or the copy in the cache that `crosstown bots build` has made.
     `argv` is what to execute on this machine and no part of the id; `options` is the manifest's with those of the
     tournament over them.
     """
@@ -49,14 +51,21 @@ def load_entry(folder: Path, name: str | None = None, options: Mapping[str, Opti
         folder = folder.resolve()
     manifest = load_manifest(folder)
     resolved = _resolve_options(manifest, options or {})
+    built = read_built(cache_folder() / source_id(folder, manifest)) if manifest.build else None
+    where = built.folder if built else folder
     return Entry(
         id=_hash(folder, manifest, resolved),
         name=manifest.name if name is None else check_name(name),
-        folder=folder,
+        folder=where,
         manifest=manifest,
         options=MappingProxyType(resolved),
-        argv=find_argv(folder, manifest),
+        argv=find_argv(where, manifest),
     )
+
+
+def source_id(folder: Path, manifest: Manifest) -> str:
+    """16 hex digits over the sources alone: what a build depends on. Raises EntryError."""
+    return _hash(folder, manifest, {})
 
 
 def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
@@ -91,7 +100,7 @@ def _hash(folder: Path, manifest: Manifest, options: Mapping[str, OptionValue]) 
 
 def _sources(folder: Path, manifest: Manifest) -> Iterator[tuple[bytes, Path]]:
     """Every file that makes the bot what it is, with its path from the folder in bytes."""
-    skipped = _CACHES | (_BUILD_OUTPUT if manifest.build else frozenset())
+    skipped = _CACHES | (BUILD_OUTPUT if manifest.build else frozenset())
     artefact = (folder / manifest.run[0]).absolute() if manifest.build else None
     waiting = [folder]
     while waiting:

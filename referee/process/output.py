@@ -16,14 +16,15 @@ class Output:
 
     def stdout_text(self) -> str:
         """For people: undecodable bytes escaped, the gap marked."""
-        return _text(self.stdout_head, self.stdout_tail, self.stdout_dropped)
+        return joined(self.stdout_head, self.stdout_tail, self.stdout_dropped)
 
     def stderr_text(self) -> str:
         """For people: undecodable bytes escaped, the gap marked."""
-        return _text(self.stderr_head, self.stderr_tail, self.stderr_dropped)
+        return joined(self.stderr_head, self.stderr_tail, self.stderr_dropped)
 
 
-def _text(head: bytes, tail: bytes, dropped: int) -> str:
+def joined(head: bytes, tail: bytes, dropped: int) -> str:
+    """One text of both; `dropped` are the bytes that are missing between them."""
     if not dropped:
         return (head + tail).decode(errors="backslashreplace")
     gap = f"\n[... {dropped} bytes dropped ...]\n"

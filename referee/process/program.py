@@ -32,7 +32,6 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
     if own.is_dir():
         raise ManifestError(f"{where}, which is a folder; name a program")
     if manifest.build and "/" in word:
-        command = " ".join(manifest.build)
-        raise ManifestError(f"{where}, which does not exist yet; build the bot first, in its folder: {command}")
+        raise ManifestError(f"{where}, which does not exist yet; build the bot first: crosstown bots build '{folder}'")
     looked = "" if "/" in word else " and in PATH"
     raise ManifestError(f"{where}, which is not there (looked in the bot's folder{looked}); install or correct it")

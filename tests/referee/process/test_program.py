@@ -43,7 +43,7 @@ def test_a_program_in_the_bots_folder_comes_first(write_bot: WriteBot, word: str
         (
             [],
             'name = "B"\nversion = "1"\ngames = ["*"]\nrun = ["./target/bot"]\nbuild = ["cargo", "build"]\n',
-            "does not exist yet; build the bot first, in its folder: cargo build",
+            "does not exist yet; build the bot first: crosstown bots build '",
         ),
     ],
 )

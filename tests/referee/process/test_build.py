@@ -1,0 +1,229 @@
+"""Builds: once per source, in a copy, within limits, with a log; and what runs afterwards."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.process.build import build
+from referee.process.built import CACHE_VARIABLE, cache_folder
+from referee.process.entry import load_entry
+from referee.process.manifest import ManifestError
+from referee.process.phase import BuildError, BuildLimits
+
+Make = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "the cache"))
+    return tmp_path / "the cache"
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Make:
+    """A bot folder whose build is a line of shell; the program must come to lie at build/bot."""
+
+    def made(script: str = "", fetch: str = "", toolchain: str = "") -> Path:
+        folder = tmp_path / "a bot"
+        folder.mkdir(exist_ok=True)
+        script = script or "mkdir -p build && cp source build/bot && chmod +x build/bot"
+        lines = [
+            'name = "built"',
+            'version = "1"',
+            'games = ["*"]',
+            'run = ["build/bot"]',
+            f"build = {json.dumps(['sh', '-c', script])}",
+        ]
+        lines += [f"fetch = {json.dumps(['sh', '-c', fetch])}"] if fetch else []
+        lines += [f"toolchain = {json.dumps(['sh', '-c', toolchain])}"] if toolchain else []
+        (folder / "bot.toml").write_text("\n".join(lines) + "\n")
+        (folder / "source").write_text("#!/bin/sh\n")
+        return folder
+
+    return made
+
+
+def test_what_was_built_runs_from_the_cache_and_the_bots_folder_stays_as_it_is(bot: Make, cache: Path) -> None:
+    folder = bot()
+    before = sorted(folder.rglob("*"))
+    built, fresh = build(folder)
+    assert fresh
+    assert built.folder == cache / built.source_id / "bot"
+    assert sorted(folder.rglob("*")) == before
+    entry = load_entry(folder)
+    assert entry.folder == built.folder
+    assert entry.argv == (str(built.folder / "build" / "bot"),)
+
+
+def test_the_same_sources_are_built_once_and_others_again(bot: Make) -> None:
+    folder = bot()
+    first, _ = build(folder)
+    again, fresh = build(folder)
+    assert (again, fresh) == (first, False)
+    _, fresh = build(folder, again=True)
+    assert fresh
+    (folder / "source").write_text("#!/bin/sh\nexit 1\n")
+    other, fresh = build(folder)
+    assert fresh
+    assert other.source_id != first.source_id
+    assert other.artefacts != first.artefacts
+
+
+def test_options_of_a_bot_share_a_build(bot: Make) -> None:
+    folder = bot()
+    with (folder / "bot.toml").open("a") as file:
+        file.write("[options]\ndepth = 1\n")
+    built, _ = build(folder)
+    one, two = load_entry(folder), load_entry(folder, options={"depth": 2})
+    assert one.id != two.id
+    assert one.folder == two.folder == built.folder
+
+
+def test_a_bot_that_was_not_built_is_refused_with_the_command(bot: Make) -> None:
+    with pytest.raises(ManifestError, match=r"build the bot first: crosstown bots build '.*a bot'"):
+        load_entry(bot())
+
+
+def test_a_program_built_in_place_runs_where_it_is(bot: Make) -> None:
+    folder = bot()
+    subprocess.run(["sh", "-c", "mkdir build && cp source build/bot && chmod +x build/bot"], cwd=folder, check=True)
+    assert load_entry(folder).folder == folder
+
+
+def test_fetch_comes_first_and_both_stand_in_the_log_with_the_toolchain(bot: Make) -> None:
+    folder = bot(
+        "echo compiling; test -f fetched && mkdir -p build && cp source build/bot && chmod +x build/bot",
+        fetch="echo fetching; touch fetched",
+        toolchain="echo maker 1.2; echo more",
+    )
+    built, _ = build(folder)
+    log = built.log.read_text()
+    assert log.index("fetching") < log.index("compiling")
+    assert built.toolchain == "maker 1.2"
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence", "tail"),
+    [
+        ("echo no such thing >&2; exit 7", "build: 'sh' ended with exit code 7", "no such thing"),
+        ("kill -9 $$", "build: 'sh' ended with SIGKILL", ""),
+        ("true", "the build ended well but left nothing to run", ""),
+        ("sleep 60", "build: not ready after 0.3 s", ""),
+    ],
+)
+def test_a_build_that_fails_says_how_and_shows_the_end_of_its_log(
+    bot: Make, script: str, sentence: str, tail: str
+) -> None:
+    folder = bot(script)
+    with pytest.raises(BuildError) as caught:
+        build(folder, limits=BuildLimits(build_s=0.3 if "sleep" in script else 60))
+    assert sentence in str(caught.value)
+    assert caught.value.log is not None
+    assert tail in caught.value.log.read_text()
+    with pytest.raises(ManifestError, match="build the bot first"):
+        load_entry(folder)
+
+
+def test_nothing_of_a_build_outlives_it(bot: Make, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    folder = bot(f"sleep 600 & echo $! > '{pid_file}'; mkdir build; cp source build/bot; chmod +x build/bot")
+    build(folder)
+    pid = int(pid_file.read_text())
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.02)
+    os.kill(pid, signal.SIGKILL)
+    pytest.fail("a process of the build lives on")
+
+
+def test_a_log_of_any_length_is_kept_short(bot: Make) -> None:
+    folder = bot("echo first; head -c 30000000 /dev/zero | tr '\\0' x; echo last; exit 1")
+    with pytest.raises(BuildError) as caught:
+        build(folder, limits=BuildLimits(log_bytes=10_000))
+    assert caught.value.log is not None
+    log = caught.value.log.read_text()
+    assert len(log) < 11_000
+    assert "first" in log
+    assert "last" in log
+    assert "bytes dropped" in log
+
+
+@pytest.mark.parametrize("script", ["head -c 5000000 /dev/zero > big", "python3 -c 'b = bytearray(400 << 20)'"])
+def test_a_build_that_takes_too_much_fails(bot: Make, script: str) -> None:
+    script = script.replace("python3", f"'{sys.executable}'")
+    with pytest.raises(BuildError, match="ended with"):
+        build(bot(f"{script} && exit 0"), limits=BuildLimits(memory_mib=100, file_mib=1))
+
+
+def test_secrets_of_the_environment_do_not_reach_a_build(bot: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SECRET", "42")
+    monkeypatch.setenv("GOFLAGS", "-mod=readonly")
+    folder = bot("env; exit 1")
+    with pytest.raises(BuildError) as caught:
+        build(folder)
+    assert caught.value.log is not None
+    log = caught.value.log.read_text()
+    assert "MY_SECRET" not in log
+    assert "GOFLAGS=-mod=readonly" in log
+
+
+def test_two_builds_at_once_are_one(bot: Make, tmp_path: Path) -> None:
+    folder = bot(f"echo x >> '{tmp_path}/count'; sleep 0.2; mkdir build; cp source build/bot; chmod +x build/bot")
+    fresh = []
+    threads = [threading.Thread(target=lambda: fresh.append(build(folder)[1])) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(fresh) == [False, False, True]
+    assert (tmp_path / "count").read_text() == "x\n"
+
+
+def test_folders_are_put_beside_the_sources_unless_they_have_their_own(bot: Make, tmp_path: Path) -> None:
+    (tmp_path / "proto").mkdir()
+    (tmp_path / "proto" / "file").write_text("shipped")
+    folder = bot()
+    built, _ = build(folder, beside={"proto": tmp_path / "proto"})
+    assert (built.folder / "proto" / "file").read_text() == "shipped"
+    (folder / "proto").mkdir()
+    (folder / "proto" / "file").write_text("own")
+    built, _ = build(folder, beside={"proto": tmp_path / "proto"})
+    assert (built.folder / "proto" / "file").read_text() == "own"
+
+
+def test_a_build_cut_short_counts_for_nothing(bot: Make) -> None:
+    folder = bot()
+    built, _ = build(folder)
+    (built.folder.parent / "built.json").write_text("{")
+    with pytest.raises(ManifestError):
+        load_entry(folder)
+    assert build(folder)[1]
+
+
+def test_a_bot_without_a_build_is_told_so(bot: Make) -> None:
+    folder = bot()
+    text = (folder / "bot.toml").read_text()
+    (folder / "bot.toml").write_text("\n".join(line for line in text.splitlines() if not line.startswith("build")))
+    with pytest.raises(BuildError, match="nothing is to be built"):
+        build(folder)
+
+
+def test_the_cache_is_in_the_users_own_unless_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(CACHE_VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "crosstown"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache" / "crosstown"
