@@ -257,3 +257,44 @@ def ask(
 
 def test_equal_worths_are_chosen_among_by_chance() -> None:
     assert {best([1.0, 3.0, 3.0], Random(seed)) for seed in range(20)} == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("start", "now", "expected_s"),
+    [
+        ({"move_us": 1_000_000}, {"left_us": 900_000}, 0.36),
+        ({"move_us": 1_000_000, "bank_us": 5_000_000}, {"left_us": 4_000_000, "bank_left_us": 3_000_000}, 0.4),
+        ({"total_us": 60_000_000}, {"left_us": 20_000_000, "total_left_us": 20_000_000}, 0.2),
+        ({"total_us": 60_000_000, "increment_us": 1_000_000}, {"left_us": 1_000, "total_left_us": 1_000}, 0.0004),
+    ],
+    ids=["limit", "limit and bank", "total", "total and increment, nearly out"],
+)
+def test_it_leaves_a_bank_alone_and_makes_a_total_last(
+    parts: Callable[[str], ModuleType],
+    bench: ModuleType,
+    start: dict[str, int],
+    now: dict[str, int],
+    expected_s: float,
+) -> None:
+    match = bench.Match(pb.MatchStart(clock=pb.Clock(**start)))
+    turn = bench.Turn(match, pb.Decide(clock=pb.Clock(**now)))
+    assert parts("clock").time_for(turn, share=0.4) == pytest.approx(expected_s)
+
+
+def test_after_a_hiccup_it_searches_again(parts: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
+    pace = parts("clock").Pace()
+    now_s, step_s = 0.0, 5.0
+    monkeypatch.setattr("time.monotonic", lambda: now_s)
+    steps = 0
+
+    def step(progress: float) -> None:
+        nonlocal now_s, steps
+        now_s += step_s
+        steps += 1
+
+    pace.run(step, 0.0, 0.4)
+    assert steps == 1
+    step_s = 0.01
+    for _ in range(10):
+        pace.run(step, now_s, 0.4)
+    assert steps > 1
