@@ -19,7 +19,7 @@ from leaderboard.gauss import Array, cdf
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, tally, tied_pairs
 from leaderboard.sites import Sites, make_sites
-from leaderboard.skill import MU, SIGMA, Skill
+from leaderboard.skill import BETA, MU, SIGMA, Skill
 
 INTERVAL_95 = NormalDist().inv_cdf(0.975)
 
@@ -55,13 +55,24 @@ class Official:
 
     def better(self, one: str, other: str) -> float:
         """The probability that `one` is stronger than `other`; 0.5 for an entry without a rated match."""
-        if one not in self.skills or other not in self.skills:
+        variance = self._variance(one, other)
+        if variance <= 0:
             return 0.5
+        return NormalDist().cdf((self.skills[one].mu - self.skills[other].mu) / math.sqrt(variance))
+
+    def gap(self, one: str, other: str) -> float:
+        """How far `one` is expected to perform above `other` in a match, both rated, in standard deviations: the
+        uncertainty of their skills and the luck of both."""
+        deviation = math.sqrt(self._variance(one, other) + 2 * BETA**2)
+        return (self.skills[one].mu - self.skills[other].mu) / deviation
+
+    def _variance(self, one: str, other: str) -> float:
+        """Of the difference of the skills; 0 where one of them is not rated."""
+        if one not in self.skills or other not in self.skills:
+            return 0.0
         order = list(self.skills)
         a, b = order.index(one), order.index(other)
-        variance = self.covariance[a, a] + self.covariance[b, b] - 2 * self.covariance[a, b]
-        gap = self.skills[one].mu - self.skills[other].mu
-        return NormalDist().cdf(gap / math.sqrt(variance)) if variance > 0 else 0.5
+        return float(self.covariance[a, a] + self.covariance[b, b] - 2 * self.covariance[a, b])
 
 
 def rate(matches: Iterable[MatchRow]) -> Official:

@@ -1,12 +1,23 @@
 """Match records as rows: what tables and ratings need of a match, and nothing else."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import stat_result
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from leaderboard.times import histogram
 from referee.games.registry import UnknownGame, get_game
-from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX, Footer, Header, RecordError, SeatStats
+from referee.record.format import (
+    CLOSED_SUFFIX,
+    LIVE_SUFFIX,
+    Answer,
+    Footer,
+    Header,
+    Line,
+    RecordError,
+    SeatStats,
+)
 from referee.record.reader import Record, read_record
 
 RecordStatus: TypeAlias = Literal["rated", "void", "cancelled", "unfinished", "damaged"]
@@ -28,7 +39,10 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True)
 class SeatRow:
-    """One seat of one rated match. `rank` 1 is the best, ties share; `fault` is the reason or ''; times in µs."""
+    """One seat of one rated match. `rank` 1 is the best, ties share; `fault` is the reason or ''; times in µs.
+
+    `times` is the histogram of the times of its moves (see `leaderboard.times`).
+    """
 
     seat: int
     entry_id: str
@@ -42,6 +56,7 @@ class SeatRow:
     total_us: int
     worst_us: int
     cpu_us: int
+    times: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +131,15 @@ def _finished(path: Path, stamp: FileStamp, record: Record, footer: Footer) -> R
         return ReadMatch(
             path, "damaged", problem=f"the footer has status {footer.status!r} and ranking {list(footer.ranking)}"
         )
-    return ReadMatch(path, "rated", match_row(record.header, footer, stamp))
+    return ReadMatch(path, "rated", match_row(record.header, footer, stamp, record.lines))
 
 
-def match_row(header: Header, footer: Footer, stamp: FileStamp) -> MatchRow:
-    """The row of a complete, rated record."""
+def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[Line] = ()) -> MatchRow:
+    """The row of a complete, rated record with these lines."""
+    times_us: list[list[int]] = [[] for _ in range(header.players)]
+    for line in lines:
+        if isinstance(line, Answer) and 0 <= line.seat < header.players:
+            times_us[line.seat].append(line.wall_us)
     teams = teams_of(header)
     none: tuple[None, ...] = (None,) * header.players
     faults = footer.faults or none
@@ -140,6 +159,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp) -> MatchRow:
             total_us=stats[seat].total_us,
             worst_us=stats[seat].worst_us,
             cpu_us=stats[seat].cpu_us,
+            times=histogram(times_us[seat]),
         )
         for seat, who in enumerate(header.seats)
     )
