@@ -5,12 +5,13 @@
 
 from referee.match.reasons import EndReason, status_of
 from referee.match.result import Fault, MatchResult, SeatStats
-from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
+from referee.match.spec import Faults, Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table
 
 __all__ = [
     "EndReason",
     "Fault",
+    "Faults",
     "Limits",
     "MatchResult",
     "MatchSpec",

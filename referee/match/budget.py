@@ -18,6 +18,10 @@ class Allowance:
     reason: EndReason
 
 
+NOTHING_ALLOWED = Allowance(0, 0, EndReason.MOVE_TIMEOUT)
+"""For decisions that no bot is asked."""
+
+
 class Budget:
     """A seat's clock. Nanoseconds; see `Limits` for the three kinds of clock."""
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from referee.games.api import Decision, Event, Game, State
-from referee.match.budget import Allowance
+from referee.match.budget import NOTHING_ALLOWED, Allowance
 from referee.match.choice import Refusal, read_choice
 from referee.match.clock import Clock, Handle
 from referee.match.evidence import cut_note, message_evidence, position_evidence, stray_kind, stray_text
@@ -296,6 +296,10 @@ class Panel:
         state, wants, codec = self._state, seat.wants, self._codec
         legal = state.legal_actions(number)
         self._numbers += 1
+        if seat.taken:
+            seat.question = question = Question(number, self._numbers, kind, legal, NOTHING_ALLOWED)
+            question.open = False
+            return question
         seat.question = question = Question(number, self._numbers, kind, legal, seat.allow())
         observation = state.observation(number) if wants.observation or wants.text else None
         text = None

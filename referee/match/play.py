@@ -3,7 +3,7 @@
 import asyncio
 import json
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -21,11 +21,23 @@ from referee.match.result import Fault, SeatStats
 from referee.match.seat import Seat
 from referee.match.seatplay import SeatPlay
 from referee.match.spec import MatchSpec
-from referee.record import Answer, FaultLine, RecordError, RecordWriter
+from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
+from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
 from referee.record.ranking import final_ranking, teams_left
+from referee.record.stand_in import FORFEIT, stand_in
 from referee.wire import encode
 
 _VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT)
+_GOES_ON_AFTER = frozenset(
+    {
+        EndReason.ILLEGAL_ACTION,
+        EndReason.MALFORMED_MESSAGE,
+        EndReason.OVERSIZED_MESSAGE,
+        EndReason.MOVE_TIMEOUT,
+        EndReason.BANK_EXHAUSTED,
+    }
+)
+"""Faults after which there is still a bot to ask: those a strike can pay for."""
 
 
 def bot_seed(match_seed: str, seat: int) -> int:
@@ -52,7 +64,8 @@ class Match:
 
     @property
     def faults(self) -> tuple[Fault | None, ...]:
-        return tuple(seat.fault for seat in self._panel.seats)
+        """Per seat the fault it left for, or the last that it went on after."""
+        return tuple(seat.fault or seat.struck for seat in self._panel.seats)
 
     @property
     def seat_stats(self) -> tuple[SeatStats, ...]:
@@ -88,20 +101,20 @@ class Match:
     async def collect_output(self) -> None:
         """Add what faulted bots wrote to the evidence of their faults. After `run`."""
         for seat in self._panel.seats:
-            if seat.fault is not None:
+            if seat.fault is not None or seat.struck is not None:
                 output = await seat.bot.last_output()
-                seat.fault = replace(seat.fault, evidence={**seat.fault.evidence, **output})
+                seat.fault, seat.struck = _with_output(seat.fault, output), _with_output(seat.struck, output)
 
     async def _play_on(self) -> Outcome:
         state, panel = self._state, self._panel
         while True:
-            if panel.fresh and not state.is_terminal() and (ended := self._settle()):
+            if panel.fresh and not state.is_terminal() and (ended := self._settle(())):
                 return ended
             decisions = state.decisions()
             if decisions:
                 questions = await panel.ask(decisions, decided=self._faults_decide, sent=self._write_lines)
                 if any(question.action is None for question in questions):
-                    if ended := self._settle():
+                    if panel.fresh and (ended := self._settle(questions)):
                         return ended
                     questions = self._still_valid(questions)
                 if not questions:
@@ -137,36 +150,76 @@ class Match:
 
     # Faults
 
-    def _settle(self) -> Outcome | None:
-        """Seats that faulted leave, together and in seat order. The outcome if that ends the match."""
-        panel, state = self._panel, self._state
-        leaving = sorted(panel.fresh, key=lambda seat: seat.number)
+    def _settle(self, questions: Sequence[Question]) -> Outcome | None:
+        """What the faults of this moment mean, together and in seat order. The outcome if that ends the match.
+
+        `questions` are those of the node at hand.
+        """
+        panel = self._panel
+        fresh = sorted(panel.fresh, key=lambda seat: seat.number)
         panel.fresh = []
-        faults = [seat.fault for seat in leaving if seat.fault is not None]
-        for fault in faults:
+        faults = {seat.number: seat.fault for seat in fresh if seat.fault is not None}
+        for fault in faults.values():
             if fault.reason in _VOIDING:
                 return Outcome(fault.reason, self._sentence(fault), fault_seat=fault.seat)
         self._write_lines()
-        for seat, fault in zip(leaving, faults, strict=True):
-            seat.left = self._moment
-            withdrawn = not state.is_terminal()
-            self._record.fault(FaultLine(seat.number, fault.reason, fault.detail, withdrawn))
-            if withdrawn:
-                self._events += state.withdraw(seat.number)
-        left = [seat.left for seat in panel.seats]
-        if state.is_terminal() or teams_left(self._teams, left) < 2:
-            return self._forfeited(faults, left)
-        for seat, fault in zip(leaving, faults, strict=True):
+        unanswered = {question.seat for question in questions if question.action is None}
+        out = [(seat, fault) for seat in fresh if not self._strike(seat, fault := faults[seat.number], unanswered)]
+        leaving = [(seat, fault) for seat, fault in out if self._leaves(fault)]
+        for seat, fault in leaving:
+            self._leave(seat, fault)
+        for seat, fault in out:
+            if seat.left is None:
+                seat.taken = True
+                self._record.strike(Strike(seat.number, fault.reason, fault.detail, EFFECT_TAKEN))
+        if self._is_over():
+            return self._forfeited([fault for _, fault in leaving] or [fault for _, fault in out])
+        for seat, fault in out:
             self._send_end(seat, Outcome(fault.reason, self._sentence(fault), fault_seat=seat.number))
             seat.bot.dismiss()
         self._record.flush()
         return None
 
-    def _forfeited(self, faults: Sequence[Fault], left: Sequence[int | None]) -> Outcome:
+    def _strike(self, seat: SeatPlay, fault: Fault, unanswered: Container[int]) -> bool:
+        """Whether the seat goes on with its bot, which has lost no more than a choice."""
+        if not self._is_struck(seat, fault):
+            return False
+        seat.strikes += 1
+        seat.struck = replace(fault, evidence={**fault.evidence, "strikes": seat.strikes})
+        seat.fault = None
+        effect = EFFECT_CHOICE if seat.number in unanswered else EFFECT_NONE
+        self._record.strike(Strike(seat.number, fault.reason, fault.detail, effect))
+        return True
+
+    def _is_struck(self, seat: SeatPlay, fault: Fault) -> bool:
+        return fault.reason in _GOES_ON_AFTER and seat.strikes < self._spec.faults.strikes
+
+    def _leaves(self, fault: Fault) -> bool:
+        """Whether the seat of a fault that no strike pays for leaves the match; else the referee plays for it."""
+        return self._spec.faults.policy == FORFEIT or fault.reason is EndReason.RESIGNED
+
+    def _leave(self, seat: SeatPlay, fault: Fault) -> None:
+        seat.left = self._moment
+        withdrawn = not self._state.is_terminal()
+        self._record.fault(FaultLine(seat.number, fault.reason, fault.detail, withdrawn))
+        if withdrawn:
+            self._events += self._state.withdraw(seat.number)
+
+    def _is_over(self) -> bool:
+        """Whether there is nothing left to play for: the game ended, one team is left, or no bot."""
+        seats = self._panel.seats
+        return (
+            self._state.is_terminal()
+            or teams_left(self._teams, [seat.left for seat in seats]) < 2
+            or all(seat.is_out for seat in seats)
+        )
+
+    def _forfeited(self, faults: Sequence[Fault]) -> Outcome:
         """The outcome of a match that these faults have ended."""
-        state = self._state
+        state, seats = self._state, self._panel.seats
+        left = [seat.left for seat in seats]
         terminal = state.is_terminal()
-        everyone = teams_left(self._teams, left) == 0
+        everyone = teams_left(self._teams, left) == 0 or all(seat.is_out for seat in seats)
         return Outcome(
             EndReason.EVERYONE_FAULTED if everyone else faults[0].reason,
             "; ".join(self._sentence(fault) for fault in faults),
@@ -178,21 +231,37 @@ class Match:
 
     def _faults_decide(self) -> bool:
         """Whether the match is over once the faults of this moment are settled."""
-        left = [self._moment if seat.fault else None for seat in self._panel.seats]
-        return teams_left(self._teams, left) < 2
+        seats = self._panel.seats
+        out = {seat.number for seat in self._panel.fresh if seat.fault and not self._is_struck(seat, seat.fault)}
+        gone = [
+            self._moment
+            if seat.left is not None or (seat.number in out and seat.fault and self._leaves(seat.fault))
+            else None
+            for seat in seats
+        ]
+        return teams_left(self._teams, gone) < 2 or all(seat.number in out or seat.is_out for seat in seats)
 
     def _still_valid(self, questions: Sequence[Question]) -> list[Question]:
-        """The answers, after others left, if the game still asks exactly for them; else none, and they are dropped."""
+        """The answers of a node that faults have disturbed, with the referee's own for seats that it answers for; or
+        none, and they are dropped, if the game does not ask exactly for them any more, because others left."""
         state, seats = self._state, self._panel.seats
-        answered = [item for item in questions if item.action is not None and seats[item.seat].fault is None]
+        staying = [item for item in questions if seats[item.seat].left is None]
         asked = [decision.seat for decision in state.decisions()]
-        if asked == [item.seat for item in answered] and all(
-            item.action in state.legal_actions(item.seat) for item in answered
-        ):
-            return answered
-        for item in answered:
-            self._panel.drop_answer(item)
+        if asked == [item.seat for item in staying]:
+            for item in staying:
+                if item.action is None or seats[item.seat].taken:
+                    self._answer_for(item)
+            if all(item.action in state.legal_actions(item.seat) for item in staying):
+                return staying
+        for item in staying:
+            if item.action is not None:
+                self._panel.drop_answer(item)
         return []
+
+    def _answer_for(self, question: Question) -> None:
+        """The referee makes the choice that a seat has not made."""
+        policy, seed, seat = self._spec.faults.policy, self._spec.seed, question.seat
+        question.action = stand_in(policy, self._state.legal_actions(seat), seed, seat, self._moment)
 
     def _sentence(self, fault: Fault) -> str:
         return f"seat {fault.seat} ({self._spec.seats[fault.seat].name}): {fault.detail}"
@@ -233,3 +302,7 @@ class Match:
             )
 
         self._panel.send_end(seat, message)
+
+
+def _with_output(fault: Fault | None, output: Mapping[str, Any]) -> Fault | None:
+    return None if fault is None else replace(fault, evidence={**fault.evidence, **output})

@@ -1,41 +1,5 @@
-"""Why a match ended: a closed set, and what each means for the rating."""
+"""Why a match ended. The words are those of records, where they are defined."""
 
-from enum import StrEnum
-from typing import Literal, TypeAlias
+from referee.record.reasons import OWN_FAULTS, EndReason, Status, status_of
 
-Status: TypeAlias = Literal["rated", "void", "cancelled"]
-
-
-class EndReason(StrEnum):
-    """The words of records, tables and messages."""
-
-    NORMAL = "normal"
-    ADJUDICATED = "adjudicated"
-    # A seat's own fault: rated, evidence kept.
-    RESIGNED = "resigned"
-    ILLEGAL_ACTION = "illegal_action"
-    MALFORMED_MESSAGE = "malformed_message"
-    OVERSIZED_MESSAGE = "oversized_message"
-    WRONG_TURN_MESSAGE = "wrong_turn_message"
-    MOVE_TIMEOUT = "move_timeout"
-    BANK_EXHAUSTED = "bank_exhausted"
-    CRASHED = "crashed"
-    OUT_OF_MEMORY = "out_of_memory"
-    DISCONNECTED = "disconnected"
-    EVERYONE_FAULTED = "everyone_faulted"
-    # Void: the match says nothing about who plays better.
-    START_FAILED = "start_failed"
-    SUSPECT_TIMEOUT = "suspect_timeout"
-    PLATFORM_FAULT = "platform_fault"
-    # Nobody's.
-    CANCELLED = "cancelled"
-
-
-_VOID = frozenset({EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT, EndReason.PLATFORM_FAULT})
-
-
-def status_of(reason: EndReason) -> Status:
-    """Whether a match that ended so counts."""
-    if reason is EndReason.CANCELLED:
-        return "cancelled"
-    return "void" if reason in _VOID else "rated"
+__all__ = ["OWN_FAULTS", "EndReason", "Status", "status_of"]

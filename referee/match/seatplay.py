@@ -41,6 +41,7 @@ class SeatPlay:
         "ready",
         "seen",
         "strikes",
+        "struck",
         "taken",
         "told",
         "total_us",
@@ -67,6 +68,8 @@ class SeatPlay:
         """The moment at which it left."""
         self.strikes = 0
         """How many faults it was allowed to go on after."""
+        self.struck: Fault | None = None
+        """The last of them."""
         self.taken = False
         """Whether the referee plays for it."""
         self.told = False
@@ -79,6 +82,11 @@ class SeatPlay:
 
     def on_end(self, end: SeatEnd) -> None:
         self.judge.take_end(self, end)
+
+    @property
+    def is_out(self) -> bool:
+        """Whether no bot plays it any more."""
+        return self.taken or self.left is not None
 
     def allow(self) -> Allowance:
         """What the decision that begins now may take; `clock` then says so."""

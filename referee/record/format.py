@@ -5,11 +5,12 @@ this line's text up to the last comma, so that a changed, lost or inserted line 
 
     ["header", {...}, chain]                                      first line
     ["c", outcome, chain]                                         a chance outcome
-    ["a", seat, action text, wall_us, cpu_us, lag_us, chain]      an answer; a note follows lag_us if the bot wrote one
+    ["a", seat, action text, wall_us, cpu_us, lag_us, chain]      an answer; a note follows if the bot wrote one
     ["f", seat, reason, detail, withdrawn, chain]                 a seat's fault; `withdrawn`: the state let the seat go
-    ["s", seat, reason, detail, taken, chain]                     a fault after which the seat stays; its answer to what
-                                                                  it was asked is the referee's, and if `taken` so are
-                                                                  all that follow
+    ["s", seat, reason, detail, effect, chain]                    a fault after which the seat stays; by `effect`
+                                                                  "none" it lost nothing; "choice":
+                                                                  its answer to the node at hand is the referee's;
+                                                                  "taken": so are all answers from here on
     ["x", seat, what, message, chain]                             a message that was dropped
     ["footer", {...}, chain]                                      last line
 
@@ -33,6 +34,7 @@ CHANCE = "c"
 ANSWER = "a"
 FAULT = "f"
 STRIKE = "s"
+EFFECT_NONE, EFFECT_CHOICE, EFFECT_TAKEN = EFFECTS = ("none", "choice", "taken")
 DROPPED = "x"
 FOOTER = "footer"
 
@@ -114,12 +116,12 @@ class FaultLine:
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """A seat's fault after which it stays in the match. `taken`: from here on the referee plays for it."""
+    """A seat's fault after which it stays in the match: it lost a choice, or the referee plays for it from here on."""
 
     seat: int
     reason: str
     detail: str
-    taken: bool
+    effect: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +242,7 @@ def fault_body(fault: FaultLine) -> str:
 
 
 def strike_body(strike: Strike) -> str:
-    return dumps([STRIKE, strike.seat, strike.reason, strike.detail, strike.taken])[:-1]
+    return dumps([STRIKE, strike.seat, strike.reason, strike.detail, strike.effect])[:-1]
 
 
 def dropped_body(dropped: Dropped) -> str:

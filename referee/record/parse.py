@@ -7,6 +7,7 @@ from referee.record.format import (
     ANSWER,
     CHANCE,
     DROPPED,
+    EFFECTS,
     FAULT,
     FOOTER,
     FORMAT,
@@ -49,8 +50,8 @@ def parse_line(text: str) -> Header | Footer | Line:
                 )
             case "f", [seat, reason, detail, bool() as withdrawn]:
                 return FaultLine(_int(seat), _str(reason), _str(detail), withdrawn)
-            case "s", [seat, reason, detail, bool() as taken]:
-                return Strike(_int(seat), _str(reason), _str(detail), taken)
+            case "s", [seat, reason, detail, str() as effect] if effect in EFFECTS:
+                return Strike(_int(seat), _str(reason), _str(detail), effect)
             case "x", [seat, what, message]:
                 return Dropped(_int(seat), _str(what), _str(message))
             case "header", [dict() as header]:

@@ -21,6 +21,10 @@ MAX_RECORD_BYTES = 1 << 30
 """A closed record that unpacks to more is refused."""
 
 
+class NotARecordError(RecordError):
+    """A file whose first line is no header that can be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Something wrong with the file itself. `line` counts from 1; 0 when it is about the whole file."""
@@ -129,8 +133,8 @@ class _Reading:
 
     def record(self, more: Iterable[Problem]) -> Record:
         if self.header is None:
-            reason = self.problems[0].what if self.problems else "it has no whole line yet"
-            raise RecordError(f"{self.path} is not a match record: {reason}")
+            reason = f"line 1: {self.problems[0].what}" if self.problems else "it has no whole line yet"
+            raise NotARecordError(f"{self.path} is not a match record: {reason}")
         problems = (*more, *self.problems)
         return Record(self.path, self.header, tuple(self.lines), self.footer, problems)
 

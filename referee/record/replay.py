@@ -6,7 +6,8 @@ from typing import Any
 
 from referee.games.api import Event, Game, GameError, State
 from referee.games.keyed import KeyedChance
-from referee.record.format import Answer, Chance, FaultLine, Header, Line
+from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, Chance, FaultLine, Header, Line, Strike
+from referee.record.stand_in import FORFEIT, RANDOM, stand_in
 
 FIRST_LINE = 2
 """The line of the file on which `Record.lines` begins."""
@@ -36,8 +37,9 @@ class Step:
 class Replay:
     """Iterates over the steps of a match; iterate once.
 
-    After the last step `state` is the final position, `left` per seat None or the moment at which it left, and
-    `waiting` the answers of a node that not all seats have answered.
+    After the last step `state` is the final position, `left` per seat None or the moment at which it left, `struck` the
+    seats that had a fault and stayed, `taken` those that the referee has come to play for, and `waiting` the answers of
+    a node that not all seats have answered.
     """
 
     def __init__(self, header: Header, lines: Sequence[Line], game: Game, seed: str | None = None) -> None:
@@ -48,7 +50,11 @@ class Replay:
         self._chance = None if seed is None else KeyedChance(bytes.fromhex(seed))
         self._moment = 0
         self.left: list[int | None] = [None] * header.players
+        self.taken: set[int] = set()
         self.waiting: dict[int, Any] = {}
+        self._seed = seed
+        self._unanswered: set[int] = set()
+        self.struck: list[int] = []
         try:
             self.state = game.new_initial_state(header.players, header.options)
         except GameError as error:
@@ -75,6 +81,8 @@ class Replay:
             return self._outcome(number, line)
         if isinstance(line, FaultLine):
             return self._fault(number, line)
+        if isinstance(line, Strike):
+            self._strike(number, line)
         return None
 
     def _outcome(self, number: int, line: Chance) -> list[Event]:
@@ -100,12 +108,27 @@ class Replay:
                 f"illegal_action: {line.action} is none of the {len(self.state.legal_actions(line.seat))} legal actions"
                 f" of seat {line.seat}",
             )
+        if line.seat in self._unanswered or line.seat in self.taken:
+            self._check_stand_in(number, line.seat, action)
         self.waiting[line.seat] = action
         if len(self.waiting) < len(seats):
             return None
         actions, self.waiting = self.waiting, {}
         self._moment += 1
+        self._unanswered.clear()
         return self.state.apply(actions)
+
+    def _check_stand_in(self, number: int, seat: int, action: Any) -> None:
+        """What the referee answered for a seat is what the policy says. `random` needs the seed."""
+        policy = str(self._header.policy.get("policy", FORFEIT))
+        if policy == RANDOM and self._seed is None:
+            return
+        legal = self.state.legal_actions(seat)
+        expected = stand_in(policy, legal, self._seed or "", seat, self._moment)
+        if action != expected:
+            text = self._game.format_action
+            what = f"the referee's answer for seat {seat} is {text(expected)}, the record has {text(action)}"
+            raise ReplayError(number, what)
 
     def _fault(self, number: int, line: FaultLine) -> list[Event]:
         if not 0 <= line.seat < len(self.left) or self.left[line.seat] is not None:
@@ -114,6 +137,17 @@ class Replay:
             raise ReplayError(number, f"a fault among answers, but {self._asked()}")
         self.left[line.seat] = self._moment
         return self.state.withdraw(line.seat) if line.withdrawn else []
+
+    def _strike(self, number: int, line: Strike) -> None:
+        if not 0 <= line.seat < len(self.left) or self.left[line.seat] is not None or line.seat in self.taken:
+            raise ReplayError(number, f"seat {line.seat} cannot have a fault: the referee plays for it, or it left")
+        if self.waiting:
+            raise ReplayError(number, f"a fault among answers, but {self._asked()}")
+        self.struck.append(line.seat)
+        if line.effect == EFFECT_TAKEN:
+            self.taken.add(line.seat)
+        elif line.effect == EFFECT_CHOICE:
+            self._unanswered.add(line.seat)
 
     def _asked(self) -> str:
         """What the position waits for, for messages."""

@@ -1,15 +1,23 @@
-"""Checks a record against the rules: every line, every outcome, and what the footer claims."""
+"""Checks a record against the rules: every line, every outcome, and what the footer claims.
 
-from collections.abc import Callable, Sequence
+What this proves: the lines are as they were written, unless somebody has made all chained hashes anew; and whoever did
+that can only have written another match that the rules allow, with the luck that the seed gives, and with the result
+that follows from it. What nothing inside one file can prove: who sat there and how long answers took, whether a fault
+happened as told, and whether the match was meant to count. `identities` compares the first with what a run's journal
+knows; the others are the word of whoever ran the referee.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from referee.games.api import Game, state_hash
 from referee.games.registry import UnknownGame, get_game
-from referee.record.format import Answer, Footer, RecordError, SeatStats, seed_commitment
+from referee.record.format import Answer, FaultLine, Footer, RecordError, SeatStats, Strike, seed_commitment
 from referee.record.ranking import final_ranking, teams_left
-from referee.record.reader import Record, read_record
+from referee.record.reader import NotARecordError, Record, read_record
+from referee.record.reasons import OWN_FAULTS, EndReason, status_of
 from referee.record.replay import FIRST_LINE, Replay, ReplayError
 
 
@@ -31,19 +39,33 @@ class Verdict:
         return f"{self.path}: {self.status}{':' if self.problem else ''}{where} {self.problem}".rstrip()
 
 
-def verify(path: Path, games: Callable[[str], Game] = get_game) -> Verdict:
+_WHOLE_FILE = 1 << 62
+"""A line that is named says more than what is said of the whole file."""
+
+Identities: TypeAlias = Mapping[str, tuple[str, str]]
+"""Name and version of entries by id, from where they are known to be right."""
+
+
+def verify(path: Path, games: Callable[[str], Game] = get_game, identities: Identities | None = None) -> Verdict:
     """Read the record in `path` and re-simulate it. Never raises for what a file contains."""
     try:
         record = read_record(path)
     except RecordError as error:
-        return Verdict(path, "wrong", 0, str(error))
-    return verify_record(record, games)
+        return Verdict(path, "wrong", 1 if isinstance(error, NotARecordError) else 0, str(error))
+    return verify_record(record, games, identities)
 
 
-def verify_record(record: Record, games: Callable[[str], Game] = get_game) -> Verdict:
-    """Re-simulate a record that was read already; the first wrong line is named."""
+def verify_record(
+    record: Record, games: Callable[[str], Game] = get_game, identities: Identities | None = None
+) -> Verdict:
+    """Re-simulate a record that was read already; the first wrong line is named.
+
+    With `identities` every seat's entry must be among them and be called as there.
+    """
     problems = [(problem.line, problem.what) for problem in record.problems]
     try:
+        if identities is not None:
+            _check_identities(record, identities)
         _check(record, games)
     except ReplayError as error:
         problems.append((error.line, str(error)))
@@ -53,7 +75,7 @@ def verify_record(record: Record, games: Callable[[str], Game] = get_game) -> Ve
         problems.append((0, f"the rules of {record.header.game} broke down: {type(error).__name__}: {error}"))
     match_id = record.header.match_id
     if problems:
-        line, problem = min(problems, key=lambda item: item[0])
+        line, problem = min(problems, key=lambda item: item[0] or _WHOLE_FILE)
         return Verdict(record.path, "wrong", line, problem, match_id)
     return Verdict(record.path, "ok" if record.footer else "unfinished", match_id=match_id)
 
@@ -76,11 +98,48 @@ def _check(record: Record, games: Callable[[str], Game]) -> None:
     if footer is None:
         return
     end = FIRST_LINE + len(record.lines)
+    _check_status(record.lines, footer, replay, end)
     _check_statistics(record.lines, footer, header.players, end)
     if footer.status == "rated":
         if replay.waiting:
             raise ReplayError(end, "the match ends among the answers of one node")
         _check_result(replay, game, footer, game.teams(header.players, header.options), end)
+
+
+def _check_identities(record: Record, identities: Identities) -> None:
+    for number, seat in enumerate(record.header.seats):
+        known = identities.get(seat.entry_id)
+        if known is None:
+            raise ReplayError(1, f"seat {number} is entry {seat.entry_id}, which the run does not have")
+        if known != (seat.name, seat.version):
+            here, there = (f"{name!r} version {version!r}" for name, version in ((seat.name, seat.version), known))
+            raise ReplayError(1, f"seat {number} is called {here}; in the run that entry is {there}")
+
+
+def _check_status(lines: Sequence[object], footer: Footer, replay: Replay, end: int) -> None:
+    """Status, reason, fault lines and faults say the same."""
+    try:
+        reason = EndReason(footer.reason)
+    except ValueError:
+        raise ReplayError(end, f"the end reason {footer.reason[:40]!r} is none of those there are") from None
+    if footer.status != status_of(reason):
+        raise ReplayError(
+            end, f"a match that ended by {reason} is {status_of(reason)}, the footer says {footer.status}"
+        )
+    if footer.status != "rated":
+        if footer.ranking or footer.returns or footer.state_hash:
+            raise ReplayError(end, f"the footer of a {footer.status} match has a result")
+        return
+    last = {line.seat: line.reason for line in lines if isinstance(line, FaultLine | Strike)}
+    claimed = {seat: str(fault.get("reason")) for seat, fault in enumerate(footer.faults) if fault is not None}
+    if last != claimed:
+        raise ReplayError(end, f"faults by seat are {last} in the lines, the footer has {claimed}")
+    if any(word not in OWN_FAULTS for word in last.values()):
+        raise ReplayError(end, f"a rated match with a fault that is none of a seat's own: {sorted(last.values())}")
+    if reason in OWN_FAULTS and reason not in last.values():
+        raise ReplayError(end, f"the footer says {reason}, which no line tells of")
+    if reason is EndReason.NORMAL and not replay.state.is_terminal():
+        raise ReplayError(end, "the footer says normal, but the game is not over")
 
 
 def _check_seed(record: Record, footer: Footer) -> None:
@@ -118,11 +177,16 @@ def _check_result(replay: Replay, game: Game, footer: Footer, teams: Sequence[in
     if footer.state_hash != digest:
         raise ReplayError(end, f"the final state has the hash {digest}, the footer says {footer.state_hash}")
     terminal, whole = state.is_terminal(), teams_left(teams, left)
-    if not terminal and whole > 1:
+    everyone = all(when is not None or seat in replay.taken for seat, when in enumerate(left)) or not whole
+    if not terminal and whole > 1 and not everyone and footer.reason != EndReason.ADJUDICATED:
         raise ReplayError(end, "the footer ends a match that is not over")
+    if everyone is not (footer.reason == EndReason.EVERYONE_FAULTED):
+        raise ReplayError(
+            end, f"the footer says {footer.reason}; {'no seat' if everyone else 'a seat'} is without fault"
+        )
     ranking = final_ranking(state.ranking() if terminal else [1] * len(teams), teams, left)
     if footer.ranking != ranking:
         raise ReplayError(end, f"the ranking is {list(ranking)}, the footer says {list(footer.ranking)}")
-    returns = tuple(state.returns()) if terminal and whole else ()
+    returns = tuple(state.returns()) if terminal and not everyone else ()
     if footer.returns != returns:
         raise ReplayError(end, f"the returns are {list(returns)}, the footer says {list(footer.returns)}")

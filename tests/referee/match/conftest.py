@@ -258,6 +258,7 @@ def fake_header(spec: MatchSpec, game: Any) -> Header:
         seed_commitment=seed_commitment(spec.seed),
         created_at="",
         crosstown="",
+        policy={"policy": spec.faults.policy, "strikes": spec.faults.strikes},
     )
 
 

@@ -1,0 +1,268 @@
+"""What a fault means under each policy: strikes, the referee's own choices, ranking, teams; every record verifies."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_game.game import ToyGame
+
+from referee.games.registry import get_game
+from referee.match import EndReason, Faults, SpecError
+from referee.match.outcome import Outcome
+from referee.record import Answer, FaultLine, Footer, Strike, read_record, verify
+
+Sit = Callable[..., Any]
+R = EndReason
+
+
+def finish(table: Any, outcome: Outcome) -> Path:
+    match = table.match
+    footer = Footer(
+        outcome.status,
+        outcome.reason,
+        outcome.detail,
+        table.spec.seed,
+        outcome.ranking,
+        outcome.returns,
+        outcome.state_hash,
+        match.seat_stats,
+        tuple(None if fault is None else {"reason": fault.reason, **fault.evidence} for fault in match.faults),
+        sum(stats.decisions for stats in match.seat_stats),
+    )
+    return table.record.close(footer)
+
+
+async def play_out(table: Any) -> Outcome:
+    for _ in range(200):
+        for seat in table.open():
+            seat.move(0)
+        await table.clock.turn(0)
+    return await table.outcome()
+
+
+async def check(table: Any, outcome: Outcome) -> list[Any]:
+    """The fault lines of the record, which must verify."""
+    path = finish(table, outcome)
+    verdict = verify(path, lambda _: table.game)
+    assert verdict.status == "ok", verdict
+    return [line for line in read_record(path).lines if isinstance(line, Strike | FaultLine)]
+
+
+async def test_a_strike_costs_the_choice_and_nothing_else(sit: Sit) -> None:
+    """TIM-11, CRA-2: the soft limit; the answer is the game's default, legal and in the record."""
+    table = sit(faults=Faults("forfeit", 2))
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.move(99)
+    await table.play_to("turn", 1 - mover.number)
+    assert not mover.dismissed
+    await table.play_to("turn", mover.number)
+    await table.clock.turn(1.1)
+    outcome = await play_out(table)
+    assert (outcome.reason, outcome.status) == (R.NORMAL, "rated")
+    lines = await check(table, outcome)
+    assert [(line.seat, line.reason, line.effect) for line in lines] == [
+        (mover.number, R.ILLEGAL_ACTION, "choice"),
+        (mover.number, R.MOVE_TIMEOUT, "choice"),
+    ]
+    fault = table.match.faults[mover.number]
+    assert (fault.reason, fault.evidence["strikes"]) == (R.MOVE_TIMEOUT, 2)
+
+
+async def test_the_fault_after_the_last_strike_forfeits(sit: Sit) -> None:
+    table = sit(faults=Faults("forfeit", 1))
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.move(99)
+    await table.play_to("turn", 1 - mover.number)
+    await table.play_to("turn", mover.number)
+    mover.move(99)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.fault_seat) == (R.ILLEGAL_ACTION, mover.number)
+    assert outcome.ranking[mover.number] == 2
+    assert len(await check(table, outcome)) == 2
+
+
+async def test_a_late_answer_after_a_strike_is_dropped(sit: Sit) -> None:
+    """TIM-4"""
+    table = sit(faults=Faults("forfeit", 1))
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(1.1)
+    late = mover.decides[-1]
+    await table.play_to("turn", 1 - mover.number)
+    mover.move(1, decision=late.decision)
+    assert table.match.seat_stats[mover.number].dropped == 1
+    assert (await play_out(table)).reason is R.NORMAL
+
+
+@pytest.mark.parametrize("policy", ["default", "random"])
+async def test_a_crashed_bot_is_played_on_by_the_referee(sit: Sit, policy: Any) -> None:
+    table = sit(faults=Faults(policy), rounds=3)
+    await table.start()
+    mover = await table.play_to("turn", 1)
+    mover.die()
+    await table.clock.turn(0)
+    assert not table.task.done()
+    assert (mover.dismissed, mover.end.reason) == (True, "crashed")
+    outcome = await play_out(table)
+    assert (outcome.reason, outcome.status) == (R.NORMAL, "rated")
+    assert outcome.ranking == tuple(table.match._state.ranking())
+    assert [line.effect for line in await check(table, outcome)] == ["taken"]
+    assert table.match.faults[1].reason is R.CRASHED
+
+
+async def test_random_choices_are_made_by_the_seed(sit: Sit, tmp_path: Path) -> None:
+    table = sit(faults=Faults("random"), rounds=12)
+    await table.start()
+    await table.play_to("turn", 1)
+    table.seats[1].die()
+    outcome = await play_out(table)
+    path = finish(table, outcome)
+    answers = [line.action for line in read_record(path).lines if isinstance(line, Answer) and line.seat == 1]
+    assert len(set(answers)) > 2
+
+
+async def test_a_changed_choice_of_the_referee_is_found(sit: Sit) -> None:
+    from referee.record.replay import Replay, ReplayError
+
+    table = sit(faults=Faults("default"))
+    await table.start()
+    await table.play_to("turn", 1)
+    table.seats[1].die()
+    path = finish(table, await play_out(table))
+    record = read_record(path)
+    at = max(n for n, line in enumerate(record.lines) if isinstance(line, Answer) and line.seat == 1)
+    state = None
+    for step in Replay(record.header, record.lines[:at], table.game, record.footer.seed):
+        state = step.state
+    other = table.game.format_action(state.legal_actions(1)[1])
+    lines = (*record.lines[:at], replace(record.lines[at], action=other), *record.lines[at + 1 :])
+    with pytest.raises(ReplayError, match="the referee's answer for seat 1"):
+        list(Replay(record.header, lines, table.game, record.footer.seed))
+
+
+async def test_who_resigns_leaves_under_every_policy(sit: Sit) -> None:
+    table = sit(3, faults=Faults("default", 5))
+    await table.start()
+    await table.play_to("turn", 2)
+    table.seats[1].resign()
+    outcome = await play_out(table)
+    assert outcome.ranking[1] == 3
+    assert [type(line) for line in await check(table, outcome)] == [FaultLine]
+
+
+async def test_when_no_bot_is_left_everyone_has_faulted(sit: Sit) -> None:
+    table = sit(3, faults=Faults("default"))
+    await table.start()
+    await table.play_to("turn", 0)
+    table.seats[2].die()
+    await table.clock.turn(0)
+    table.seats[1].resign()
+    await table.clock.turn(0)
+    assert not table.task.done()
+    table.seats[0].die()
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status, outcome.returns) == (R.EVERYONE_FAULTED, "rated", ())
+    assert len(await check(table, outcome)) == 3
+
+
+async def test_a_strike_off_turn_costs_no_choice(sit: Sit) -> None:
+    table = sit(faults=Faults("forfeit", 1))
+    await table.start()
+    mover = await table.play_to("turn")
+    other = table.seats[1 - mover.number]
+    other.say_raw(b"\xff\xff\xff")
+    mover.move(0)
+    await table.clock.turn(0)
+    assert other in table.open()
+    other.move(1)
+    outcome = await play_out(table)
+    assert outcome.reason is R.NORMAL
+    assert [(line.seat, line.effect) for line in await check(table, outcome)] == [(other.number, "none")]
+
+
+async def test_a_strike_on_an_answered_decision_keeps_the_answer(sit: Sit) -> None:
+    table = sit(3, faults=Faults("forfeit", 1))
+    await table.start()
+    table.seats[1].move(1)
+    table.seats[1].say_raw(b"\xff\xff\xff")
+    table.seats[0].move(99)
+    table.seats[2].move(0)
+    await table.clock.turn(0)
+    outcome = await play_out(table)
+    assert [(line.seat, line.effect) for line in await check(table, outcome)] == [(0, "choice"), (1, "none")]
+
+
+async def test_floods_and_ends_of_processes_are_beyond_strikes(sit: Sit) -> None:
+    table = sit(faults=Faults("forfeit", 100))
+    await table.start()
+    mover = await table.play_to("turn")
+    for _ in range(101):
+        mover.move(0, decision=9999)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.fault_seat) == (R.WRONG_TURN_MESSAGE, mover.number)
+
+
+class Pairs(ToyGame):
+    """Seats 0 and 2 against 1 and 3."""
+
+    def teams(self, players: int, options: Any) -> list[int]:
+        return [seat % 2 for seat in range(players)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "ranking"), [("forfeit", (1, 3, 1, 3)), ("default", None)], ids=["forfeit", "default"]
+)
+async def test_a_team_loses_with_its_member_unless_the_referee_plays_on(sit: Sit, policy: Any, ranking: Any) -> None:
+    table = sit(4, game=Pairs(), faults=Faults(policy))
+    await table.start()
+    await table.play_to("turn", 1)
+    table.seats[1].die()
+    outcome = await play_out(table)
+    assert outcome.reason is (R.CRASHED if ranking else R.NORMAL)
+    assert outcome.ranking == (ranking or tuple(table.match._state.ranking()))
+    await check(table, outcome)
+
+
+async def test_both_teams_broken_at_once_share_the_rank(sit: Sit) -> None:
+    table = sit(4, game=Pairs())
+    await table.start()
+    for seat in table.seats:
+        (seat.move if seat.number in (0, 1) else seat.die)()
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.ranking) == (R.EVERYONE_FAULTED, (1, 1, 1, 1))
+    await check(table, outcome)
+
+
+async def test_every_policy_of_strikes_plays_to_the_end_with_bots_that_only_fault(sit: Sit) -> None:
+    table = sit(4, faults=Faults("random", 3))
+    await table.start()
+    for _ in range(60):
+        for seat in table.open():
+            seat.move(99)
+        await table.clock.turn(0)
+    outcome = await table.outcome()
+    assert outcome.reason is R.EVERYONE_FAULTED
+    assert len(await check(table, outcome)) == 16
+
+
+@pytest.mark.parametrize(("policy", "strikes"), [("lose", 0), ("forfeit", -1), ("forfeit", 1.5), ("forfeit", True)])
+def test_a_policy_is_checked(policy: Any, strikes: Any) -> None:
+    with pytest.raises(SpecError):
+        Faults(policy, strikes)
+
+
+@pytest.mark.parametrize("game", ["shibuya", "ticket_to_ride_new_york", "manhattan_traffiq", "king_of_new_york"])
+def test_the_default_action_of_a_game_is_legal_and_first(game: str) -> None:
+    """CRA-11: per game, legal, documented."""
+    rules = get_game(game)
+    from referee.games.api import resolve_options
+
+    state = rules.new_initial_state(rules.player_counts[0], resolve_options(game, rules.options, {}))
+    while not state.decisions():
+        state.apply_chance(state.chance_outcomes()[0][0])
+    for decision in state.decisions():
+        assert state.legal_actions(decision.seat)[0] in state.legal_actions(decision.seat)
