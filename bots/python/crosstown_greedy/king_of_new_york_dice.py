@@ -47,7 +47,8 @@ class Roll:
                 for count in counts
             ],
         )
-        self._averages: dict[tuple[int, int, int], float] = {}
+        self._averages: Sequence[dict[tuple[int, int], float]] = [{} for _ in FACES]
+        """Per face, by the dice that stay on it and those rolled again."""
 
     def worth(self, dice: Sequence[int]) -> float:
         """Of these dice as the final result."""
@@ -67,20 +68,17 @@ class Roll:
             survival = (1 - 1 / sides) ** rolled
             sides -= 1
         total = 0.0
-        for face, (count, lifted) in enumerate(zip(dice, again, strict=True)):
-            if not self._kills or face != OUCH:
-                total += self._average(face, count - lifted, rolled, sides)
+        for face, averages in enumerate(self._averages):
+            if self._kills and face == OUCH:
+                continue
+            key = (dice[face] - again[face], rolled)
+            average = averages.get(key)
+            if average is None:
+                worths = self._worths[face][key[0] :]
+                average = sum([chance * worth for chance, worth in zip(binomial(rolled, sides), worths, strict=False)])
+                averages[key] = average
+            total += average
         return survival * total + (1 - survival) * DEATH
-
-    def _average(self, face: int, kept: int, rolled: int, sides: int) -> float:
-        """Of one face, of which `kept` dice stay, when so many other dice are rolled."""
-        key = (face, kept, rolled)
-        known = self._averages.get(key)
-        if known is None:
-            worths = self._worths[face]
-            chances = binomial(rolled, sides)
-            known = self._averages[key] = sum([chance * worths[kept + new] for new, chance in enumerate(chances)])
-        return known
 
 
 def worth_of_celebrity(count: int, is_superstar: bool) -> float:
