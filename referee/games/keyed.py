@@ -25,7 +25,7 @@ class KeyedChance:
     def __init__(self, seed: bytes) -> None:
         if not 1 <= len(seed) <= _LONGEST_SEED:
             raise ValueError(f"a seed has 1 to {_LONGEST_SEED} bytes, not {len(seed)}")
-        self._seed = seed
+        self._keyed = blake2b(digest_size=_WORD_BITS // 8, key=seed)
         self._decks: dict[Draw, dict[Outcome, list[int]]] = {}
 
     def choose(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
@@ -34,15 +34,21 @@ class KeyedChance:
             return self._draw(stream, outcomes)
         return self._roll(stream, outcomes)
 
-    def _word(self, *key: object) -> int:
-        text = "\x1f".join(str(part) for part in key)
-        return int.from_bytes(blake2b(text.encode(), digest_size=_WORD_BITS // 8, key=self._seed).digest())
+    def _word(self, text: str) -> int:
+        digest = self._keyed.copy()
+        digest.update(text.encode())
+        return int.from_bytes(digest.digest())
 
     def _draw(self, stream: Draw, outcomes: Sequence[tuple[Outcome, int]]) -> Outcome:
         deck = self._decks.get(stream)
         if deck is None:
             deck = self._decks[stream] = {
-                kind: sorted(self._word("draw", stream.deck, stream.epoch, kind, copy) for copy in range(count))
+                kind: sorted(
+                    [
+                        self._word(f"draw\x1f{stream.deck}\x1f{stream.epoch}\x1f{kind}\x1f{copy}")
+                        for copy in range(count)
+                    ]
+                )
                 for kind, count in outcomes
             }
         best: tuple[int, int] | None = None
@@ -65,9 +71,10 @@ class KeyedChance:
             raise ValueError(f"die {stream.name!r} has a total weight of {total}, not 1 to 2**{_WORD_BITS}")
         # The largest multiple of `total` in range: values above it are drawn again, so no outcome is favoured.
         fair = (1 << _WORD_BITS) // total * total
+        name = f"roll\x1f{stream.name}\x1f{stream.seat}\x1f{stream.turn}\x1f{stream.roll}\x1f{stream.die}"
         attempt = 0
         while True:
-            value = self._word("roll", stream.name, stream.seat, stream.turn, stream.roll, stream.die, attempt)
+            value = self._word(f"{name}\x1f{attempt}")
             if value < fair:
                 return _at(outcomes, value % total)
             attempt += 1

@@ -16,6 +16,7 @@ from referee.games.api.contract import (
     View,
     state_hash,
 )
+from referee.games.api.drafts import draft_of
 from referee.games.api.errors import (
     ActionSyntaxError,
     DataError,
@@ -49,6 +50,7 @@ __all__ = [
     "Roll",
     "State",
     "View",
+    "draft_of",
     "resolve_options",
     "state_hash",
 ]

@@ -60,6 +60,7 @@ class KingCodec:
 
     def __init__(self) -> None:
         self._lists: dict[int, tuple[Sequence[KingAction], bytes]] = {}
+        self._actions: dict[int, tuple[KingAction, int, bytes]] = {}
 
     def encode_observation(self, observation: Observation) -> bytes:
         return encode_observation(observation)
@@ -84,12 +85,26 @@ class KingCodec:
         known = self._lists.get(id(actions))
         if known is not None and known[0] is actions:
             return known[1]
-        data = _columns(actions)
+        data = self._columns(actions)
         if type(actions) is tuple:
             if len(self._lists) >= _REMEMBERED:
                 self._lists.clear()
             self._lists[id(actions)] = (actions, data)
         return data
+
+    def _columns(self, actions: Sequence[KingAction]) -> bytes:
+        """Actions of menus are made once, so their bytes are found by identity: hashing them takes longer."""
+        kinds, values, known = bytearray(), [], self._actions
+        for action in actions:
+            entry = known.get(id(action))
+            if entry is None or entry[0] is not action:
+                if len(known) >= _REMEMBERED:
+                    known.clear()
+                entry = known[id(action)] = (action, *_packed(action))
+            kinds.append(entry[1])
+            values.append(entry[2])
+        column = b"".join(values)
+        return b"".join((b"\x0a", _varint(len(kinds)), kinds, b"\x12", _varint(len(column)), column))
 
     def decode_actions(self, data: bytes) -> tuple[KingAction, ...]:
         message = _parsed(pb.LegalActions, data)
@@ -130,7 +145,6 @@ def _read(name: str, part: Any) -> Any:
     return part
 
 
-@lru_cache(maxsize=8192)
 def _packed(action: KingAction) -> tuple[int, bytes]:
     """Kind, and value as a varint."""
     shift = value = 0
@@ -142,13 +156,6 @@ def _packed(action: KingAction) -> tuple[int, bytes]:
             value |= (_NUMBERS[name][part] if name in _NUMBERS else int(part)) << shift
             shift += 4
     return _ACTION_KINDS[type(action)], _varint(value)
-
-
-def _columns(actions: Sequence[KingAction]) -> bytes:
-    packed = [_packed(action) for action in actions]
-    kinds = bytes([kind for kind, _ in packed])
-    values = b"".join([value for _, value in packed])
-    return b"".join((b"\x0a", _varint(len(kinds)), kinds, b"\x12", _varint(len(values)), values))
 
 
 def _unpacked(kind: int, value: int) -> KingAction:
@@ -193,12 +200,12 @@ def _decoded_event(message: pb.Event) -> KingEvent:
 
 
 def encode_observation(o: Observation) -> bytes:
-    """The Observation message. In the tuples below: tag, length or value, values."""
+    """The Observation message. In the tuples below: tag, length or value, values; bytearray() is the quicker way."""
     seats, now = o.seats, o.turn_state
     n = o.setting.players
     # fmt: off
     try:
-        hot = bytes((
+        hot = bytearray((
             16, _QUESTION_NUMBER[o.question], 24, o.asked, 32, o.active, 40, o.order, 48, o.turn,
             96, o.deaths, 104, o.left, 112, o.winner,
             58, 5 * n + 10, 10, n, *seats.life, 18, n, *seats.vp, 26, n, *seats.energy, 34, n, *seats.where,
@@ -213,13 +220,13 @@ def encode_observation(o: Observation) -> bytes:
     # From 128 on a value, or a length, takes two bytes.
     if not hot.isascii() or len(agenda) > _LARGEST_BYTE:
         return slow_bytes(o)
-    rest = bytes((
+    rest = bytearray((
         128, 1, now.tapped, 136, 1, now.site, 144, 1, now.units_only,
         157, 1, now.exposed & 255, now.exposed >> 8, 0, 0, 130, 1, len(agenda),
     ))
     return b"".join((
         _kept(o.setting, _setting_bytes), hot, rest, agenda, _kept(o.holdings, _holdings_bytes),
-        _kept(o.board, _board_bytes), _kept(o.cards, _cards_bytes), _reason_bytes(o.reason),
+        _kept(o.board, _board_bytes), _kept(o.cards, _cards_bytes), _reason_bytes(o.reason) if o.reason else b"",
     ))
     # fmt: on
 
@@ -236,7 +243,7 @@ def _holdings_bytes(part: Holdings) -> bytes:
     if max(*part.turns, *part.defence_rolls) > _LARGEST_BYTE:
         return _part_bytes("holdings", part)
     n = len(part.out)
-    body = bytes(
+    body = bytearray(
         (
             *(10, n, *part.out, 26, n, *part.web, 34, n, *part.jinx, 42, n, *part.carapace, 50, n, *part.turns),
             *(58, 3 * n, *part.trophies, 66, n, *part.defence_rolls, 74, n, *part.start_attacks, 18, 8 * n),
@@ -247,18 +254,19 @@ def _holdings_bytes(part: Holdings) -> bytes:
 
 def _board_bytes(part: Board) -> bytes:
     kinds = len(part.pool)
-    return bytes(
+    body = bytearray(
         (
             *(74, 77 + kinds, 10, 15, *part.tops, 18, 15, *part.covered, 26, kinds, *part.pool),
             *(34, 15, *part.units, 42, 15, *part.fresh, 50, 3, *part.lost, 56, part.souvenirs),
         )
     )
+    return bytes(body)
 
 
 def _cards_bytes(part: Cards) -> bytes:
     if part.epoch > _LARGEST_BYTE:
         return _part_bytes("cards", part)
-    body = bytes(
+    body = bytearray(
         (
             *(10, 3, *part.market, 40, part.epoch, 50, len(part.claims), *part.claims, 56, part.superstar),
             *(64, part.statue, 72, part.web_left, 80, part.jinx_left, 88, part.carapace_left),

@@ -7,11 +7,11 @@ with one bit for each member. Seat 7 is nobody, borough 5 is off the board, spac
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from referee.games.api import DATA_OPTION
+from referee.games.api import DATA_OPTION, draft_of
 from referee.games.king_of_new_york.agenda import FIRST_QUESTION, QUESTION_NAMES
 from referee.games.king_of_new_york.names import NOBODY, NOWHERE
 
@@ -318,15 +318,9 @@ def observe(s: "KingState") -> Observation:
     return whole  # type: ignore[no-any-return]
 
 
-def _draft(cls: type[Any]) -> Any:
-    """A plain twin of a frozen class. The frozen constructor takes ten times as long, and this runs at every decision:
-    so the twin is filled, and then becomes an instance of the frozen class."""
-    return make_dataclass(f"{cls.__name__}Draft", [part.name for part in fields(cls)], slots=True)
-
-
-_SEATS_DRAFT = _draft(Seats)
-_TURN_DRAFT = _draft(TurnState)
-_OBSERVATION_DRAFT = _draft(Observation)
+_SEATS_DRAFT = draft_of(Seats)
+_TURN_DRAFT = draft_of(TurnState)
+_OBSERVATION_DRAFT = draft_of(Observation)
 
 
 def _copied(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from random import Random
 from typing import TYPE_CHECKING
 
+from referee.games.api import draft_of
 from referee.games.manhattan_traffiq.observation import Facts, Fleet, Observation
 from referee.games.manhattan_traffiq.scoring import scores
 from referee.games.manhattan_traffiq.tables import PIECES
@@ -21,7 +22,7 @@ def observe(state: "TraffiqState", viewer: int | None) -> Observation:
         if viewer is not None:
             shown[viewer] = tuple([names[kind] for kind in hands[viewer]])
     quiet = state.phase == "turn"
-    return Observation(
+    seen = _DRAFT(
         viewer,
         state.facts,
         state.city.map,
@@ -41,6 +42,11 @@ def observe(state: "TraffiqState", viewer: int | None) -> Observation:
         state.stock_left,
         _unseen(state, viewer),
     )
+    seen.__class__ = Observation
+    return seen  # type: ignore[no-any-return]
+
+
+_DRAFT = draft_of(Observation)
 
 
 def facts_of(state: "TraffiqState") -> Facts:

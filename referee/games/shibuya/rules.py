@@ -5,7 +5,7 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
-from referee.games.api import DATA_OPTION, Chance, Decision, Draw, Event, IllegalAction, Outcome
+from referee.games.api import DATA_OPTION, Chance, Decision, Draw, Event, IllegalAction, Outcome, draft_of
 from referee.games.shibuya.actions import (
     BUILD,
     MOVES,
@@ -34,6 +34,8 @@ from referee.games.shibuya.moves import move_targets
 from referee.games.shibuya.observation import Observation
 from referee.games.shibuya.position import WHOLE_BOARD, Position
 from referee.games.shibuya.setup import Setup
+
+_OBSERVATION_DRAFT = draft_of(Observation)
 
 DRAW_PLACE, PLACE, TURN, DRAW_BUILD, BUILD_ON, OVER = PHASES = (
     "draw_place",
@@ -302,7 +304,7 @@ class ShibuyaState:
         red, blue = position.grid
         red_waiting, blue_waiting = position.waiting
         red_goals, blue_goals = position.goals
-        return Observation(
+        seen = _OBSERVATION_DRAFT(
             position.setup.setting,
             self.phase,
             self.seat,
@@ -320,6 +322,8 @@ class ShibuyaState:
             self.reason,
             self.withdrawn,
         )
+        seen.__class__ = Observation
+        return seen  # type: ignore[no-any-return]
 
     def resample(self, viewer: int | None, rng: Random) -> "ShibuyaState":
         """A copy: nothing but future draws is unknown, and those are chance nodes."""

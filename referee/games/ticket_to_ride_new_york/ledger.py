@@ -56,12 +56,39 @@ def packed_keys(numbers: Sequence[int]) -> tuple[tuple[bytes, ...], ...]:
 
 
 _KEYS = packed_keys(range(1, len(COLUMNS) + 1))
+_POOLS, _DRAWS, _OWNERS, _CARDS, _EVIDENCE, _DEBTS, _REFUSALS, _SEATS, *_LATER = _KEYS
+_SIZES, _STATES, _RETURNED, _SOURCES, _NUMBERS, _UNDER, _MOMENT = _LATER
 
 
 def write_ledger(columns: Sequence[bytes | bytearray]) -> bytes:
     """The message, from the columns in order."""
-    parts = [part for keys, column in zip(_KEYS, columns, strict=True) for part in (keys[len(column)], column)]
-    data = b"".join(parts)
+    # Written out, since this runs at every decision.
+    (
+        pools,
+        draws,
+        owners,
+        cards,
+        evidence,
+        debts,
+        refusals,
+        seats,
+        sizes,
+        states,
+        returned,
+        sources,
+        numbers,
+        under,
+        now,
+    ) = columns
+    # fmt: off
+    data = b"".join((
+        _POOLS[len(pools)], pools, _DRAWS[len(draws)], draws, _OWNERS[len(owners)], owners, _CARDS[len(cards)], cards,
+        _EVIDENCE[len(evidence)], evidence, _DEBTS[len(debts)], debts, _REFUSALS[len(refusals)], refusals,
+        _SEATS[len(seats)], seats, _SIZES[len(sizes)], sizes, _STATES[len(states)], states,
+        _RETURNED[len(returned)], returned, _SOURCES[len(sources)], sources, _NUMBERS[len(numbers)], numbers,
+        _UNDER[len(under)], under, _MOMENT[len(now)], now,
+    ))
+    # fmt: on
     if data.isascii():  # so no number and no length needs two bytes
         return data
     wide = [b"".join([varint(number) for number in column]) for column in columns]

@@ -7,6 +7,7 @@ does not know. Seven counts are in the order of CARDS. The fields are those of t
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from referee.games.api import draft_of
 from referee.games.ticket_to_ride_new_york.actions import CARDS
 from referee.games.ticket_to_ride_new_york.events import SeatScore
 from referee.games.ticket_to_ride_new_york.ledger import write_ledger
@@ -84,7 +85,7 @@ def observe(state: "State", viewer: int | None) -> Observation:
         tickets = tuple(state.kept[viewer])
         if state.open_offers[viewer] >= 0:
             offered = tuple(deck.offered(state.open_offers[viewer]))
-    return Observation(
+    seen = _DRAFT(
         viewer=viewer,
         players=state.tables.players,
         stage=state.stage,
@@ -116,7 +117,7 @@ def observe(state: "State", viewer: int | None) -> Observation:
                 market.draws,
                 market.owners,
                 _own(viewer, market.owners, market.cards),
-                bytes([value for entry in market.evidence for value in entry]),
+                bytes([value for entry in market.evidence for value in entry]) if market.evidence else b"",
                 state.debts,
                 state.refusals,
                 deck.seats,
@@ -131,6 +132,11 @@ def observe(state: "State", viewer: int | None) -> Observation:
         ),
         box=state.tables.box_text,
     )
+    seen.__class__ = Observation
+    return seen  # type: ignore[no-any-return]
+
+
+_DRAFT = draft_of(Observation)
 
 
 def _own(viewer: int | None, seats: bytearray, numbers: bytearray) -> bytes:

@@ -36,7 +36,7 @@ def pack_observation(seen: Observation, stage: int) -> bytes | None:
     if seen.viewer is not None:
         head += _VIEWER
         head.append(seen.viewer)
-    owner = [seat + 1 for seat in seen.owner]
+    owner = bytearray([seat + 1 for seat in seen.owner])
     return b"".join(
         (
             head,
@@ -53,7 +53,7 @@ def pack_observation(seen: Observation, stage: int) -> bytes | None:
             _ASIDE[len(seen.aside)],
             bytes(seen.aside),
             _OWNER[len(owner)],
-            bytes(owner),
+            owner,
             _TAXIS[len(seen.taxis)],
             bytes(seen.taxis),
             _HANDS[len(seen.hand_sizes)],
@@ -61,7 +61,7 @@ def pack_observation(seen: Observation, stage: int) -> bytes | None:
             _COUNTS[len(seen.ticket_counts)],
             bytes(seen.ticket_counts),
             _KNOWN[len(seen.known)],
-            bytes(seen.known),
+            bytearray(seen.known),
             _HAND[len(seen.hand)],
             bytes(seen.hand),
             _TICKETS[len(seen.tickets)],
