@@ -5,8 +5,8 @@
 
 A block is one seed played once for each team (seat, in games without teams): A sits there, B on all other seats. The
 luck is the same in all matches of a block. The score of A in a match is the share of its opponents it ranks above, a
-tie counting one half; the interval is over the means of blocks. `--set` gives game options, `--a` and `--b` options of
-the bots; both as in TOML.
+tie counting one half; the interval is over the means of blocks. The ms are wall time per decision, one choice or more,
+as the bots take it here. `--set` gives game options, `--a` and `--b` options of the bots; both as in TOML.
 
 Chance, bot seeds, observations, legal lists and events are those of a real match, encoded and decoded; there are no
 processes, no wire and no time limits: a bot is told `--move-s`, and nobody looks at the clock.
@@ -71,6 +71,7 @@ class Player:
     seen: int = 0
     """Events it has been sent."""
     answers: list[int] = field(default_factory=list)
+    thought_s: float = 0.0
 
     def ask(self, game: Game, state: Any, kind: str, number: int, events: Sequence[Event], move_s: float) -> Any:
         """The bot's action, from the bytes it would get from a referee."""
@@ -87,7 +88,9 @@ class Player:
             clock=pb.Clock(left_us=int(move_s * 1e6), move_us=int(move_s * 1e6)),
         )
         self.seen = len(events)
+        began = time.perf_counter()
         choice = self.bot.choose(Turn(self.match, decide))
+        self.thought_s += time.perf_counter() - began
         if not isinstance(choice, int) or not 0 <= choice < len(legal):
             raise ValueError(f"{type(self.bot).__name__} answered {choice!r}, not an index below {len(legal)}")
         self.answers.append(choice)
@@ -100,6 +103,8 @@ class Played:
     returns: tuple[int, ...]
     answers: tuple[tuple[int, ...], ...]
     """Per seat the indices it chose."""
+    thought_s: tuple[float, ...] = field(compare=False)
+    """Per seat the time it took for them."""
 
 
 def play(game: Game, options: Mapping[str, Any], bots: Sequence[Bot], seed: str, move_s: float = 1.0) -> Played:
@@ -134,7 +139,12 @@ def play(game: Game, options: Mapping[str, Any], bots: Sequence[Bot], seed: str,
             number += 1
             actions[decision.seat] = players[decision.seat].ask(game, state, decision.kind, number, events, move_s)
         events += state.apply(actions)
-    return Played(tuple(state.ranking()), tuple(state.returns()), tuple(tuple(player.answers) for player in players))
+    return Played(
+        ranking=tuple(state.ranking()),
+        returns=tuple(state.returns()),
+        answers=tuple(tuple(player.answers) for player in players),
+        thought_s=tuple(player.thought_s for player in players),
+    )
 
 
 def score(ranking: Sequence[int], teams: Sequence[int], team: int) -> float:
@@ -152,14 +162,36 @@ def play_block(
     players: int,
     seed: str,
     move_s: float,
+    pace: "Pace | None" = None,
 ) -> list[float]:
-    """Scores of A, one for each team it sits on."""
+    """Scores of A, one for each team it sits on. What it takes is added to `pace`."""
     teams = game.teams(players, options)
     scores = []
     for team in dict.fromkeys(teams):
         seats = [make_a() if other == team else make_b() for other in teams]
-        scores.append(score(play(game, options, seats, seed, move_s).ranking, teams, team))
+        played = play(game, options, seats, seed, move_s)
+        scores.append(score(played.ranking, teams, team))
+        if pace is not None:
+            pace.add(played, [other == team for other in teams])
     return scores
+
+
+@dataclass
+class Pace:
+    """Decisions of A and of B, in this order, and the time they took."""
+
+    decisions: list[int] = field(default_factory=lambda: [0, 0])
+    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
+
+    def add(self, played: Played, is_a: Sequence[bool]) -> None:
+        for answers, thought_s, mine in zip(played.answers, played.thought_s, is_a, strict=True):
+            self.decisions[not mine] += len(answers)
+            self.seconds[not mine] += thought_s
+
+    def __str__(self) -> str:
+        return " | ".join(
+            f"{1000 * spent_s / max(1, count):.1f}" for spent_s, count in zip(self.seconds, self.decisions, strict=True)
+        )
 
 
 def interval(means: Sequence[float]) -> tuple[float, float]:
@@ -205,24 +237,25 @@ def main(arguments: argparse.Namespace) -> None:
     make_a = load_bot(Path(arguments.a_folder).resolve(), settings(arguments.a))
     make_b = load_bot(Path(arguments.b_folder).resolve(), settings(arguments.b))
     means: list[float] = []
+    pace = Pace()
     matches = 0
     began = time.perf_counter()
     while len(means) < arguments.blocks and time.perf_counter() - began < arguments.limit_s:
         seed = seed_of_block(arguments.seed, len(means))
-        scores = play_block(game, options, make_a, make_b, arguments.players, seed, arguments.move_s)
+        scores = play_block(game, options, make_a, make_b, arguments.players, seed, arguments.move_s, pace)
         means.append(fmean(scores))
         matches += len(scores)
     low, high = interval(means)
     seconds = time.perf_counter() - began
-    print("| game | players | A | B | score of A | 95 % interval | matches | blocks | s |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| game | players | A | B | score of A | 95 % interval | matches | blocks | A ms | B ms | s |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     names = [
         " ".join((Path(folder).name, *given))
         for folder, given in zip((arguments.a_folder, arguments.b_folder), (arguments.a, arguments.b), strict=True)
     ]
     print(
         f"| {game.id} | {arguments.players} | {names[0]} | {names[1]} | {fmean(means):.3f} | {low:.3f} to {high:.3f}"
-        f" | {matches} | {len(means)} | {seconds:.0f} |"
+        f" | {matches} | {len(means)} | {pace} | {seconds:.0f} |"
     )
 
 
