@@ -7,11 +7,13 @@ players = 2                  # seats of a match, or a list of such; default: the
 seed = 1
 blocks = 60                  # per group of bots; a block is a balanced set of seat orders on one seed
 data = "my_box.json"         # instead of the game's own tiles, map or cards
+ponder = false               # no bot runs while it is not asked anything; default: true
 
 [options]                    # of the game
 [swiss]                      # settings of the format, in a table of its name
-[clock]                      # startup_s, ready_s, first_move_s, move_s, margin_s
-[limits]                     # max_message_bytes, max_note_bytes, max_output_bytes
+[clock]                      # startup_s, ready_s, first_move_s, move_s, bank_s, total_s, increment_s, margin_s
+[limits]                     # match_s, max_message_bytes, max_note_bytes, max_output_bytes
+[faults]                     # policy: "forfeit", "default" or "random"; strikes: faults that only cost a choice
 [breaker]                    # when an entry is set aside: enabled, in_a_row, choice
 
 [[games]]                    # several games: game, players, data and options go in here, once for each
@@ -21,31 +23,32 @@ game = "shibuya"
 path = "../bots/python/random"   # from this file
 name = "Random"                  # default: what the bot calls itself
 options = { ... }                # of the bot
+clock = { move_s = 2 }           # limits of this bot that differ from [clock]
 
 Each section is read by a module in `sections`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from referee.match.spec import Limits
+from referee.match.spec import Faults, Limits
 from referee.process.entry import Entry
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections.bots import BotConfig, read_bots
 from referee.tournament.sections.breaker import BreakerConfig, read_breaker
 from referee.tournament.sections.format import read_format, read_settings
 from referee.tournament.sections.games import GameConfig, read_games
-from referee.tournament.sections.limits import read_limits
+from referee.tournament.sections.limits import read_faults, read_limits, read_ponder
 from referee.tournament.sections.name import read_name
 
 __all__ = ["BotConfig", "GameConfig", "Tournament", "TournamentConfig", "load_config", "tournament_name"]
 
 MAX_BLOCKS = 10_000_000
 
-_KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options")
-_TABLES = ("clock", "limits", "breaker", "bots")
+_KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder")
+_TABLES = ("clock", "limits", "faults", "breaker", "bots")
 _SEED_BOUND = 1 << 63
 
 
@@ -63,6 +66,8 @@ class TournamentConfig:
     limits: Limits
     breaker: BreakerConfig
     bots: tuple[BotConfig, ...]
+    faults: Faults = field(default_factory=Faults)
+    ponder: bool = True
 
     @property
     def game(self) -> str:
@@ -92,6 +97,7 @@ def load_config(path: Path) -> TournamentConfig:
     style = read_format(file)
     file.check_keys((), file.values, (*_KEYS, style.name, *_TABLES))
     games = read_games(file)
+    limits = read_limits(file)
     config = TournamentConfig(
         path=path,
         name=read_name(file),
@@ -100,9 +106,11 @@ def load_config(path: Path) -> TournamentConfig:
         settings=read_settings(file, style),
         seed=file.integer("seed", minimum=-_SEED_BOUND, maximum=_SEED_BOUND - 1, example="seed = 1"),
         blocks=file.integer("blocks", minimum=1, maximum=MAX_BLOCKS, example="blocks = 10"),
-        limits=read_limits(file),
+        limits=limits,
         breaker=read_breaker(file),
-        bots=read_bots(file),
+        bots=read_bots(file, limits),
+        faults=read_faults(file),
+        ponder=read_ponder(file),
     )
     if len(config.bots) < config.players:
         most = next(game.game for game in games if config.players in game.players)

@@ -1,5 +1,6 @@
 """The bots of a tournament as they are on disk, checked against it and against each other."""
 
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -21,9 +22,17 @@ def load_tournament(path: Path) -> Tournament:
     return Tournament(config, entries)
 
 
-def seat_of(entry: Entry) -> SeatSpec:
-    """How an entry is named in specifications and records."""
-    return SeatSpec(entry.id, entry.name, entry.manifest.version)
+def seat_of(entry: Entry, clock: Mapping[str, float] | None = None) -> SeatSpec:
+    """How an entry is named in specifications and records, with what is its own of the clock."""
+    return SeatSpec(entry.id, entry.name, entry.manifest.version, clock or {})
+
+
+def seats_of(tournament: Tournament) -> list[SeatSpec]:
+    """All entries. Those that were added to the run have no clock of their own."""
+    clocks = [bot.clock for bot in tournament.config.bots]
+    return [
+        seat_of(entry, clocks[place] if place < len(clocks) else None) for place, entry in enumerate(tournament.entries)
+    ]
 
 
 def _entry(config: TournamentConfig, bot: BotConfig) -> Entry:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from referee.tournament.config import Tournament
-from referee.tournament.entrants import seat_of
+from referee.tournament.entrants import seats_of
 
 
 def describe(tournament: Tournament) -> dict[str, Any]:
@@ -23,11 +23,13 @@ def describe(tournament: Tournament) -> dict[str, Any]:
         "settings": dict(config.settings),
         "seed": config.seed,
         "blocks": config.blocks,
-        "limits": asdict(config.limits),
+        "limits": config.limits.in_force(),
+        "faults": asdict(config.faults),
+        "ponder": config.ponder,
         "breaker": asdict(config.breaker),
         "bots": [
-            {**asdict(seat_of(entry)), "options": dict(sorted(entry.options.items()))}
-            for entry in tournament.entries[: len(config.bots)]
+            {**asdict(seat), "options": dict(sorted(entry.options.items()))}
+            for seat, entry in zip(seats_of(tournament), tournament.entries[: len(config.bots)], strict=False)
         ],
     }
 

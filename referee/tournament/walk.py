@@ -13,7 +13,7 @@ from hashlib import blake2b
 from referee.match.spec import MatchSpec, SeatSpec
 from referee.record.control import LEAVING, Control
 from referee.tournament.config import Tournament
-from referee.tournament.entrants import seat_of
+from referee.tournament.entrants import seats_of
 from referee.tournament.field import make_field, variant_games
 from referee.tournament.formats.api import Block, BlockResult, MatchScore, Need, News, Placing
 from referee.tournament.formats.registry import get_format
@@ -47,7 +47,7 @@ class Walk:
         description = describe(tournament)
         self._config = tournament.config
         self._plan_id = digest(description)
-        self._seats = [seat_of(entry) for entry in tournament.entries]
+        self._seats = seats_of(tournament)
         self._numbers = {seat.entry_id: number for number, seat in enumerate(self._seats)}
         self._field = make_field(description)
         self._games = variant_games(description)
@@ -271,6 +271,8 @@ class Walk:
             tournament=self._config.name,
             place=place,
             block=luck,
+            faults=self._config.faults,
+            ponder=self._config.ponder,
         )
 
     def _end(self, placings: Sequence[Placing]) -> None:

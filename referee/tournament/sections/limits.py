@@ -1,31 +1,78 @@
-"""[clock] and [limits]: what a match may take."""
+"""[clock], [limits], [faults] and `ponder`: what a match may take, and what a fault costs; `clock` of a bot."""
 
-from dataclasses import fields
+from collections.abc import Mapping
 
-from referee.match.spec import Limits, SpecError
-from referee.tournament.reading import TomlFile
+from referee.match.spec import CLOCK_KEYS, POLICIES, Faults, Limits, SpecError
+from referee.tournament.reading import TomlFile, dotted, show
 
-CLOCK_KEYS = tuple(item.name for item in fields(Limits) if item.name.endswith("_s"))
-LIMIT_KEYS = tuple(item.name for item in fields(Limits) if item.name.endswith("_bytes"))
+LIMIT_KEYS = ("max_message_bytes", "max_note_bytes", "max_output_bytes", "match_s")
+FAULT_KEYS = ("policy", "strikes")
 MAX_MESSAGE_BYTES = 16 << 20
 """What the wire itself lets through."""
+
+Where = tuple[str | int, ...]
 
 
 def read_limits(file: TomlFile) -> Limits:
     """Raises ConfigError."""
-    values: dict[str, float] = {}
-    for table, known in (("clock", CLOCK_KEYS), ("limits", LIMIT_KEYS)):
-        given = file.table(table)
-        file.check_keys((table,), given, known)
-        for name, value in given.items():
-            try:
-                Limits(**{name: value})
-            except SpecError as error:
-                default = getattr(Limits(), name)
-                what = str(error).replace(f"limit {name}", f"'{table}.{name}'")
-                file.fail((table, name), what, f"write, for instance, {name} = {default:g}")
-            values[name] = value
+    values = {**read_clock(file, ("clock",)), **_read(file, ("limits",), LIMIT_KEYS)}
     if values.get("max_message_bytes", 0) > MAX_MESSAGE_BYTES:
         what = f"'limits.max_message_bytes' must be at most {MAX_MESSAGE_BYTES}, not {values['max_message_bytes']}"
         file.fail(("limits", "max_message_bytes"), what, f"write, for instance, max_message_bytes = {1 << 20}")
-    return Limits(**values)  # type: ignore[arg-type]  # whole where Limits wants it: each was checked above
+    if values.get("total_s"):  # a total stands alone unless the file says otherwise
+        values = {"first_move_s": 0, "move_s": 0, **values}
+    return _together(file, ("clock",), Limits(), values)
+
+
+def read_clock(file: TomlFile, where: Where) -> Mapping[str, float]:
+    """The limits of time that the table at `where` names. Raises ConfigError."""
+    return _read(file, where, CLOCK_KEYS)
+
+
+def check_clock(file: TomlFile, where: Where, limits: Limits, clock: Mapping[str, float]) -> None:
+    """ConfigError if a bot's own clock does not go together with the limits of the tournament."""
+    _together(file, where, limits, clock)
+
+
+def read_faults(file: TomlFile) -> Faults:
+    """Raises ConfigError."""
+    file.check_keys(("faults",), file.table("faults"), FAULT_KEYS)
+    word = file.text_at("faults", "policy", default=POLICIES[0], example='policy = "forfeit"')
+    policy = next((known for known in POLICIES if known == word), None)
+    if policy is None:
+        what = f"'faults.policy' must be {', '.join(POLICIES)}, not {show(word)}"
+        file.fail(("faults", "policy"), what, 'write, for instance, policy = "forfeit"')
+    strikes = file.integer("faults", "strikes", minimum=0, maximum=1_000_000, default=0, example="strikes = 3")
+    return Faults(policy, strikes)
+
+
+def read_ponder(file: TomlFile) -> bool:
+    """Whether bots may think while they are not asked. Raises ConfigError."""
+    ponder = file.get("ponder")
+    if ponder is not None and not isinstance(ponder, bool):
+        file.fail(
+            ("ponder",), f"'ponder' must be true or false, not {show(ponder)}", "write ponder = false, or nothing"
+        )
+    return ponder is not False
+
+
+def _read(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, float]:
+    given = file.table(*where)
+    file.check_keys(where, given, known)
+    for name, value in given.items():
+        try:
+            # Without a total a move's limit cannot be 0; a bot's clock may stand over one that has a total.
+            no_total = name == "bank_s" or (where == ("clock",) and "total_s" not in given and name != "increment_s")
+            Limits(**{"total_s": 0 if no_total else 1, name: value})
+        except SpecError as error:
+            default = getattr(Limits(), name) or 10
+            what = str(error).replace(f"limit {name}", f"'{dotted(*where, name)}'")
+            file.fail((*where, name), what, f"write, for instance, {name} = {default:g}")
+    return dict(given)
+
+
+def _together(file: TomlFile, where: Where, limits: Limits, values: Mapping[str, float]) -> Limits:
+    try:
+        return limits.with_clock(values)
+    except SpecError as error:
+        file.fail(where, f"'{dotted(*where)}': {error}", "correct these limits together")
