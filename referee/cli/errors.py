@@ -53,6 +53,7 @@ def explain(error: BaseException) -> Explained:
     from referee.games.registry import UnknownGame
     from referee.process.entry import EntryError, ManifestError
     from referee.process.names import BotNameError
+    from referee.process.phase import BuildError
     from referee.record.format import RecordError
     from referee.tournament.errors import BusyError, JournalError, PlatformError, TournamentError
 
@@ -61,6 +62,8 @@ def explain(error: BaseException) -> Explained:
         return Explained(str(error), error.next_step, ExitCode.PLATFORM if platform else ExitCode.USAGE)
     if isinstance(error, ManifestError | EntryError | BotNameError):
         return _with_advice(str(error), "correct the bot's folder", ExitCode.USAGE)
+    if isinstance(error, BuildError):
+        return _with_advice(str(error), f"see the log: {error.log}" if error.log else "correct it", ExitCode.FAILED)
     if isinstance(error, UnknownGame):
         return _with_advice(str(error), "see: crosstown games list", ExitCode.USAGE)
     if isinstance(error, GameError):

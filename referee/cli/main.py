@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from referee.cli import bridge, games, matches
+from referee.cli import bots, bridge, games, matches
 from referee.cli.errors import ExitCode, report
+from referee.cli.rebuild import rebuild
 from referee.cli.run import run
 from referee.cli.standings import standings
 
@@ -25,7 +26,9 @@ def make_app() -> typer.Typer:
     app.callback()(_root)
     app.command("run")(run)
     app.command("standings")(standings)
+    app.command("rebuild")(rebuild)
     app.command("bridge", context_settings=bridge.CONTEXT)(bridge.bridge)
+    app.add_typer(bots.app, name="bots")
     app.add_typer(matches.app, name="matches")
     app.add_typer(games.app, name="games")
     return app
@@ -36,7 +39,7 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.exit(run_command(sys.argv[1:] if words is None else words))
 
 
-GROUPS = ("games", "matches")
+GROUPS = ("bots", "games", "matches")
 """Commands that only hold others."""
 
 

@@ -13,8 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from referee.process.built import Built, cache_folder, read_built, write_built
-from referee.process.entry import BUILD_OUTPUT, source_id
-from referee.process.manifest import Manifest, ManifestError, load_manifest
+from referee.process.entry import source_id
+from referee.process.manifest import BUILD_OUTPUT, Manifest, ManifestError, load_manifest
 from referee.process.phase import BuildError, BuildLimits, Log, Wrap, one_line_of, plain, run_phase
 from referee.process.program import find_argv
 

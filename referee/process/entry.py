@@ -11,14 +11,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from referee.process.built import cache_folder, read_built
-from referee.process.manifest import Manifest, ManifestError, OptionValue, is_option_value, load_manifest
+from referee.process.manifest import BUILD_OUTPUT, Manifest, ManifestError, OptionValue, is_option_value, load_manifest
 from referee.process.names import BotNameError, check_name
 from referee.process.program import find_argv
 
 _ID_BYTES = 8
 _CACHES = frozenset({"__pycache__"})
-# What compilers and package managers write; left out only where the manifest names a build command.
-BUILD_OUTPUT = frozenset({"bin", "build", "dist", "node_modules", "obj", "target"})
 
 
 class EntryError(ValueError):

@@ -15,6 +15,9 @@ FILE_NAME = "bot.toml"
 PYTHON = "{python}"
 """The word of an argv that stands for the referee's own interpreter."""
 
+BUILD_OUTPUT = frozenset({"bin", "build", "dist", "node_modules", "obj", "target"})
+"""What compilers and package managers write; no part of the sources where the manifest names a build command."""
+
 OptionValue: TypeAlias = str | int | bool
 
 _REQUIRED = ("name", "version", "games", "run")

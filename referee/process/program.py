@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from referee.process.manifest import FILE_NAME, PYTHON, Manifest, ManifestError
+from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, PYTHON, Manifest, ManifestError
 
 
 def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
@@ -24,6 +24,11 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
     if own.is_file() and os.access(own, os.X_OK):
         return own
     elsewhere = None if "/" in word else shutil.which(word)
+    if manifest.build and elsewhere is not None and not any((folder / name).is_dir() for name in BUILD_OUTPUT):
+        # Such as `java -jar target/bot.jar`: the program is there, what it is to run is not.
+        raise ManifestError(
+            f"{folder}: nothing of it is built yet; build the bot first: crosstown bots build '{folder}'"
+        )
     if elsewhere is not None:
         return Path(elsewhere).absolute()
     where = f"{folder / FILE_NAME}: 'run' starts '{word}'"

@@ -27,6 +27,7 @@ ALLOWED = {
     "referee.record": {"referee.record", "referee.games"},
     "referee.wire": {"referee.wire", "referee.games", "crosstown_proto"},
     "referee.match": {"referee.match", "referee.wire", "referee.process", "referee.record", "referee.games"},
+    "referee.compliance": {"referee.compliance", "referee.wire", "referee.process", "referee.games", "crosstown_proto"},
     "referee.tournament": {
         "referee.tournament",
         "referee.match",
@@ -47,6 +48,7 @@ THIRD_PARTY = {
     "referee.process": set(),
     "referee.wire": {"grpc", "google"},
     "referee.match": {"google"},
+    "referee.compliance": {"grpc", "google"},
     "referee.cli": {"typer", "click", "rich"},
     "leaderboard": {"jinja2", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},

@@ -1,0 +1,75 @@
+"""`crosstown bots check`: the drills, row by row as they end, and what to mend first."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee.cli.building import build_bot
+from referee.cli.output import one_line, print_json, print_text
+from referee.compliance import Report, Row, check_bot
+from referee.games.api import Game
+from referee.games.registry import BrokenGame, game_ids, get_game, load_game
+from referee.process.entry import Entry, load_entry
+from referee.process.manifest import ManifestError, load_manifest
+from referee.tournament.errors import UsageError
+
+_SHOWN_OUTPUT_LINES = 20
+
+
+def check_folder(folder: Path, only: Sequence[str] | None, startup_s: float, *, as_json: bool) -> bool:
+    """Whether every drill passed. A bot that is not built yet is built first."""
+    entry = _entry(folder)
+    games = _games(entry, only)
+
+    def show(row: Row) -> None:
+        mark = {"passed": "ok  ", "failed": "FAIL", "note": "note"}[row.outcome]
+        where = f" {row.game}" if row.game else ""
+        print_text(f"{mark} {row.drill}{where}: {one_line(row.detail)}")
+
+    if not as_json:
+        print_text(f"{one_line(entry.name)} {one_line(entry.manifest.version)}, entry {entry.id}")
+    report = asyncio.run(check_bot(entry, games, startup_s=startup_s, on_row=(lambda row: None) if as_json else show))
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _conclude(report)
+    return report.passed
+
+
+def _entry(folder: Path) -> Entry:
+    try:
+        return load_entry(folder)
+    except ManifestError:
+        if folder.is_dir() and load_manifest(folder).build:
+            build_bot(folder)
+            return load_entry(folder)
+        raise
+
+
+def _games(entry: Entry, only: Sequence[str] | None) -> list[Game]:
+    """The games it declares, all installed ones for "*"; or those of the command line. UsageError or UnknownGame."""
+    declared = entry.manifest.games
+    if only:
+        for name in only:
+            if "*" not in declared and name not in declared:
+                raise UsageError(
+                    f"bot '{entry.name}' does not declare the game '{name}'", f"its bot.toml has: {', '.join(declared)}"
+                )
+        return [get_game(name) for name in only]
+    if "*" in declared:
+        return [game for game in map(load_game, game_ids()) if not isinstance(game, BrokenGame)]
+    return [get_game(name) for name in declared]
+
+
+def _conclude(report: Report) -> None:
+    first = report.first_failure
+    if first is None:
+        print_text(f"passed: {sum(row.outcome == 'passed' for row in report.rows)} drills")
+        return
+    print_text()
+    print_text(f"mend first: {first.drill}{f' with {first.game}' if first.game else ''}: {one_line(first.detail)}")
+    for name, text in (("stdout", report.stdout), ("stderr", report.stderr)):
+        if text.strip():
+            print_text(f"what it printed to {name} (the end):")
+            for line in text.strip().splitlines()[-_SHOWN_OUTPUT_LINES:]:
+                print_text(f"    {one_line(line)}")

@@ -1,0 +1,90 @@
+"""What `crosstown bots list` shows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from referee.cli.output import console, one_line, print_json, print_table, table
+from referee.process.built import cache_folder, read_built
+from referee.process.entry import EntryError, load_entry, source_id
+from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, ManifestError, load_manifest
+from referee.process.names import BotNameError
+from referee.tournament.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A bot below a folder. `state` is "ready", "built", "not built" or "broken"; `problem` says why it cannot play."""
+
+    folder: str
+    name: str
+    version: str
+    games: tuple[str, ...]
+    entry: str
+    state: str
+    problem: str
+
+
+def find_bots(folders: Sequence[Path]) -> list[Found]:
+    """Every folder with a bot.toml, by path. UsageError for a folder that does not exist."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is no folder", "say where your bots are: crosstown bots list FOLDER")
+    return [_found(path) for folder in folders for path in sorted(_manifests(folder))]
+
+
+def print_bots(bots: Sequence[Found], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"bots": [asdict(bot) for bot in bots]})
+        return
+    from rich.text import Text
+
+    out = console()
+    made = table(
+        [
+            ("bot", "left"),
+            ("version", "left"),
+            ("games", "left"),
+            ("entry", "left"),
+            ("state", "left"),
+            ("folder", "left"),
+        ],
+        plain=not out.is_terminal,
+    )
+    for bot in bots:
+        cells = (bot.name, bot.version, ", ".join(bot.games), bot.entry, bot.state, bot.folder)
+        made.add_row(*(Text(one_line(cell)) for cell in cells))
+    print_table(out, made)
+    for bot in bots:
+        if bot.problem:
+            out.print(Text(f"{one_line(bot.folder)}: {one_line(bot.problem)}"))
+
+
+def _manifests(folder: Path) -> Iterator[Path]:
+    """Not below hidden folders or what builds made."""
+    if (folder / FILE_NAME).is_file():
+        yield folder
+    for inside in folder.iterdir():
+        if (
+            inside.is_dir()
+            and not inside.is_symlink()
+            and not inside.name.startswith(".")
+            and inside.name not in BUILD_OUTPUT
+        ):
+            yield from _manifests(inside)
+
+
+def _found(folder: Path) -> Found:
+    try:
+        manifest = load_manifest(folder)
+    except (ManifestError, OSError) as error:
+        return Found(str(folder), folder.name, "", (), "", "broken", str(error))
+    try:
+        entry = load_entry(folder)
+        built = bool(manifest.build) and read_built(cache_folder() / source_id(folder, manifest)) is not None
+        state, problem, entry_id = "built" if built else "ready", "", entry.id
+    except ManifestError as error:
+        state, problem, entry_id = "not built" if manifest.build else "broken", str(error), ""
+    except (EntryError, BotNameError) as error:
+        state, problem, entry_id = "broken", str(error), ""
+    return Found(str(folder), manifest.name, manifest.version, manifest.games, entry_id, state, problem)

@@ -1,0 +1,128 @@
+"""`crosstown bots new | build | list | check`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from referee.process.built import Built
+
+app = typer.Typer(no_args_is_help=True, help="Bots: begin one, build it, see what is there, check one.")
+
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The bot's folder, with its bot.toml.")]
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="The bot's name; its folder gets the same.", show_default=False)],
+    lang: Annotated[str, typer.Option("--lang", help="python, go, rust, java, typescript, cpp, bash, perl, c, llm.")],
+    at: Annotated[Path, typer.Option("--in", help="The folder to make it in.")] = Path(),
+) -> None:
+    """Begin a bot: a folder that builds and plays as it is. What the build needs is copied into it."""
+    from referee.cli.bot_kits import begin
+    from referee.cli.output import print_text
+
+    folder, built = begin(name, lang, at)
+    shown = str(folder) if " " not in str(folder) else f"'{folder}'"
+    print_text(f"{folder} is a {lang} bot that plays any game by chance.")
+    if built:
+        print_text(f"next: crosstown bots build {shown}")
+    print_text(f"{'then' if built else 'next'}: crosstown bots check {shown}")
+
+
+@app.command()
+def build(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of bots.", show_default=False)],
+    again: Annotated[bool, typer.Option("--again", help="Build even what is built already.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build bots into the cache, once per source: fetch with the network, build without it.
+
+    Exit code 1 if a build failed; the log is kept and named. $CROSSTOWN_CACHE says where the cache is.
+    """
+    from referee.cli.building import build_bot
+    from referee.cli.output import print_json, print_text
+    from referee.process.phase import BuildError
+
+    rows: list[dict[str, Any]] = []
+    for folder in folders:
+        try:
+            built, fresh = build_bot(folder, again=again)
+        except BuildError as error:
+            rows.append(_failed(folder, error))
+        else:
+            rows.append(_succeeded(folder, built, fresh=fresh))
+        if not as_json:
+            print_text(rows[-1]["text"])
+    if as_json:
+        print_json({"builds": [{key: value for key, value in row.items() if key != "text"} for row in rows]})
+    if not all(row["built"] for row in rows):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command("list")
+def list_bots(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FOLDER]...", help="Where to look, at any depth; default: bots.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The bots below some folders: name, version, games, entry, and whether they can play."""
+    from referee.cli.bot_pages import find_bots, print_bots
+
+    print_bots(find_bots(folders or [Path("bots")]), as_json=as_json)
+
+
+@app.command()
+def check(
+    folder: Folder,
+    game: Annotated[
+        list[str] | None, typer.Option("--game", help="Only with this game (can be repeated).", show_default=False)
+    ] = None,
+    startup_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that the bot has to say Hello.")] = 10.0,
+    as_json: AsJson = False,
+) -> None:
+    """Drive one bot through the protocol and its rarer turns, with every game it declares.
+
+    Exit code 1 if a drill failed; the report says what to mend first.
+    """
+    from referee.cli.bot_check import check_folder
+
+    if not check_folder(folder, game, startup_s, as_json=as_json):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _succeeded(folder: Path, built: "Built", *, fresh: bool) -> dict[str, Any]:
+    from referee.cli.output import duration
+
+    took = f"built in {duration(built.fetch_s + built.build_s)}" if fresh else "built before"
+    return {
+        "folder": str(folder),
+        "built": True,
+        "fresh": fresh,
+        "source": built.source_id,
+        "fetch_s": built.fetch_s,
+        "build_s": built.build_s,
+        "toolchain": built.toolchain,
+        "artefacts": built.artefacts,
+        "log": str(built.log),
+        "text": f"{folder}: {took}{f' with {built.toolchain}' if built.toolchain else ''}; it runs from {built.folder}",
+    }
+
+
+def _failed(folder: Path, error: "Any") -> dict[str, Any]:
+    from referee.cli.output import one_line
+
+    end = "".join(f"\n    {one_line(line)}" for line in error.tail.splitlines())
+    log = f"\n  the whole log: {error.log}" if error.log else ""
+    return {
+        "folder": str(folder),
+        "built": False,
+        "problem": str(error),
+        "log": str(error.log) if error.log else None,
+        "text": f"{folder}: not built: {one_line(error)}{end}{log}",
+    }

@@ -1,0 +1,233 @@
+"""The drills: each starts a process of the bot anew, and asks one thing of it."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from crosstown_proto.v1 import referee_pb2 as pb
+
+from referee.compliance.playing import CLOCK_S, Sitting, Tally, unknown_field
+from referee.compliance.report import Failed, Outcome, Report, Row
+from referee.compliance.stage import Stage
+from referee.games.api import Game
+from referee.process.entry import Entry
+from referee.process.output import Output
+from referee.wire import encode
+
+EXIT_LIMIT_S = 5.0
+LATE_SOCKET_S = 1.0
+HUGE_BYTES = 3 << 20
+"""Below the 4 MiB that gRPC libraries take by default; no shipped game comes near."""
+ANY_GAME = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a drill that did not fail has to say."""
+
+    detail: str
+    outcome: Outcome = "passed"
+
+
+class Course:
+    """One bot on its way through the drills."""
+
+    def __init__(self, entry: Entry, startup_s: float) -> None:
+        self.entry = entry
+        self.startup_s = startup_s
+        self.output = Output()
+        """Of the process before."""
+
+    @asynccontextmanager
+    async def stage(self, *, listen_after_s: float = 0.0) -> AsyncIterator[Stage]:
+        made = Stage(self.entry, startup_s=self.startup_s, listen_after_s=listen_after_s)
+        try:
+            async with made as stage:
+                yield stage
+        finally:
+            self.output = made.output()
+
+
+async def check_bot(
+    entry: Entry, games: Sequence[Game], *, startup_s: float = 10.0, on_row: Callable[[Row], None] = lambda row: None
+) -> Report:
+    """Every drill with every game; never raises for what the bot does. `on_row` is told each row as it comes.
+
+    A bot that does not get through the handshake is not asked more.
+    """
+    course = Course(entry, startup_s)
+    rows: list[Row] = []
+    output = Output()
+
+    async def run(name: str, game: str, doing: Awaitable[Found]) -> None:
+        nonlocal output
+        began_s = time.monotonic()
+        try:
+            found = await doing
+        except Failed as failed:
+            found = Found(str(failed), "failed")
+        if not any(row.outcome == "failed" for row in rows):
+            output = course.output
+        row = Row(name, game, found.outcome, found.detail, round(time.monotonic() - began_s, 3))
+        rows.append(row)
+        on_row(row)
+
+    await run("handshake", "", handshake(course))
+    if rows[0].outcome != "failed":
+        for name, drill in DRILLS.items():
+            await run(name, "", drill(course))
+        for game in games:
+            for name, game_drill in GAME_DRILLS.items():
+                await run(name, game.id, game_drill(course, game))
+    return Report(entry.name, tuple(rows), output.stdout_text(), output.stderr_text())
+
+
+async def handshake(course: Course) -> Found:
+    """Hello in time, with the token and the protocol."""
+    async with course.stage() as stage:
+        hello = stage.hello
+        told = set(hello.games) or {ANY_GAME}
+        said = set(course.entry.manifest.games)
+        detail = f"Hello after {stage.hello_s:.2f} s, of {course.startup_s:g} s"
+        if ANY_GAME not in told and (ANY_GAME in said or not said <= told):
+            return Found(f"{detail}; but Hello.games is {sorted(told)}, and bot.toml has {sorted(said)}", "note")
+        return Found(detail)
+
+
+async def bye(course: Course) -> Found:
+    """Exit code 0 soon after Bye."""
+    async with course.stage() as stage:
+        return await _leave(stage)
+
+
+async def referee_gone(course: Course) -> Found:
+    """A bot whose referee is gone ends by itself: nobody else might end it."""
+    async with course.stage() as stage:
+        began_s = time.monotonic()
+        await stage.leave()
+        if await stage.exit_within(EXIT_LIMIT_S) is None:
+            raise Failed(f"it still runs {EXIT_LIMIT_S:g} s after the referee has gone; exit when the stream ends")
+        return Found(f"it ended after {time.monotonic() - began_s:.2f} s")
+
+
+async def late_socket(course: Course) -> Found:
+    """The referee may listen a little later than the bot starts: connecting waits."""
+    async with course.stage(listen_after_s=LATE_SOCKET_S):
+        return Found(f"it waited {LATE_SOCKET_S:g} s for the referee's socket")
+
+
+async def matches(course: Course, game: Game) -> Found:
+    """Whole matches with every number of players, on the first and the last seat, one after another on one stream."""
+    tally = Tally()
+    async with course.stage() as stage:
+        for players in game.player_counts:
+            for seat in (0, players - 1):
+                sitting = Sitting(stage, game, players, seat, players * 10 + seat, tally)
+                await sitting.start()
+                await sitting.play()
+        await _leave(stage)
+    detail = f"{2 * len(game.player_counts)} matches, {tally.summary()}"
+    if tally.late:
+        first_s, move_s = CLOCK_S
+        return Found(f"{detail}; {tally.late} answers came after {first_s:g} s (first) or {move_s:g} s", "note")
+    return Found(detail)
+
+
+async def repeated(course: Course, game: Game) -> Found:
+    """The same match in two processes: does the bot draw its luck from bot_seed alone? Worth knowing, no duty."""
+    answers = []
+    for _ in range(2):
+        tally = Tally()
+        async with course.stage() as stage:
+            sitting = Sitting(stage, game, game.player_counts[0], 0, 1, tally)
+            await sitting.start()
+            await sitting.play()
+        answers.append(tally.answers)
+    if answers[0] == answers[1]:
+        return Found(f"the same {len(answers[0])} answers in two processes on one bot_seed")
+    same = next(
+        n for n, pair in enumerate(zip(answers[0] + [b""], answers[1] + [b""], strict=False)) if len(set(pair)) > 1
+    )
+    return Found(f"answers differ from the {same + 1}. on: its matches cannot be played again exactly", "note")
+
+
+async def cancelled(course: Course, game: Game) -> Found:
+    """A match that is cancelled while the bot thinks: a late answer is dropped, and the next match is as any other."""
+    tally = Tally()
+    async with course.stage() as stage:
+        sitting = Sitting(stage, game, game.player_counts[0], 0, 2, tally)
+        await sitting.start()
+        await sitting.cancel(await sitting.ask_only())
+        await sitting.end(reason="cancelled")
+        after = Sitting(stage, game, game.player_counts[0], 0, 3, tally)
+        await after.start(owing=sitting.id)
+        await after.play()
+    return Found(f"the match after it was played, {len(tally.seconds)} decisions")
+
+
+async def huge(course: Course, game: Game) -> Found:
+    """Questions of some megabytes."""
+    tally = Tally()
+    async with course.stage() as stage:
+        sitting = Sitting(stage, game, game.player_counts[0], 0, 4, tally, padding=HUGE_BYTES, padded=2)
+        await sitting.start()
+        await sitting.play()
+    return Found(f"two questions of {HUGE_BYTES >> 20} MiB answered")
+
+
+async def unknown(course: Course, game: Game) -> Found:
+    """Fields and messages of a later protocol are ignored."""
+    tally = Tally()
+    async with course.stage() as stage:
+        await stage.send(unknown_field(16))
+        sitting = Sitting(stage, game, game.player_counts[0], 0, 5, tally, padding=16)
+        await sitting.start()
+        await stage.send(pb.RefereeMessage().SerializeToString())
+        await sitting.play()
+    return Found("unknown fields and an empty message were passed over")
+
+
+async def side_by_side(course: Course, game: Game) -> Found:
+    """If Hello says so: several matches at once on one stream."""
+    tally = Tally()
+    async with course.stage() as stage:
+        most = stage.hello.max_parallel_matches
+        if most < 2:
+            return Found("it plays one match at a time, and says so")
+        sittings = [Sitting(stage, game, game.player_counts[0], 0, 6 + number, tally) for number in range(min(most, 3))]
+        for sitting in sittings:
+            await sitting.start()
+        playing = list(sittings)
+        while playing:
+            playing = [sitting for sitting in playing if not await sitting.step()]
+        for sitting in sittings:
+            await sitting.end()
+    return Found(f"{len(sittings)} matches at once, {len(tally.seconds)} decisions")
+
+
+async def _leave(stage: Stage) -> Found:
+    began_s = time.monotonic()
+    await stage.send(encode.bye())
+    ended = await stage.exit_within(EXIT_LIMIT_S)
+    if ended is None:
+        raise Failed(f"it still runs {EXIT_LIMIT_S:g} s after Bye; close the stream and exit")
+    if ended.code != 0:
+        raise Failed(f"it ended with {ended} after Bye; expected exit code 0")
+    return Found(f"exit code 0, {time.monotonic() - began_s:.2f} s after Bye")
+
+
+DRILLS: dict[str, Callable[[Course], Awaitable[Found]]] = {
+    "bye": bye,
+    "late socket": late_socket,
+    "referee gone": referee_gone,
+}
+
+GAME_DRILLS: dict[str, Callable[[Course, Game], Awaitable[Found]]] = {
+    "matches": matches,
+    "cancelled match": cancelled,
+    "huge questions": huge,
+    "unknown fields": unknown,
+    "matches at once": side_by_side,
+    "same answers": repeated,
+}

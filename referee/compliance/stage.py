@@ -1,0 +1,179 @@
+"""A scripted referee and one process of the bot: says whatever a drill wants said, and hears what comes back."""
+
+import asyncio
+import secrets
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+from crosstown_proto.v1 import referee_pb2 as pb
+from google.protobuf.message import DecodeError
+
+from referee.compliance.report import Failed
+from referee.process.bot import BotProcess, StartError
+from referee.process.entry import Entry
+from referee.process.exit import Exit
+from referee.process.limits import ProcessLimits
+from referee.process.output import Output
+from referee.wire import encode
+from referee.wire.encode import PROTOCOL, WireLimits
+
+MAX_MESSAGE_BYTES = 1 << 20
+READY_LIMIT_S = 10.0
+LIMITS = WireLimits(MAX_MESSAGE_BYTES, 4096, 65536, int(READY_LIMIT_S * 1e6))
+
+
+class Stage:
+    """An async context manager: the bot is started on entering it, and nothing of it is left on leaving."""
+
+    def __init__(self, entry: Entry, *, startup_s: float, listen_after_s: float = 0.0) -> None:
+        """`listen_after_s`: how long the socket is not there yet when the bot already runs."""
+        self._entry = entry
+        self._startup_s = startup_s
+        self._listen_after_s = listen_after_s
+        self._heard: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._context: Any = None
+        self._server: Any = None
+        self._process: BotProcess | None = None
+        self.hello = pb.Hello()
+        self.hello_s = 0.0
+        """From the start of the process to its Hello."""
+
+    async def __aenter__(self) -> Self:
+        self._folder = Path(tempfile.mkdtemp(prefix="crosstown-"))
+        token = secrets.token_hex(16)
+        try:
+            try:
+                self._process = await BotProcess.start(
+                    self._entry,
+                    address=f"unix:{self._folder / 'referee.sock'}",
+                    token=token,
+                    limits=ProcessLimits(),
+                )
+            except StartError as error:
+                raise Failed(f"{error}; it printed: {error.output.stderr_text().strip() or 'nothing'}") from None
+            try:
+                began_s = time.monotonic()
+                await asyncio.sleep(self._listen_after_s)
+                await self._listen()
+                await self._greet(token)
+                self.hello_s = time.monotonic() - began_s - self._listen_after_s
+            except BaseException:
+                await self.__aexit__(None, None, None)
+                raise
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            await self._process.__aexit__(None, None, None)
+        await self.leave()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def send(self, message: bytes) -> None:
+        """ValueError is for us; Failed if the stream is not there any more."""
+        try:
+            await self._context.write(message)
+        except (grpc.aio.BaseError, asyncio.InvalidStateError, AttributeError):
+            raise Failed(f"the bot has ended its stream{await self._ended()}") from None
+
+    async def hear(self, limit_s: float, what: str) -> pb.BotMessage:
+        """The bot's next message. Failed if none comes in time, the stream ends or it is no message."""
+        exited = asyncio.ensure_future(self.process.wait())
+        heard = asyncio.ensure_future(self._heard.get())
+        try:
+            await asyncio.wait({exited, heard}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+            if not heard.done() and exited.done():
+                await asyncio.wait({heard}, timeout=0.2)  # what it said before its end may still be on the way
+            raw = heard.result() if heard.done() else None
+            if not heard.done() and not exited.done():
+                raise Failed(f"no {what} within {limit_s:g} s")
+        finally:
+            exited.cancel()
+            heard.cancel()
+        if raw is None:
+            raise Failed(f"the bot ended its stream instead of sending {what}{await self._ended()}")
+        try:
+            return pb.BotMessage.FromString(raw)
+        except DecodeError:
+            raise Failed(f"expected {what}, got {len(raw)} bytes that are no crosstown.v1.BotMessage") from None
+
+    def waiting(self) -> int:
+        """Messages that came and were not heard yet."""
+        return self._heard.qsize()
+
+    async def leave(self) -> None:
+        """The referee is gone, without a word."""
+        if self._server is not None:
+            await self._server.stop(grace=0)
+            self._server = None
+
+    def output(self) -> Output:
+        """What the process has printed so far; nothing if it was never started."""
+        return Output() if self._process is None else self._process.output()
+
+    @property
+    def process(self) -> BotProcess:
+        assert self._process is not None, "used before it was entered"
+        return self._process
+
+    async def exit_within(self, limit_s: float) -> Exit | None:
+        """How the bot ended; None if it has not after `limit_s`."""
+        try:
+            async with asyncio.timeout(limit_s):
+                return await self.process.wait()
+        except TimeoutError:
+            return None
+
+    async def _listen(self) -> None:
+        self._server = grpc.aio.server(
+            options=[
+                ("grpc.max_receive_message_length", 16 << 20),
+                ("grpc.max_send_message_length", -1),
+                ("grpc.http2.min_ping_interval_without_data_ms", 900),
+                ("grpc.http2.max_ping_strikes", 0),
+            ]
+        )
+        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
+        self._server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
+        )
+        self._server.add_insecure_port(f"unix:{self._folder / 'referee.sock'}")
+        await self._server.start()
+
+    async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
+        if self._context is not None:
+            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "one process, one stream for all its matches")
+        self._context = context
+        while True:
+            raw: Any = await context.read()
+            if raw is grpc.aio.EOF:
+                self._heard.put_nowait(None)
+                return
+            self._heard.put_nowait(raw)
+
+    async def _greet(self, token: str) -> None:
+        first = await self.hear(self._startup_s, "Hello")
+        if first.WhichOneof("body") != "hello":
+            raise Failed(f"the first message is {first.WhichOneof('body') or 'empty'}; expected Hello")
+        self.hello = first.hello
+        if self.hello.protocol != PROTOCOL:
+            raise Failed(f"Hello.protocol is {self.hello.protocol}; expected {PROTOCOL}")
+        if self.hello.token != token:
+            raise Failed("Hello.token is not the value of CROSSTOWN_TOKEN, unchanged")
+        await self.send(encode.welcome(LIMITS))
+
+    async def _ended(self) -> str:
+        """How the process ended, if it is about to."""
+        ended = await self.exit_within(1.0)
+        stderr = self.output().stderr_text().strip()
+        said = f"; the last it printed to stderr: {stderr.splitlines()[-1]}" if stderr else ""
+        return (f", {ended}" if ended else "") + said
