@@ -81,3 +81,29 @@ def test_the_rules_and_code_of_a_game_are_found_from_its_object() -> None:
     text = readme(GAME)
     assert text == (Path(__file__).parents[3] / "toy_game/toy_game/README.md").read_text()
     assert len(code_hash(package_of(GAME))) == 16
+
+
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [
+        ("rules.py", True),
+        ("codec.py", True),
+        ("data/box.json", True),
+        ("review.py", True),
+        ("view.py", False),
+        ("view_board.py", False),
+        ("data/view_places.json", False),
+        ("README.md", False),
+    ],
+)
+def test_the_hash_of_a_game_is_over_what_is_played_and_not_over_what_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, counts: bool
+) -> None:
+    package = tmp_path / f"hashed_{file.translate(str.maketrans('./', '__'))}"
+    (package / "data").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    (package / file).write_text("1")
+    first = code_hash(package.name)
+    (package / file).write_text("2")
+    assert (code_hash(package.name) != first) == counts
