@@ -1,9 +1,13 @@
 """All matches of a run folder: from the database where it is up to date, from the records where it is not."""
 
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
+from operator import itemgetter
 from pathlib import Path
 
-from leaderboard.records import FileStamp, MatchRow, ReadMatch, match_files, read_match
+from leaderboard.records import FileStamp, MatchRow, ReadMatch, match_id_of, read_match
 from leaderboard.store import StoreError, read_rows
 
 
@@ -31,13 +35,12 @@ def load_index(matches: Path, database: Path) -> Index:
     rows: list[MatchRow] = []
     unusable: list[ReadMatch] = []
     stale = False
-    files = match_files(matches)
-    for match_id, path in files.items():
+    for match_id, stamp in listing(matches).items():
         row = known.get(match_id)
-        if row is not None and row.stamp == _stamp(path):
+        if row is not None and row.stamp == stamp:
             rows.append(row)
             continue
-        found = read_match(path)
+        found = read_match(matches / stamp.name)
         if found.row is None:
             unusable.append(found)
         else:
@@ -47,8 +50,30 @@ def load_index(matches: Path, database: Path) -> Index:
     return Index(tuple(rows), tuple(unusable), stale or len(known) != len(rows))
 
 
-def _stamp(path: Path) -> FileStamp | None:
+def listing(matches: Path) -> dict[str, FileStamp]:
+    """The record of each match in the folder, by match id, sorted. The closed file wins over a live one beside it."""
     try:
-        return FileStamp.of(path.name, path.stat())
-    except OSError:
-        return None
+        with os.scandir(matches) as entries:
+            names = sorted(((entry.name, entry) for entry in entries), key=itemgetter(0))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    found: dict[str, FileStamp] = {}
+    for name, entry in names:  # sorted: x.jsonl comes before x.jsonl.gz, which replaces it
+        match_id = match_id_of(name)
+        if match_id:
+            try:
+                found[match_id] = FileStamp.of(name, entry.stat())
+            except OSError:  # gone since, or a broken link: reading it will tell
+                found[match_id] = FileStamp(name, -1, -1)
+    return found
+
+
+def fingerprint(records: Mapping[str, FileStamp], *more: object) -> str:
+    """Of a listing and whatever else a table is computed from: another one, if any file was added, taken or changed."""
+    digest = blake2b(repr(more).encode(), digest_size=16, person=b"crosstown-list")
+    digest.update("\n".join(_lines(records.values())).encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _lines(stamps: Iterable[FileStamp]) -> Iterable[str]:
+    return (f"{stamp.name} {stamp.size_bytes} {stamp.mtime_ns}" for stamp in stamps)

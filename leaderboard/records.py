@@ -92,16 +92,20 @@ class ReadMatch:
 
 def match_files(folder: Path) -> dict[str, Path]:
     """The record of each match in `folder`, by match id, sorted. The closed file wins over a live one beside it."""
-    found: dict[str, Path] = {}
     if not folder.is_dir():
-        return found
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
-            continue
-        for suffix in (LIVE_SUFFIX, CLOSED_SUFFIX):  # sorted: x.jsonl comes before x.jsonl.gz, which replaces it
-            if path.name.endswith(suffix):
-                found[path.name.removesuffix(suffix)] = path
-    return found
+        return {}
+    paths = sorted(folder.iterdir())  # x.jsonl comes before x.jsonl.gz, which replaces it
+    return {match_id: path for path in paths if (match_id := match_id_of(path.name))}
+
+
+def match_id_of(file_name: str) -> str:
+    """The id of the match that a file of this name is the record of; '' if it is no record's name."""
+    if file_name.startswith("."):
+        return ""
+    for suffix in (CLOSED_SUFFIX, LIVE_SUFFIX):
+        if file_name.endswith(suffix):
+            return file_name.removesuffix(suffix)
+    return ""
 
 
 def read_match(path: Path) -> ReadMatch:

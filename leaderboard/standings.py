@@ -2,16 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from leaderboard.controls import Counted
+from leaderboard.live import METHOD as LIVE_METHOD
 from leaderboard.live import rate_live
 from leaderboard.luce import Strength, strengths
-from leaderboard.official import INTERVAL_95, Official, rate_results
+from leaderboard.official import INTERVAL_95, METHOD, Official, rate_results
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.results import tally
 from leaderboard.skill import Skill
+
+CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
+LIVE_CAPTION = f"Ranked by mu - 3 sigma. {LIVE_METHOD}."
 
 ALL_POOLED = ("*", 0)
 """Stands for the game and number of players of a table over everything."""
@@ -59,7 +63,7 @@ class Standing:
     @property
     def rated(self) -> bool:
         """Whether the ratings come from matches: without one they are what everybody begins with."""
-        return self.low is not None
+        return self.live_mu is not None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: numbers as they are, faults by reason."""
@@ -107,6 +111,34 @@ def standings(
     for (game, players), pool in pools.items():
         rows += _table(game, players, pool, known, counted, rate_pool(pool))
     return rows
+
+
+def by_live_rating(table: Iterable[Standing]) -> list[Standing]:
+    """The same rows, ranked by the live rating instead, in `mu`, `sigma` and `conservative` too. The interval, the
+    cross-check and the comparison with the next row belong to the official one and are left out."""
+    pools: dict[tuple[str, int], list[Standing]] = {}
+    for row in table:
+        skill = Skill() if row.live_mu is None or row.live_sigma is None else Skill(row.live_mu, row.live_sigma)
+        pools.setdefault((row.game, row.players), []).append(
+            replace(
+                row,
+                mu=skill.mu,
+                sigma=skill.sigma,
+                conservative=skill.conservative,
+                low=None,
+                high=None,
+                better=None,
+                elo=None,
+                elo_error=None,
+            )
+        )
+    ranked: list[Standing] = []
+    for rows in pools.values():
+        rows.sort(key=lambda row: (-row.conservative, -row.mu, row.name, row.entry_id))
+        for position, row in enumerate(rows):
+            same = position > 0 and (rows[position - 1].mu, rows[position - 1].sigma) == (row.mu, row.sigma)
+            ranked.append(replace(row, rank=ranked[-1].rank if same else position + 1))
+    return ranked
 
 
 def pools_of(matches: Iterable[MatchRow], *, pooled: bool = False) -> dict[tuple[str, int], list[MatchRow]]:

@@ -1,13 +1,12 @@
 """The SQLite index of match records. Everything in it comes from the records and can be made again from them.
 
-    matches   one row per rated match            entries   one row per entry (source and options of a bot)
-    seats     one row per seat of a match        ratings   the standings as they were when the run last ended
-
-`PRAGMA user_version` is the version of this schema; a file of another version is made anew. WAL, one writer.
+The tables are in `leaderboard.schema`. `PRAGMA user_version` is the version of the schema: an older file is migrated, a
+newer or damaged one made anew. WAL, one writer, which is whoever holds the lock of the run.
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -17,57 +16,9 @@ from sqlite_utils import Database
 from sqlite_utils.db import Table
 
 from leaderboard.records import FileStamp, MatchRow, SeatRow
+from leaderboard.schema import MIGRATIONS, RATING_COLUMNS, SCHEMA, SCHEMA_VERSION
 
-SCHEMA_VERSION = 1
 BUSY_TIMEOUT_MS = 2000
-
-_SCHEMA = """
-CREATE TABLE entries (
-    entry_id TEXT PRIMARY KEY,          -- hash of the bot's source and options
-    name TEXT NOT NULL,
-    version TEXT NOT NULL
-);
-CREATE TABLE matches (
-    match_id TEXT PRIMARY KEY,
-    tournament TEXT NOT NULL,
-    place INTEGER NOT NULL,             -- index in the schedule: the order in which ratings are applied
-    block INTEGER NOT NULL,             -- matches of one block share a seed
-    game TEXT NOT NULL,
-    rules_version INTEGER NOT NULL,
-    reason TEXT NOT NULL,               -- why it ended
-    detail TEXT NOT NULL,
-    decisions INTEGER NOT NULL,
-    wall_us INTEGER NOT NULL,
-    seed TEXT NOT NULL,
-    state_hash TEXT NOT NULL,
-    created_at TEXT NOT NULL,
-    file_name TEXT NOT NULL,            -- the record in matches/
-    file_bytes INTEGER NOT NULL,
-    file_mtime_ns INTEGER NOT NULL
-);
-CREATE INDEX matches_place ON matches (place);
-CREATE TABLE seats (
-    match_id TEXT NOT NULL REFERENCES matches (match_id) ON DELETE CASCADE,
-    seat INTEGER NOT NULL,
-    entry_id TEXT NOT NULL REFERENCES entries (entry_id),
-    team INTEGER NOT NULL,
-    rank INTEGER NOT NULL,              -- 1 is the best, ties share
-    points INTEGER,                     -- the game's own; NULL where a fault ended the match
-    fault TEXT NOT NULL,                -- reason, or '' for none
-    decisions INTEGER NOT NULL,
-    total_us INTEGER NOT NULL,
-    worst_us INTEGER NOT NULL,
-    cpu_us INTEGER NOT NULL,
-    PRIMARY KEY (match_id, seat)
-) WITHOUT ROWID;
-CREATE INDEX seats_entry ON seats (entry_id);
-CREATE TABLE ratings (
-    entry_id TEXT PRIMARY KEY REFERENCES entries (entry_id),
-    mu REAL NOT NULL,
-    sigma REAL NOT NULL,
-    played INTEGER NOT NULL
-);
-"""
 
 _REFUSED = (sqlite3.Error, OverflowError, UnicodeEncodeError)
 """How a write fails; the latter two for integers of more than 64 bits and for lone surrogates."""
@@ -129,12 +80,25 @@ class Store:
             raise _store_error(self.path, error) from error
 
     def put_ratings(self, ratings: Iterable[Mapping[str, Any]]) -> None:
-        """Replace the ratings by these: entry_id, mu, sigma, played."""
+        """Replace the ratings by these, each with at least the keys of `RATING_COLUMNS` (as `Standing.to_dict`)."""
         try:
             with self._db.atomic():
                 self._db.execute("DELETE FROM ratings")
-                self._table("ratings").insert_all([dict(rating) for rating in ratings], pk="entry_id")
-        except sqlite3.Error as error:
+                self._table("ratings").insert_all(
+                    [{name: rating[name] for name in RATING_COLUMNS} for rating in ratings],
+                    pk=("game", "players", "entry_id"),
+                )
+        except _REFUSED as error:
+            raise _store_error(self.path, error) from error
+
+    def keep_snapshot(self, name: str, fingerprint: str, content: str) -> None:
+        """Keep what was computed from inputs with this fingerprint, instead of what `name` had before."""
+        try:
+            with self._db.atomic():
+                self._table("snapshots").insert(
+                    {"name": name, "fingerprint": fingerprint, "content": content}, pk="name", replace=True
+                )
+        except _REFUSED as error:
             raise _store_error(self.path, error) from error
 
     def rows(self) -> list[MatchRow]:
@@ -152,13 +116,35 @@ class Store:
 
 def read_rows(path: Path) -> list[MatchRow]:
     """All matches in the database at `path`, by place, without writing to it. StoreError if that does not work."""
+    with _reading(path) as connection:
+        return _read_rows(connection)
+
+
+def find_row(path: Path, match_id: str) -> MatchRow | None:
+    """One match in the database at `path`; None if it is not there. StoreError."""
+    with _reading(path) as connection:
+        found = _read_rows(connection, match_id)
+    return found[0] if found else None
+
+
+def read_snapshot(path: Path, name: str, fingerprint: str) -> str | None:
+    """What was kept under `name`, if it was computed from inputs with this fingerprint. StoreError."""
+    with _reading(path) as connection:
+        found = connection.execute(
+            "SELECT content FROM snapshots WHERE name = ? AND fingerprint = ?", [name, fingerprint]
+        ).fetchone()
+    return None if found is None else str(found[0])
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     uri = f"{path.resolve().as_uri()}?mode=ro"
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
         try:
-            if _version(connection) != SCHEMA_VERSION:
-                raise StoreError(f"{path} has another schema version")
-            return _read_rows(connection)
+            if (version := _version(connection)) != SCHEMA_VERSION:
+                raise StoreError(f"{path} has schema version {version}, not {SCHEMA_VERSION}")
+            yield connection
         finally:
             connection.close()
     except sqlite3.Error as error:
@@ -170,9 +156,12 @@ def _open_for_writing(path: Path) -> Database:
         db = _connect(path)
         try:
             version = _version(db.conn)
-            if version == 0:
+            if version == 0 and not db.table_names():
                 _create(db)
                 return db
+            while version in MIGRATIONS:
+                _script(db, MIGRATIONS[version], version + 1)
+                version = _version(db.conn)
             if version == SCHEMA_VERSION and db.execute("PRAGMA quick_check").fetchone()[0] == "ok":
                 return db
         except sqlite3.OperationalError:
@@ -207,7 +196,12 @@ def _connect(path: Path) -> Database:
 
 
 def _create(db: Database) -> None:
-    db.conn.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+    _script(db, SCHEMA, SCHEMA_VERSION)
+
+
+def _script(db: Database, script: str, version: int) -> None:
+    """Run it, and set the version, all or nothing."""
+    db.conn.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {version}; COMMIT;")
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -231,17 +225,22 @@ def _seat_values(match_id: str, seat: SeatRow) -> dict[str, Any]:
     return {"match_id": match_id, **values}
 
 
-def _read_rows(connection: sqlite3.Connection) -> list[MatchRow]:
+def _read_rows(connection: sqlite3.Connection, match_id: str | None = None) -> list[MatchRow]:
+    """All matches, or one."""
+    only, values_ = ("", []) if match_id is None else ("WHERE match_id = ?", [match_id])
     seats: dict[str, list[SeatRow]] = {}
-    for match_id, *values in connection.execute(
-        "SELECT match_id, seat, entry_id, name, version, team, rank, points, fault,"
-        " decisions, total_us, worst_us, cpu_us FROM seats JOIN entries USING (entry_id) ORDER BY match_id, seat"
+    for of_match, *values in connection.execute(
+        "SELECT match_id, seat, entry_id, name, version, team, rank, points, fault,"  # noqa: S608 - our names
+        f" decisions, total_us, worst_us, cpu_us, times FROM seats JOIN entries USING (entry_id) {only}"
+        " ORDER BY match_id, seat",
+        values_,
     ):
-        seats.setdefault(match_id, []).append(SeatRow(*values))
+        seats.setdefault(of_match, []).append(SeatRow(*values))
     rows: list[MatchRow] = []
     stamped = "file_name, file_bytes, file_mtime_ns"
     for *values, name, size, mtime in connection.execute(
-        f"SELECT {', '.join(_MATCH_COLUMNS)}, {stamped} FROM matches ORDER BY place, match_id"  # noqa: S608 - our names
+        f"SELECT {', '.join(_MATCH_COLUMNS)}, {stamped} FROM matches {only} ORDER BY place, match_id",  # noqa: S608
+        values_,
     ):
         fields: dict[str, Any] = dict(zip(_MATCH_COLUMNS, values, strict=True))
         seated = tuple(seats.get(fields["match_id"], ()))

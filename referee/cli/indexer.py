@@ -3,12 +3,11 @@
 import queue
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from leaderboard.index import load_index
 from leaderboard.records import MatchRow, read_match
-from leaderboard.standings import Standing
+from leaderboard.run_table import RunTable, keep_table
 from leaderboard.store import Store, StoreError
 
 BATCH_S = 0.5
@@ -44,15 +43,11 @@ class Indexer:
             self._records.put(None)
             self._thread.join()
 
-    def finish(self, ratings: Sequence[Standing]) -> str:
-        """After `close`: store the ratings. Returns what is wrong with the database, '' if nothing."""
+    def finish(self, table: RunTable) -> str:
+        """After `close`: keep the table. Returns what is wrong with the database, '' if nothing."""
         try:
             if self._store is not None and not self._problem:
-                self._store.put_ratings(
-                    {"entry_id": row.entry_id, "mu": row.mu, "sigma": row.sigma, "played": row.played}
-                    for row in ratings
-                    if row.played
-                )
+                keep_table(self._store, table)
         except StoreError as error:
             self._problem = str(error)
         if self._store is not None:

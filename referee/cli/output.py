@@ -152,34 +152,47 @@ def fault_text(faults: Mapping[str, int]) -> str:
 
 
 def print_standings(rows: Sequence["Standing"], caption: str) -> None:
-    """The leaderboard on stdout."""
+    """The leaderboard on stdout: one table per game and number of players, and what has become of entries."""
     from rich.text import Text
 
     out = console()
-    made = table(
-        [
-            ("rank", "right"),
-            ("bot", "left"),
-            ("mu", "right"),
-            ("sigma", "right"),
-            ("mu-3sigma", "right"),
-            ("played", "right"),
-            ("won", "right"),
-            ("drawn", "right"),
-            ("lost", "right"),
-            ("mean ms", "right"),
-            ("worst ms", "right"),
-            ("faults", "left"),
-        ],
-        plain=not out.is_terminal,
-    )
+    pools: dict[tuple[str, int], list[Standing]] = {}
     for row in rows:
+        pools.setdefault((row.game, row.players), []).append(row)
+    for (game, players), pool in pools.items():
+        if len(pools) > 1:
+            out.print(Text(f"{one_line(game)}, {plural(players, 'player')}"))
+        print_table(out, _standings_table(pool, plain=not out.is_terminal))
+    for name, note in dict.fromkeys((row.name, row.note) for row in rows if row.note):
+        out.print(Text(f"{one_line(name)}: {one_line(note)}"))
+    out.print(Text(caption))
+
+
+def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
+    from rich.text import Text
+
+    official = any(row.low is not None for row in rows)
+    headings = [("rank", "right"), ("bot", "left"), ("version", "left"), ("entry", "left"), ("mu", "right")]
+    headings += [("+-", "right")] if official else [("sigma", "right")]
+    headings += [("mu-3sigma", "right")]
+    headings += [("> next", "right"), ("Elo", "right"), ("live mu", "right")] if official else []
+    counts = ("played", "won", "drawn", "lost", "mean ms", "worst ms")
+    made = table([*headings, *[(name, "right") for name in counts], ("faults", "left")], plain=plain)
+    for row in rows:
+        width = (row.high - row.low) / 2 if row.high is not None and row.low is not None else row.sigma
+        cells = [f"{row.mu:.2f}", f"{width:.2f}", f"{row.conservative:.2f}"] if row.rated else ["unrated", "-", "-"]
+        if official:
+            cells += [
+                "-" if row.better is None else f"{row.better:.1%}",
+                "-" if row.elo is None or row.elo_error is None else f"{row.elo:+.0f} +-{row.elo_error:.0f}",
+                "-" if row.live_mu is None else f"{row.live_mu:.2f}",
+            ]
         made.add_row(
             str(row.rank),
             Text(one_line(row.name)),  # a name is never markup
-            f"{row.mu:.2f}",
-            f"{row.sigma:.2f}",
-            f"{row.conservative:.2f}",
+            Text(one_line(row.version)),
+            Text(one_line(row.entry_id[:8])),
+            *cells,
             str(row.played),
             str(row.won),
             str(row.drawn),
@@ -188,8 +201,7 @@ def print_standings(rows: Sequence["Standing"], caption: str) -> None:
             _milliseconds(row.worst_move_ms),
             Text(fault_text(row.faults)),
         )
-    print_table(out, made)
-    out.print(Text(caption))
+    return made
 
 
 def _milliseconds(value: float | None) -> str:

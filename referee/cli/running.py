@@ -3,14 +3,15 @@
 import shlex
 from pathlib import Path
 
-from leaderboard.index import load_index
-from leaderboard.standings import Entrant, Standing, standings
+from leaderboard.run_table import run_table
+from leaderboard.standings import CAPTION, Entrant, Standing
 from referee.cli.errors import ExitCode
 from referee.cli.indexer import Indexer
 from referee.cli.output import console, duration, one_line, plural, print_json, print_standings, print_table, print_text
 from referee.cli.output import table as new_table
 from referee.cli.progress import ProgressReport
 from referee.process.orphans import Household
+from referee.record.control import read_controls
 from referee.tournament.config import Tournament
 from referee.tournament.executor import Executor
 from referee.tournament.folder import RunFolder, choose_folder
@@ -18,8 +19,6 @@ from referee.tournament.identity import describe
 from referee.tournament.local import LocalExecutor
 from referee.tournament.runner import Summary
 from referee.tournament.session import run_session
-
-CAPTION = "Ranked by mu - 3 sigma. TrueSkill, one pass in schedule order, tau 0: provisional where many bots are close."
 
 
 def play_tournament(
@@ -47,8 +46,9 @@ def play_tournament(
         finally:
             elapsed_s = report.elapsed_s
             indexer.close()
-    table = standings(load_index(folder.matches, folder.database).rows, entrants(tournament))
-    problem = indexer.finish(table)
+    found = run_table(folder.matches, folder.database, entrants(tournament), read_controls(folder.journal))
+    problem = indexer.finish(found)
+    table = list(found.rows)
     if as_json:
         print_json(_outcome(tournament, folder, summary, table, elapsed_s, problem))
     elif not quiet:

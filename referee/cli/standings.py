@@ -20,6 +20,17 @@ COLUMNS = (
     "faults",
     "mean_move_ms",
     "worst_move_ms",
+    "game",
+    "players",
+    "low",
+    "high",
+    "better",
+    "elo",
+    "elo_error",
+    "live_mu",
+    "live_sigma",
+    "forfeited",
+    "note",
 )
 
 
@@ -31,40 +42,53 @@ def standings(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("runs"),
+    live: Annotated[bool, typer.Option("--live", help="Rank by the live table instead of the official one.")] = False,
+    pooled: Annotated[
+        bool, typer.Option("--pooled", help="Rate all games and numbers of players together, in one table.")
+    ] = False,
+    faultless: Annotated[
+        bool, typer.Option("--faultless", help="Leave out every match in which a bot faulted.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, numbers in full.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV, numbers in full.")] = False,
 ) -> None:
     """Print the leaderboard of a run."""
-    from leaderboard.index import load_index
-    from leaderboard.standings import Entrant
-    from leaderboard.standings import standings as make_table
+    from leaderboard.standings import CAPTION, LIVE_CAPTION, by_live_rating
     from referee.cli.output import print_csv, print_json, print_standings
-    from referee.cli.running import CAPTION
+    from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
     from referee.tournament.errors import UsageError
 
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", "give one of them")
     found = find_run(run, out)
-    index = load_index(found.folder.matches, found.folder.database)
-    bots = found.configuration["bots"]
-    rows = make_table(index.rows, [Entrant(bot["entry_id"], bot["name"], bot["version"]) for bot in bots])
+    made = table_of(found, pooled=pooled, faultless=faultless)
+    rows = by_live_rating(made.rows) if live else list(made.rows)
+    caption = LIVE_CAPTION if live else CAPTION
     if as_json:
         print_json(
             {
                 "run": str(found.folder.path),
                 "tournament": found.configuration["name"],
-                "game": found.configuration["game"],
-                "played": len(index.rows),
+                "game": _games(found.configuration),
+                "played": made.matches,
                 "total": found.total,
                 "standings": [row.to_dict() for row in rows],
+                "method": caption,
+                "caption": made.caption,
             }
         )
     elif as_csv:
         print_csv([_flat(row.to_dict()) for row in rows], COLUMNS)
     else:
-        state = "" if len(index.rows) == found.total else f" {len(index.rows)} of {found.total} matches so far."
-        print_standings(rows, CAPTION + state)
+        state = "" if made.matches == found.total else f" {made.matches} of {found.total} matches so far."
+        faults = " Matches with a fault are left out." if faultless else ""
+        print_standings(rows, " ".join(part for part in (caption + state + faults, made.caption) if part))
+
+
+def _games(configuration: Any) -> str:
+    games = configuration.get("games")
+    return ", ".join(dict.fromkeys(game["game"] for game in games)) if games else str(configuration["game"])
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

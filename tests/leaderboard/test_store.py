@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from leaderboard.index import load_index
-from leaderboard.store import SCHEMA_VERSION, Store, StoreError, read_rows
+from leaderboard.schema import RATING_COLUMNS, SCHEMA_VERSION
+from leaderboard.store import Store, StoreError, find_row, read_rows, read_snapshot
 
 
 def test_rows_come_back_as_they_were_put(tmp_path, make_row):
@@ -64,7 +65,7 @@ def test_an_empty_or_damaged_file_is_replaced(tmp_path, make_row, content):
     assert len(read_rows(path)) == 1
 
 
-def test_a_file_of_another_schema_version_is_replaced(tmp_path, make_row):
+def test_a_file_of_a_newer_schema_version_is_replaced(tmp_path, make_row):
     path = tmp_path / "x.db"
     with Store(path) as store:
         store.put([make_row(0, {"ann": 1, "bob": 2})])
@@ -75,6 +76,77 @@ def test_a_file_of_another_schema_version_is_replaced(tmp_path, make_row):
         read_rows(path)
     with Store(path) as store:
         assert store.rows() == []
+
+
+VERSION_1 = """
+CREATE TABLE entries (entry_id TEXT PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL);
+CREATE TABLE matches (
+    match_id TEXT PRIMARY KEY, tournament TEXT NOT NULL, place INTEGER NOT NULL, block INTEGER NOT NULL,
+    game TEXT NOT NULL, rules_version INTEGER NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL,
+    decisions INTEGER NOT NULL, wall_us INTEGER NOT NULL, seed TEXT NOT NULL, state_hash TEXT NOT NULL,
+    created_at TEXT NOT NULL, file_name TEXT NOT NULL, file_bytes INTEGER NOT NULL, file_mtime_ns INTEGER NOT NULL
+);
+CREATE INDEX matches_place ON matches (place);
+CREATE TABLE seats (
+    match_id TEXT NOT NULL REFERENCES matches (match_id) ON DELETE CASCADE, seat INTEGER NOT NULL,
+    entry_id TEXT NOT NULL REFERENCES entries (entry_id), team INTEGER NOT NULL, rank INTEGER NOT NULL,
+    points INTEGER, fault TEXT NOT NULL, decisions INTEGER NOT NULL, total_us INTEGER NOT NULL,
+    worst_us INTEGER NOT NULL, cpu_us INTEGER NOT NULL, PRIMARY KEY (match_id, seat)
+) WITHOUT ROWID;
+CREATE INDEX seats_entry ON seats (entry_id);
+CREATE TABLE ratings (
+    entry_id TEXT PRIMARY KEY REFERENCES entries (entry_id), mu REAL NOT NULL, sigma REAL NOT NULL,
+    played INTEGER NOT NULL
+);
+INSERT INTO entries VALUES ('annann', 'ann', '1'), ('bobbob', 'bob', '1');
+INSERT INTO ratings VALUES ('annann', 30.0, 2.0, 1);
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_file_of_version_1_is_migrated_and_its_rows_read_again(tmp_path, write_record):
+    record = write_record(tmp_path / "matches", 0)
+    connection = sqlite3.connect(tmp_path / "x.db")
+    connection.executescript(VERSION_1)
+    stat = record.stat()
+    values = ("m000000-00000000", "cup", 0, 0, "nim", 1, "normal", "", 1, 2000, "00", "cd", "2026", record.name)
+    marks = ",".join("?" * 16)
+    connection.execute(f"INSERT INTO matches VALUES ({marks})", (*values, stat.st_size, stat.st_mtime_ns))
+    connection.execute("INSERT INTO seats VALUES ('m000000-00000000',0,'annann',0,1,NULL,'',1,9,9,9)")
+    connection.execute("INSERT INTO seats VALUES ('m000000-00000000',1,'bobbob',1,2,NULL,'',1,9,9,9)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="schema version 1"):
+        read_rows(tmp_path / "x.db")
+    with Store(tmp_path / "x.db") as store:
+        assert [row.match_id for row in store.rows()] == ["m000000-00000000"]
+    index = load_index(tmp_path / "matches", tmp_path / "x.db")
+    assert index.stale
+    assert index.rows[0].seats[0].times != ""
+
+
+def test_one_match_is_found_by_its_id(tmp_path, make_row):
+    rows = [make_row(place, {"ann": 1, "bob": 2}) for place in range(4)]
+    with Store(tmp_path / "x.db") as store:
+        store.put(rows)
+    assert find_row(tmp_path / "x.db", rows[2].match_id) == rows[2]
+    assert find_row(tmp_path / "x.db", "m9") is None
+
+
+def test_a_snapshot_counts_only_with_its_fingerprint(tmp_path):
+    with Store(tmp_path / "x.db") as store:
+        store.keep_snapshot("table", "abc", "[1]")
+        store.keep_snapshot("table", "def", "[2]")
+    assert read_snapshot(tmp_path / "x.db", "table", "def") == "[2]"
+    assert read_snapshot(tmp_path / "x.db", "table", "abc") is None
+    assert read_snapshot(tmp_path / "x.db", "other", "def") is None
+
+
+def test_references_are_kept(tmp_path, make_row):
+    with Store(tmp_path / "x.db") as store:
+        store.put([make_row(0, {"ann": 1, "bob": 2})])
+        with pytest.raises(StoreError, match="FOREIGN KEY"):
+            store.put_ratings([dict.fromkeys(RATING_COLUMNS, 1) | {"entry_id": "nobody"}])
 
 
 def test_a_locked_database_is_an_error_and_is_not_thrown_away(tmp_path, make_row, monkeypatch):

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from leaderboard import store
-from leaderboard.standings import standings
+from leaderboard.run_table import run_table
 from leaderboard.store import read_rows
 from referee.cli import indexer
 from referee.cli.indexer import Indexer
@@ -32,7 +32,7 @@ def test_what_was_there_and_what_comes_is_indexed(make_run):
     index.close()
     rows = read_rows(folder.database)
     assert [row.place for row in rows] == list(range(8))
-    assert index.finish(standings(rows)) == ""
+    assert index.finish(run_table(folder.matches, folder.database, ())) == ""
     connection = sqlite3.connect(folder.database)
     assert connection.execute("SELECT count(*) FROM ratings").fetchone() == (2,)
     connection.close()
@@ -44,7 +44,7 @@ def test_rows_without_a_record_leave_the_database(make_run):
         index = Indexer(folder.matches, folder.database)
         index.start()
         index.close()
-        assert index.finish([]) == ""
+        assert index.finish(run_table(folder.matches, folder.database, ())) == ""
         records(folder)[0].unlink()
     assert [row.place for row in read_rows(folder.database)] == [1, 2, 3]
 
@@ -60,13 +60,13 @@ def test_a_locked_database_is_caught_up_with_when_it_is_free(make_run):
     for path in records(folder):
         index.add(path)
     index.close()
-    assert "locked" in index.finish([])
+    assert "locked" in index.finish(run_table(folder.matches, folder.database, ()))
     other.execute("ROLLBACK")
     other.close()
     again = Indexer(folder.matches, folder.database)
     again.start()
     again.close()
-    assert again.finish([]) == ""
+    assert again.finish(run_table(folder.matches, folder.database, ())) == ""
     assert len(read_rows(folder.database)) == 4
 
 
@@ -76,12 +76,12 @@ def test_a_database_that_cannot_be_made_is_told(make_run):
     index = Indexer(folder.matches, folder.database)
     index.start()
     index.close()
-    assert "crosstown.db" in index.finish([])
+    assert "crosstown.db" in index.finish(run_table(folder.matches, folder.database, ()))
 
 
 def test_an_indexer_that_was_never_started_ends(make_run):
     folder = make_run()
     index = Indexer(folder.matches, folder.database)
     index.close()
-    assert index.finish([]) == ""
+    assert index.finish(run_table(folder.matches, folder.database, ())) == ""
     assert not folder.database.exists()

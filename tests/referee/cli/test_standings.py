@@ -7,20 +7,58 @@ import os
 
 import pytest
 
+from leaderboard.store import read_rows
+from referee.tournament.lock import RunLock
+
 
 def test_the_table_for_people(make_run, crosstown):
     make_run()
     printed = crosstown("standings")
     assert printed.code == 0, printed.err
     head, first, second, caption = printed.out.splitlines()
-    assert " ".join(head.split()) == "rank bot mu sigma mu-3sigma played won drawn lost mean ms worst ms faults"
+    assert " ".join(head.split()) == (
+        "rank bot version entry mu +- mu-3sigma > next Elo live mu played won drawn lost mean ms worst ms faults"
+    )
     assert first.split()[:2] == ["1", "<ann>"]
-    assert first.split()[5:9] == ["4", "3", "0", "1"]
+    assert " 4 3 0 1 " in " ".join(first.split())
     assert first.endswith("crashed 1")
     assert second.split()[:2] == ["2", "[b]bob"]
     assert second.endswith("-")
     assert caption.startswith("Ranked by mu - 3 sigma.")
     assert "so far" not in caption
+
+
+def test_the_live_table_has_its_own_order_and_says_that_it_is_provisional(make_run, crosstown):
+    make_run()
+    printed = crosstown("standings", "--live")
+    assert "provisional" in printed.out
+    assert "Elo" not in printed.out
+
+
+def test_bots_without_a_match_are_marked_unrated_rat15(make_run, crosstown):
+    make_run(played=0)
+    rows = crosstown("standings").out.splitlines()[1:3]
+    assert all("unrated" in row for row in rows)
+
+
+def test_rebuild_makes_the_database_anew_from_the_records(make_run, crosstown):
+    folder = make_run()
+    folder.database.write_bytes(b"rubbish" * 1000)
+    before = crosstown("standings", "--json").out
+    printed = crosstown("rebuild", "--json")
+    assert printed.code == 0, printed.err
+    assert json.loads(printed.out)["matches"] == 4
+    assert len(read_rows(folder.database)) == 4
+    assert crosstown("standings", "--json").out == before
+    assert not list(folder.path.glob(".crosstown.db*"))
+
+
+def test_rebuild_does_not_get_in_a_runners_way(make_run, crosstown):
+    folder = make_run()
+    with RunLock(folder.lock):
+        printed = crosstown("rebuild")
+    assert printed.code == 3
+    assert str(os.getpid()) in printed.err
 
 
 def test_an_unfinished_run_says_so(make_run, crosstown):

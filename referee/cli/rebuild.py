@@ -1,0 +1,58 @@
+"""`crosstown rebuild`: make the database of a run anew from its records."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def rebuild(
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            help="Tournament file, run folder or name of a run; default: the most recent one.", show_default=False
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("runs"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+) -> None:
+    """Make the database of a run anew from its records. The old one is replaced only when the new one is complete."""
+    from leaderboard.index import load_index
+    from leaderboard.run_table import keep_table
+    from leaderboard.store import Store
+    from referee.cli.output import one_line, plural, print_json, print_text
+    from referee.cli.run_tables import table_of
+    from referee.cli.runs import find_run
+    from referee.tournament.lock import RunLock
+
+    found = find_run(run, out)
+    folder = found.folder
+    fresh = folder.database.with_name(f".{folder.database.name}.new")
+    with RunLock(folder.lock):
+        _remove(fresh)
+        try:
+            index = load_index(folder.matches, fresh)
+            with Store(fresh) as store:
+                store.put(index.rows)
+                keep_table(store, table_of(found, database=fresh))
+            _remove(folder.database)
+            fresh.replace(folder.database)
+        finally:
+            _remove(fresh)
+    if as_json:
+        print_json(
+            {
+                "database": str(folder.database),
+                "matches": len(index.rows),
+                "unusable": [{"file": item.path.name, "why": item.problem} for item in index.unusable],
+            }
+        )
+        return
+    print_text(f"{folder.database}: {plural(len(index.rows), 'match')} from the records in {folder.matches}")
+    for item in index.unusable:
+        print_text(one_line(f"not counted: {item.path.name}: {item.status}: {item.problem}"))
+
+
+def _remove(database: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        database.with_name(database.name + suffix).unlink(missing_ok=True)

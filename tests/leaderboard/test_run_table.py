@@ -1,0 +1,147 @@
+"""The standings of a run folder: the same with and without the database, and kept until anything changes."""
+
+import os
+
+import pytest
+
+from leaderboard.index import load_index
+from leaderboard.run_table import keep_table, run_table
+from leaderboard.standings import CAPTION, Entrant, by_live_rating, standings
+from leaderboard.store import Store
+from referee.record.control import Control
+
+ENTRANTS = (Entrant("annann", "ann", "1"), Entrant("bobbob", "bob", "1"))
+
+
+@pytest.fixture
+def run_folder(tmp_path, write_record):
+    for place in range(6):
+        write_record(tmp_path / "matches", place, (1, 2) if place % 3 else (2, 1))
+    return tmp_path
+
+
+def table(folder, *controls, missed=(), **options):
+    return run_table(folder / "matches", folder / "x.db", ENTRANTS, controls, missed, **options)
+
+
+def keep(folder):
+    with Store(folder / "x.db") as store:
+        store.put(load_index(folder / "matches", folder / "x.db").rows)
+        keep_table(store, table(folder))
+
+
+def test_a_kept_table_is_the_computed_one(run_folder):
+    computed = table(run_folder)
+    assert not computed.kept
+    keep(run_folder)
+    kept = table(run_folder)
+    assert kept.kept
+    assert (kept.rows, kept.matches, kept.caption) == (computed.rows, computed.matches, computed.caption)
+
+
+@pytest.mark.parametrize("change", ["add", "remove", "touch", "control", "void"])
+def test_anything_that_changes_is_seen(run_folder, write_record, change):
+    keep(run_folder)
+    some = run_folder / "matches" / "m000002-00000000.jsonl.gz"
+    controls = ()
+    if change == "add":
+        write_record(run_folder / "matches", 6)
+    elif change == "remove":
+        some.unlink()
+    elif change == "touch":
+        os.utime(some, ns=(1, 1))
+    elif change == "void":
+        some.unlink()
+        write_record(run_folder / "matches", 2, status="void", reason="start_failed")
+    else:
+        controls = (Control("annulled", 0, match_id="m000002-00000000"),)
+    made = table(run_folder, *controls)
+    assert not made.kept
+    assert made.matches == {"add": 7, "touch": 6}.get(change, 5)
+
+
+def test_annulled_matches_and_entries_do_not_count_and_the_table_says_so(run_folder):
+    made = table(run_folder, Control("annulled", 0, match_id="m000002-00000000"))
+    assert [row.played for row in made.rows] == [5, 5]
+    assert "1 annulled" in made.caption
+    made = table(run_folder, Control("disabled", 3, entry_id="bobbob", choice="annul"))
+    assert [row.played for row in made.rows] == [0, 0]
+    assert {row.name: row.note for row in made.rows} == {"ann": "", "bob": "disabled: all its matches are annulled"}
+
+
+def test_a_withdrawn_entry_that_keeps_its_matches_keeps_its_rating(run_folder):
+    before = {row.name: row.mu for row in table(run_folder).rows}
+    made = table(run_folder, Control("withdrawn", 3, entry_id="bobbob", choice="keep"))
+    assert {row.name: row.mu for row in made.rows} == before
+    assert [row.note for row in made.rows if row.name == "bob"] == ["withdrawn: its matches count"]
+
+
+def test_missed_matches_are_lost_but_never_rated(run_folder):
+    before = {row.name: (row.mu, row.lost) for row in table(run_folder).rows}
+    control = Control("withdrawn", 6, entry_id="bobbob", choice="losses")
+    made = table(run_folder, control, missed=[("annann", "bobbob"), ("bobbob", "annann")])
+    after = {row.name: (row.mu, row.lost) for row in made.rows}
+    assert after["bob"] == (before["bob"][0], before["bob"][1] + 2)
+    assert after["ann"] == before["ann"]
+    assert "scored as lost, and not rated" in made.caption
+
+
+def test_a_rejudged_match_has_the_new_ranking(run_folder):
+    made = table(run_folder, Control("rejudged", 0, match_id="m000001-00000000", ranking=(2, 1)))
+    assert {row.name: row.won for row in made.rows} == {"ann": 3, "bob": 3}
+    assert "1 judged again" in made.caption
+
+
+def test_faultless_leaves_out_what_a_fault_decided(run_folder, write_record):
+    write_record(run_folder / "matches", 6, (1, 2), reason="crashed")
+    assert table(run_folder).matches == 7
+    assert table(run_folder, faultless=True).matches == 6
+
+
+def test_games_and_player_counts_are_rated_apart_unless_asked(make_row):
+    from dataclasses import replace
+
+    rows = [make_row(0, {"a": 1, "b": 2}), replace(make_row(1, {"a": 2, "b": 1}), game="go")]
+    rows.append(make_row(2, {"a": 1, "b": 2, "c": 3}))
+    assert [(row.game, row.players, row.name) for row in standings(rows)] == [
+        ("go", 2, "B"),
+        ("go", 2, "A"),
+        ("nim", 2, "A"),
+        ("nim", 2, "B"),
+        ("nim", 3, "A"),
+        ("nim", 3, "B"),
+        ("nim", 3, "C"),
+    ]
+    assert [(row.game, row.played) for row in standings(rows, pooled=True)] == [("*", 3), ("*", 3), ("*", 1)]
+
+
+def test_the_method_stands_by_the_numbers():
+    assert "expectation propagation" in CAPTION
+    assert "mu - 3 sigma" in CAPTION
+
+
+def test_the_live_order_is_by_the_live_numbers(make_row):
+    rows = [make_row(place, {"a": 1 + place % 2, "b": 2 - place % 2, "c": 3}) for place in range(9)]
+    live = by_live_rating(standings(rows, [Entrant("d", "D", "1")]))
+    assert [row.rank for row in live] == [1, 2, 3, 4]
+    assert [row.mu for row in live[:3]] == [row.live_mu for row in live[:3]]
+    assert live == sorted(live, key=lambda row: -row.conservative)
+    assert (live[3].name, live[3].mu) == ("D", 25)
+
+
+@pytest.mark.parametrize("kind", ["none", "empty", "void", "unfinished"])
+def test_a_run_without_a_rated_match_has_its_entrants_unrated(tmp_path, write_record, kind):
+    (tmp_path / "matches").mkdir()
+    if kind == "void":
+        write_record(tmp_path / "matches", 0, status="void", reason="start_failed")
+    if kind == "unfinished":
+        write_record(tmp_path / "matches", 0, status=None)
+    made = table(tmp_path)
+    assert [(row.name, row.played, row.rated, row.rank) for row in made.rows] == [
+        ("ann", 0, False, 1),
+        ("bob", 0, False, 1),
+    ]
+
+
+def test_nobody_and_nothing_is_an_empty_table(tmp_path):
+    assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).rows == ()
