@@ -1,7 +1,8 @@
 """League: tables are sampled without end, until `blocks` blocks are played or the table is known to a precision.
 
-The next table goes to whoever has played least and waited longest; the other seats to those that have played least,
-of these to whom the table has met least. So matches per bot never differ by more than one block, and nobody starves.
+The next table goes to whoever has played least and waited longest; the other seats to those that have played least, of
+these to those that have played this game with this number of seats least, and then to those whom the table has met
+least. So matches per bot never differ by more than one block, and nobody starves.
 With `close`, of those who are not more than a tenth ahead in matches the nearest in points are seated, so that matches
 go where the order is unclear. Games and numbers of seats take turns.
 
@@ -127,7 +128,7 @@ def _table(
         if field.settings["close"]:
             table.append(_nearest(others, table, forms, meetings, luck))
         else:
-            table.append(min(others, key=lambda bot: (forms[bot].planned, meetings[bot], *need(bot)[1:])))
+            table.append(min(others, key=lambda bot: (*need(bot)[:2], meetings[bot], *need(bot)[2:])))
     return tuple(table)
 
 
