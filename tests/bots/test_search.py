@@ -281,6 +281,21 @@ def test_it_leaves_a_bank_alone_and_makes_a_total_last(
     assert parts("clock").time_for(turn, share=0.4) == pytest.approx(expected_s)
 
 
+def test_no_step_is_begun_that_would_not_be_over_in_time(
+    parts: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now_s)
+
+    def step(progress: float) -> None:
+        nonlocal now_s
+        assert progress == pytest.approx(now_s / 0.4)
+        now_s += 0.15
+
+    parts("clock").Pace().run(step, 0.0, 0.4)
+    assert now_s == pytest.approx(0.3)
+
+
 def test_after_a_hiccup_it_searches_again(parts: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
     pace = parts("clock").Pace()
     now_s, step_s = 0.0, 5.0
