@@ -7,13 +7,15 @@ from typing import Any
 from referee.match.effort import Effort, measure_effort, state_below
 from referee.match.reasons import EndReason
 from referee.match.seat import SeatEnd, SeatListener, Wants
-from referee.match.spec import Limits
 from referee.process.bot import BotProcess, Exit
 from referee.process.output import Output
 from referee.wire import Session, StreamEnd, encode
+from referee.wire.encode import WireLimits
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close."""
+
+ANY_GAME = "*"
 
 DISMISSED_S = 0.25
 """What a bot that has left a match gets to read why."""
@@ -32,10 +34,11 @@ _SENTENCES = {
 class LiveBot:
     """One process, one session; a `Seat` in one match after another."""
 
-    def __init__(self, process: BotProcess, session: Session, limits: Limits) -> None:
+    def __init__(self, process: BotProcess, session: Session, told: WireLimits) -> None:
         self.process = process
         self.session = session
-        self.limits = limits
+        self.told = told
+        """What Welcome said."""
         hello = session.hello
         self.wants = Wants(
             text=hello.wants_text,
@@ -47,6 +50,7 @@ class LiveBot:
         """Where it has played: (tournament, game, block)."""
         self.end: SeatEnd | None = None
         self.send = session.send
+        self.freeze, self.thaw = process.freeze, process.thaw
         self.cpu_ns = process.cpu_ns
         self._listener: SeatListener | None = None
         self._watching = asyncio.get_running_loop().create_task(self._watch())
@@ -56,9 +60,9 @@ class LiveBot:
         return self.session.ended.done() or self.process.exited is not None
 
     def plays(self, game: str) -> bool:
-        """Whether the bot says that it can; one that names no games plays any."""
+        """Whether the bot says that it can; one that names no games, or "*", plays any."""
         games = self.session.hello.games
-        return not games or game in games
+        return not games or ANY_GAME in games or game in games
 
     def listen(self, listener: SeatListener | None) -> None:
         self._listener = listener
@@ -113,6 +117,10 @@ def exit_end(how: Exit) -> SeatEnd:
         evidence["exit_code"] = how.code
     if how.signal is not None:
         evidence["exit_signal"] = how.signal
+    if how.peak_memory_bytes is not None:
+        evidence["peak_memory_bytes"] = how.peak_memory_bytes
+    if how.out_of_memory:
+        return SeatEnd(EndReason.OUT_OF_MEMORY, f"the process ended during the match: {how}", evidence)
     return SeatEnd(EndReason.CRASHED, f"the process ended during the match: {how}", evidence)
 
 

@@ -76,6 +76,9 @@ class Panel:
         self._trouble: Exception | None = None
         self._starting = False
         self._over = False
+        self._ponder = spec.ponder
+        self.capped = False
+        """Whether the match has taken its time."""
 
     async def start(self, messages: Sequence[bytes]) -> None:
         """Send each seat its MatchStart and wait for all Ready. Whoever is late has a start_failed fault."""
@@ -107,7 +110,7 @@ class Panel:
         questions = [self._open(self.seats[decision.seat], decision.kind) for decision in decisions]
         self._waiting_for = {question.seat for question in questions if question.open}
         for seat in self.seats:
-            if seat.wants.updates and seat.number not in self._waiting_for:
+            if seat.wants.updates and seat.number not in self._waiting_for and self._ponder:
                 self._send_update(seat)
         sent()
         await self._sleep(decided)
@@ -115,6 +118,12 @@ class Panel:
             if question.open:
                 self._cancel(question)
         return questions
+
+    def cap(self) -> None:
+        """The match has taken its time: nobody is waited for any more."""
+        self.capped = True
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
 
     def drop_answer(self, question: Question) -> None:
         """An answer that was good when it came means nothing any more, because others left."""
@@ -125,13 +134,15 @@ class Panel:
         """MatchEnd, once per seat. `message` makes it from the encoded events the seat has not seen."""
         if not seat.told:
             seat.told = True
+            if not self._ponder:
+                seat.bot.thaw()
             if seat.question is not None and seat.question.open:
                 self._cancel(seat.question)
             seat.bot.send(message(self._unseen(seat)))
             seat.bot.listen(None)
 
     def forgive(self) -> None:
-        """What seats did wrong after the last answer of the game came too late to matter."""
+        """What seats did wrong after the last answer that counts came too late to matter."""
         for seat in self.fresh:
             seat.fault = None
         self.fresh = []
@@ -319,6 +330,8 @@ class Panel:
             text=text,
         )
         clock = self._clock
+        if not self._ponder:
+            seat.bot.thaw()
         question.lag_before_ns = clock.lag_ns()
         question.sent_ns = sent_ns = clock.now_ns()
         seat.bot.send(data)
@@ -349,6 +362,8 @@ class Panel:
 
     def _answered(self, seat: SeatPlay) -> None:
         self._waiting_for.discard(seat.number)
+        if not self._ponder and seat.fault is None:
+            seat.bot.freeze()
         wake = self._wake
         if wake is not None and not wake.done() and (not self._waiting_for or (self._starting and self._decided())):
             wake.set_result(None)
@@ -356,7 +371,7 @@ class Panel:
     async def _sleep(self, decided: Callable[[], bool]) -> None:
         """Until nobody is waited for, or `decided` holds after a fault. Raises what went wrong on our side."""
         self._decided = decided
-        if self._trouble is None and self._waiting_for and not (self.fresh and decided()):
+        if self._trouble is None and self._waiting_for and not self.capped and not (self.fresh and decided()):
             self._wake = asyncio.get_running_loop().create_future()
             try:
                 await self._wake

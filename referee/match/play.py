@@ -60,6 +60,7 @@ class Match:
         self._unrecorded: list[Question | ChanceOutcome] = []
         self._teams = tuple(game.teams(len(bots), spec.options))
         self._state = game.new_initial_state(len(bots), spec.options)
+        self._clock = clock
         self._panel = Panel(spec, game, self._state, bots, self._events, clock, record.dropped)
 
     @property
@@ -82,7 +83,7 @@ class Match:
         """
         try:
             await self._panel.start([self._match_start(seat) for seat in self._panel.seats])
-            outcome = await self._play_on()
+            outcome = await self._play_within_cap()
             self._write_lines()
         except asyncio.CancelledError:
             with suppress(RecordError):
@@ -105,6 +106,16 @@ class Match:
                 output = await seat.bot.last_output()
                 seat.fault, seat.struck = _with_output(seat.fault, output), _with_output(seat.struck, output)
 
+    async def _play_within_cap(self) -> Outcome:
+        cap_s = self._spec.limits.match_s
+        if not cap_s:
+            return await self._play_on()
+        timer = self._clock.call_at(self._clock.now_ns() + round(cap_s * 1e9), self._panel.cap)
+        try:
+            return await self._play_on()
+        finally:
+            timer.cancel()
+
     async def _play_on(self) -> Outcome:
         state, panel = self._state, self._panel
         while True:
@@ -113,6 +124,8 @@ class Match:
             decisions = state.decisions()
             if decisions:
                 questions = await panel.ask(decisions, decided=self._faults_decide, sent=self._write_lines)
+                if panel.capped:
+                    return (self._settle(()) if panel.fresh else None) or self._adjudicate()
                 if any(question.action is None for question in questions):
                     if panel.fresh and (ended := self._settle(questions)):
                         return ended
@@ -228,6 +241,14 @@ class Match:
             state_hash(state),
             faults[0].seat if len(faults) == 1 else None,
         )
+
+    def _adjudicate(self) -> Outcome:
+        """The match took too long: all that are in it share the first rank."""
+        left = [seat.left for seat in self._panel.seats]
+        decisions = sum(seat.decisions for seat in self._panel.seats)
+        detail = f"the match took longer than its cap of {self._spec.limits.match_s:g} s, after {decisions} decisions"
+        ranking = final_ranking([1] * len(left), self._teams, left)
+        return Outcome(EndReason.ADJUDICATED, detail, ranking, state_hash=state_hash(self._state))
 
     def _faults_decide(self) -> bool:
         """Whether the match is over once the faults of this moment are settled."""

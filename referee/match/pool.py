@@ -22,6 +22,8 @@ FAULTED_BYE_S = 0.25
 """What a faulted one gets to read MatchEnd: it may be spinning on a core that the next match needs."""
 
 _TERM_S = 0.25
+_SHOWN_GAMES = 20
+_SHOWN_CHARACTERS = 500
 
 Block = tuple[str, str, int]
 """(tournament, game, block): matches of one block share their luck, so no process may know two of them."""
@@ -56,21 +58,26 @@ class Pool:
         self._tokens: dict[LiveBot, str] = {}
         self._stopping: set[asyncio.Task[object]] = set()
 
-    async def acquire(self, entry_id: str, limits: Limits, game: str, block: Block) -> LiveBot:
-        """A process of this entry that has not played in `block`: an idle one, or a new one. BotStartError."""
+    async def acquire(self, entry_id: str, limits: Limits, game: str, block: Block, *, ponder: bool = True) -> LiveBot:
+        """A process of this entry that has not played in `block`: an idle one, or a new one. BotStartError.
+
+        It plays no other match at the same time, however many it offers to in Hello.
+        """
+        told = _wire_limits(limits, ponder)
         for bot in reversed(self._idle):
-            if bot.process.entry.id == entry_id and bot.limits == limits and block not in bot.blocks:
+            if bot.process.entry.id == entry_id and bot.told == told and block not in bot.blocks:
                 self._idle.remove(bot)
                 if bot.ending:
                     self._retire(bot, FAULTED_BYE_S)
-                    return await self.acquire(entry_id, limits, game, block)
+                    return await self.acquire(entry_id, limits, game, block, ponder=ponder)
                 break
         else:
-            bot = await self._start(entry_id, limits)
+            bot = await self._start(entry_id, limits, told)
         if not bot.plays(game):
             self._retire(bot, FAULTED_BYE_S)
+            games = ", ".join(bot.session.hello.games[:_SHOWN_GAMES])[:_SHOWN_CHARACTERS]
             raise BotStartError(
-                f"the bot says in Hello that it plays {', '.join(bot.session.hello.games)}; this match is {game}",
+                f"the bot says in Hello that it plays {games}; this match is {game}",
                 output_evidence(bot.process.output()),
             )
         bot.blocks.add(block)
@@ -93,13 +100,13 @@ class Pool:
         while self._stopping:
             await asyncio.wait(self._stopping)
 
-    async def _start(self, entry_id: str, limits: Limits) -> LiveBot:
+    async def _start(self, entry_id: str, limits: Limits, told: WireLimits) -> LiveBot:
         entry = self._entries.get(entry_id)
         if entry is None:
             raise BotStartError(f"no entry with the id {entry_id} is known to this table", {})
         async with self._starting:
             token = secrets.token_hex(16)
-            expected = self._server.expect(token, _wire_limits(limits))
+            expected = self._server.expect(token, told)
             try:
                 process = await BotProcess.start(
                     entry,
@@ -121,7 +128,7 @@ class Pool:
                 expected.cancel()
                 self._spawn(process.stop(0))
                 raise
-        bot = LiveBot(process, session, limits)
+        bot = LiveBot(process, session, told)
         self._tokens[bot] = token
         return bot
 
@@ -154,7 +161,11 @@ class Pool:
         task.add_done_callback(self._stopping.discard)
 
 
-def _wire_limits(limits: Limits) -> WireLimits:
+def _wire_limits(limits: Limits, ponder: bool) -> WireLimits:
     return WireLimits(
-        limits.max_message_bytes, limits.max_note_bytes, limits.max_output_bytes, int(limits.ready_s * 1e6)
+        limits.max_message_bytes,
+        limits.max_note_bytes,
+        limits.max_output_bytes,
+        int(limits.ready_s * 1e6),
+        frozen_off_turn=not ponder,
     )

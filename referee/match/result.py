@@ -16,8 +16,9 @@ class Fault:
     """What a seat did wrong. `detail` is one sentence; `evidence` goes into the record's footer.
 
     Keys of `evidence`, each only where it applies: decision (number), kind, message (base64, its beginning),
-    message_bytes, board (text), legal_count, legal (text, the first ones), limit_us, wall_us, cpu_us, lag_us,
-    process_state, exit_code, exit_signal, stdout, stderr (their ends), output_dropped_bytes.
+    message_bytes, board (text), legal_count, legal (text, the first ones), limit_us, wall_us, cpu_us, lag_us (not
+    charged), referee_late_us, bot_waited_us (for a processor), bank_us, total_us (left of them), process_state,
+    exit_code, exit_signal, peak_memory_bytes, stdout, stderr (their ends), output_dropped_bytes, strikes (used so far).
     """
 
     seat: int

@@ -53,6 +53,12 @@ class Seat(Protocol):
     def send(self, data: bytes) -> None:
         """A message to the bot. Never blocks, never raises."""
 
+    def freeze(self) -> None:
+        """Stop the bot where it is. Harmless when it is stopped or gone."""
+
+    def thaw(self) -> None:
+        """Let it run again; it does when this returns."""
+
     def cpu_ns(self) -> int | None:
         """CPU time the bot has used, None if that cannot be told."""
 

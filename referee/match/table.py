@@ -125,8 +125,10 @@ class Table:
         """Per seat its bot, or the fault that it did not come. Bots start side by side."""
         block = (spec.tournament, spec.game, spec.block)
         tasks = [
-            asyncio.ensure_future(self._pool.acquire(seat.entry_id, spec.limits, spec.game, block))
-            for seat in spec.seats
+            asyncio.ensure_future(
+                self._pool.acquire(seat.entry_id, spec.limits_of(number), spec.game, block, ponder=spec.ponder)
+            )
+            for number, seat in enumerate(spec.seats)
         ]
         bots: list[LiveBot | None] = []
         faults: list[Fault | None] = []

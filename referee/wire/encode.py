@@ -17,6 +17,7 @@ class WireLimits:
     max_note_bytes: int
     max_output_bytes: int
     ready_us: int
+    frozen_off_turn: bool = False
 
 
 def welcome(limits: WireLimits) -> bytes:
@@ -28,6 +29,7 @@ def welcome(limits: WireLimits) -> bytes:
                 max_note_bytes=limits.max_note_bytes,
                 max_output_bytes=limits.max_output_bytes,
                 ready_us=limits.ready_us,
+                frozen_off_turn=limits.frozen_off_turn,
             ),
         )
     ).SerializeToString()

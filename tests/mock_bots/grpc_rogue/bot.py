@@ -31,6 +31,9 @@ def hello():
         "wrong_protocol": {"protocol": 7},
         "wrong_token": {"token": "not the token"},
         "wrong_game": {"games": ["chess", "go"]},
+        "any_game": {"games": ["chess", "*"]},
+        "many_games": {"games": [f"game_{number}" * 10 for number in range(10_000)]},
+        "plays_thousands": {"max_parallel_matches": 2**32 - 1},
     }
     return bot_message(hello=pb.Hello(**{**fields, **changes.get(DEED, {})}))
 

@@ -96,6 +96,8 @@ class FakeSeat:
         self.dismissed = False
         self.cpu = 0
         self.waited = 0
+        self.frozen = False
+        self.freezes = 0
         self.state = "S"
         self.output: Mapping[str, Any] = {"stderr": f"last words of {number}"}
         self.listener: SeatListener | None = None
@@ -106,12 +108,20 @@ class FakeSeat:
 
     def send(self, data: bytes) -> None:
         message = pb.RefereeMessage.FromString(data)
+        assert not self.frozen, "a frozen bot cannot read"
         self.sent.append(message)
         loop = asyncio.get_running_loop()
         if message.HasField("match_start") and self.auto_ready:
             loop.call_soon(self.say, pb.BotMessage(ready=pb.Ready(match=message.match_start.match)))
         elif message.HasField("decide") and self.auto is not None:
             loop.call_soon(self.move, self.auto(message.decide))
+
+    def freeze(self) -> None:
+        self.frozen = True
+        self.freezes += 1
+
+    def thaw(self) -> None:
+        self.frozen = False
 
     def cpu_ns(self) -> int | None:
         return self.cpu
@@ -194,6 +204,7 @@ class FakeTable:
         limits: Limits,
         clocks: Sequence[Mapping[str, float]],
         faults: Faults,
+        ponder: bool,
         **options: Any,
     ) -> None:
         self.clock = FakeClock()
@@ -208,6 +219,7 @@ class FakeTable:
             seed=SEED,
             limits=limits,
             faults=faults,
+            ponder=ponder,
         )
         self.seats = [FakeSeat(self.clock, seat, wants) for seat in range(players)]
         self.record = RecordWriter(folder, fake_header(self.spec, self.game))
@@ -273,10 +285,11 @@ def sit(tmp_path: Path) -> Callable[..., FakeTable]:
         limits: Limits | None = None,
         clocks: Sequence[Mapping[str, float]] = (),
         faults: Faults | None = None,
+        ponder: bool = True,
         **options: Any,
     ) -> FakeTable:
         return FakeTable(
-            tmp_path, players, wants or Wants(), game, limits or Limits(), clocks, faults or Faults(), **options
+            tmp_path, players, wants or Wants(), game, limits or Limits(), clocks, faults or Faults(), ponder, **options
         )
 
     return build

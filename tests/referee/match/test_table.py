@@ -40,7 +40,14 @@ class Hall:
         self.entries[entry.id] = entry
         return entry.id
 
-    def spec(self, *entry_ids: str, limits: Limits = PATIENT, block: int | None = None, **options: Any) -> MatchSpec:
+    def spec(
+        self,
+        *entry_ids: str,
+        limits: Limits = PATIENT,
+        block: int | None = None,
+        ponder: bool = True,
+        **options: Any,
+    ) -> MatchSpec:
         self.number += 1
         game = get_game("toy")
         return MatchSpec(
@@ -53,6 +60,7 @@ class Hall:
             tournament="hall",
             place=self.number,
             block=self.number if block is None else block,
+            ponder=ponder,
         )
 
     async def play(self, *entry_ids: str, **more: Any) -> tuple[MatchResult, Record]:
@@ -86,6 +94,19 @@ async def test_two_honest_bots_play_to_the_end(hall: Hall) -> None:
     assert sorted(result.ranking) in ([1, 1], [1, 2])
     assert result.decisions == sum(isinstance(line, Answer) for line in record.lines)
     assert record.complete
+
+
+async def test_bots_that_are_stopped_off_turn_play_on(hall: Hall) -> None:
+    result, record = await hall.play(hall.entry(), hall.entry(), ponder=False)
+    assert (result.reason, result.faults) == (R.NORMAL, (None, None))
+    assert record.header.policy == {"ponder": False}
+
+
+@pytest.mark.parametrize("deed", ["any_game", "many_games", "plays_thousands"])
+async def test_what_a_bot_offers_in_hello_is_taken_with_care(hall: Hall, deed: str) -> None:
+    result, _ = await hall.play(hall.entry(deed), hall.entry())
+    assert len(result.detail) < 1000
+    assert result.reason is (R.START_FAILED if deed == "many_games" else R.NORMAL)
 
 
 async def test_the_processor_time_of_bots_is_measured(hall: Hall) -> None:

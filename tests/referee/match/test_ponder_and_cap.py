@@ -1,0 +1,68 @@
+"""Bots that must not think off turn, and matches that must not take longer than their cap."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from referee.match import EndReason, Limits
+from referee.match.seat import Wants
+
+Sit = Callable[..., Any]
+
+
+async def test_a_bot_runs_only_while_it_is_asked(sit: Sit) -> None:
+    """TIM-21, TIM-24, PRC-16"""
+    table = sit(ponder=False)
+    await table.start()
+    for _ in range(9):
+        asked = {seat.number for seat in table.open()}
+        assert [seat.frozen for seat in table.seats] == [seat.number not in asked for seat in table.seats]
+        table.open()[0].move(0)
+        await table.clock.turn(0)
+
+
+async def test_a_frozen_bot_is_sent_nothing_it_could_not_read(sit: Sit) -> None:
+    table = sit(3, wants=Wants(updates=True), ponder=False)
+    await table.start()
+    for _ in range(60):
+        for seat in table.open():
+            seat.move(0)
+        await table.clock.turn(0)
+    assert (await table.outcome()).reason is EndReason.NORMAL
+    assert all("update" not in seat.kinds for seat in table.seats)
+    assert [seat.frozen for seat in table.seats] == [False] * 3
+
+
+async def test_nobody_is_frozen_where_bots_may_ponder(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    await table.play_to("turn")
+    assert [seat.freezes for seat in table.seats] == [0, 0]
+
+
+@pytest.mark.parametrize("ponder", [True, False])
+async def test_a_match_that_takes_too_long_is_adjudicated(sit: Sit, ponder: bool) -> None:
+    """RES-16, CON-6, INF-3: a reason of its own, and the moves so far are kept."""
+    table = sit(3, limits=Limits(match_s=10, move_s=4), ponder=ponder)
+    await table.start()
+    for _ in range(3):
+        mover = await table.play_to("turn")
+        await table.clock.turn(3)
+        mover.move(0)
+        await table.clock.turn(0)
+    await table.clock.turn(3)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status, outcome.ranking) == (EndReason.ADJUDICATED, "rated", (1, 1, 1))
+    assert "longer than its cap of 10 s, after 6 decisions" in outcome.detail
+    assert table.match.faults == (None,) * 3
+    assert table.clock.waiting == []
+
+
+async def test_who_has_left_before_the_cap_is_behind(sit: Sit) -> None:
+    table = sit(3, limits=Limits(match_s=10, move_s=20))
+    await table.start()
+    await table.play_to("turn", 1)
+    table.seats[0].resign()
+    await table.clock.turn(11)
+    assert (await table.outcome()).ranking == (3, 1, 1)
