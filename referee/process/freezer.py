@@ -2,8 +2,8 @@
 
 import signal
 
-from referee.process.guardian import send
 from referee.process.meter import Meter
+from referee.process.processes import send
 
 _MOST_PASSES = 20
 

@@ -8,152 +8,87 @@ tree under it is always the whole of it. When the referee says so, dies, or the 
 From the referee: `t` asks the bot to end, `k` or end of file ends all. To the referee, one line each:
 `started PID`, `failed ERRNO STEP`, `exit CODE CPU_US PEAK OOM`, `signal NUMBER CPU_US PEAK OOM`, `fault TEXT`;
 PEAK in bytes, OOM 0 or 1. End of file means that nothing is left.
+
+Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom (files of
+counters; cpu as FILE:NANOSECONDS_PER_UNIT), thaw (FILE:WORD), sandbox (the program is bubblewrap), seccomp (hex),
+users (FIRST:COUNT to choose from), stage (a path to bring along); rlimit, cgroup and stage may be repeated.
 """
 
 # Imports decide start time and memory. `signal` alone costs 5 ms (it builds enums), so its C core is used here, and
 # pathlib and contextlib are left out for the same reason.
-# ruff: noqa: PTH106, PTH123, PTH208, SIM105, S606
+# ruff: noqa: SIM105
 import _signal as signal  # type: ignore[import-not-found]
-import ctypes
 import os
 import select
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+from referee.process.child import Settings, become
+from referee.process.holdings import choose_user, claim, counter, remove_groups, remove_scratch, thaw
+from referee.process.inside import Inside
+from referee.process.processes import become_subreaper, descendants, send, stop_then_kill
 
 CONTROL = 0
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
-_PR_SET_NO_NEW_PRIVS = 38
 _IGNORED = ("INT", "TERM", "HUP", "QUIT", "TSTP", "TTIN", "TTOU", "USR1", "USR2", "ALRM", "PIPE")
 _LONGEST_PAUSE_S = 0.1
-_MOST_PASSES = 50
-
-
-def prctl(option: int, value: int) -> None:
-    """One process attribute. Raises OSError."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
-        raise OSError(ctypes.get_errno(), "prctl")
-
-
-def become_subreaper() -> None:
-    """From now on orphaned descendants become children of this process. Raises OSError."""
-    prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def processes() -> dict[int, tuple[int, int, int]]:
-    """Every process that /proc shows: (parent, group, session). What moves meanwhile may be missing."""
-    found = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                file = os.open(f"/proc/{name}/stat", os.O_RDONLY)
-            except OSError:
-                continue
-            try:
-                # "pid (command) state parent group session ...": the command may hold spaces and brackets.
-                words = os.read(file, 1024).rpartition(b")")[2].split()
-                found[int(name)] = (int(words[1]), int(words[2]), int(words[3]))
-            except (OSError, IndexError, ValueError):
-                continue
-            finally:
-                os.close(file)
-    return found
-
-
-def children(parent: int) -> list[int]:
-    """Of one process, zombies too."""
-    return [pid for pid, place in processes().items() if place[0] == parent]
-
-
-def targets(pids: "Iterable[int]", seen: dict[int, tuple[int, int, int]]) -> set[int]:
-    """What to signal to reach `pids`: themselves and, negative, their groups.
-
-    A group is signalled as one, so that a process which forks and exits without end cannot slip from id to id.
-    A bot lives in sessions of its own, so whatever is in one of our session is somebody else's group.
-    """
-    mine = os.getsid(0)
-    groups = {-seen[pid][1] for pid in pids if seen[pid][2] != mine and seen[pid][1] > 1}
-    return groups.union(pids)
-
-
-def descendants(spare: "Container[int]" = ()) -> set[int]:
-    """Targets for all that is below this process, without the children in `spare` and what is below these."""
-    seen = processes()
-    below: dict[int, list[int]] = {}
-    for pid, place in seen.items():
-        below.setdefault(place[0], []).append(pid)
-    found: set[int] = set()
-    waiting = [pid for pid in below.get(os.getpid(), ()) if pid not in spare]
-    while waiting:
-        pid = waiting.pop()
-        if pid not in found:
-            found.add(pid)
-            waiting.extend(below.get(pid, ()))
-    return targets(found, seen)
-
-
-def send(target: int, number: int) -> None:
-    """A signal to a process, or with a negative number to a group, that may be gone."""
-    try:
-        os.kill(target, number)
-    except OSError:
-        pass
-
-
-def stop_then_kill(find: "Callable[[], set[int]]") -> set[int]:
-    """Kills the targets that `find` finds, and returns them; they may be dying still.
-
-    All are stopped before any is killed, and looked for again until no new one turns up: what is stopped cannot
-    fork, so a fork bomb cannot outrun this.
-    """
-    stopped: set[int] = set()
-    for _ in range(_MOST_PASSES):
-        fresh = find() - stopped
-        if not fresh:
-            break
-        for target in fresh:
-            send(target, signal.SIGSTOP)
-        stopped |= fresh
-    for target in stopped:
-        send(target, signal.SIGKILL)
-    return stopped
+_LOOK_MS = 1
 
 
 class Guardian:
-    """The bot `pid`, and what has been reported of it."""
+    """The bot, and what has been reported of it."""
 
-    def __init__(self, pid: int, born: int, wake: int, linger_s: float) -> None:
-        self.pid = pid
-        self.born = born
+    def __init__(self, settings: Settings, wake: int) -> None:
+        self.settings = settings
         self.wake = wake
-        self.linger_s = linger_s
-        self.exited = False
+        self.child = 0
+        """What we have started: the bot, or the sandbox around it."""
+        self.inside: Inside | None = None
+        self.bot = 0
+        self.started = self.exited = False
+        self.ended: int | None = None
+        self.cpu_us = self.peak_bytes = 0
 
-    def watch(self) -> None:
+    def start(self, argv: list[str]) -> int:
+        """Forks the bot. Returns a pipe that ends on exec, or first holds what went wrong."""
+        uid = choose_user(self.settings["users"][0]) if "users" in self.settings else None
+        born, unborn = os.pipe()
+        pipes = (0, 0)
+        if "sandbox" in self.settings:
+            (info, tells_info), (status, tells_status) = os.pipe(), os.pipe()
+            pipes = (tells_info, tells_status)
+            self.inside = Inside(info, status)
+        pid = os.fork()
+        if pid == 0:
+            become(argv, self.settings, uid, pipes, unborn)
+        self.child = self.bot = pid
+        for file in (unborn, *filter(None, pipes)):
+            os.close(file)
+        return born
+
+    def watch(self, born: int) -> None:
         """Returns when it is time to end everything."""
         poller = select.poll()
-        for file in (CONTROL, self.born, self.wake):
+        for file in (CONTROL, born, self.wake):
             poller.register(file, select.POLLIN)
         referee = _watch_parent()
         if referee is not None:
             poller.register(referee, select.POLLIN)
         until: float | None = None
-        asked = False
+        asked = executed = False
         while True:
             left_ms = None if until is None else max(0, int((until - time.monotonic()) * 1000))
+            if executed and not self.started and not self.exited:
+                left_ms = _LOOK_MS
             ready = dict(poller.poll(left_ms))
-            if self.born in ready:
-                problem = os.read(self.born, 64)
+            if born in ready:
+                problem = os.read(born, 64)
                 if problem:
                     report(b"failed " + problem)
                     self.exited = True
                     return
-                report(b"started %d" % self.pid)
-                poller.unregister(self.born)
+                executed = True
+                poller.unregister(born)
+            if executed and not self.started:
+                self.see_start()
             if self.wake in ready:
                 _drain(self.wake)
             if CONTROL in ready:
@@ -163,15 +98,30 @@ class Guardian:
                 if not self.exited:
                     asked = True
                     # The group, so that a wrapper script's real bot hears it too; continued, as a frozen bot cannot.
-                    send(-self.pid, signal.SIGTERM)
-                    send(-self.pid, signal.SIGCONT)
+                    send(-self.group, signal.SIGTERM)
+                    send(-self.group, signal.SIGCONT)
             if (referee is not None and referee in ready) or not self.reap():
                 return
             # Once asked, whatever of the bot is still saving has the time that the referee gives.
             if self.exited and not asked:
-                until = until or time.monotonic() + self.linger_s
+                until = until or time.monotonic() + int(self.settings["linger_ms"][0]) / 1000
                 if time.monotonic() >= until:
                     return
+
+    @property
+    def group(self) -> int:
+        """The bot's process group, as we see it."""
+        return self.inside.init or self.child if self.inside else self.child
+
+    def see_start(self) -> None:
+        """Reports the start once the bot's program runs: with a sandbox around it, that takes a little longer."""
+        if self.inside is not None:
+            bot = self.inside.find_bot()
+            if bot is None:
+                return
+            self.bot = bot
+        self.started = True
+        report(b"started %d" % self.bot)
 
     def reap(self) -> bool:
         """Collects the dead, reports the bot's own end. Returns whether any child is left, alive or stopped."""
@@ -179,21 +129,51 @@ class Guardian:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
+                self.report_end(last=True)
                 return False
             if pid == 0:
+                self.report_end(last=False)
                 return True
-            if pid == self.pid and not self.exited:
-                self.exited = True
-                code = os.waitstatus_to_exitcode(status)
-                cpu_us = int((usage.ru_utime + usage.ru_stime) * 1_000_000)
-                word, number = (b"exit", code) if code >= 0 else (b"signal", -code)
-                report(b"%s %d %d %d 0" % (word, number, cpu_us, usage.ru_maxrss * 1024))
+            if pid == self.child:
+                self.ended = os.waitstatus_to_exitcode(status)
+            if not self.exited and (pid == self.child or (self.inside is not None and pid == self.inside.init)):
+                self.cpu_us += int((usage.ru_utime + usage.ru_stime) * 1_000_000)
+                self.peak_bytes = max(self.peak_bytes, usage.ru_maxrss * 1024)
+                if self.inside is not None and pid == self.inside.init:
+                    self.inside.init_gone = True
+
+    def report_end(self, *, last: bool) -> None:
+        """Once: of the bot, or when the sandbox around it is gone as well, which holds the usage of what was in it."""
+        if self.exited or self.ended is None:
+            return
+        code = self.ended
+        if self.inside is not None:
+            if self.inside.init and not self.inside.init_gone and not last:
+                return
+            if not self.started:
+                if not self.inside.executed():
+                    self.exited = True
+                    report(b"failed 0 sandbox")
+                    return
+                report(b"started %d" % (self.inside.init or self.child))
+                self.started = True
+            if code > 128:  # how a sandbox passes on that its program was killed
+                code = 128 - code
+        self.exited = True
+        cpu_us = counter(self.settings, "cpu") // 1000 or self.cpu_us
+        peak_bytes = counter(self.settings, "peak") or self.peak_bytes
+        word, number = (b"exit", code) if code >= 0 else (b"signal", -code)
+        report(b"%s %d %d %d %d" % (word, number, cpu_us, peak_bytes, code != 0 and counter(self.settings, "oom") > 0))
 
     def end_all(self) -> None:
         """Returns when no descendant is left: as a subreaper, this process then has no child."""
         pause_s = 0.001
+        if self.inside is not None:
+            self.inside.kill()
         while self.reap():
             stop_then_kill(descendants)
+            for pair in self.settings.get("thaw", ()):
+                thaw(pair)
             if select.select([self.wake], [], [], pause_s)[0]:
                 _drain(self.wake)
             else:
@@ -224,75 +204,13 @@ def _watch_parent() -> int | None:
         return None
 
 
-def start(argv: list[str], cwd: str, rlimits: list[tuple[int, int]]) -> tuple[int, int]:
-    """Forks the bot. Returns its pid and a pipe that ends on exec, or first holds what went wrong."""
-    guardian = os.getpid()
-    born, unborn = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        step = "session"
-        try:
-            os.setsid()
-            for number in signal.valid_signals():
-                if number not in (signal.SIGKILL, signal.SIGSTOP):
-                    signal.signal(number, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_SETMASK, ())
-            step = "limits"
-            # Without new privileges nothing the bot starts can be beyond our reach.
-            prctl(_PR_SET_NO_NEW_PRIVS, 1)
-            prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != guardian:
-                os._exit(127)
-            _limit(rlimits)
-            step = "folder"
-            os.chdir(cwd)
-            null = os.open(os.devnull, os.O_RDONLY)
-            os.dup2(null, 0)
-            os.close(null)
-            step = "exec"
-            os.execv(argv[0], argv)
-        except (OSError, ValueError) as error:
-            os.write(unborn, b"%d %s" % (getattr(error, "errno", None) or 22, step.encode()))
-        finally:
-            os._exit(127)
-    os.close(unborn)
-    return pid, born
-
-
-def _limit(rlimits: list[tuple[int, int]]) -> None:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for number, value in rlimits:
-        hard = resource.getrlimit(number)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(number, (value, value))
-    try:
-        # When memory runs out, the kernel shall take a bot rather than the referee.
-        with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("500")
-    except OSError:
-        pass
-
-
-def remove_scratch(folder: str) -> None:
-    """The bot's private folder, which it usually leaves empty."""
-    try:
-        os.rmdir(folder)
-    except FileNotFoundError:
-        pass
-    except OSError:
-        import shutil  # as slow to import as all the rest of this program
-
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def main(words: list[str]) -> None:
-    """`words` as in the module's docstring; keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE, repeated)."""
+    """`words` as in the module's docstring."""
     separator = words.index("--")
-    settings = [word.partition("=")[::2] for word in words[:separator]]
-    single = dict(settings)
-    rlimits = [value.partition(":")[::2] for key, value in settings if key == "rlimit"]
+    settings: Settings = {}
+    for word in words[:separator]:
+        key, _, value = word.partition("=")
+        settings.setdefault(key, []).append(value)
     for name in _IGNORED:
         signal.signal(getattr(signal, "SIG" + name), signal.SIG_IGN)
     wake, waker = os.pipe()
@@ -301,15 +219,18 @@ def main(words: list[str]) -> None:
     signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     become_subreaper()
-    pid, born = start(words[separator + 1 :], single["cwd"], [(int(name), int(value)) for name, value in rlimits])
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    guardian = Guardian(pid, born, wake, int(single["linger_ms"]) / 1000)
+    groups, scratch = settings.get("cgroup", []), settings["scratch"][0]
+    claim([scratch, *groups])
+    guardian = Guardian(settings, wake)
     try:
-        guardian.watch()
+        born = guardian.start(words[separator + 1 :])
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        guardian.watch(born)
     except Exception as error:  # a mistake in here must not cost the clean-up; the referee hears of it
         report(b"fault " + repr(error).encode("ascii", "backslashreplace"))
     guardian.end_all()
-    remove_scratch(single["scratch"])
+    remove_groups(groups)
+    remove_scratch(scratch)
     os._exit(0)  # nothing is left to tidy up, and the referee waits

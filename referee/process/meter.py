@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from referee.process.guardian import processes
+from referee.process.processes import processes
 
 MOST_TASKS = 64
 """So many threads are asked for their delay, the oldest of each process first: a bot with more costs no more."""

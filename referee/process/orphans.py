@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable, Collection
 from functools import partial
 
-from referee.process.guardian import become_subreaper, children, descendants, prctl, processes, stop_then_kill, targets
+from referee.process.child import PR_SET_PDEATHSIG, prctl
+from referee.process.processes import become_subreaper, children, descendants, processes, stop_then_kill, targets
 
 _PAUSE_S = 0.002
-_PR_SET_PDEATHSIG = 1
 
 
 def wake_when_parent_dies() -> None:
     """Even if somebody has stopped it, this process then goes on, and can see that it is alone. Raises OSError."""
-    prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
+    prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
 def sweep_orphans(keep: Collection[int], *, timeout_s: float = 2.0) -> int:

@@ -12,8 +12,8 @@ import pytest
 
 from referee.process.bot import BotProcess
 from referee.process.entry import Entry, load_entry
-from referee.process.guardian import children
 from referee.process.limits import ProcessLimits
+from referee.process.processes import children
 
 Start = Any
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from referee.process.entry import load_entry
-from referee.process.guardian import children
 from referee.process.limits import ProcessLimits
+from referee.process.processes import children
 
 Start = Any
 Until = Any

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from referee.process import guardian
+from referee.process import processes
 from referee.process.limits import ProcessLimits
 
 Start = Any
@@ -74,8 +74,8 @@ def test_all_are_stopped_before_any_is_killed_and_looked_for_until_none_is_new(m
     """A bomb that grew between two looks: what is stopped cannot fork."""
     sent: list[tuple[int, int]] = []
     looks = iter([{11, 12}, {11, 12, 13}, {11, 12, 13, -14}, {11, 12, 13, -14}])
-    monkeypatch.setattr(guardian, "send", lambda target, number: sent.append((target, number)))
-    assert guardian.stop_then_kill(lambda: next(looks)) == {11, 12, 13, -14}
+    monkeypatch.setattr(processes, "send", lambda target, number: sent.append((target, number)))
+    assert processes.stop_then_kill(lambda: next(looks)) == {11, 12, 13, -14}
     stops, kills = sent[:4], sent[4:]
     assert {target for target, _ in stops} == {target for target, _ in kills} == {11, 12, 13, -14}
     assert {number for _, number in stops} == {signal.SIGSTOP}
@@ -85,4 +85,4 @@ def test_all_are_stopped_before_any_is_killed_and_looked_for_until_none_is_new(m
 def test_a_group_is_signalled_only_when_it_cannot_be_ours_or_a_strangers() -> None:
     mine = os.getsid(0)
     seen = {21: (1, 20, 20), 22: (1, 20, 20), 23: (1, 5, mine), 24: (1, 0, 0)}
-    assert guardian.targets([21, 22, 23, 24], seen) == {21, 22, 23, 24, -20}
+    assert processes.targets([21, 22, 23, 24], seen) == {21, 22, 23, 24, -20}

@@ -10,7 +10,7 @@ import pytest
 
 from referee.process import meter
 from referee.process.entry import load_entry
-from referee.process.guardian import children
+from referee.process.processes import children
 
 Start = Any
 

@@ -1,0 +1,98 @@
+"""What a guardian holds for its bot and gives back at the end: a user, control groups, the private folder."""
+
+# Part of the guardian: few and cheap imports.
+# ruff: noqa: PTH106, PTH123, SIM105
+import os
+import time
+
+from referee.process.child import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MOST_TRIES = 50
+
+
+def choose_user(span: str) -> int:
+    """A user id that no other bot on this machine has, as long as this process lives. OSError if there is none."""
+    import _socket
+
+    first, _, count = span.partition(":")
+    for number in range(int(count)):
+        uid = int(first) + (os.getpid() + number) % int(count)
+        claim = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
+        try:
+            claim.bind(b"\0crosstown-bot-user-%d" % uid)
+        except OSError:
+            claim.close()
+            continue
+        claim.detach()  # open until the end
+        return uid
+    raise OSError(11, "all users for bots are taken")
+
+
+def thaw(pair: str) -> None:
+    """FILE:WORD, of a group that may be gone or never was frozen."""
+    path, _, word = pair.rpartition(":")
+    try:
+        with open(path, "w") as file:
+            file.write(word)
+    except OSError:
+        pass
+
+
+def counter(settings: Settings, key: str) -> int:
+    """The number that a file of the group holds, in the units it is asked for; 0 if unknown."""
+    for place in settings.get(key, ()):
+        path, unit = place, 1
+        if key == "cpu":
+            path, _, factor = place.rpartition(":")
+            unit = int(factor)
+        try:
+            with open(path) as file:
+                text = file.read()
+        except OSError:
+            continue
+        for line in text.splitlines():
+            name, _, value = line.rpartition(" ")
+            if name in ("", "oom_kill", "usage_usec") and value.isdigit():
+                return int(value) * unit
+    return 0
+
+
+def remove_scratch(folder: str) -> None:
+    """The bot's private folder, which it usually leaves empty."""
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        import shutil  # as slow to import as all the rest of this program
+
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_groups(folders: "Iterable[str]") -> None:
+    """Empty by now, though the kernel may need a moment to notice."""
+    for folder in folders:
+        for _ in range(_MOST_TRIES):
+            try:
+                os.rmdir(folder)
+            except FileNotFoundError:
+                break
+            except OSError:
+                time.sleep(0.002)
+            else:
+                break
+
+
+def claim(folders: "Iterable[str]") -> None:
+    """As long as this process lives, these folders are in use: whoever sweeps leaves them alone."""
+    import fcntl
+
+    for folder in folders:
+        try:
+            fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            pass

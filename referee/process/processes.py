@@ -1,0 +1,99 @@
+"""The processes of this machine as /proc shows them: who is below whom, and how to end all of that."""
+
+# Part of the guardian: few and cheap imports.
+# ruff: noqa: PTH208, SIM105
+import _signal as signal  # type: ignore[import-not-found]
+import os
+
+from referee.process.child import prctl
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable
+
+_PR_SET_CHILD_SUBREAPER = 36
+_MOST_PASSES = 50
+
+
+def become_subreaper() -> None:
+    """From now on orphaned descendants become children of this process. Raises OSError."""
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def processes() -> dict[int, tuple[int, int, int]]:
+    """Every process that /proc shows: (parent, group, session). What moves meanwhile may be missing."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                file = os.open(f"/proc/{name}/stat", os.O_RDONLY)
+            except OSError:
+                continue
+            try:
+                # "pid (command) state parent group session ...": the command may hold spaces and brackets.
+                words = os.read(file, 1024).rpartition(b")")[2].split()
+                found[int(name)] = (int(words[1]), int(words[2]), int(words[3]))
+            except (OSError, IndexError, ValueError):
+                continue
+            finally:
+                os.close(file)
+    return found
+
+
+def children(parent: int) -> list[int]:
+    """Of one process, zombies too."""
+    return [pid for pid, place in processes().items() if place[0] == parent]
+
+
+def targets(pids: "Iterable[int]", seen: dict[int, tuple[int, int, int]]) -> set[int]:
+    """What to signal to reach `pids`: themselves and, negative, their groups.
+
+    A group is signalled as one, so that a process which forks and exits without end cannot slip from id to id.
+    A bot lives in sessions of its own, so whatever is in one of our session is somebody else's group.
+    """
+    mine = os.getsid(0)
+    groups = {-seen[pid][1] for pid in pids if seen[pid][2] != mine and seen[pid][1] > 1}
+    return groups.union(pids)
+
+
+def descendants(spare: "Container[int]" = ()) -> set[int]:
+    """Targets for all that is below this process, without the children in `spare` and what is below these."""
+    seen = processes()
+    below: dict[int, list[int]] = {}
+    for pid, place in seen.items():
+        below.setdefault(place[0], []).append(pid)
+    found: set[int] = set()
+    waiting = [pid for pid in below.get(os.getpid(), ()) if pid not in spare]
+    while waiting:
+        pid = waiting.pop()
+        if pid not in found:
+            found.add(pid)
+            waiting.extend(below.get(pid, ()))
+    return targets(found, seen)
+
+
+def send(target: int, number: int) -> None:
+    """A signal to a process, or with a negative number to a group, that may be gone."""
+    try:
+        os.kill(target, number)
+    except OSError:
+        pass
+
+
+def stop_then_kill(find: "Callable[[], set[int]]") -> set[int]:
+    """Kills the targets that `find` finds, and returns them; they may be dying still.
+
+    All are stopped before any is killed, and looked for again until no new one turns up: what is stopped cannot
+    fork, so a fork bomb cannot outrun this.
+    """
+    stopped: set[int] = set()
+    for _ in range(_MOST_PASSES):
+        fresh = find() - stopped
+        if not fresh:
+            break
+        for target in fresh:
+            send(target, signal.SIGSTOP)
+        stopped |= fresh
+    for target in stopped:
+        send(target, signal.SIGKILL)
+    return stopped
