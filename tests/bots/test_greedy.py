@@ -1,0 +1,175 @@
+"""What greedy believes about the games, checked against the rules and against counting things out."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+from crosstown_greedy import POLICIES, best, king_of_new_york_dice, shibuya
+from crosstown_greedy.king_of_new_york_board import Board
+from crosstown_greedy.manhattan_traffiq import fits
+from crosstown_greedy.manhattan_traffiq_city import read_city
+from crosstown_greedy.ticket_to_ride_plan import network_of, plan_of
+
+from referee.games.api import resolve_options
+from referee.games.keyed import random_outcome
+from referee.games.manhattan_traffiq.actions import Attach
+from referee.games.manhattan_traffiq.streets import streets_through
+from referee.games.registry import get_game
+
+Nodes = Callable[..., Iterator[tuple[Any, int]]]
+
+
+@pytest.fixture
+def nodes() -> Nodes:
+    """Decisions of matches in which greedy and chance take turns; (state, seat), the state must not be changed."""
+
+    def visited(game_id: str, players: int = 2, matches: int = 1) -> Iterator[tuple[Any, int]]:
+        game, rng = get_game(game_id), Random(matches)
+        options = resolve_options(game_id, game.options, {})
+        for _ in range(matches):
+            state = game.new_initial_state(players, options)
+            while not state.is_terminal():
+                chosen = {}
+                for seat in [decision.seat for decision in state.decisions()]:
+                    yield state, seat
+                    legal = state.legal_actions(seat)
+                    worths = POLICIES[game_id].worths(state.observation(seat), legal, seat)
+                    chosen[seat] = legal[best(worths, rng)] if rng.random() < 0.7 else rng.choice(legal)
+                if chosen:
+                    state.apply(chosen)
+                else:
+                    state.apply_chance(random_outcome(state.chance_outcomes(), rng))
+
+    return visited
+
+
+@pytest.mark.parametrize("game_id", sorted(POLICIES))
+def test_every_action_gets_a_worth_and_the_outlook_is_per_seat(nodes: Nodes, game_id: str) -> None:
+    for players in get_game(game_id).player_counts:
+        for state, seat in nodes(game_id, players):
+            legal = state.legal_actions(seat)
+            assert len(POLICIES[game_id].worths(state.observation(seat), legal, seat)) == len(legal)
+            assert len(POLICIES[game_id].outlook(state)) == players
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_shibuya_a_place_is_worth_the_outlook_it_leads_to(nodes: Nodes, players: int) -> None:
+    found = 0
+    for state, seat in nodes("shibuya", players):
+        legal = state.legal_actions(seat)
+        if legal[0].KIND == "place":
+            worths = shibuya.worths(state.observation(seat), legal, seat)
+            other = (seat + 1) % players
+            in_goal = shibuya.GOAL_WORTH * (state.returns()[seat] - state.returns()[other])
+            for action, worth in list(zip(legal, worths, strict=True))[::7]:
+                after = state.clone()
+                after.apply({seat: action})
+                made = shibuya.outlook(after)
+                assert worth == made[seat] - made[other] - in_goal
+                found += 1
+    assert found > 50
+
+
+@pytest.mark.parametrize("players", [2, 5])
+def test_king_of_new_york_the_average_of_a_roll_is_that_of_all_its_results(nodes: Nodes, players: int) -> None:
+    found = deadly = 0
+    for state, seat in nodes("king_of_new_york", players, matches=3):
+        actions = [action for action in state.legal_actions(seat) if action.KIND == "reroll" and sum(action.counts) < 4]
+        if not actions:
+            continue
+        seen = state.observation(seat)
+        roll = king_of_new_york_dice.Roll(Board(seen, seat))
+        dice = seen.turn_state.dice
+        for action in actions[::5]:
+            kept = [count - again for count, again in zip(dice, action.counts, strict=True)]
+            results = []
+            for faces in product(range(6), repeat=sum(action.counts)):
+                results.append(roll.worth([count + faces.count(face) for face, count in enumerate(kept)]))
+            deadly += king_of_new_york_dice.DEATH in results
+            assert roll.expected(dice, action.counts) == pytest.approx(sum(results) / len(results))
+            found += 1
+    assert found > 50
+    assert deadly
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_manhattan_traffiq_streets_are_those_of_the_rules(nodes: Nodes, players: int) -> None:
+    for state, seat in list(nodes("manhattan_traffiq", players))[::5]:
+        city = read_city(state.observation(seat), seat)
+        for x, y in city.tiles_around():
+            vertex = state.tables.index(x, y)
+            rules = [street.vertices for street in streets_through(state.city, vertex, colour_ends=False)]
+            expected = [sorted(state.tables.xy[place] for place in street) for street in rules]
+            assert [sorted(street) for street in city.streets((x, y))] == expected
+
+
+def test_manhattan_traffiq_tiles_fit_where_the_rules_let_them(nodes: Nodes) -> None:
+    for state, seat in nodes("manhattan_traffiq"):
+        city = read_city(state.observation(seat), seat)
+        attached = {
+            (action.x, action.y, action.face) for action in state.legal_actions(seat) if action.KIND == "attach"
+        }
+        for x, y, face in attached:
+            assert fits(face, city.demands((x, y)))
+            after = city.with_tile((x, y), face)
+            fresh = state.clone()
+            fresh.apply({seat: Attach(face, x, y)})
+            again = read_city(fresh.observation(seat), seat)
+            assert (after.faces, after.eastward, after.northward) == (again.faces, again.eastward, again.northward)
+            break
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_ticket_to_ride_plans_complete_tickets_with_routes_that_can_be_claimed(nodes: Nodes, players: int) -> None:
+    completed = 0
+    for state, seat in nodes("ticket_to_ride_new_york", players, matches=2):
+        seen = state.observation(seat)
+        network = network_of(seen.box, seen.owner, seat, players, seen.taxis[seat])
+        plan = plan_of(network, seen.tickets)
+        assert set(plan) <= set(state.available[seat])
+        assert len(set(plan)) == len(plan)
+        assert network.length_of(plan) <= state.taxis[seat]
+        for ticket in seen.tickets:
+            completed += network.joined(ticket, plan) and not network.joined(ticket, ())
+    assert completed > 20
+
+
+PLAY = """
+import json, sys
+from random import Random
+from crosstown_greedy import POLICIES, best
+from referee.games.api import resolve_options
+from referee.games.keyed import random_outcome
+from referee.games.registry import get_game
+taken = []
+for game_id in sorted(POLICIES):
+    game, rng = get_game(game_id), Random(3)
+    state = game.new_initial_state(2, resolve_options(game_id, game.options, {}))
+    while not state.is_terminal():
+        chosen = {}
+        for seat in [decision.seat for decision in state.decisions()]:
+            legal = state.legal_actions(seat)
+            chosen[seat] = legal[best(POLICIES[game_id].worths(state.observation(seat), legal, seat), rng)]
+        taken += map(game.format_action, chosen.values())
+        if chosen:
+            state.apply(chosen)
+        else:
+            state.apply_chance(random_outcome(state.chance_outcomes(), rng))
+print(json.dumps(taken))
+"""
+
+
+def test_answers_do_not_hang_on_the_order_of_sets() -> None:
+    taken = []
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        done = subprocess.run([sys.executable, "-c", PLAY], env=environment, capture_output=True, check=True, text=True)
+        taken.append(json.loads(done.stdout))
+    assert taken[0] == taken[1]
+    assert len(taken[0]) > 200
