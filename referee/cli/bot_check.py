@@ -16,7 +16,7 @@ from referee.tournament.errors import UsageError
 _SHOWN_OUTPUT_LINES = 20
 
 
-def check_folder(folder: Path, only: Sequence[str] | None, startup_s: float, *, as_json: bool) -> bool:
+def check_folder(folder: Path, only: Sequence[str] | None, startup_s: float, *, fail_fast: bool, as_json: bool) -> bool:
     """Whether every drill passed. A bot that is not built yet is built first."""
     entry = _entry(folder)
     games = _games(entry, only)
@@ -28,7 +28,8 @@ def check_folder(folder: Path, only: Sequence[str] | None, startup_s: float, *, 
 
     if not as_json:
         print_text(f"{one_line(entry.name)} {one_line(entry.manifest.version)}, entry {entry.id}")
-    report = asyncio.run(check_bot(entry, games, startup_s=startup_s, on_row=(lambda row: None) if as_json else show))
+    on_row = (lambda row: None) if as_json else show
+    report = asyncio.run(check_bot(entry, games, startup_s=startup_s, fail_fast=fail_fast, on_row=on_row))
     if as_json:
         print_json(report.to_dict())
     else:

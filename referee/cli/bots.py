@@ -84,6 +84,7 @@ def check(
         list[str] | None, typer.Option("--game", help="Only with this game (can be repeated).", show_default=False)
     ] = None,
     startup_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that the bot has to say Hello.")] = 10.0,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="End with the first drill that fails.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Drive one bot through the protocol and its rarer turns, with every game it declares.
@@ -92,7 +93,7 @@ def check(
     """
     from referee.cli.bot_check import check_folder
 
-    if not check_folder(folder, game, startup_s, as_json=as_json):
+    if not check_folder(folder, game, startup_s, fail_fast=fail_fast, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from crosstown_proto.v1 import referee_pb2 as pb
 
@@ -50,36 +51,42 @@ class Course:
 
 
 async def check_bot(
-    entry: Entry, games: Sequence[Game], *, startup_s: float = 10.0, on_row: Callable[[Row], None] = lambda row: None
+    entry: Entry,
+    games: Sequence[Game],
+    *,
+    startup_s: float = 10.0,
+    fail_fast: bool = False,
+    on_row: Callable[[Row], None] = lambda row: None,
 ) -> Report:
     """Every drill with every game; never raises for what the bot does. `on_row` is told each row as it comes.
 
-    A bot that does not get through the handshake is not asked more.
+    A bot that does not get through the handshake is not asked more; with `fail_fast`, neither one that fails later.
     """
     course = Course(entry, startup_s)
     rows: list[Row] = []
     output = Output()
 
-    async def run(name: str, game: str, doing: Awaitable[Found]) -> None:
+    async def run(name: str, game: str, drill: Callable[[], Awaitable[Found]]) -> None:
         nonlocal output
+        failed_before = any(row.outcome == "failed" for row in rows)
+        if failed_before and (fail_fast or rows[0].outcome == "failed"):
+            return
         began_s = time.monotonic()
         try:
-            found = await doing
+            found = await drill()
         except Failed as failed:
             found = Found(str(failed), "failed")
-        if not any(row.outcome == "failed" for row in rows):
+        if not failed_before:
             output = course.output
         row = Row(name, game, found.outcome, found.detail, round(time.monotonic() - began_s, 3))
         rows.append(row)
         on_row(row)
 
-    await run("handshake", "", handshake(course))
-    if rows[0].outcome != "failed":
-        for name, drill in DRILLS.items():
-            await run(name, "", drill(course))
-        for game in games:
-            for name, game_drill in GAME_DRILLS.items():
-                await run(name, game.id, game_drill(course, game))
+    for name, drill in DRILLS.items():
+        await run(name, "", partial(drill, course))
+    for game in games:
+        for name, game_drill in GAME_DRILLS.items():
+            await run(name, game.id, partial(game_drill, course, game))
     return Report(entry.name, tuple(rows), output.stdout_text(), output.stderr_text())
 
 
@@ -218,6 +225,7 @@ async def _leave(stage: Stage) -> Found:
 
 
 DRILLS: dict[str, Callable[[Course], Awaitable[Found]]] = {
+    "handshake": handshake,
     "bye": bye,
     "late socket": late_socket,
     "referee gone": referee_gone,

@@ -1,0 +1,185 @@
+"""The compliance kit finds each kind of misconduct and names it; a sound bot passes."""
+
+from pathlib import Path
+
+import pytest
+
+from referee.compliance import Report, check_bot
+from referee.games.registry import get_game
+from referee.process.entry import load_entry
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.compliance.drills.LATE_SOCKET_S", 0.3)
+
+
+SOUND = """
+from crosstown_bot import Bot, run
+
+class Mine(Bot):
+    def choose(self, turn):
+        return turn.match.rng.randrange(turn.legal_count)
+
+run(Mine)
+"""
+
+
+def write(folder: Path, program: str, games: str = '["toy"]') -> Path:
+    (folder / "bot.toml").write_text(f'name = "mine"\nversion = "1"\ngames = {games}\nrun = ["{{python}}", "bot.py"]\n')
+    (folder / "bot.py").write_text(program)
+    return folder
+
+
+async def check(
+    folder: Path, program: str, *, game: str = "toy", startup_s: float = 20.0, fail_fast: bool = True
+) -> Report:
+    entry = load_entry(write(folder, program))
+    return await check_bot(entry, [get_game(game)], startup_s=startup_s, fail_fast=fail_fast)
+
+
+async def test_a_sound_bot_passes_every_drill(tmp_path: Path) -> None:
+    rows = []
+    report = await check_bot(load_entry(write(tmp_path, SOUND)), [get_game("toy")], on_row=rows.append)
+    assert report.passed, report
+    assert report.first_failure is None
+    assert tuple(rows) == report.rows
+    assert [row.drill for row in rows] == [
+        "handshake",
+        "bye",
+        "late socket",
+        "referee gone",
+        "matches",
+        "cancelled match",
+        "huge questions",
+        "unknown fields",
+        "matches at once",
+        "same answers",
+    ]
+    assert {row.outcome for row in rows} == {"passed"}
+
+
+def answering(choose: str, before: str = "") -> str:
+    return f"import os, sys, time\nfrom crosstown_bot import RESIGN, Bot, run\n{before}\n" + (
+        f"class Mine(Bot):\n    def choose(self, turn):\n        {choose}\n\nrun(Mine)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "drill", "sentence"),
+    [
+        (answering("return turn.legal_count"), "matches", "expected 0 to"),
+        (answering("return RESIGN"), "matches", "it resigned at decision"),
+        (answering("return b'junk'"), "matches", "is no Action message of toy"),
+        (answering("print('so long', file=sys.stderr); sys.exit(4)"), "matches", "exit code 4"),
+        (answering("raise ValueError('oh')"), "matches", "ValueError: oh"),
+        (answering("return 0") + "sys.exit(3)\n", "bye", "ended with exit code 3 after Bye; expected exit code 0"),
+        ("import sys; sys.exit('cannot find my weights')", "handshake", "cannot find my weights"),
+        ("import time; time.sleep(60)", "handshake", "no Hello within 1 s"),
+    ],
+    ids=["index", "resign", "junk", "exit", "exception", "bye", "no start", "silent start"],
+)
+async def test_misconduct_is_named_with_where_and_what_was_expected(
+    tmp_path: Path, program: str, drill: str, sentence: str
+) -> None:
+    report = await check(tmp_path, program, startup_s=1.0 if "sleep" in program else 20.0)
+    assert not report.passed
+    first = report.first_failure
+    assert first is not None
+    assert first.drill == drill
+    assert sentence in first.detail
+
+
+async def test_a_bot_that_outlives_its_referee_fails_that_drill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.compliance.drills.EXIT_LIMIT_S", 0.5)
+    program = "import atexit, time\natexit.register(time.sleep, 60)\n" + SOUND
+    report = await check(tmp_path, program, fail_fast=False)
+    failed = {row.drill for row in report.rows if row.outcome == "failed"}
+    assert {"bye", "referee gone"} <= failed
+
+
+RAW = """
+import os, grpc
+from crosstown_proto.v1 import referee_pb2 as pb
+
+def say(**body):
+    return pb.BotMessage(**body).SerializeToString()
+
+def talk(answers):
+    yield say(hello=pb.Hello(protocol=PROTOCOL, token=os.environ["CROSSTOWN_TOKEN"] + TOKEN, max_parallel_matches=1))
+    while (answer := answers.get()) is not None:
+        yield answer
+
+import queue
+PROTOCOL, TOKEN, LIMIT = 1, "", 4 << 20
+{before}
+answers = queue.SimpleQueue()
+channel = grpc.insecure_channel(os.environ["CROSSTOWN_ADDRESS"], options=[("grpc.max_receive_message_length", LIMIT)])
+for raw in channel.stream_stream("/crosstown.v1.Referee/Play")(talk(answers), wait_for_ready=WAIT):
+    message = pb.RefereeMessage.FromString(raw)
+    body = message.WhichOneof("body")
+    {on_message}
+answers.put(None)
+"""
+
+
+def raw(before: str = "", on_message: str = "", *, wait: bool = True) -> str:
+    reply = (
+        "if body == 'match_start':\n"
+        "        answers.put(say(ready=pb.Ready(match=message.match_start.match)))\n"
+        "    elif body == 'decide':\n"
+        "        d = message.decide\n"
+        "        answers.put(say(move=pb.Move(match=d.match, decision=d.decision, index=0)))\n"
+        "    elif body == 'bye':\n"
+        "        break"
+    )
+    program = RAW.replace("{before}", before).replace("{on_message}", on_message or reply)
+    return program.replace("WAIT", str(wait))
+
+
+@pytest.mark.parametrize(
+    ("program", "drill", "sentence"),
+    [
+        (raw("PROTOCOL = 7"), "handshake", "Hello.protocol is 7; expected 1"),
+        (raw("TOKEN = 'x'"), "handshake", "Hello.token is not the value of CROSSTOWN_TOKEN"),
+        (raw("LIMIT = 1 << 20"), "huge questions", "ended its stream"),
+        (raw(wait=False), "late socket", "instead of sending Hello"),
+        (raw().replace("    if body ==", "    assert body\n    if body =="), "unknown fields", "AssertionError"),
+        (raw().replace("decision=d.decision", "decision=1"), "matches", "Move.decision is 1"),
+        (raw().replace("match=d.match", "match='m'"), "matches", "Move.match is 'm'"),
+        (raw().replace("match=message.match_start.match", "match='m'"), "matches", "Ready names match 'm'"),
+        (raw().replace(", index=0", ""), "matches", "neither an index nor an action"),
+    ],
+    ids=["protocol", "token", "small limit", "no waiting", "empty", "decision", "match", "ready", "no choice"],
+)
+async def test_misconduct_on_the_wire_is_named(tmp_path: Path, program: str, drill: str, sentence: str) -> None:
+    report = await check(tmp_path, program)
+    first = report.first_failure
+    assert first is not None, report
+    assert first.drill == drill
+    assert sentence in first.detail
+
+
+async def test_luck_of_its_own_and_slow_answers_are_worth_a_note_and_no_failure(tmp_path: Path) -> None:
+    choose = "self.slow = time.sleep(1.1) if turn.number == 3 else 0; return self.luck.randrange(turn.legal_count)"
+    program = answering(choose, "import random").replace("    def choose", "    luck = random.Random()\n    def choose")
+    report = await check(tmp_path, program, game="shibuya")
+    notes = {row.drill: row.detail for row in report.rows if row.outcome == "note"}
+    assert report.passed, report
+    assert "cannot be played again exactly" in notes["same answers"]
+    assert "came after" in notes["matches"]
+
+
+async def test_games_that_hello_and_manifest_tell_differently_are_worth_a_note(tmp_path: Path) -> None:
+    program = SOUND.replace("    def choose", "    games = ('shibuya',)\n    def choose")
+    entry = load_entry(write(tmp_path, program, '["*"]'))
+    report = await check_bot(entry, [])
+    assert report.rows[0].outcome == "note"
+    assert "Hello.games is ['shibuya']" in report.rows[0].detail
+
+
+async def test_what_the_bot_printed_in_the_first_failure_is_kept(tmp_path: Path) -> None:
+    report = await check(tmp_path, answering("print('here', file=sys.stderr); return 99999999"))
+    assert "here" in report.stderr
