@@ -21,6 +21,7 @@ from referee.tournament.executor import MatchLost
 from referee.tournament.folder import RunFolder
 from referee.tournament.runner import Summary
 from referee.tournament.session import run_session
+from referee.tournament.stock import Decide
 
 
 @pytest.fixture
@@ -77,7 +78,9 @@ class FakeExecutor:
     """Makes records up: the outcome is a function of seed and seats.
 
     `script` has per place what each attempt does, the last one for all that follow; `order` says how long a match
-    takes; the bot of the entry `absent` never starts.
+    takes; the bot of the entry `absent` never starts; that of `crashes` crashes in the matches whose place (an index
+    among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
+    attempt.
     """
 
     records: Path
@@ -85,9 +88,12 @@ class FakeExecutor:
     script: Mapping[int, Sequence[Behaviour]] = field(default_factory=dict)
     order: Callable[[MatchSpec], float] | None = None
     absent: str = ""
+    crashes: str = ""
+    crashes_at: Callable[[MatchSpec], bool] = lambda spec: True
     started: list[int] = field(default_factory=list)
     in_play: set[int] = field(default_factory=set)
     most_at_once: int = 0
+    company: dict[int, int] = field(default_factory=dict)
     killed: asyncio.Event = field(default_factory=asyncio.Event)
     attempts: dict[int, int] = field(default_factory=dict)
 
@@ -104,6 +110,9 @@ class FakeExecutor:
         assert cap_s > 0
         self.started.append(spec.place)
         self.in_play.add(spec.place)
+        self.company[spec.place] = 0
+        for place in self.in_play:
+            self.company[place] = max(self.company[place], len(self.in_play) - 1)
         self.most_at_once = max(self.most_at_once, len(self.in_play))
         try:
             return await self._play(spec)
@@ -117,6 +126,10 @@ class FakeExecutor:
         missing = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.absent]
         if missing:
             return make_record(self.records, spec, "start_failed", missing[0])
+        crashed = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.crashes]
+        if crashed and self.crashes_at(spec) and behaviour == "rated":
+            await asyncio.sleep(0)
+            return make_record(self.records, spec, "crashed", crashed[0])
         for _ in range(int(self.order(spec)) if self.order else 0):
             await asyncio.sleep(0)
         if behaviour == "hang":
@@ -144,7 +157,12 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
     rated = status == "rated"
     winner = blake2b((spec.seed + spec.seats[0].entry_id).encode()).digest()[0] % len(spec.seats)
     ranking = tuple(1 if seat == winner else 2 for seat in range(len(spec.seats))) if rated else ()
-    failed = Fault(absent, reason, "it does not start") if reason is EndReason.START_FAILED else None
+    failed = None
+    if reason is EndReason.CRASHED:
+        ranking = tuple(2 if seat == absent else 1 for seat in range(len(spec.seats)))
+        failed = Fault(absent, reason, "it crashed")
+    elif reason is EndReason.START_FAILED:
+        failed = Fault(absent, reason, "it does not start")
     result = MatchResult(
         match_id=spec.match_id,
         status=status,
@@ -168,6 +186,7 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
             returns=result.returns,
             state_hash=result.state_hash,
             seat_stats=result.seat_stats,
+            faults=tuple(None if fault is None else {"reason": fault.reason} for fault in result.faults),
         )
     )
     return result
@@ -232,7 +251,7 @@ def run_folder(tmp_path: Path) -> RunFolder:
 def play(run_folder: RunFolder) -> Callable[..., Run]:
     """play(tournament, slots=.., script=.., order=..) is one run of the command in `run_folder`."""
 
-    def run(tournament: Tournament, **executor_keys: Any) -> Run:
+    def run(tournament: Tournament, decide: Decide | None = None, **executor_keys: Any) -> Run:
         made: list[FakeExecutor] = []
 
         def make(missing: int, lock_fd: int) -> FakeExecutor:
@@ -242,7 +261,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
             return made[0]
 
         log = Log()
-        summary = run_session(tournament, run_folder, make, log)
+        summary = run_session(tournament, run_folder, make, log, decide)
         return Run(summary, log, made[0] if made else None)
 
     return run

@@ -1,0 +1,216 @@
+"""What is decided in schedule order: the breaker and stopping rules. In-flight matches change neither."""
+
+import shutil
+
+import pytest
+
+from referee.record import read_record
+from referee.record.control import read_controls
+from referee.tournament.breaker import LEAST_PLAYED, Breaker
+from referee.tournament.formats.api import MatchScore
+from referee.tournament.schedule import count, schedule
+from referee.tournament.sections.breaker import BreakerConfig
+
+
+def counted(folder):
+    return {
+        record.header.match_id: record.footer.ranking for record in map(read_record, folder.matches.glob("*.jsonl*"))
+    }
+
+
+def score(place, fault="", entry="ab"):
+    return MatchScore(place, f"m{place}", "toy", (0, 1), (entry, "cd"), (0, 1), (1, 2), (fault, ""))
+
+
+def tripped_at(faults, **config):
+    """At which of these matches of one entry the breaker trips; `faults` has a letter each: x a fault."""
+    breaker = Breaker(BreakerConfig(**config))
+    for place, letter in enumerate(faults):
+        if breaker.note(score(place, "crashed" if letter == "x" else "")):
+            return place
+    return None
+
+
+@pytest.mark.parametrize(
+    ("faults", "place"),
+    [
+        ("xxx", 2),
+        ("xx.xx.", None),
+        (".xx.xxx", 6),
+        # more than a tenth of the last fifty, once twenty are played
+        ("x.." * 6 + "xx", 19),
+        (".........x" * 10, None),
+        (".........x" * 5 + "........x", 58),
+        ("." * (LEAST_PLAYED - 4) + "xx.x", 19),
+        ("." * 60, None),
+    ],
+)
+def test_when_an_entry_is_set_aside(faults, place):
+    assert tripped_at(faults) == place
+
+
+def test_the_rule_can_be_changed_or_switched_off():
+    assert tripped_at("x", in_a_row=1) == 0
+    assert tripped_at("xxxxx", enabled=False) is None
+
+
+def test_giving_up_is_no_fault():
+    breaker = Breaker(BreakerConfig())
+    assert not any(breaker.note(score(place, "resigned")) for place in range(30))
+
+
+def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tournament, play, run_folder):
+    tournament = make_tournament(4, blocks=4)
+    bad = tournament.entries[1].id
+    run = play(tournament, crashes=bad)
+    (control,) = read_controls(run_folder.journal)
+    assert (control.kind, control.entry_id, control.choice, control.by) == ("breaker", bad, "keep", "rule")
+    assert control.reason == "3 faults in a row"
+    with_bad = [spec for spec in schedule(tournament) if bad in {seat.entry_id for seat in spec.seats}]
+    assert control.place == with_bad[2].place + 1
+    others = {spec.match_id for spec in schedule(tournament)} - {spec.match_id for spec in with_bad}
+    assert set(counted(run_folder)) == others | {spec.match_id for spec in with_bad[:3]}
+    assert run.summary.cancelled == len(with_bad) - 3
+    assert run.summary.set_aside == ("bot1",)
+    assert run.summary.complete
+    assert run.log.lost == run.summary.cancelled
+    assert any("'bot1' is set aside from here on: 3 faults in a row" in note for note in run.log.notes)
+
+
+@pytest.mark.parametrize("style", ["round-robin", "league", "swiss", "knockout"])
+def test_the_breaker_trips_at_the_same_place_with_any_number_of_tables(make_tournament, play, run_folder, style):
+    more = "[knockout]\nbest_of = 7\n" if style == "knockout" else "[swiss]\nrounds = 4\n" if style == "swiss" else ""
+    tournament = make_tournament(5, blocks=20 if style == "league" else 2, format=style, more=more)
+    bad = tournament.entries[2].id
+    runs = []
+    for slots, order in ((1, None), (6, lambda spec: 40 - spec.place if spec.place < 40 else 1), (4, lambda spec: 3)):
+        run = play(tournament, slots=slots, order=order, crashes=bad)
+        runs.append((counted(run_folder), [(c.kind, c.place) for c in read_controls(run_folder.journal)]))
+        assert play(tournament).summary.cancelled == run.summary.cancelled
+        shutil.rmtree(run_folder.path)
+    assert runs[0] == runs[1] == runs[2]
+    assert runs[0][1]
+
+
+def test_on_resume_the_breaker_trips_again_at_the_same_place_even_if_it_was_not_written_down(
+    make_tournament, play, run_folder
+):
+    tournament = make_tournament(3, blocks=3)
+    bad = tournament.entries[0].id
+    play(tournament, crashes=bad)
+    before = counted(run_folder), [(c.kind, c.place) for c in read_controls(run_folder.journal)]
+    lines = run_folder.journal.read_bytes().splitlines(keepends=True)
+    run_folder.journal.write_bytes(lines[0])  # killed before the decision was on the disk
+    play(tournament)
+    assert (counted(run_folder), [(c.kind, c.place) for c in read_controls(run_folder.journal)]) == before
+
+
+def test_an_entry_that_was_set_aside_is_named_on_every_later_run(make_tournament, play):
+    tournament = make_tournament(3, blocks=3)
+    play(tournament, crashes=tournament.entries[0].id)
+    assert play(tournament).summary.set_aside == ("bot0",)
+
+
+# Stopping rules
+
+
+class After:
+    """Says stop when it was asked about so many blocks; remembers what it was asked."""
+
+    def __init__(self, blocks):
+        self.blocks = blocks
+        self.asked = []
+
+    def __call__(self, block):
+        self.asked.append(block.number)
+        assert block.complete
+        assert [match.place for match in block.matches] == [block.place, block.place + 1]
+        return len(self.asked) >= self.blocks
+
+
+def test_a_run_ends_when_its_rule_says_so(make_tournament, play, run_folder):
+    tournament = make_tournament(2, blocks=1000)
+    decide = After(7)
+    run = play(tournament, decide)
+    assert decide.asked == list(range(7))
+    assert run.summary.complete
+    assert run.summary.decided
+    assert (run.summary.played, run.summary.total, run.summary.missing) == (14, 14, 0)
+    (control,) = read_controls(run_folder.journal)
+    assert (control.kind, control.place) == ("decided", 14)
+
+
+def test_matches_in_flight_finish_are_recorded_and_change_nothing_rat14(make_tournament, play, run_folder):
+    tournament = make_tournament(2, blocks=1000)
+    calm = play(tournament, After(7))
+    assert calm.summary.played == 14
+    results = counted(run_folder)
+    shutil.rmtree(run_folder.path)
+    decide = After(7)
+    # The first match is the slowest: later blocks are complete long before the verdict can fall.
+    run = play(tournament, decide, slots=6, order=lambda spec: 60 if spec.place == 0 else 1)
+    assert decide.asked == list(range(7))
+    assert counted(run_folder) == results
+    late = [path.name for path in run_folder.void.iterdir()]
+    assert late
+    assert all("-late" in name for name in late)
+    assert len(run.executor.started) == 14 + len(late)
+    again = After(7)
+    resumed = play(tournament, again)
+    assert again.asked == list(range(7)), "found blocks are told again, and none beyond the verdict"
+    assert resumed.executor is None
+    assert [c.kind for c in read_controls(run_folder.journal)] == ["decided"]
+    assert counted(run_folder) == results
+
+
+def test_no_more_than_a_few_matches_are_begun_beyond_what_is_decided(make_tournament, play):
+    run = play(make_tournament(2, blocks=100_000), After(3), slots=4, order=lambda spec: 5000 if spec.place == 0 else 1)
+    assert len(run.executor.started) <= 6 + 64 + 4
+
+
+def test_a_rule_is_not_asked_beyond_a_block_that_misses_a_match(make_tournament, play):
+    decide = After(1000)
+    run = play(make_tournament(2, blocks=10), decide, script={5: ["lost"]})
+    assert decide.asked == [0, 1]
+    assert [item.place for item in run.summary.given_up] == [5]
+
+
+# Void matches
+
+
+def test_the_last_attempt_is_played_alone_on_a_quiet_table(make_tournament, play):
+    tournament = make_tournament(4, blocks=3)
+    run = play(tournament, slots=4, script={6: ["void", "void", "rated"]}, order=lambda spec: 4)
+    assert run.summary.complete
+    assert run.executor.attempts[6] == 3
+    assert run.executor.company[6] == 0
+    assert max(run.executor.company.values()) == 3
+
+
+def test_a_round_waits_for_a_void_match_and_goes_on_when_it_counts(make_tournament, play):
+    tournament = make_tournament(4, blocks=1, format="swiss", more="[swiss]\nrounds = 3\n")
+    run = play(tournament, slots=4, script={1: ["void", "void", "rated"]})
+    assert run.summary.complete
+    assert run.summary.void == 2
+    first_of_round_2 = run.executor.started.index(4)
+    assert run.executor.started[:first_of_round_2].count(1) == 3
+
+
+def test_a_round_that_misses_a_match_is_left_to_the_organiser(make_tournament, play):
+    tournament = make_tournament(4, blocks=1, format="swiss", more="[swiss]\nrounds = 3\n")
+    run = play(tournament, slots=4, script={1: ["void"]})
+    assert not run.summary.complete
+    assert [item.place for item in run.summary.given_up] == [1]
+    assert set(run.executor.started) == {0, 1, 2, 3}
+    assert run.summary.placings == ()
+    again = play(tournament)
+    assert again.summary.complete
+    assert again.summary.total == count(tournament)
+
+
+def test_long_matches_start_first_where_the_end_is_in_sight(make_tournament, play):
+    tournament = make_tournament(4, blocks=1, players=[2, 3, 4])
+    run = play(tournament, slots=2)
+    sizes = {spec.place: len(spec.seats) for spec in schedule(tournament)}
+    tail = [sizes[place] for place in run.executor.started[-8:]]
+    assert tail == sorted(tail, reverse=True)
