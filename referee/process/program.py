@@ -22,15 +22,17 @@ def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
 def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
     own = (folder / word).absolute()
     if own.is_file() and os.access(own, os.X_OK):
-        return own
-    elsewhere = None if "/" in word else shutil.which(word)
-    if manifest.build and elsewhere is not None and not any((folder / name).is_dir() for name in BUILD_OUTPUT):
-        # Such as `java -jar target/bot.jar`: the program is there, what it is to run is not.
-        raise ManifestError(
-            f"{folder}: nothing of it is built yet; build the bot first: crosstown bots build '{folder}'"
-        )
-    if elsewhere is not None:
-        return Path(elsewhere).absolute()
+        found: Path | None = own
+    else:
+        path = None if "/" in word else shutil.which(word)
+        found = Path(path).absolute() if path else None
+    if found is not None:
+        not_its_own = not found.is_relative_to(folder.absolute())
+        if manifest.build and not_its_own and not any((folder / name).is_dir() for name in BUILD_OUTPUT):
+            # Such as `java -jar target/bot.jar`: the program is there, what it is to run is not.
+            command = f"crosstown bots build '{folder}'"
+            raise ManifestError(f"{folder}: nothing of it is built yet; build the bot first: {command}")
+        return found
     where = f"{folder / FILE_NAME}: 'run' starts '{word}'"
     if own.is_file():
         raise ManifestError(f"{where}, which is not executable; run: chmod +x {own}")

@@ -1,0 +1,166 @@
+"""`crosstown bots`: begin, build, list and check, as a bot author uses them."""
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from referee.cli.kits import KITS, kit_folder
+from referee.cli.main import run_command
+from referee.process.manifest import ManifestError, parse_manifest
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = json.loads((ROOT / "docs" / "bot.schema.json").read_text())
+
+Say = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Say:
+    """Runs a command line in a folder of its own: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CROSSTOWN_CACHE", str(tmp_path / ".cache"))
+
+    def said(*words: str) -> tuple[int, str, str]:
+        code = run_command(words)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return said
+
+
+@pytest.mark.parametrize("language", sorted(KITS))
+def test_a_kit_becomes_a_bot_with_the_authors_name_and_all_it_needs(say: Say, tmp_path: Path, language: str) -> None:
+    code, out, _ = say("bots", "new", "--lang", language, "my bot")
+    assert code == 0
+    manifest = tomllib.loads((tmp_path / "my bot" / "bot.toml").read_text())
+    assert manifest["name"] == "my bot"
+    assert "crosstown bots check 'my bot'" in out
+    assert ("crosstown bots build 'my bot'" in out) == ("build" in manifest)
+    assert (tmp_path / "my bot" / "proto" / "crosstown" / "v1" / "referee.proto").is_file() == ("build" in manifest)
+
+
+def test_a_kit_brings_nothing_that_a_build_made(say: Say, tmp_path: Path) -> None:
+    say("bots", "new", "--lang", "c", "one")
+    assert {path.name for path in (tmp_path / "one").iterdir()} == {"bot.toml", "bot.c", "proto"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--lang", "ruste", "x"], "did you mean rust?"),
+        (["--lang", "cobol", "x"], "take one of: python, go"),
+        (["--lang", "c", "a/b"], "choose a name without '/'"),
+        (["--lang", "c", ".."], "choose a name without '/'"),
+        (["--lang", "c", " x"], "space"),
+        (["--lang", "c", "a\x1b[31m"], "name"),
+        (["--lang", "c", "taken"], "is there already"),
+    ],
+)
+def test_what_cannot_be_begun_is_refused_with_a_next_step(
+    say: Say, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    (tmp_path / "taken").mkdir()
+    code, _, err = say("bots", "new", *words)
+    assert code == 2
+    assert sentence in err
+    assert "Traceback" not in err
+    assert not list((tmp_path / "taken").iterdir())
+
+
+def test_a_bot_of_a_kit_is_built_listed_and_checked(say: Say) -> None:
+    say("bots", "new", "--lang", "c", "my bot")
+    code, out, _ = say("bots", "list", ".")
+    assert code == 0
+    assert "not built" in out
+    code, out, _ = say("bots", "build", "my bot")
+    assert code == 0
+    assert "built in" in out
+    code, out, _ = say("bots", "build", "my bot")
+    assert "built before" in out
+    code, out, _ = say("bots", "list", ".", "--json")
+    (bot,) = json.loads(out)["bots"]
+    assert bot["state"] == "built"
+    assert len(bot["entry"]) == 16
+    code, out, _ = say("bots", "check", "my bot", "--game", "toy", "--fail-fast")
+    assert code == 0, out
+    assert "ok   matches toy" in out
+    assert "passed: 10 drills" in out
+
+
+def test_a_failed_build_shows_the_end_of_its_log_and_where_it_is(say: Say, tmp_path: Path) -> None:
+    say("bots", "new", "--lang", "c", "mine")
+    (tmp_path / "mine" / "bot.c").write_text("int main(void) { return no_such_thing; }\n")
+    code, out, _ = say("bots", "build", "mine")
+    assert code == 1
+    assert "mine: not built: build: 'sh' ended with exit code 1" in out
+    assert "no_such_thing" in out
+    assert "the whole log: " in out
+    code, out, _ = say("bots", "build", "mine", "--json")
+    assert code == 1
+    assert json.loads(out)["builds"][0]["built"] is False
+
+
+def test_a_check_says_what_to_mend_first_and_what_the_bot_printed(say: Say, tmp_path: Path) -> None:
+    say("bots", "new", "--lang", "python", "mine")
+    program = tmp_path / "mine" / "bot.py"
+    program.write_text(
+        program.read_text().replace("return luck", "raise OverflowError('too much')\n        return luck")
+    )
+    code, out, _ = say("bots", "check", "mine", "--game", "toy", "--fail-fast")
+    assert code == 1
+    assert "mend first: matches with toy" in out
+    assert "OverflowError: too much" in out
+    code, out, _ = say("bots", "check", "mine", "--game", "toy", "--fail-fast", "--json")
+    report = json.loads(out)
+    assert code == 1
+    assert report["first_to_mend"]["drill"] == "matches"
+
+
+def test_a_broken_bot_is_listed_with_its_problem_and_hides_no_other(say: Say, tmp_path: Path) -> None:
+    say("bots", "new", "--lang", "python", "good")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "bot.toml").write_text("name = 3\n")
+    code, out, _ = say("bots", "list", ".")
+    assert code == 0
+    assert "good" in out
+    assert "broken" in out
+    assert "bot.toml:1: " in out or "the key 'version' is missing" in out
+
+
+def test_a_game_that_the_bot_does_not_declare_is_refused(say: Say, tmp_path: Path) -> None:
+    say("bots", "new", "--lang", "python", "mine")
+    manifest = tmp_path / "mine" / "bot.toml"
+    manifest.write_text(manifest.read_text().replace('["*"]', '["shibuya"]'))
+    code, _, err = say("bots", "check", "mine", "--game", "toy")
+    assert code == 2
+    assert "does not declare the game 'toy'" in err
+
+
+@pytest.mark.parametrize("language", sorted(KITS))
+def test_every_kit_keeps_the_published_schema(language: str) -> None:
+    jsonschema.validate(tomllib.loads((kit_folder(language) / "bot.toml").read_text()), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'version = "1"\ngames = ["*"]\nrun = ["x"]',
+        'name = ""\nversion = "1"\ngames = ["*"]\nrun = ["x"]',
+        'name = "n"\nversion = "1"\ngames = []\nrun = ["x"]',
+        'name = "n"\nversion = "1"\ngames = ["No"]\nrun = ["x"]',
+        'name = "n"\nversion = "1"\ngames = ["*"]\nrun = "x"',
+        'name = "n"\nversion = "1"\ngames = ["*"]\nrun = [""]',
+        'name = "n"\nversion = "1"\ngames = ["*"]\nrun = ["x"]\nfetch = ["y"]',
+        'name = "n"\nversion = "1"\ngames = ["*"]\nrun = ["x"]\nmore = 1',
+        'name = "n"\nversion = "1"\ngames = ["*"]\nrun = ["x"]\n[options]\na = 1.5',
+    ],
+)
+def test_schema_and_program_refuse_the_same(text: str) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(tomllib.loads(text), SCHEMA)
+    with pytest.raises(ManifestError):
+        parse_manifest(text, Path("bot.toml"))
