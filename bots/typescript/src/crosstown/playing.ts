@@ -1,0 +1,59 @@
+import type { BotMessage, Decide, MatchStart, RefereeMessage } from "../../build/messages/crosstown/v1/referee.js";
+import { RESIGN, Turn, type Answer, type Bot, type Player } from "./bot.js";
+
+/** What is sent or read, without the envelope. */
+export type Said = NonNullable<BotMessage["body"]>;
+export type Heard = NonNullable<RefereeMessage["body"]>;
+
+/** One match: its player is shown one message after the other, each when it is done with the one before. */
+export class Playing {
+  readonly #player: Player;
+  readonly #send: (said: Said) => void;
+  #done: Promise<void> = Promise.resolve();
+  #asked = 0;
+  #question = new AbortController();
+
+  constructor(bot: Bot, start: MatchStart, send: (said: Said) => void) {
+    this.#player = bot.start(start);
+    this.#send = send;
+    send({ $case: "ready", value: { match: start.match } });
+  }
+
+  /** Hands over a message about the match. Rejected when the player fails. */
+  async deliver(heard: Heard): Promise<void> {
+    if (heard.$case === "cancel") {
+      if (heard.value.decision === this.#asked) this.#question.abort();
+      return;
+    }
+    if (heard.$case === "matchEnd") this.#question.abort();
+    if (heard.$case === "decide") {
+      this.#asked = heard.value.decision;
+      this.#question = new AbortController();
+    }
+    const signal = this.#question.signal;
+    this.#done = this.#done.then(() => this.#show(heard, signal));
+    return this.#done;
+  }
+
+  async #show(heard: Heard, signal: AbortSignal): Promise<void> {
+    if (heard.$case === "decide") {
+      const turn = new Turn(heard.value, signal);
+      const choice = this.#player.choose(turn);
+      this.#send(
+        answer(heard.value, typeof choice === "object" && "then" in choice ? await choice : choice, turn.note),
+      );
+    } else if (heard.$case === "update") {
+      this.#player.update?.(heard.value);
+    } else if (heard.$case === "matchEnd") {
+      this.#player.end?.(heard.value);
+    }
+  }
+}
+
+function answer({ match, decision }: Decide, choice: Answer, note: string): Said {
+  if (choice === RESIGN) return { $case: "resign", value: { match } };
+  if (typeof choice === "number") {
+    return { $case: "move", value: { match, decision, note, choice: { $case: "index", value: choice } } };
+  }
+  return { $case: "move", value: { match, decision, note, choice: { $case: "action", value: Buffer.from(choice) } } };
+}

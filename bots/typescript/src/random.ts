@@ -1,0 +1,14 @@
+import type { Bot } from "./crosstown/bot.js";
+import { fairIndex } from "./crosstown/luck.js";
+
+/** Plays any game: takes one of the legal actions by chance. */
+export const randomBot: Bot = {
+  name: "random",
+  version: "1",
+  parallelMatches: 4,
+  omitObservation: true,
+  omitLegalActions: true,
+  start: ({ botSeed }) => ({
+    choose: (turn) => fairIndex(botSeed, turn.number, turn.legalCount),
+  }),
+};
