@@ -1,0 +1,125 @@
+"""Good and bad bots in one run: what happens among the good ones is what happens without the bad."""
+
+import asyncio
+import gc
+from pathlib import Path
+
+import pytest
+from conftest import Arena, memory_kb, open_files
+from deeds import CASES, DEEDS, PHASES, Case
+from test_phases import judge
+
+from referee.match import Table
+from referee.record import Answer, Chance, Record
+
+AT_ONCE = 2
+GROWTH_KB = 40_000
+"""What the allocator may keep after messages of 100 MB; a leak over a long run is more."""
+
+
+def account(record: Record) -> tuple[object, ...]:
+    """All of a match but its times."""
+    footer = record.footer
+    assert footer is not None
+    lines = [line.outcome if isinstance(line, Chance) else line for line in record.lines]
+    moves = [(line.seat, line.action) if isinstance(line, Answer) else line for line in lines]
+    return footer.status, footer.reason, footer.ranking, footer.returns, footer.state_hash, tuple(moves)
+
+
+async def play_good(arena: Arena, number: int) -> tuple[object, ...]:
+    seats = (arena.good(0), arena.good(1)) if number % 2 else (arena.good(1), arena.good(0))
+    _, record = await arena.play(*seats, seed=1000 + number)
+    return account(record)
+
+
+async def play_bad(arena: Arena, number: int, case: Case) -> None:
+    await judge(arena, case, seat=number % 2, salt=number)
+
+
+async def side_by_side(works: list[object]) -> list[object]:
+    """So many at once; an error ends it all."""
+    waiting = list(enumerate(works))[::-1]
+    results: list[object] = [None] * len(works)
+
+    async def work() -> None:
+        while waiting:
+            number, item = waiting.pop()
+            results[number] = await item  # type: ignore[misc]
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(work())
+    return results
+
+
+async def run_mixed(place: Path, folder: Path, good: int, cases: list[Case]) -> None:
+    alone = Arena(place, folder / "alone")
+    async with Table(alone.entries) as alone.table:
+        expected = await side_by_side([play_good(alone, number) for number in range(good)])
+    await alone.nothing_is_left()
+    mixed = Arena(place, folder / "mixed")
+    async with Table(mixed.entries) as mixed.table:
+        works: list[object] = []
+        for number in range(max(good, len(cases))):
+            works += [play_good(mixed, number)] if number < good else []
+            works += [play_bad(mixed, number, cases[number])] if number < len(cases) else []
+        warm = len(works) // 3
+        await side_by_side(works[:warm])
+        gc.collect()
+        files, memory = open_files(), memory_kb()
+        await side_by_side(works[warm:])
+        await play_good(mixed, good)
+        for _ in range(100):  # bots that are ending hold pipes until they have
+            if open_files() <= files:
+                break
+            await asyncio.sleep(0.1)
+        gc.collect()
+        assert open_files() <= files + 12  # an idle bot more or less
+        assert memory_kb() <= memory + GROWTH_KB
+    await mixed.nothing_is_left()
+    again = Arena(place, folder / "again")
+    async with Table(again.entries) as again.table:
+        assert await play_good(again, 0) == expected[0]
+    await again.nothing_is_left()
+    results = read_good(mixed, folder / "mixed", good)
+    assert results == expected
+
+
+def read_good(arena: Arena, folder: Path, good: int) -> list[object]:
+    """The matches among good bots of a mixed run, in their order."""
+    from referee.record import read_record
+
+    found: dict[int, object] = {}
+    for path in sorted(folder.iterdir()):
+        record = read_record(path)
+        assert record.footer is not None
+        names = {seat.name for seat in record.header.seats}
+        if names == {"good 0", "good 1"}:
+            found[int(record.footer.seed, 16) - 1000] = account(record)
+    return [found[number] for number in range(good)]
+
+
+async def test_good_bots_play_the_same_beside_forty_bad_ones(place: Path, tmp_path: Path) -> None:
+    """CRA-1, PRC-7, PRC-9: each deed at least once, each phase several times."""
+    await run_mixed(place, tmp_path, 20, some_of_each())
+
+
+def some_of_each() -> list[Case]:
+    """Two cases of each deed, at phases that go round."""
+    chosen: list[Case] = []
+    for number, deed in enumerate(DEEDS):
+        cases = [case for case in CASES if case.deed == deed]
+        chosen += {cases[(number * 3 + turn * len(cases) // 2) % len(cases)]: None for turn in range(2)}
+    return chosen
+
+
+def test_the_short_run_has_every_deed_and_every_phase() -> None:
+    chosen = some_of_each()
+    assert {case.deed for case in chosen} == set(DEEDS)
+    assert {case.phase for case in chosen} == set(PHASES)
+    assert 38 <= len(chosen) <= 46
+
+
+@pytest.mark.long
+async def test_good_bots_play_the_same_beside_a_thousand_bad_ones(place: Path, tmp_path: Path) -> None:
+    await run_mixed(place, tmp_path, 1000, [CASES[number % len(CASES)] for number in range(1000)])
