@@ -9,16 +9,17 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from referee.process.cgroup import PREFIX, Group
 from referee.process.drain import Drain
 from referee.process.entry import Entry
 from referee.process.exit import Exit
 from referee.process.freezer import Freezer
-from referee.process.launch import environment, guardian_argv
+from referee.process.launch import Ground, environment, guardian_argv, make_group
 from referee.process.limits import ProcessLimits
 from referee.process.meter import Meter
 from referee.process.orphans import Household, end_marked, reap
@@ -29,6 +30,10 @@ _REAP_PAUSE_S = 0.05
 _STEPS = {
     "session": "no session of its own",
     "limits": "its limits could not be set",
+    "group": "it could not be put into its control group",
+    "stage": "what it needs could not be mounted for it",
+    "user": "no user of its own",
+    "pipes": "no pipes to its sandbox",
     "folder": "its folder could not be entered",
     "exec": "its program could not be executed",
 }
@@ -58,6 +63,7 @@ class BotProcess:
         pipes: tuple[int, int],
         token: str,
         scratch: Path,
+        group: Group | None,
         household: Household | None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
@@ -65,10 +71,11 @@ class BotProcess:
         self._control = control
         self._token = token
         self._scratch = scratch
+        self._group = group
         self._household = household
         self._guardian = guardian
-        self._meter = Meter(guardian.pid)
-        self._freezer = Freezer(self._meter)
+        self._meter = Meter(guardian.pid, group.cpu_file if group else None)
+        self._freezer = Freezer(self._meter, group.freezer if group else None)
         self._received = b""
         self._faulted = False
         self._finished = False
@@ -93,19 +100,21 @@ class BotProcess:
         token: str,
         limits: ProcessLimits,
         env: Mapping[str, str] | None = None,
-        launcher: Sequence[str] = (),
+        ground: Ground | None = None,
         household: Household | None = None,
     ) -> Self:
         """Starts the bot in its folder and returns once its program is executed.
 
-        `env` is what the tournament grants; a `household` is swept should the guardian be killed. Raises StartError;
-        when cancelled, leaves nothing behind.
+        `env` is added to what the sandbox grants; a `household` is swept should the guardian be killed. Without a
+        `ground`, no sandbox and no control group. Raises StartError; when cancelled, leaves nothing behind.
         """
+        ground = ground or Ground()
         began_ns = time.monotonic_ns()
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as given_away:
             try:
-                scratch = Path(tempfile.mkdtemp(prefix="crosstown-"))
+                scratch = Path(tempfile.mkdtemp(prefix=PREFIX))
                 undo.callback(shutil.rmtree, scratch, ignore_errors=True)
+                group = make_group(limits, ground, undo)
                 mine, theirs = socket.socketpair()
                 undo.callback(mine.close)
                 given_away.callback(theirs.close)
@@ -114,11 +123,18 @@ class BotProcess:
                     undo.callback(os.close, read_end)
                     given_away.callback(os.close, write_end)
                 guardian = subprocess.Popen(  # noqa: ASYNC220 - vfork and exec: about a millisecond
-                    guardian_argv(entry, limits=limits, scratch=scratch, launcher=launcher),
+                    guardian_argv(entry, address=address, limits=limits, scratch=scratch, ground=ground, group=group),
                     stdin=theirs.fileno(),
                     stdout=pipes[0][1],
                     stderr=pipes[1][1],
-                    env=environment(entry, address=address, token=token, scratch=scratch, granted=env or {}),
+                    env=environment(
+                        entry,
+                        address=address,
+                        token=token,
+                        scratch=scratch,
+                        granted=env or {},
+                        sandbox=ground.sandbox,
+                    ),
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
@@ -134,6 +150,7 @@ class BotProcess:
             pipes=(pipes[0][0], pipes[1][0]),
             token=token,
             scratch=scratch,
+            group=group,
             household=household,
         )
         try:
@@ -264,6 +281,9 @@ class BotProcess:
                 code, signalled = (int(number), None) if word == "exit" else (None, int(number))
                 lost = self._faulted and signalled is not None
                 self._set_exit(Exit(code, signalled, int(cpu_us), lost, oom == "1", int(peak_bytes)))
+            case ["failed", _, "sandbox"]:
+                self._drain.take_what_is_there()
+                self._fail(f"in its sandbox, it could not be started: {_last_line(self.output())}")
             case ["failed", number, step]:
                 self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}")
             case _:
@@ -302,9 +322,11 @@ class BotProcess:
         if self._household is not None and self._guardian.returncode is not None:
             self._household.discard(self._guardian.pid)
         if self._guardian.returncode == 0:
+            if self._group is not None:
+                self._group.close()
             self._set_gone()
         else:
-            rest = self._loop.run_in_executor(None, _clean_up, self.pid, self._token, self._scratch)
+            rest = self._loop.run_in_executor(None, _clean_up, self.pid, self._token, self._scratch, self._group)
             rest.add_done_callback(self._sweep)
 
     def _sweep(self, done: object) -> None:
@@ -318,8 +340,16 @@ class BotProcess:
             self._gone.set_result(None)
 
 
-def _clean_up(pid: int, token: str, scratch: Path) -> None:
+def _last_line(output: Output) -> str:
+    """What the sandbox's program said."""
+    lines = [line.strip() for line in output.stderr_text().splitlines() if line.strip()]
+    return lines[-1] if lines else "no word of why"
+
+
+def _clean_up(pid: int, token: str, scratch: Path, group: Group | None) -> None:
     """What a killed guardian did not get to."""
+    if group is not None:
+        group.remove()
     if token:
         end_marked(f"CROSSTOWN_TOKEN={token}")
     if pid:

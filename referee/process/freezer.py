@@ -1,6 +1,8 @@
 """Keeps a bot from running between its decisions."""
 
 import signal
+from contextlib import suppress
+from pathlib import Path
 
 from referee.process.meter import Meter
 from referee.process.processes import send
@@ -9,18 +11,44 @@ _MOST_PASSES = 20
 
 
 class Freezer:
-    """Stops and continues all processes of one bot, by signals."""
+    """Stops and continues all processes of one bot: through its control group, or else by signals.
 
-    def __init__(self, meter: Meter) -> None:
+    `group` is a file, the word that freezes and the word that thaws.
+    """
+
+    def __init__(self, meter: Meter, group: tuple[Path, str, str] | None = None) -> None:
         self._meter = meter
+        self._group = group
         self._stopped: dict[int, None] = {}
         self.frozen = False
 
     def freeze(self) -> None:
-        """What is stopped cannot fork, so this ends when no new process turns up."""
+        """Harmless when frozen."""
         if self.frozen:
             return
         self.frozen = True
+        if self._group is None or not self._write(1):
+            self._stop()
+
+    def thaw(self) -> None:
+        """Harmless when nothing is frozen."""
+        if not self.frozen:
+            return
+        self.frozen = False
+        if self._group is not None:
+            self._write(2)
+        while self._stopped:
+            send(self._stopped.popitem()[0], signal.SIGCONT)
+
+    def _write(self, word: int) -> bool:
+        assert self._group is not None
+        with suppress(OSError):
+            self._group[0].write_text(str(self._group[word]))
+            return True
+        return False
+
+    def _stop(self) -> None:
+        """What is stopped cannot fork, so this ends when no new process turns up."""
         for _ in range(_MOST_PASSES):
             fresh = [pid for pid in self._meter.look() if pid not in self._stopped]
             if not fresh:
@@ -28,9 +56,3 @@ class Freezer:
             for pid in fresh:
                 send(pid, signal.SIGSTOP)
                 self._stopped[pid] = None
-
-    def thaw(self) -> None:
-        """Harmless when nothing is frozen."""
-        self.frozen = False
-        while self._stopped:
-            send(self._stopped.popitem()[0], signal.SIGCONT)

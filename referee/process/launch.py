@@ -1,31 +1,51 @@
-"""How a bot is started: its environment, and the command line of its guardian."""
+"""How a bot is started: its environment, its control group, and the command line of its guardian."""
 
 import json
 import os
 import resource
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from referee.process import start_guardian
+from referee.process.cgroup import Cgroups, Group, GroupLimits
 from referee.process.entry import Entry
 from referee.process.limits import ProcessLimits
+from referee.process.sandbox import HOME, Sandbox, confine
+from referee.process.seccomp import bot_filter
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+_UNIX = "unix:"
+_SANDBOX_PROCESSES = 2
+"""Of bubblewrap's own, beside the bot."""
 
 
-def environment(entry: Entry, *, address: str, token: str, scratch: Path, granted: Mapping[str, str]) -> dict[str, str]:
-    """All that a bot sees of an environment: nothing of the referee's but PATH and LANG.
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a bot is started on: its sandbox, and the control groups that this process may make."""
 
-    `granted` comes from the tournament file and cannot replace the CROSSTOWN_ names.
+    sandbox: Sandbox = Sandbox()  # noqa: RUF009 - frozen
+    cgroups: Cgroups = Cgroups()  # noqa: RUF009
+
+
+def environment(
+    entry: Entry, *, address: str, token: str, scratch: Path, granted: Mapping[str, str], sandbox: Sandbox
+) -> dict[str, str]:
+    """All that a bot sees of an environment: nothing of the referee's but PATH and LANG, and what is granted.
+
+    Grants come from the tournament file and cannot replace the CROSSTOWN_ names.
     """
+    home = HOME if sandbox.profile == "strict" else str(scratch)
     return {
         "PATH": os.environ.get("PATH", _DEFAULT_PATH),
         "LANG": os.environ.get("LANG", "C.UTF-8"),
-        "HOME": str(scratch),
-        "TMPDIR": str(scratch),
+        "HOME": home,
+        "TMPDIR": home,
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        **sandbox.environment(os.environ),
         **granted,
         "CROSSTOWN_ADDRESS": address,
         "CROSSTOWN_TOKEN": token,
@@ -33,19 +53,70 @@ def environment(entry: Entry, *, address: str, token: str, scratch: Path, grante
     }
 
 
-def guardian_argv(entry: Entry, *, limits: ProcessLimits, scratch: Path, launcher: Sequence[str] = ()) -> list[str]:
-    """The guardian's command line. `launcher` is put before the bot's own argv: the place for a sandbox."""
-    rlimits = [f"rlimit={getattr(resource, f'RLIMIT_{name.upper()}')}:{value}" for name, value in limits.rlimits]
-    return [
-        sys.executable,
-        "-I",
-        "-S",
-        start_guardian.__file__,
-        f"cwd={entry.folder}",
-        f"scratch={scratch}",
-        f"linger_ms={round(limits.linger_s * 1000)}",
-        *rlimits,
-        "--",
-        *launcher,
-        *entry.argv,
-    ]
+def make_group(limits: ProcessLimits, ground: Ground, undo: ExitStack) -> Group | None:
+    """A control group for one bot; None where there are none for us. Raises OSError."""
+    if not ground.cgroups.controllers:
+        return None
+    group = ground.cgroups.make(
+        GroupLimits(limits.memory_bytes, _processes(limits.processes, ground.sandbox), limits.cores)
+    )
+    undo.callback(group.remove)
+    return group
+
+
+def guardian_argv(
+    entry: Entry, *, address: str, limits: ProcessLimits, scratch: Path, ground: Ground, group: Group | None
+) -> list[str]:
+    """The guardian's command line. FileNotFoundError if the sandbox has no program."""
+    argv: tuple[str, ...] = entry.argv
+    settings = [f"scratch={scratch}", f"linger_ms={round(limits.linger_s * 1000)}"]
+    counted = frozenset(group.places if group else ())
+    if ground.sandbox.profile == "strict":
+        confined = confine(
+            argv,
+            entry.folder,
+            ground.sandbox,
+            sockets=[Path(address.removeprefix(_UNIX))] if address.startswith(_UNIX) else [],
+            disk_bytes=limits.disk_bytes,
+            processes=None if "pids" in counted else limits.processes,
+            call_filter=bot_filter(),
+        )
+        argv = confined.argv
+        settings += confined.settings
+    else:
+        settings.append(f"cwd={entry.folder}")
+    settings += _group_settings(group) if group else ()
+    settings += [f"rlimit={number}:{value}" for number, value in _rlimits(limits, ground.sandbox, counted)]
+    return [sys.executable, "-I", "-S", start_guardian.__file__, *settings, "--", *argv]
+
+
+def _group_settings(group: Group) -> Iterator[str]:
+    for folder in group.folders:
+        yield f"cgroup={folder}"
+    if group.oom_file:
+        yield f"oom={group.oom_file}"
+    if group.peak_file:
+        yield f"peak={group.peak_file}"
+    if group.cpu_file:
+        yield f"cpu={group.cpu_file[0]}:{group.cpu_file[1]}"
+    if group.freezer:
+        yield f"thaw={group.freezer[0]}:{group.freezer[2]}"
+
+
+def _rlimits(limits: ProcessLimits, sandbox: Sandbox, counted: frozenset[str]) -> Iterator[tuple[int, int]]:
+    for name, value in limits.rlimits:
+        yield getattr(resource, f"RLIMIT_{name.upper()}"), value
+    if limits.open_files is not None:
+        yield resource.RLIMIT_NOFILE, limits.open_files
+    if limits.file_bytes is not None:
+        yield resource.RLIMIT_FSIZE, limits.file_bytes
+    if limits.memory_bytes is not None and "memory" not in counted:
+        # Not RLIMIT_AS: Java and Node reserve far more than they use.
+        yield resource.RLIMIT_DATA, limits.memory_bytes
+    if limits.processes is not None and sandbox.profile == "strict" and os.getuid() == 0:
+        # The bot's user is its own alone, so what the kernel counts for it is the bot.
+        yield resource.RLIMIT_NPROC, limits.processes + _SANDBOX_PROCESSES
+
+
+def _processes(wanted: int | None, sandbox: Sandbox) -> int | None:
+    return None if wanted is None else wanted + (_SANDBOX_PROCESSES if sandbox.profile == "strict" else 0)

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 from referee.process.processes import processes
 
@@ -17,8 +18,14 @@ _TREE_AGE_NS = 20_000_000
 class Meter:
     """All that is below `root`, a guardian: the bot, its children and what double-forked. Owns a few open files."""
 
-    def __init__(self, root: int) -> None:
+    def __init__(self, root: int, cpu: tuple[Path, int] | None = None) -> None:
+        """`cpu`, where there is one: the file of a control group, and what its first number is to be multiplied by to
+        be nanoseconds."""
         self._root = root
+        self._cpu_file: int | None = None
+        self._cpu_unit = 1
+        if cpu is not None:
+            self._cpu_file, self._cpu_unit = os.open(cpu[0], os.O_RDONLY), cpu[1]
         self._pids: tuple[int, ...] = ()
         self._looked_ns = -_TREE_AGE_NS
         self._cpu_ns: dict[int, int] = {}
@@ -26,7 +33,11 @@ class Meter:
         self._files: dict[int, int] = {}
 
     def cpu_ns(self) -> int:
-        """User and system time of every process seen so far, all threads; of the dead, what was seen last."""
+        """User and system time of all processes and threads; without a control group, of the dead what was seen last."""
+        if self._cpu_file is not None:
+            with suppress(OSError, ValueError, IndexError):
+                self._cpu_ns = {0: int(os.pread(self._cpu_file, 64, 0).split()[self._cpu_unit != 1]) * self._cpu_unit}
+            return sum(self._cpu_ns.values())
         for pid in self._members():
             try:
                 # The kernel's id for the CPU clock of a process, as clock_getcpuclockid(3) makes it.
@@ -54,6 +65,9 @@ class Meter:
 
     def close(self) -> None:
         """The sums seen last stay."""
+        if self._cpu_file is not None:
+            os.close(self._cpu_file)
+            self._cpu_file = None
         while self._files:
             os.close(self._files.popitem()[1])
         self._pids = ()

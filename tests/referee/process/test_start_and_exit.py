@@ -193,14 +193,6 @@ async def test_a_frozen_bot_can_be_ended(start: Start, until: Any, grace_s: floa
     assert end.signal == (signal.SIGTERM if grace_s else signal.SIGKILL)
 
 
-async def test_a_launcher_goes_before_the_bots_own_words(mock_bot: MockBot) -> None:
-    bot = await BotProcess.start(
-        mock_bot("crashing"), address="a", token="t", limits=ProcessLimits(), launcher=["/usr/bin/env", "EXTRA=1"]
-    )
-    assert (await bot.wait()).code == 3
-    await bot.wait_gone()
-
-
 async def test_a_program_that_has_gone_since_is_a_start_error(write_bot: WriteBot) -> None:
     folder = write_bot({"bot": "#!/bin/sh\n"})
     (folder / "bot").chmod(0o755)

@@ -1,0 +1,126 @@
+"""The sandbox around a bot: what it may be granted, and the command line of bubblewrap for it."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from referee.process.child import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD
+from referee.process.needs import SYSTEM, find_needs
+from referee.process.stage import stage_folder
+
+Profile: TypeAlias = Literal["strict", "plain"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+
+HOME = "/tmp"  # noqa: S108 - private to each bot
+"""What a bot's HOME and TMPDIR are in the sandbox: a small file system in memory, its own."""
+
+PROGRAM = "bwrap"
+USERS = (61000, 4096)
+"""First user id for bots, and how many, where we are root: one for each bot that runs."""
+
+_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl/certs", "ssl/openssl.cnf")
+_ETC_PATTERNS = ("java-*",)  # Debian's JDKs keep their settings there
+_ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "host.conf", "gai.conf", "services", "protocols", "pki")
+_PRLIMIT = Path("/usr/bin/prlimit")
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """How a bot is confined, and what the tournament grants it.
+
+    `plain` is no sandbox: a session of its own, its limits, and an end. Grants: `network`, the names of environment
+    variables passed on from the referee's own (`env`), and absolute paths to read (`read`) besides the bot's folder.
+    """
+
+    profile: Profile = "plain"
+    network: bool = False
+    env: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """ValueError for an unknown profile, a name no variable can have, or a path that is not absolute."""
+        if self.profile not in PROFILES:
+            raise ValueError(f"profile must be {' or '.join(PROFILES)}, not {self.profile!r}")
+        for name in self.env:
+            if not name or "=" in name or "\0" in name or name.startswith("CROSSTOWN_"):
+                raise ValueError(f"env: {name!r} cannot be the name of a variable to pass on")
+        for path in self.read:
+            if not Path(path).is_absolute() or "\0" in path:
+                raise ValueError(f"read: {path!r} is not an absolute path")
+
+    def environment(self, ours: Mapping[str, str]) -> dict[str, str]:
+        """The granted variables as far as we have them."""
+        return {name: ours[name] for name in self.env if name in ours}
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A command in its sandbox: what to execute, and settings for the guardian, `key=value`."""
+
+    argv: tuple[str, ...]
+    settings: tuple[str, ...]
+
+
+def confine(
+    argv: tuple[str, ...],
+    folder: Path,
+    sandbox: Sandbox,
+    *,
+    sockets: Sequence[Path],
+    disk_bytes: int | None,
+    processes: int | None,
+    call_filter: bytes,
+    program: str | None = None,
+) -> Confined:
+    """`argv` in the bot's `folder`, behind bubblewrap. FileNotFoundError if there is no bubblewrap.
+
+    Where we are root, each path is staged (see `stage`), and the guardian chooses a user for the bot. `processes`
+    limits the bot in its namespace where we are not root, and no control group does it.
+    """
+    bwrap = program or shutil.which(PROGRAM)
+    if bwrap is None:
+        raise FileNotFoundError(2, f"{PROGRAM} is not installed")
+    shown = [*find_needs(argv, folder), folder, *map(Path, sandbox.read), *sockets]
+    shown = sorted({path for path in shown if path.exists()}, key=lambda path: (len(path.parts), path))
+    root = os.getuid() == 0
+    sources = [f"{stage_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]
+    words = [bwrap, *_namespaces(sandbox), *_system(sandbox), "--proc", "/proc", "--dev", "/dev"]
+    size = [] if disk_bytes is None else ["--size", str(max(disk_bytes, 1))]
+    words += [*size, "--tmpfs", HOME, *size, "--tmpfs", "/dev/shm"]  # noqa: S108
+    for source, path in zip(sources, shown, strict=True):
+        words += ["--ro-bind", source, str(path)]
+    words += ["--ro-bind-data", str(PASSWD_FD), "/etc/passwd", "--remount-ro", "/dev", "--remount-ro", "/"]
+    words += ["--chdir", str(folder), "--info-fd", str(INFO_FD), "--json-status-fd", str(STATUS_FD)]
+    if call_filter:
+        words += ["--seccomp", str(SECCOMP_FD)]
+    inner = argv
+    if processes is not None and not root and _PRLIMIT.exists():
+        inner = (str(_PRLIMIT), f"--nproc={processes}:{processes}", "--", *argv)
+    settings = ["sandbox=1", f"seccomp={call_filter.hex()}", "cwd=/"]
+    if root:
+        settings += [f"users={USERS[0]}:{USERS[1]}", *(f"stage={path}" for path in shown)]
+    return Confined((*words, "--", *inner), tuple(settings))
+
+
+def _namespaces(sandbox: Sandbox) -> Iterator[str]:
+    yield from ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
+    if not sandbox.network:
+        yield "--unshare-net"
+    yield from ("--disable-userns", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+
+
+def _system(sandbox: Sandbox) -> Iterator[str]:
+    for name in SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), name)
+        elif path.is_dir():
+            yield from ("--ro-bind", name, name)
+    etc = Path("/etc")
+    names = [*_ETC, *(_ETC_NETWORK if sandbox.network else ())]
+    for path in [*(etc / name for name in names), *(path for each in _ETC_PATTERNS for path in etc.glob(each))]:
+        if path.exists():
+            yield from ("--ro-bind", os.path.realpath(path), str(path))
