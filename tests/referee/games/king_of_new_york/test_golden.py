@@ -1,8 +1,8 @@
 """Short matches as they have always gone: one line per decision, the whole state every ten decisions.
 
-After a change of the rules that is meant (and with a new rules_version), write them anew with
+After a change of the rules that is meant (and with a new rules_version), write those of all games anew with
 
-    CROSSTOWN_UPDATE_GOLDEN=1 python -m pytest tests/referee/games/king_of_new_york/test_golden.py
+    CROSSTOWN_UPDATE_GOLDEN=1 python -m pytest tests/referee/games -k golden
 """
 
 import json

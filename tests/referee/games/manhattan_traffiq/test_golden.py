@@ -1,8 +1,8 @@
 """Golden matches: one line per decision and chance outcome, the full state every ten.
 
-After a wanted change of rules (and of `rules_version`) write them anew, in a commit of their own:
+After a wanted change of rules (and of `rules_version`) write those of all games anew, in a commit of its own:
 
-    CROSSTOWN_UPDATE_GOLDEN=1 python -m pytest tests/referee/games/manhattan_traffiq/test_golden.py
+    CROSSTOWN_UPDATE_GOLDEN=1 python -m pytest tests/referee/games -k golden
 """
 
 import json

@@ -1,8 +1,8 @@
 """Whole matches as they were when the rules were last changed on purpose.
 
-To write them anew:
+To write those of all games anew:
 
-    CROSSTOWN_UPDATE_GOLDEN=1 python -m pytest tests/referee/games/ticket_to_ride_new_york/test_golden.py
+    CROSSTOWN_UPDATE_GOLDEN=1 python -m pytest tests/referee/games -k golden
 """
 
 import json
