@@ -33,7 +33,7 @@ class Meter:
         self._files: dict[int, int] = {}
 
     def cpu_ns(self) -> int:
-        """User and system time of all processes and threads; without a control group, of the dead what was seen last."""
+        """User and system time of all processes; without a control group, of the dead what was seen last."""
         if self._cpu_file is not None:
             with suppress(OSError, ValueError, IndexError):
                 self._cpu_ns = {0: int(os.pread(self._cpu_file, 64, 0).split()[self._cpu_unit != 1]) * self._cpu_unit}
