@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from referee.cli import bots, bridge, games, matches
+from referee.cli import bots, bridge, control, games, matches
+from referee.cli.compare import compare
 from referee.cli.errors import ExitCode, report
 from referee.cli.rebuild import rebuild
+from referee.cli.match import match
 from referee.cli.run import run
 from referee.cli.standings import standings
 
@@ -25,8 +27,14 @@ def make_app() -> typer.Typer:
     )
     app.callback()(_root)
     app.command("run")(run)
+    app.command("match")(match)
     app.command("standings")(standings)
     app.command("rebuild")(rebuild)
+    app.command("withdraw")(control.withdraw)
+    app.command("disable")(control.disable)
+    app.command("add")(control.add)
+    app.command("annul")(control.annul)
+    app.command("compare")(compare)
     app.command("bridge", context_settings=bridge.CONTEXT)(bridge.bridge)
     app.add_typer(bots.app, name="bots")
     app.add_typer(matches.app, name="matches")

@@ -1,9 +1,10 @@
 """Puts runner, workers, database, progress and table together for `crosstown run`."""
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 
-from leaderboard.run_table import run_table
+from leaderboard.run_table import RunTable, run_table
 from leaderboard.standings import CAPTION, Entrant, Standing
 from referee.cli.errors import ExitCode
 from referee.cli.indexer import Indexer
@@ -11,14 +12,27 @@ from referee.cli.output import console, duration, one_line, plural, print_json, 
 from referee.cli.output import table as new_table
 from referee.cli.progress import ProgressReport
 from referee.process.orphans import Household
-from referee.record.control import read_controls
+from referee.record.control import LEAVING, read_controls
 from referee.tournament.config import Tournament
+from referee.tournament.controls import with_added
 from referee.tournament.executor import Executor
 from referee.tournament.folder import RunFolder, choose_folder
 from referee.tournament.identity import describe
+from referee.tournament.journal import read_journal
 from referee.tournament.local import LocalExecutor
 from referee.tournament.runner import Summary
 from referee.tournament.session import run_session
+from referee.tournament.stock import Decide
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One run of the command: how it went, the table after it, and what is wrong with the database or ''."""
+
+    summary: Summary
+    table: RunTable
+    elapsed_s: float
+    problem: str
 
 
 def play_tournament(
@@ -26,12 +40,28 @@ def play_tournament(
 ) -> ExitCode:
     """Play what is missing and print the outcome. Raises TournamentError."""
     folder = choose_folder(out, describe(tournament), new=new)
+    tournament = with_added(tournament, read_journal(folder.journal))
+    played = play(tournament, folder, workers, quiet=quiet or as_json)
+    table = list(played.table.rows)
+    if as_json:
+        print_json(_outcome(tournament, folder, played.summary, table, played.elapsed_s, played.problem))
+    elif not quiet:
+        _tell(tournament, _go_on(tournament, out), folder, played.summary, table, played.elapsed_s)
+    tell_problem(played)
+    return _code(played.summary)
+
+
+def play(
+    tournament: Tournament, folder: RunFolder, workers: int, *, quiet: bool, decide: Decide | None = None
+) -> Played:
+    """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError."""
     indexer = Indexer(folder.matches, folder.database)
+    gone = {control.entry_id for control in read_journal(folder.journal).controls if control.kind in LEAVING}
 
     def make_executor(missing: int, lock_fd: int) -> Executor:
         indexer.start()
         return LocalExecutor(
-            tournament.entries,
+            [entry for entry in tournament.entries if entry.id not in gone],
             folder.matches,
             workers=min(workers, missing),
             log=folder.worker_log,
@@ -39,26 +69,24 @@ def play_tournament(
             household=Household(),
         )
 
-    with ProgressReport(tournament.config.name, indexer.add, quiet=quiet or as_json) as report:
+    with ProgressReport(tournament.config.name, indexer.add, quiet=quiet) as report:
         try:
-            summary = run_session(tournament, folder, make_executor, report)
+            summary = run_session(tournament, folder, make_executor, report, decide)
             indexer.start()  # nothing was left to play, but the database may be behind the records
         finally:
             elapsed_s = report.elapsed_s
             indexer.close()
-    found = run_table(folder.matches, folder.database, entrants(tournament), read_controls(folder.journal))
-    problem = indexer.finish(found)
-    table = list(found.rows)
-    if as_json:
-        print_json(_outcome(tournament, folder, summary, table, elapsed_s, problem))
-    elif not quiet:
-        _tell(tournament, _go_on(tournament, out), folder, summary, table, elapsed_s)
-    if problem:
+    table = run_table(folder.matches, folder.database, entrants(tournament), read_controls(folder.journal))
+    return Played(summary, table, elapsed_s, indexer.finish(table))
+
+
+def tell_problem(played: Played) -> None:
+    if played.problem:
         console(stderr=True).print(
-            f"note: the database is behind the records ({problem}); nothing is lost, the next run makes up for it",
+            f"note: the database is behind the records ({played.problem}); nothing is lost, the next run makes up"
+            " for it",
             markup=False,
         )
-    return _code(summary)
 
 
 def entrants(tournament: Tournament) -> list[Entrant]:

@@ -2,11 +2,18 @@
 
 from importlib.metadata import entry_points
 
-from referee.tournament.formats import gauntlet, knockout, league, round_robin, swiss
+from referee.tournament.formats import comparison, gauntlet, knockout, league, round_robin, swiss
 from referee.tournament.formats.api import Format
 
 GROUP = "crosstown.formats"
-OWN: tuple[Format, ...] = (round_robin.FORMAT, gauntlet.FORMAT, swiss.FORMAT, knockout.FORMAT, league.FORMAT)
+OWN: tuple[Format, ...] = (
+    round_robin.FORMAT,
+    gauntlet.FORMAT,
+    swiss.FORMAT,
+    knockout.FORMAT,
+    league.FORMAT,
+    comparison.FORMAT,
+)
 
 
 class UnknownFormat(LookupError):

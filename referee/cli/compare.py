@@ -1,0 +1,167 @@
+"""`crosstown compare A B`: paired blocks until a sequential test says which."""
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from referee.cli.errors import ExitCode
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(help="The folder of bot A.", show_default=False)],
+    b: Annotated[Path, typer.Argument(help="The folder of bot B.", show_default=False)],
+    games: Annotated[
+        list[str] | None, typer.Option("--games", help="A game to compare at; may be given again.", show_default=False)
+    ] = None,
+    players: Annotated[
+        int | None, typer.Option(min=2, help="Seats of a match; default: the least the game takes.", show_default=False)
+    ] = None,
+    field: Annotated[
+        list[Path] | None,
+        typer.Option(help="A bot for the other seats, where there are more than two; may be given again."),
+    ] = None,
+    cap: Annotated[int, typer.Option(min=1, help="Rounds after which it ends without a verdict.")] = 500,
+    alpha: Annotated[float, typer.Option(help="How often A may be accepted wrongly.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="How often A may be rejected wrongly.")] = 0.05,
+    elo: Annotated[
+        tuple[float, float], typer.Option(help="The bounds: Elo at which A must not be accepted, and rejected.")
+    ] = (0.0, 35.0),
+    scores: Annotated[
+        tuple[float, float] | None,
+        typer.Option("--scores", help="The bounds as scores between 0 and 1 instead.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the comparison.")] = 1,
+    options: Annotated[
+        list[str] | None, typer.Option("--option", help="KEY=VALUE of the game, as in [options]; may be given again.")
+    ] = None,
+    clock: Annotated[
+        list[str] | None, typer.Option(help="KEY=VALUE, as in [clock] of a tournament file; may be given again.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=1024, help="Worker processes; default: one per core.", show_default=False)
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
+    new: Annotated[bool, typer.Option("--new", help="Start anew beside an older comparison, which is kept.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Play A against B, seats swapped on the same luck, until a sequential test accepts or rejects that A is better.
+
+    Exit codes: 0 accepted; 1 rejected, or no verdict within the cap. Stopped in any way, the same command goes on.
+    """
+    from leaderboard.sequential import Question, score_of_elo
+    from referee.cli.compare_pages import outcome, print_outcome
+    from referee.cli.comparison import Comparison
+    from referee.cli.output import print_json
+    from referee.cli.running import play, tell_problem
+    from referee.process.entry import load_entry
+    from referee.tournament.entrants import load_tournament
+    from referee.tournament.errors import PlatformError, UsageError
+    from referee.tournament.field import make_field
+    from referee.tournament.folder import choose_folder
+    from referee.tournament.formats.comparison import blocks_in_round
+    from referee.tournament.identity import describe
+
+    low, high = scores or (score_of_elo(elo[0]), score_of_elo(elo[1]))
+    try:
+        question = Question(low, high, alpha, beta)
+    except ValueError as error:
+        raise UsageError(str(error), "see: crosstown compare --help") from None
+    folders = [a, b, *(field or [])]
+    names = _names([load_entry(folder, None, {}).name for folder in folders])
+    name = _run_name(names[0], names[1])
+    path = out / f"{name}.toml"
+    text = "\n".join(
+        [
+            f'# made by "crosstown compare"; settings: docs/ratings.md\nname = {_text(name)}\nformat = "compare"',
+            f"seed = {seed}\nblocks = {cap}",
+            f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}",
+            _table("clock", clock),
+            *_games(games or [], players, options),
+            *(
+                f"[[bots]]\npath = {_text(str(folder.resolve()))}\nname = {_text(shown)}"
+                for folder, shown in zip(folders, names, strict=True)
+            ),
+        ]
+    )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise PlatformError(f"cannot write {path}: {error.strerror}", "choose another place with --out") from error
+    tournament = load_tournament(path)
+    description = describe(tournament)
+    rule = Comparison(question, blocks_in_round(make_field(description)))
+    run = choose_folder(out, description, new=new)
+    played = play(tournament, run, workers or len(os.sched_getaffinity(0)), quiet=quiet or as_json, decide=rule)
+    found = outcome(tournament, run, rule.evidence, played, cap)
+    if as_json:
+        print_json(found)
+    else:
+        print_outcome(found)
+    tell_problem(played)
+    if played.summary.stopped and rule.evidence.verdict == "undecided":
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if rule.evidence.verdict != "accepted":
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _names(found: Sequence[str]) -> list[str]:
+    """What the bots are called in this run: two versions of one bot need two names."""
+    return [
+        name if found.count(name) == 1 else f"{name} {'AB'[place] if place < 2 else place + 1}"
+        for place, name in enumerate(found)
+    ]
+
+
+def _run_name(one: str, other: str) -> str:
+    """Fit for a folder."""
+    plain = [re.sub(r"[^\w.-]+", "-", name).strip("-.")[:24] or "bot" for name in (one, other)]
+    return f"compare-{plain[0]}-{plain[1]}"
+
+
+def _games(games: Sequence[str], players: int | None, options: Sequence[str] | None) -> list[str]:
+    from referee.tournament.errors import UsageError
+
+    wanted = [name for part in games for name in part.split(",") if name]
+    if not wanted:
+        raise UsageError("no game to compare at", "name one: --games shibuya; see: crosstown games list")
+    seats = "" if players is None else f"\nplayers = {players}"
+    made = []
+    for name in wanted:
+        made.append(f"[[games]]\ngame = {_text(name)}{seats}")
+        if options:
+            if len(wanted) > 1:
+                raise UsageError("--option with several games", "compare at one game, or leave the options out")
+            made.append(_table("games.options", options))
+    return made
+
+
+def _table(name: str, given: Sequence[str] | None) -> str:
+    """A TOML table of KEY=VALUE pairs; a value that is no TOML is taken as text."""
+    import tomllib
+
+    from referee.tournament.errors import UsageError
+
+    lines = [f"[{name}]"]
+    for pair in given or []:
+        key, sign, value = pair.partition("=")
+        if not sign or not re.fullmatch(r"[A-Za-z0-9_-]+", key):
+            raise UsageError(f"'{pair}' is not KEY=VALUE", "write, for instance, --clock move_s=1.0")
+        try:
+            values: Mapping[str, Any] = tomllib.loads(f"value = {value}")
+            plain = set(values) == {"value"} and "\n" not in value
+        except tomllib.TOMLDecodeError:
+            plain = False
+        lines.append(f"{key} = {value if plain else _text(value)}")
+    return "\n".join(lines) if given else ""
+
+
+def _text(value: str) -> str:
+    """A TOML string: JSON's escapes are TOML's too."""
+    return json.dumps(value)

@@ -1,0 +1,108 @@
+"""What `crosstown compare` found, as values and as text."""
+
+import math
+from collections import Counter, defaultdict
+from typing import Any
+
+from leaderboard.sequential import Evidence, elo_of_score
+from referee.cli.output import fault_text, one_line, plural, print_text
+from referee.cli.running import Played
+from referee.tournament.config import Tournament
+from referee.tournament.folder import RunFolder
+
+
+def outcome(tournament: Tournament, run: RunFolder, evidence: Evidence, played: Played, cap: int) -> dict[str, Any]:
+    """For JSON: the verdict, the estimate with an interval that is right whenever one stops, and what more would
+    take."""
+    question = evidence.question
+    wrong = question.alpha + question.beta  # then a verdict and the interval never contradict each other
+    low, high = evidence.interval(wrong)
+    faults: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in played.table.rows:  # one for each game
+        faults[row.entry_id].update(row.faults)
+    sides = [
+        {
+            "name": entry.name,
+            "version": entry.manifest.version,
+            "entry_id": entry.id,
+            "faults": dict(faults[entry.id]),
+        }
+        for entry in tournament.entries[:2]
+    ]
+    return {
+        "run": str(run.path),
+        "games": tournament.config.game,
+        "a": sides[0],
+        "b": sides[1],
+        "verdict": evidence.verdict,
+        "rounds": len(evidence.scores),
+        "cap": cap,
+        "matches": played.table.matches,
+        "complete": played.summary.complete,
+        "bounds": [question.low, question.high],
+        "alpha": question.alpha,
+        "beta": question.beta,
+        "score": evidence.mean,
+        "interval": [low, high],
+        "confidence": 1 - wrong,
+        "elo": _finite(None if evidence.mean is None else elo_of_score(evidence.mean)),
+        "elo_interval": [_finite(elo_of_score(low)), _finite(elo_of_score(high))],
+        "evidence_for_accepting": evidence.against_low,
+        "evidence_for_rejecting": evidence.against_high,
+        "more_rounds": None if evidence.verdict != "undecided" else evidence.more_blocks(),
+    }
+
+
+def print_outcome(found: dict[str, Any]) -> None:
+    """For people."""
+    a, b = one_line(found["a"]["name"]), one_line(found["b"]["name"])
+    entries = [found[side]["entry_id"][:8] for side in ("a", "b")]
+    print_text(f"A: {a} ({entries[0]}), B: {b} ({entries[1]}), at {found['games']}")
+    rounds = plural(found["rounds"], "whole round")
+    print_text(f"{rounds} of at most {found['cap']}, {plural(found['matches'], 'match')}")
+    for side, name in (("a", a), ("b", b)):
+        if found[side]["faults"]:
+            print_text(f"faults of {name}: {fault_text(found[side]['faults'])}")
+    if found["score"] is not None:
+        low, high = found["interval"]
+        print_text(
+            f"A scores {found['score']:.3f}, {found['confidence']:.0%} from {low:.3f} to {high:.3f} whenever one stops;"
+            f" Elo {_elo(found['elo'])}, {_elo(found['elo_interval'][0])} to {_elo(found['elo_interval'][1])}"
+        )
+    print_text(_sentence(found))
+    print_text(_surer(found))
+
+
+def _sentence(found: dict[str, Any]) -> str:
+    low, high = found["bounds"]
+    if found["verdict"] == "accepted":
+        return f"accepted: A scores more than {low:.3f} (wrong in at most {found['alpha']:.1%} of such comparisons)"
+    if found["verdict"] == "rejected":
+        return f"rejected: A scores less than {high:.3f} (wrong in at most {found['beta']:.1%} of such comparisons)"
+    return (
+        f"undecided: evidence that A scores more than {low:.3f} is {found['evidence_for_accepting']:.3g} of"
+        f" {1 / found['alpha']:.3g}, that it scores less than {high:.3f} {found['evidence_for_rejecting']:.3g} of"
+        f" {1 / found['beta']:.3g}"
+    )
+
+
+def _surer(found: dict[str, Any]) -> str:
+    if found["verdict"] != "undecided":
+        return (
+            f"to halve the interval: about {3 * found['rounds']} more rounds; smaller --alpha and --beta, or closer"
+            " bounds, need --new"
+        )
+    if found["more_rounds"] is None:
+        return "to be surer: more rounds (a higher --cap, with --new) or bounds further apart"
+    return (
+        f"to be surer: about {plural(max(found['more_rounds'], 1), 'more round')}, if scores go on like this"
+        " (a higher --cap, with --new)"
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _elo(value: float | None) -> str:
+    return "beyond what Elo can say" if value is None else f"{value:+.0f}"

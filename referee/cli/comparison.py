@@ -1,0 +1,51 @@
+"""What the blocks of a comparison say: one score per round, in schedule order, handed to the sequential test."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from leaderboard.sequential import Evidence, Question
+from referee.tournament.formats.api import BlockResult, MatchScore
+
+
+class Comparison:
+    """The stopping rule of a comparison; called with every complete block, in schedule order.
+
+    A round counts when all its blocks are there; one with a match that could not be played is left out whole. What
+    comes after the verdict changes nothing.
+    """
+
+    def __init__(self, question: Question, blocks_in_round: int) -> None:
+        self.evidence = Evidence(question)
+        self._blocks_in_round = blocks_in_round
+        self._open: dict[int, list[BlockResult]] = defaultdict(list)
+
+    def __call__(self, block: BlockResult) -> bool:
+        """Whether the comparison is decided."""
+        number = block.block.round
+        blocks = self._open[number]
+        blocks.append(block)
+        if len(blocks) == self._blocks_in_round:
+            self.evidence.add(round_score(self._open.pop(number)))
+        return self.evidence.verdict != "undecided"
+
+
+def round_score(blocks: Sequence[BlockResult]) -> float:
+    """A's score in one round, 0.5 where A did as well as B; the mean over games and numbers of seats."""
+    by_variant: dict[int, dict[int, float]] = defaultdict(dict)
+    for result in blocks:
+        side = result.block.group[0]
+        by_variant[result.block.variant][side] = _mean([score(match, side) for match in result.matches])
+    # Alone in the block A's score says it; where B had its turn under the same conditions, the difference does.
+    return _mean([0.5 + (sides[0] - sides[1]) / 2 if 1 in sides else sides[0] for sides in by_variant.values()])
+
+
+def score(match: MatchScore, bot: int) -> float:
+    """The share of the other teams that the bot's team finished before, ties as a half."""
+    seat = match.bots.index(bot)
+    others = {team: rank for team, rank in zip(match.teams, match.ranking, strict=True) if team != match.teams[seat]}
+    rank = match.ranking[seat]
+    return _mean([1.0 if rank < other else 0.5 if rank == other else 0.0 for other in others.values()])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.5
