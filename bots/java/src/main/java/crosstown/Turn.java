@@ -1,0 +1,73 @@
+package crosstown;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Parser;
+import crosstown.v1.RefereeOuterClass.Decide;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** One question. */
+public final class Turn {
+  private final Decide decide;
+  private final AtomicLong closed;
+  private String note = "";
+
+  Turn(Decide decide, AtomicLong closed) {
+    this.decide = decide;
+    this.closed = closed;
+  }
+
+  /** The game's name for the question, such as "turn". */
+  public String kind() {
+    return decide.getKind();
+  }
+
+  /** Number of the decision within the match, over all seats, ascending. */
+  public int number() {
+    return decide.getDecision();
+  }
+
+  /** Legal answers are 0 to legalCount-1. 0 is the harmless one where there is one. */
+  public int legalCount() {
+    return decide.getLegalCount();
+  }
+
+  /** Time for this answer when the referee sent the question; zero is no limit. */
+  public Duration left() {
+    return Duration.ofNanos(1000 * decide.getClock().getLeftUs());
+  }
+
+  /** The game's Observation message. */
+  public <T> T observation(Parser<T> parser) throws InvalidProtocolBufferException {
+    return parser.parseFrom(decide.getObservation());
+  }
+
+  /** The game's LegalActions message. */
+  public <T> T legalActions(Parser<T> parser) throws InvalidProtocolBufferException {
+    return parser.parseFrom(decide.getLegalActions());
+  }
+
+  /** The game's Events message: what this seat saw happen since the last message to it. */
+  public <T> T events(Parser<T> parser) throws InvalidProtocolBufferException {
+    return parser.parseFrom(decide.getEvents());
+  }
+
+  /** Whether the referee has closed the question: an answer would be dropped. For long loops. */
+  public boolean isClosed() {
+    return closed.get() >= Integer.toUnsignedLong(number());
+  }
+
+  /** Stands beside the move in the record. */
+  public void note(String text) {
+    note = text;
+  }
+
+  String note() {
+    return note;
+  }
+
+  /** All that the referee sent. */
+  public Decide message() {
+    return decide;
+  }
+}
