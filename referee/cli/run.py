@@ -23,9 +23,12 @@ def run(
     ] = False,
 ) -> None:
     """Play a tournament. Stopped in any way, the same command goes on where it was."""
+    from referee.tournament.config import tournament_name
+    from referee.tournament.controls import bots_out
     from referee.tournament.entrants import load_tournament
 
-    tournament = load_tournament(file)
+    gone = {} if new else bots_out(out, tournament_name(file))
+    tournament = load_tournament(file, gone)
     cores = len(os.sched_getaffinity(0))
     if dry_run:
         from referee.cli.preview import preview

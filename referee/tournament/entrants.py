@@ -4,35 +4,46 @@ from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
-from referee.match.spec import SeatSpec
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.names import BotNameError, clashes
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.errors import ConfigError
+from referee.tournament.field import make_field
+from referee.tournament.formats.registry import get_format
+from referee.tournament.identity import describe
+from referee.tournament.reading import TomlFile, show, suggest
 
 ANY_GAME = "*"
 
 
-def load_tournament(path: Path) -> Tournament:
-    """Read the tournament file at `path` and the bots it names. Raises ConfigError."""
+def load_tournament(path: Path, gone: Mapping[int, Entry] | None = None) -> Tournament:
+    """Read the tournament file at `path` and the bots it names. Raises ConfigError.
+
+    `gone` has, by index, the entries that have left the run: they are taken as they were.
+    """
     config = load_config(path)
-    entries = tuple(_entry(config, bot) for bot in config.bots)
+    known = gone or {}
+    entries = tuple(known.get(number) or _entry(config, bot) for number, bot in enumerate(config.bots))
     for one, other in combinations(range(len(entries)), 2):
         _check_pair(config, entries, one, other)
-    return Tournament(config, entries)
+    tournament = Tournament(config, entries)
+    _check_format(tournament)
+    return tournament
 
 
-def seat_of(entry: Entry, clock: Mapping[str, float] | None = None) -> SeatSpec:
-    """How an entry is named in specifications and records, with what is its own of the clock."""
-    return SeatSpec(entry.id, entry.name, entry.manifest.version, clock or {})
-
-
-def seats_of(tournament: Tournament) -> list[SeatSpec]:
-    """All entries. Those that were added to the run have no clock of their own."""
-    clocks = [bot.clock for bot in tournament.config.bots]
-    return [
-        seat_of(entry, clocks[place] if place < len(clocks) else None) for place, entry in enumerate(tournament.entries)
-    ]
+def _check_format(tournament: Tournament) -> None:
+    """ConfigError if the format cannot be played by these bots, or names others."""
+    config = tournament.config
+    names = [entry.name for entry in tournament.entries]
+    style = get_format(config.format)
+    for setting in style.settings:
+        wanted = config.settings[setting.name] if setting.kind == "bots" else None
+        for name in wanted or ():
+            if name not in names:
+                what = f"'{config.format}.{setting.name}': no bot is called {show(name)}"
+                TomlFile(config.path).fail((config.format, setting.name), what, suggest(name, names, "the bots are"))
+    if problem := style.check(make_field(describe(tournament))):
+        TomlFile(config.path).fail(("format",), problem, "add bots, or change the format or its settings")
 
 
 def _entry(config: TournamentConfig, bot: BotConfig) -> Entry:

@@ -6,8 +6,22 @@ from dataclasses import asdict
 from hashlib import blake2b
 from typing import Any
 
+from referee.match.spec import SeatSpec
+from referee.process.entry import Entry
 from referee.tournament.config import Tournament
-from referee.tournament.entrants import seats_of
+
+
+def seat_of(entry: Entry, clock: Mapping[str, float] | None = None) -> SeatSpec:
+    """How an entry is named in specifications and records, with what is its own of the clock."""
+    return SeatSpec(entry.id, entry.name, entry.manifest.version, clock or {})
+
+
+def seats_of(tournament: Tournament) -> list[SeatSpec]:
+    """All entries. Those that were added to the run have no clock of their own."""
+    clocks = [bot.clock for bot in tournament.config.bots]
+    return [
+        seat_of(entry, clocks[place] if place < len(clocks) else None) for place, entry in enumerate(tournament.entries)
+    ]
 
 
 def describe(tournament: Tournament) -> dict[str, Any]:

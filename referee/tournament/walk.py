@@ -13,11 +13,10 @@ from hashlib import blake2b
 from referee.match.spec import MatchSpec, SeatSpec
 from referee.record.control import LEAVING, Control
 from referee.tournament.config import Tournament
-from referee.tournament.entrants import seats_of
 from referee.tournament.field import make_field, variant_games
 from referee.tournament.formats.api import Block, BlockResult, MatchScore, Need, News, Placing
 from referee.tournament.formats.registry import get_format
-from referee.tournament.identity import describe, digest
+from referee.tournament.identity import describe, digest, seats_of
 
 
 def block_seed(seed: int, game: str, block: int) -> str:

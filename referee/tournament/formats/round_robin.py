@@ -33,29 +33,31 @@ def plan(field: Field) -> Plan:
 
 
 def cycles(field: Field, make: Groups, count: CountGroups) -> Plan:
-    """`blocks` cycles over the groups that `make` gives for the bots that are in; `count` says how many these are."""
+    """`blocks` cycles over the groups that `make` gives for all that have entered; `count` says how many these are.
+
+    Who is out stays in the schedule: its matches are cancelled, those of the others keep their places.
+    """
     joined: dict[int, int] = {}
     for cycle in range(field.blocks):
-        present = told((yield Need(0))).present
-        for bot in present:
+        entered = range(told((yield Need(0))).bots)
+        for bot in entered:
             joined.setdefault(bot, cycle)
-        yield from _cycle(field, present, cycle, make, count)
+        yield from _cycle(field, entered, cycle, make, count)
     for cycle in range(max(joined.values(), default=0)):
-        present = tuple(bot for bot in told((yield Need(0))).present if bot in joined)
-        for block in _cycle(field, present, cycle, make, count):
+        for block in _cycle(field, sorted(joined), cycle, make, count):
             if max(joined[bot] for bot in block.group) > cycle:
                 yield block
     return []
 
 
-def _cycle(field: Field, present: Sequence[int], cycle: int, make: Groups, count: CountGroups) -> Iterator[Block]:
+def _cycle(field: Field, bots: Sequence[int], cycle: int, make: Groups, count: CountGroups) -> Iterator[Block]:
     """One block of every group. Variants advance side by side, each by its share of groups."""
     luck = cycle if field.settings.get("same_seeds") else None
     if field.settings.get("mirrors"):
         for number, variant in enumerate(field.variants):
-            yield from (Block((bot,) * variant.players, number, cycle, luck) for bot in present)
-    sources = [make(present, variant) for variant in field.variants]
-    sizes = [count(present, variant) for variant in field.variants]
+            yield from (Block((bot,) * variant.players, number, cycle, luck) for bot in bots)
+    sources = [make(bots, variant) for variant in field.variants]
+    sizes = [count(bots, variant) for variant in field.variants]
     given = [0] * len(sources)
     while waiting := [number for number, size in enumerate(sizes) if given[number] < size]:
         number = min(waiting, key=lambda one: (given[one] / sizes[one], one))

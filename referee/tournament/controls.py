@@ -1,0 +1,166 @@
+"""What an organiser decides about a run: who leaves, who joins, which match does not count.
+
+Each is one event of the journal, at a place in the schedule behind everything that has a record, so that what was
+played stays what it was. It holds from the next run of the command on; while a runner is at work its lock refuses it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.manifest import Manifest
+from referee.process.names import BotNameError, clashes
+from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields
+from referee.tournament.config import Tournament
+from referee.tournament.errors import UsageError
+from referee.tournament.folder import RunFolder, run_folders
+from referee.tournament.journal import Journal, JournalText, read_journal
+from referee.tournament.lock import RunLock
+from referee.tournament.records import live_or_closed, record_files, set_aside
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBot:
+    """A bot as the journal has it."""
+
+    entry_id: str
+    name: str
+    version: str
+    options: Mapping[str, str | int | bool]
+    out: bool = False
+
+
+def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
+    """All bots of a run, those that were added last; `out` for those that have left."""
+    assert text.created is not None
+    gone = {control.entry_id for control in text.controls if control.kind in LEAVING}
+    listed = [*text.created.fields["configuration"]["bots"], *(line.fields for line in _added(text))]
+    return tuple(
+        KnownBot(bot["entry_id"], bot["name"], bot["version"], bot["options"], bot["entry_id"] in gone)
+        for bot in listed
+    )
+
+
+def bots_out(out: Path, name: str) -> dict[int, Entry]:
+    """Of the newest run of a tournament, the bots of the file that have left it, by index: they need not be on the
+    disk any more."""
+    for folder in reversed(run_folders(out, name)):
+        text = read_journal(folder.journal)
+        if text.created is not None:
+            return {number: _ghost(bot) for number, bot in enumerate(known_bots(text)) if bot.out}
+    return {}
+
+
+def with_added(tournament: Tournament, text: JournalText) -> Tournament:
+    """The tournament with the bots that were added to its run. UsageError if one of them is not what it was."""
+    known = {bot.entry_id: bot for bot in known_bots(text)} if text.created is not None else {}
+    more: list[Entry] = []
+    for line in _added(text):
+        bot = known[line.fields["entry_id"]]
+        if bot.out:
+            more.append(_ghost(bot))
+            continue
+        folder = Path(line.fields["folder"])
+        try:
+            entry = load_entry(folder, bot.name, bot.options)
+        except (ManifestError, EntryError, BotNameError) as error:
+            raise UsageError(f"the bot '{bot.name}' that was added: {error}", _restore(bot.name)) from None
+        if entry.id != bot.entry_id:
+            raise UsageError(f"the bot '{bot.name}' in {folder} was changed since it was added", _restore(bot.name))
+        more.append(entry)
+    return replace(tournament, entries=(*tournament.entries, *more))
+
+
+def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice, *, by: str, reason: str) -> Control:
+    """A bot, by name or entry id, plays no more. UsageError, BusyError or PlatformError."""
+
+    def make(text: JournalText) -> Control:
+        bot = find_bot(known_bots(text), wanted)
+        if bot.out:
+            raise UsageError(f"'{bot.name}' is out already", "nothing has to be done")
+        return Control(
+            kind, next_place(folder), entry_id=bot.entry_id, choice=choice, name=bot.name, by=by, reason=reason
+        )
+
+    return _append(folder, make)
+
+
+def add(folder: RunFolder, path: Path, name: str | None, *, by: str, reason: str) -> Control:
+    """The bot in the folder `path` joins. UsageError, ManifestError, EntryError or BotNameError."""
+    entry = load_entry(path, name)
+
+    def make(text: JournalText) -> Control:
+        for bot in known_bots(text):
+            if bot.entry_id == entry.id:
+                raise UsageError(f"'{bot.name}' is the same entry: same source, same options", "add another bot")
+            if clashes(bot.name, entry.name):
+                raise UsageError(f"there is a bot '{bot.name}' already", "give this one another name: --name NAME")
+        assert text.created is not None
+        games = {game["game"] for game in text.created.fields["configuration"]["games"]}
+        foreign = sorted(games - set(entry.manifest.games))
+        if entry.manifest.games and foreign and "*" not in entry.manifest.games:
+            raise UsageError(f"bot '{entry.name}' does not play {foreign[0]}", "add a bot that plays it")
+        return Control("added", next_place(folder), entry_id=entry.id, name=entry.name, by=by, reason=reason)
+
+    more = {"folder": str(path.resolve()), "version": entry.manifest.version, "options": dict(entry.options)}
+    return _append(folder, make, more)
+
+
+def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: str) -> Control | None:
+    """A match does not count: never, or (None) not this time, and is played again. Its record is kept aside."""
+    with RunLock(folder.lock, wait_s=0):
+        text = read_journal(folder.journal)
+        record = live_or_closed(folder, match_id)
+        if record is None:
+            raise UsageError(f"no match {match_id} counts in {folder.path}", "see: crosstown matches list")
+        place = int(match_id[1:].partition("-")[0])
+        control = Control("annulled", place, match_id=match_id, by=by, reason=reason)
+        with Journal(folder.journal, text) as journal:
+            if replay:
+                journal.append("void", match=match_id, place=place, reason="annulled", detail=reason, by=by)
+            else:
+                journal.control(control)
+        set_aside(folder, record, "annulled")
+    return None if replay else control
+
+
+def find_bot(bots: Sequence[KnownBot], wanted: str) -> KnownBot:
+    """By its name or its entry id. UsageError if there is none."""
+    for bot in bots:
+        if wanted in (bot.name, bot.entry_id):
+            return bot
+    names = ", ".join(f"'{bot.name}'" for bot in bots)
+    raise UsageError(f"no bot '{wanted}' in this run", f"its bots are: {names}")
+
+
+def next_place(folder: RunFolder) -> int:
+    """The first place behind everything that has a record."""
+    places = [int(name[1:].partition("-")[0]) for name in record_files(folder) if name[1:].partition("-")[0].isdigit()]
+    return max(places, default=-1) + 1
+
+
+def _append(
+    folder: RunFolder, make: Callable[[JournalText], Control], more: Mapping[str, Any] | None = None
+) -> Control:
+    with RunLock(folder.lock, wait_s=0):
+        text = read_journal(folder.journal)
+        control = make(text)
+        with Journal(folder.journal, text) as journal:
+            journal.append(control.kind, **control_fields(control), **(more or {}))
+    return control
+
+
+def _added(text: JournalText) -> list[Any]:
+    return [line for line in text.events if line.kind == "added"]
+
+
+def _ghost(bot: KnownBot) -> Entry:
+    """An entry that plays no more: what tables need of it."""
+    manifest = Manifest(bot.name, bot.version, ("*",), ())
+    return Entry(bot.entry_id, bot.name, Path(), manifest, bot.options, ())
+
+
+def _restore(name: str) -> str:
+    return f"restore it and run the same command again, or: crosstown withdraw RUN '{name}'"

@@ -1,0 +1,244 @@
+"""An organiser's decisions about a run: at a place in the schedule, once, and the same for whoever reads them."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from referee.record import read_record
+from referee.record.control import read_controls
+from referee.tournament import controls
+from referee.tournament.entrants import load_tournament
+from referee.tournament.errors import BusyError, ConfigError, UsageError
+from referee.tournament.journal import read_journal
+from referee.tournament.schedule import count, schedule
+
+BY = {"by": "ann", "reason": "asked for"}
+
+
+def played(folder):
+    """Match id to names by seat."""
+    records = map(read_record, folder.matches.glob("*.jsonl*"))
+    return {record.header.match_id: tuple(seat.name for seat in record.header.seats) for record in records}
+
+
+class Killed(Exception):
+    """As near to a kill as a process can do to itself."""
+
+
+def stop_after(play, tournament, matches):
+    """A run that was killed when so many matches were there."""
+
+    def order(spec):
+        if spec.place == matches:
+            raise Killed
+        return 0
+
+    with pytest.raises(Killed):
+        play(tournament, order=order)
+
+
+@pytest.fixture
+def begun(make_tournament, play, run_folder):
+    """begun(bots, played=6, ...) is a tournament whose run has so many records."""
+
+    def make(bots, *, matches=6, **keys):
+        tournament = make_tournament(bots, **keys)
+        stop_after(play, tournament, matches)
+        assert len(played(run_folder)) == matches
+        return tournament
+
+    return make
+
+
+@pytest.mark.parametrize("kind", ["withdrawn", "disabled"])
+@pytest.mark.parametrize("choice", ["keep", "annul", "losses"])
+def test_a_bot_that_leaves_plays_no_more_and_what_it_played_stays_on_record(begun, play, run_folder, kind, choice):
+    tournament = begun(3, blocks=3)
+    before = played(run_folder)
+    control = controls.leave(run_folder, kind, "bot1", choice, **BY)
+    assert (control.place, control.entry_id) == (6, tournament.entries[1].id)
+    (found,) = read_controls(run_folder.journal)
+    assert (found.kind, found.choice, found.by, found.reason, found.place) == (kind, choice, "ann", "asked for", 6)
+    run = play(tournament)
+    assert run.summary.complete
+    after = played(run_folder)
+    assert before.items() <= after.items()
+    assert all("bot1" not in names for match, names in after.items() if match not in before)
+    without = [spec for spec in schedule(tournament) if "bot1" not in {seat.name for seat in spec.seats}]
+    assert {spec.match_id for spec in without} <= set(after)
+    assert run.summary.cancelled == count(tournament) - len(after)
+    assert not run.summary.set_aside
+    assert play(tournament).executor is None, "and it is finished"
+
+
+def test_a_bot_that_is_out_need_not_be_on_the_disk_any_more(begun, play, run_folder, tmp_path):
+    tournament = begun(3, blocks=3)
+    path = tournament.config.path
+    shutil.rmtree(tmp_path / "bots" / "bot1")
+    with pytest.raises(ConfigError, match="bot1: does not exist"):
+        load_tournament(path)
+    controls.leave(run_folder, "withdrawn", tournament.entries[1].id, "keep", **BY)
+    again = load_tournament(path, controls.bots_out(run_folder.path.parent, "cup"))
+    assert [entry.id for entry in again.entries] == [entry.id for entry in tournament.entries]
+    assert play(again).summary.complete
+
+
+@pytest.mark.parametrize("style", ["swiss", "knockout", "league"])
+def test_in_formats_of_rounds_who_left_is_paired_no_more_whatever_the_number_of_tables(
+    begun, play, run_folder, style, tmp_path
+):
+    keys = {"swiss": {"more": "[swiss]\nrounds = 4\n"}, "knockout": {}, "league": {}}[style]
+    tournament = begun(7, blocks=1 if style != "league" else 30, format=style, matches=5, **keys)
+    controls.leave(run_folder, "withdrawn", "bot0", "keep", **BY)
+    saved = tmp_path / "saved"
+    shutil.copytree(run_folder.path, saved)
+    results = []
+    for slots in (1, 5):
+        run = play(tournament, slots=slots, order=lambda spec: hash(spec.seed) % 7)
+        assert run.summary.complete
+        results.append((played(run_folder), run.summary.placings))
+        assert play(tournament).summary.placings == run.summary.placings
+        shutil.rmtree(run_folder.path)
+        shutil.copytree(saved, run_folder.path)
+    assert results[0] == results[1]
+    before = set(played(saved_folder := type(run_folder)(saved)))
+    assert all("bot0" not in names for match, names in results[0][0].items() if match not in before), saved_folder
+
+
+def test_all_bots_withdrawn_ends_the_run_as_it_is(begun, play, run_folder):
+    tournament = begun(3, blocks=3)
+    for name in ("bot0", "bot1", "bot2"):
+        controls.leave(run_folder, "withdrawn", name, "keep", **BY)
+    run = play(tournament)
+    assert run.executor is None
+    assert run.summary.complete
+    assert (run.summary.found, run.summary.cancelled) == (6, count(tournament) - 6)
+    assert read_journal(run_folder.journal).events[-1].kind == "finished"
+
+
+@pytest.mark.parametrize("style", ["swiss", "knockout", "league", "gauntlet", "round-robin"])
+def test_all_bots_withdrawn_ends_any_format(begun, play, run_folder, style):
+    tournament = begun(4, blocks=4, format=style, matches=3)
+    for number in range(4):
+        controls.leave(run_folder, "withdrawn", f"bot{number}", "annul", **BY)
+    run = play(tournament)
+    assert run.summary.complete
+    assert run.executor is None
+
+
+def test_a_bot_that_joins_plays_from_the_next_cycle_on_and_then_what_it_missed(begun, play, run_folder, write_bot):
+    tournament = begun(3, blocks=4)
+    control = controls.add(run_folder, write_bot("late"), None, **BY)
+    assert (control.kind, control.place, control.name) == ("added", 6, "late")
+    joined = controls.with_added(tournament, read_journal(run_folder.journal))
+    assert [entry.name for entry in joined.entries] == ["bot0", "bot1", "bot2", "late"]
+    run = play(joined, slots=3)
+    assert run.summary.complete
+    groups: dict[frozenset[str], int] = {}
+    for names in played(run_folder).values():
+        groups[frozenset(names)] = groups.get(frozenset(names), 0) + 1
+    assert len(groups) == 6
+    assert set(groups.values()) == {8}
+    assert play(joined).executor is None
+
+
+@pytest.mark.parametrize("style", ["swiss", "league"])
+def test_a_bot_that_joins_is_paired_from_its_place_on(begun, play, run_folder, write_bot, style):
+    more = "[swiss]\nrounds = 6\n" if style == "swiss" else ""
+    tournament = begun(4, blocks=1 if style == "swiss" else 40, format=style, more=more, matches=4)
+    controls.add(run_folder, write_bot("late"), None, **BY)
+    joined = controls.with_added(tournament, read_journal(run_folder.journal))
+    run = play(joined, slots=2)
+    assert run.summary.complete
+    assert any("late" in names for names in played(run_folder).values())
+    assert play(joined).summary.placings == run.summary.placings
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("bot0", "there is a bot 'bot0' already"), ("B0T1", "there is a bot 'bot1' already")]
+)
+def test_a_bot_of_a_look_alike_name_does_not_join(begun, run_folder, write_bot, name, words):
+    begun(2, matches=3)
+    with pytest.raises(UsageError, match=words):
+        controls.add(run_folder, write_bot("other"), name, **BY)
+
+
+def test_the_same_entry_does_not_join_twice(begun, run_folder, tmp_path):
+    begun(2, matches=3)
+    with pytest.raises(UsageError, match="same entry"):
+        controls.add(run_folder, tmp_path / "bots" / "bot1", "another", **BY)
+
+
+def test_a_bot_that_was_added_and_then_changed_is_refused(begun, run_folder, write_bot):
+    tournament = begun(2, matches=3)
+    folder = write_bot("late")
+    controls.add(run_folder, folder, None, **BY)
+    (folder / "bot.py").write_text("# other\n")
+    with pytest.raises(UsageError, match="was changed since it was added"):
+        controls.with_added(tournament, read_journal(run_folder.journal))
+
+
+def test_an_annulled_match_counts_no_more_and_its_record_is_kept(begun, play, run_folder):
+    tournament = begun(3, blocks=2, matches=5)
+    match_id = sorted(played(run_folder))[2]
+    controls.annul(run_folder, match_id, replay=False, **BY)
+    assert match_id not in played(run_folder)
+    assert [path.name for path in run_folder.void.iterdir()] == [f"{match_id}.1-annulled.jsonl.gz"]
+    run = play(tournament)
+    assert run.summary.complete
+    assert run.summary.cancelled == 1
+    assert set(played(run_folder)) == {spec.match_id for spec in schedule(tournament)} - {match_id}
+
+
+def test_an_annulled_match_can_be_played_again(begun, play, run_folder):
+    tournament = begun(3, blocks=2, matches=5)
+    match_id = sorted(played(run_folder))[2]
+    controls.annul(run_folder, match_id, replay=True, **BY)
+    run = play(tournament)
+    assert run.executor.started[0] == 2
+    assert set(played(run_folder)) == {spec.match_id for spec in schedule(tournament)}
+
+
+def test_a_kill_between_the_annulment_and_its_record_changes_nothing(begun, play, run_folder):
+    tournament = begun(3, blocks=2, matches=5)
+    match_id = sorted(played(run_folder))[2]
+    controls.annul(run_folder, match_id, replay=False, **BY)
+    (aside,) = run_folder.void.iterdir()
+    aside.rename(run_folder.matches / f"{match_id}.jsonl.gz")
+    play(tournament)
+    assert match_id not in played(run_folder)
+
+
+@pytest.mark.parametrize("words", ["no bot 'nobody'", "its bots are: 'bot0', 'bot1'"])
+def test_an_unknown_bot_is_told_with_those_there_are(begun, run_folder, words):
+    begun(2, matches=2)
+    with pytest.raises(UsageError) as caught:
+        controls.leave(run_folder, "withdrawn", "nobody", "keep", **BY)
+    assert words in str(caught.value) + caught.value.next_step
+
+
+def test_who_is_out_cannot_leave_again_and_an_unknown_match_cannot_be_annulled(begun, run_folder):
+    begun(2, matches=2)
+    controls.leave(run_folder, "withdrawn", "bot1", "keep", **BY)
+    with pytest.raises(UsageError, match="out already"):
+        controls.leave(run_folder, "disabled", "bot1", "keep", **BY)
+    with pytest.raises(UsageError, match="no match m000009-00000000 counts"):
+        controls.annul(run_folder, "m000009-00000000", replay=False, **BY)
+
+
+def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder):
+    begun(2, matches=2)
+    code = (
+        "import sys; from pathlib import Path; from referee.tournament.lock import RunLock;"
+        "l = RunLock(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, str(run_folder.lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        first.stdout.readline()
+        before = run_folder.journal.read_bytes()
+        with pytest.raises(BusyError, match=f"process {first.pid}"):
+            controls.leave(run_folder, "withdrawn", "bot1", "keep", **BY)
+        assert run_folder.journal.read_bytes() == before
+        first.stdin.close()
