@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,10 +16,11 @@ from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
 from referee.process.entry import Entry
 from referee.process.orphans import Household
+from referee.process.sandbox import Sandbox
 from referee.tournament import messages
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import MatchLost
-from referee.tournament.worker import STOP_S
+from referee.tournament.worker import BEAT_S, STOP_S
 
 COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")
 READY_LIMIT_S = 60.0
@@ -27,6 +28,9 @@ STOP_LIMIT_S = STOP_S + 1
 """What a worker gets to end when it is asked to: a little more than it gives itself."""
 
 KILL_LIMIT_S = 5.0
+SILENCE_S = 12 * BEAT_S
+"""A worker that has said nothing for so long is stopped, or stuck: it is killed, and its match played again."""
+
 MAX_FAILED_STARTS = 3
 """So many in a row end the run: nothing can be played here."""
 
@@ -55,7 +59,10 @@ class LocalExecutor:
         lock_fd: int | None = None,
         command: Sequence[str] = COMMAND,
         household: Household | None = None,
+        sandboxes: Mapping[str, Sandbox] | None = None,
     ) -> None:
+        """`sandboxes` by entry id; a bot without is plain."""
+        self._sandboxes = sandboxes or {}
         self.slots = workers
         self._entries = tuple(entries)
         self._records = records.resolve()
@@ -77,7 +84,8 @@ class LocalExecutor:
                 "free some space, or set TMPDIR to another folder, such as TMPDIR=/tmp",
             ) from error
         for number in reversed(range(self.slots)):
-            setup = messages.setup_line(self._entries, self._records, self._sockets / str(number), self._lock_fd)
+            sockets = self._sockets / str(number)
+            setup = messages.setup_line(self._entries, self._records, sockets, self._lock_fd, self._sandboxes)
             worker = _Worker(self._command, setup, self._log, self._lock_fd)
             self._workers.append(worker)
             self._idle.put_nowait(worker)
@@ -235,9 +243,10 @@ class _Worker:
         try:
             process.stdin.write(line)
             await process.stdin.drain()
-            answer = await process.stdout.readline()
-            if answer.endswith(b"\n"):
-                return messages.read_line(answer)
+            while (answer := await _line(process.stdout)).endswith(b"\n"):
+                kind, content = messages.read_line(answer)
+                if kind != "alive":
+                    return kind, content
         except ConnectionError:
             pass
         except ValueError as error:
@@ -264,6 +273,15 @@ class _Worker:
             return ""
         words = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f" ({words[:200]})" if words else ""
+
+
+async def _line(stream: asyncio.StreamReader) -> bytes:
+    """The next line of a worker. MatchLost if it says nothing at all for `SILENCE_S`."""
+    for limit_s in (SILENCE_S, 1.0):  # if it was this process that stood still, what the worker said is here by now
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                return await stream.readline()
+    raise MatchLost(f"the worker has given no sign of life for {SILENCE_S:.0f} s")
 
 
 def _how(returncode: int | None) -> str:

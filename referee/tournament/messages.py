@@ -4,6 +4,7 @@
     worker -> runner   {"ready": true}       or {"refused": {"what": .., "next": ..}}, then it ends
     runner -> worker   {"play": SPEC}        one match at a time
     worker -> runner   {"result": RESULT}    or {"failed": "sentence"}
+    worker -> runner   {"alive": true}       now and then, from the first line on
     runner -> worker   {"stop": true}        close down in order
 
 The end of the worker's stdin means that the runner is gone.
@@ -11,13 +12,14 @@ The end of the worker's stdin means that the runner is gone.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
 from referee.process.entry import Entry
+from referee.process.sandbox import Sandbox
 
 MAX_LINE_BYTES = 64 << 20
 
@@ -30,6 +32,7 @@ class BotSetup:
     name: str
     options: Mapping[str, str | int | bool]
     entry_id: str
+    sandbox: Sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,21 @@ class Setup:
     lock_fd: int | None
 
 
-def setup_line(entries: Sequence[Entry], records: Path, socket_dir: Path, lock_fd: int | None) -> bytes:
+def setup_line(
+    entries: Sequence[Entry],
+    records: Path,
+    socket_dir: Path,
+    lock_fd: int | None,
+    sandboxes: Mapping[str, Sandbox] | None = None,
+) -> bytes:
     bots = [
-        {"folder": str(entry.folder), "name": entry.name, "options": dict(entry.options), "entry_id": entry.id}
+        {
+            "folder": str(entry.folder),
+            "name": entry.name,
+            "options": dict(entry.options),
+            "entry_id": entry.id,
+            "sandbox": asdict((sandboxes or {}).get(entry.id, Sandbox())),
+        }
         for entry in entries
     ]
     setup = {"bots": bots, "records": str(records), "socket_dir": str(socket_dir), "lock_fd": lock_fd}
@@ -64,6 +79,10 @@ def stop_line() -> bytes:
 
 def ready_line() -> bytes:
     return _line({"ready": True})
+
+
+def alive_line() -> bytes:
+    return _line({"alive": True})
 
 
 def refused_line(what: str, next_step: str) -> bytes:
@@ -83,7 +102,7 @@ def read_line(line: bytes) -> tuple[str, Any]:
     try:
         ((kind, content),) = json.loads(line).items()
         if kind == "setup":
-            bots = tuple(BotSetup(**bot) for bot in content["bots"])
+            bots = tuple(BotSetup(**{**bot, "sandbox": _sandbox(bot["sandbox"])}) for bot in content["bots"])
             return kind, Setup(bots, Path(content["records"]), Path(content["socket_dir"]), content["lock_fd"])
         if kind == "play":
             return kind, MatchSpec.from_json(json.dumps(content))
@@ -91,9 +110,13 @@ def read_line(line: bytes) -> tuple[str, Any]:
             return kind, MatchResult.from_json(json.dumps(content))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"not a line of this protocol ({error}): {line[:200]!r}") from None
-    if kind not in ("ready", "refused", "failed", "stop"):
+    if kind not in ("ready", "refused", "failed", "stop", "alive"):
         raise ValueError(f"unknown kind of line: {kind!r}")
     return kind, content
+
+
+def _sandbox(values: Mapping[str, Any]) -> Sandbox:
+    return Sandbox(**{**values, "env": tuple(values["env"]), "read": tuple(values["read"])})
 
 
 def _line(value: object) -> bytes:

@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from referee.match.spec import MatchSpec
 from referee.match.table import Table
+from referee.process.cgroup import find
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.names import BotNameError
 from referee.process.orphans import Household, wake_when_parent_dies
@@ -25,6 +26,9 @@ from referee.tournament.messages import Setup
 
 ORPHAN_S = 1.5
 """What a worker gets to end its bots in order when the runner has gone without a word."""
+
+BEAT_S = 5.0
+"""How often it says that it is alive."""
 
 STOP_S = 8.0
 """The same when it was asked to stop."""
@@ -96,7 +100,13 @@ async def serve(link: Link) -> None:
     link.tidy_at_end(setup.socket_dir)
     async with AsyncExitStack() as stack:
         try:
-            hosted = Table(_entries(setup), socket_dir=setup.socket_dir, household=Household())
+            hosted = Table(
+                _entries(setup),
+                socket_dir=setup.socket_dir,
+                household=Household(),
+                sandboxes={bot.entry_id: bot.sandbox for bot in setup.bots},
+                cgroups=find(),
+            )
             table = await stack.enter_async_context(hosted)
         except Refused as error:
             link.send(messages.refused_line(str(error), error.next_step))
@@ -106,7 +116,19 @@ async def serve(link: Link) -> None:
             link.send(messages.refused_line(f"no socket for the bots in {setup.socket_dir}: {error}", step))
             return
         link.send(messages.ready_line())
-        await _play_all(link, table, setup.records)
+        beat = asyncio.create_task(_beat(link))
+        try:
+            await _play_all(link, table, setup.records)
+        finally:
+            beat.cancel()
+
+
+async def _beat(link: Link) -> None:
+    """From the loop that plays: a worker that is stopped, or stuck in some game's rules, falls silent."""
+    with suppress(OSError):  # the runner is gone; whoever waits for its lines sees to that
+        while True:
+            await asyncio.sleep(BEAT_S)
+            link.send(messages.alive_line())
 
 
 async def _play_all(link: Link, table: Table, records: Path) -> None:

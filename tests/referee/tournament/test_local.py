@@ -94,6 +94,20 @@ async def test_a_stuck_worker_is_killed_at_the_cap_inf3(executor, specs):
         assert (await table.play(specs[1], 5)).match_id == specs[1].match_id
 
 
+async def test_a_stopped_worker_is_found_by_its_silence_long_before_the_cap(executor, specs, monkeypatch):
+    """RES-16: SIGSTOP on a worker costs one match, which is played again."""
+    monkeypatch.setattr(local, "SILENCE_S", 0.3)
+    async with executor("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)") as table:
+        with pytest.raises(MatchLost, match="no sign of life"):
+            await table.play(specs[0], 600)
+
+
+async def test_a_worker_that_says_it_is_alive_is_waited_for(executor, specs, monkeypatch):
+    monkeypatch.setattr(local, "SILENCE_S", 3)
+    async with executor("[(say(alive=True), time.sleep(0.01)) for _ in range(20)]") as table:
+        assert (await table.play(specs[0], 600)).match_id == specs[0].match_id
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
