@@ -1,0 +1,118 @@
+"""The referee's own troubles: never a bot's loss. (A worker killed, a full disk and a locked database are tested where
+they are handled: `tests/end_to_end/test_run.py`, `tests/referee/match/test_platform_faults.py`,
+`tests/leaderboard/test_store.py`.)"""
+
+import ast
+import asyncio
+import os
+import resource
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+from conftest import Arena, open_files
+from crosstown_proto.v1 import referee_pb2 as pb
+from deeds import NORMAL, Case
+
+from referee.match import EndReason
+
+ROOT = Path(__file__).resolve().parents[2]
+R = EndReason
+HONEST = Case("none", "later", NORMAL)
+
+
+@contextmanager
+def at_most_files(number: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (number, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.parametrize("spare", [1, 4, 8])
+async def test_out_of_file_descriptors_is_a_platform_fault(arena: Arena, spare: int) -> None:
+    """CRA-6, CRA-16: void, whoever's bot was being started."""
+    await arena.play(arena.good(0), arena.good(1))  # what is opened once is open
+    entries = [arena.chaos(HONEST, salt) for salt in (1, 2)]
+    record = None
+    with at_most_files(open_files() + spare):
+        try:
+            result, record = await arena.play(*entries)
+        except OSError:  # not even the record could be read again
+            result = None
+    if result is not None:
+        assert (result.status, result.reason) == ("void", R.PLATFORM_FAULT), result.detail
+        assert record is None or "Too many open files" in result.detail
+    after, _ = await arena.play(arena.good(0), arena.good(1))
+    assert after.reason is R.NORMAL
+
+
+async def test_a_wall_clock_that_jumps_changes_nothing(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, jumps = time.time, iter(range(10**9))
+    monkeypatch.setattr(time, "time", lambda: real() + (next(jumps) % 7 - 3) * 86_400)
+    result, _ = await arena.play(arena.good(0), arena.good(1))
+    assert (result.reason, result.faults) == (R.NORMAL, (None, None))
+
+
+def test_no_deadline_is_counted_by_the_wall_clock() -> None:
+    """Only the monotonic clock may be read where matches are played; the header's date is the one exception."""
+    found = []
+    for folder in ("match", "wire", "process"):
+        for path in (ROOT / "referee" / folder).glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Attribute) and ast.unparse(node) in (
+                    "time.time",
+                    "time.time_ns",
+                    "datetime.now",
+                ):
+                    found.append(f"{path.name}: {ast.unparse(node)}")
+    assert found == ["table.py: datetime.now"]
+
+
+@pytest.mark.parametrize("stands_s", [0.4, 1.5])
+async def test_an_event_loop_that_stands_still_costs_no_bot_anything(arena: Arena, stands_s: float) -> None:
+    """TIM-1: several times longer than the limit of a move."""
+    slow = arena.chaos(Case("under", "later", NORMAL))
+    clocks = {0: {"move_s": 0.3}, 1: {"move_s": 0.3}}
+    playing = asyncio.ensure_future(arena.play(slow, arena.good(0), clocks=clocks))
+    while not playing.done():
+        await asyncio.sleep(0.05)
+        if any(path.stat().st_size > 800 for path in arena.records.glob("*.jsonl")):
+            time.sleep(stands_s)  # noqa: ASYNC251 - standing still is what is tested
+            stands_s = 0
+    result, _ = await playing
+    assert (result.reason, result.faults) == (R.NORMAL, (None, None))
+
+
+async def test_outsiders_that_find_the_socket_get_nowhere(arena: Arena) -> None:
+    """Junk, foreign tokens, and connections by the hundred, while a match is played."""
+    address = arena.table._server.address
+    path = address.removeprefix("unix:")
+    raw: list[socket.socket] = []
+    playing = asyncio.ensure_future(arena.play(arena.chaos(HONEST, 3), arena.good(0)))
+    for number in range(200):
+        line = socket.socket(socket.AF_UNIX)
+        line.setblocking(False)
+        try:
+            line.connect(path)
+            line.send(os.urandom(64) if number % 2 else b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        except OSError:
+            pass
+        raw.append(line)
+        if number % 20 == 0:
+            await asyncio.sleep(0)
+    async with grpc.aio.insecure_channel(address) as channel:
+        call = channel.stream_stream("/crosstown.v1.Referee/Play")()
+        await call.write(pb.BotMessage(hello=pb.Hello(protocol=1, token="guessed")).SerializeToString())
+        with pytest.raises(grpc.aio.AioRpcError, match="UNAUTHENTICATED"):
+            await call.read()
+    result, _ = await playing
+    assert (result.reason, result.faults) == (R.NORMAL, (None, None))
+    for line in raw:
+        line.close()
