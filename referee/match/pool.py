@@ -9,9 +9,12 @@ from typing import Any
 from referee.match.bot import LiveBot, exit_end, output_evidence
 from referee.match.spec import Limits
 from referee.process.bot import BotProcess, StartError
+from referee.process.cgroup import Cgroups
 from referee.process.entry import Entry
+from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.orphans import Household
+from referee.process.sandbox import Sandbox
 from referee.wire import HandshakeError, Session, WireServer
 from referee.wire.encode import WireLimits
 
@@ -48,7 +51,11 @@ class Pool:
         max_idle: int,
         starts_at_once: int | None = None,
         household: Household | None = None,
+        sandboxes: Mapping[str, Sandbox] | None = None,
+        cgroups: Cgroups | None = None,
     ) -> None:
+        self._sandboxes = sandboxes or {}
+        self._cgroups = cgroups or Cgroups()
         self._server = server
         self._entries = entries
         self._max_idle = max_idle
@@ -59,7 +66,9 @@ class Pool:
         self._stopping: set[asyncio.Task[object]] = set()
 
     async def acquire(self, entry_id: str, limits: Limits, game: str, block: Block, *, ponder: bool = True) -> LiveBot:
-        """A process of this entry that has not played in `block`: an idle one, or a new one. BotStartError.
+        """A process of this entry that has not played in `block`: an idle one, or a new one.
+
+        BotStartError if the bot does not come; OSError where the system does not let one be started.
 
         It plays no other match at the same time, however many it offers to in Hello.
         """
@@ -112,11 +121,14 @@ class Pool:
                     entry,
                     address=self._server.address,
                     token=token,
-                    limits=ProcessLimits(max_output_bytes=limits.max_output_bytes, start_timeout_s=limits.startup_s),
+                    limits=_process_limits(limits),
+                    ground=Ground(self._sandboxes.get(entry_id, Sandbox()), self._cgroups),
                     household=self._household,
                 )
             except StartError as error:
                 self._server.forget(token)
+                if error.ours:
+                    raise OSError(str(error)) from None
                 raise BotStartError(str(error), output_evidence(error.output)) from None
             except BaseException:
                 self._server.forget(token)
@@ -159,6 +171,20 @@ class Pool:
         task = asyncio.get_running_loop().create_task(work)
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
+
+
+def _process_limits(limits: Limits) -> ProcessLimits:
+    mib = 1 << 20
+    return ProcessLimits(
+        max_output_bytes=limits.max_output_bytes,
+        start_timeout_s=limits.startup_s,
+        memory_bytes=limits.memory_mib * mib or None,
+        processes=limits.processes or None,
+        open_files=limits.open_files or None,
+        disk_bytes=limits.disk_mib * mib or None,
+        file_bytes=limits.file_size_mib * mib or None,
+        cores=limits.cores or None,
+    )
 
 
 def _wire_limits(limits: Limits, ponder: bool) -> WireLimits:

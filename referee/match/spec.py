@@ -26,6 +26,12 @@ CLOCK_KEYS = (
     "increment_s",
     "margin_s",
 )
+"""The names of `Limits` that are about time, of a match or of one seat."""
+
+RESOURCE_KEYS = ("memory_mib", "processes", "open_files", "disk_mib", "file_size_mib", "cores")
+"""The names of `Limits` that are about what a bot uses of its machine."""
+
+SEAT_KEYS = (*CLOCK_KEYS, *RESOURCE_KEYS)
 """The names of `Limits` that a seat may have of its own."""
 
 
@@ -33,7 +39,7 @@ CLOCK_KEYS = (
 class SeatSpec:
     """Which entry sits on a seat. `name` and `version` are for people; the id finds the bot.
 
-    `clock` has the limits of this seat that differ from the match's, by name (`CLOCK_KEYS`).
+    `clock` has the limits of this seat that differ from the match's, by name (`SEAT_KEYS`).
     """
 
     entry_id: str
@@ -43,10 +49,8 @@ class SeatSpec:
 
     def __post_init__(self) -> None:
         for name in self.clock:
-            if name not in CLOCK_KEYS:
-                raise SpecError(
-                    f"clock of seat {self.name!r}: unknown limit {name!r}, expected {', '.join(CLOCK_KEYS)}"
-                )
+            if name not in SEAT_KEYS:
+                raise SpecError(f"clock of seat {self.name!r}: unknown limit {name!r}, expected {', '.join(SEAT_KEYS)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,10 @@ class Limits:
     adds `increment_s`, and within which `first_move_s` and `move_s` still act unless they are 0. `margin_s` is added
     to every deadline for what is not the bot's doing, and never counts as used. `match_s` caps the whole match, 0 does
     not.
+
+    Of the machine a bot gets `memory_mib`, `processes` (threads count) and `cores` for all its processes together,
+    `open_files` and `file_size_mib` for each of them, and `disk_mib` as its private /tmp; 0 does not limit. What holds
+    where is in docs/sandbox.md.
     """
 
     startup_s: float = 10.0
@@ -93,13 +101,19 @@ class Limits:
     total_s: float = 0.0
     increment_s: float = 0.0
     match_s: float = 0.0
+    memory_mib: int = 2048
+    processes: int = 512
+    open_files: int = 1024
+    disk_mib: int = 64
+    file_size_mib: int = 256
+    cores: float = 0.0
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
             if not isinstance(value, int | float) or isinstance(value, bool):
                 raise SpecError(f"limit {item.name} must be a number, not {value!r}")
-            if item.name.endswith("_bytes") and not isinstance(value, int):
+            if (item.name.endswith("_bytes") or item.name in _WHOLE) and not isinstance(value, int):
                 raise SpecError(f"limit {item.name} must be whole, not {value!r}")
             may_be_0 = item.name in _MAY_BE_0 or (item.name in ("first_move_s", "move_s") and self.total_s)
             lowest = 0 if item.name in _FROM_0 else 1e-3
@@ -119,7 +133,8 @@ class Limits:
         return replace(self, **clock) if clock else self  # type: ignore[arg-type]  # names and numbers were checked
 
 
-_ABSENT_AT_0 = ("bank_s", "total_s", "increment_s", "match_s")
+_ABSENT_AT_0 = ("bank_s", "total_s", "increment_s", "match_s", *RESOURCE_KEYS)
+_WHOLE = tuple(name for name in RESOURCE_KEYS if name != "cores")
 _FROM_0 = ("margin_s", "max_note_bytes", "max_output_bytes", "increment_s")
 _MAY_BE_0 = (*_ABSENT_AT_0, *_FROM_0)
 

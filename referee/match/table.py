@@ -23,8 +23,10 @@ from referee.match.pool import BotStartError, Pool
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult, SeatStats
 from referee.match.spec import Faults, MatchSpec
+from referee.process.cgroup import Cgroups
 from referee.process.entry import Entry
 from referee.process.orphans import Household
+from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.wire import WireServer
@@ -42,9 +44,14 @@ class Table:
         max_idle: int = 16,
         games: Callable[[str], Game] = get_game,
         household: Household | None = None,
+        sandboxes: Mapping[str, Sandbox] | None = None,
+        cgroups: Cgroups | None = None,
     ) -> None:
-        """`entries` by id; `household` only in a process of our own. ValueError if the socket's path is too long."""
+        """`entries` and `sandboxes` by id; a bot without is plain. `household` only in a process of our own; without
+        `cgroups` no limit is held by control groups. ValueError if the socket's path is too long."""
         self._entries = entries
+        self._sandboxes = sandboxes or {}
+        self._cgroups = cgroups or Cgroups()
         self._max_idle = max_idle
         self._household = household
         self._games = games
@@ -55,7 +62,14 @@ class Table:
         async with AsyncExitStack() as stack:
             self._clock = await stack.enter_async_context(LoopClock())
             await stack.enter_async_context(self._server)
-            self._pool = Pool(self._server, self._entries, max_idle=self._max_idle, household=self._household)
+            self._pool = Pool(
+                self._server,
+                self._entries,
+                max_idle=self._max_idle,
+                household=self._household,
+                sandboxes=self._sandboxes,
+                cgroups=self._cgroups,
+            )
             stack.push_async_callback(self._pool.close)
             self._stack = stack.pop_all()
         return self
@@ -77,7 +91,7 @@ class Table:
             raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {HARD_MESSAGE_BYTES}")
         began_ns = time.monotonic_ns()
         try:
-            record = RecordWriter(records, _header(spec, game))
+            record = RecordWriter(records, _header(spec, game, self._sandboxes))
         except RecordExistsError:
             raise
         except RecordError as error:
@@ -100,7 +114,11 @@ class Table:
 
     async def _play(self, spec: MatchSpec, game: Game, record: RecordWriter, played: "_Played") -> None:
         """Fills in `played`, as far as it gets."""
-        bots, played.faults = await self._sit_down(spec)
+        try:
+            bots, played.faults = await self._sit_down(spec)
+        except OSError as error:
+            played.outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
+            return
         match: Match | None = None
         reusable = False
         try:
@@ -185,7 +203,7 @@ def _crosstown_version() -> str:
     return version("crosstown")
 
 
-def _header(spec: MatchSpec, game: Game) -> Header:
+def _header(spec: MatchSpec, game: Game, sandboxes: Mapping[str, Sandbox]) -> Header:
     return Header(
         match_id=spec.match_id,
         tournament=spec.tournament,
@@ -195,7 +213,10 @@ def _header(spec: MatchSpec, game: Game) -> Header:
         rules_version=game.rules_version,
         options=spec.options,
         players=len(spec.seats),
-        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock) for seat in spec.seats),
+        seats=tuple(
+            SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock, str(sandboxes.get(seat.entry_id, "")))
+            for seat in spec.seats
+        ),
         limits=spec.limits.in_force(),
         seed_commitment=seed_commitment(spec.seed),
         created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),

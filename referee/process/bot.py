@@ -40,11 +40,15 @@ _STEPS = {
 
 
 class StartError(Exception):
-    """A bot that could not be started. The message is one sentence; `output` is what was printed until then."""
+    """A bot that could not be started. The message is one sentence; `output` is what was printed until then.
 
-    def __init__(self, message: str, output: Output) -> None:
+    `ours`: the system did not let the referee begin, which says nothing about the bot.
+    """
+
+    def __init__(self, message: str, output: Output, *, ours: bool = False) -> None:
         super().__init__(message)
         self.output = output
+        self.ours = ours
 
 
 class BotProcess:
@@ -138,7 +142,8 @@ class BotProcess:
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
-                raise StartError(f"bot '{entry.name}': cannot start its guardian: {error}", Output()) from None
+                what = f"bot '{entry.name}': cannot start its guardian: {error}"
+                raise StartError(what, Output(), ours=isinstance(error, OSError)) from None
             undo.pop_all()
         if household is not None:
             household.add(guardian.pid)

@@ -51,6 +51,13 @@ class Sandbox:
             if not Path(path).is_absolute() or "\0" in path:
                 raise ValueError(f"read: {path!r} is not an absolute path")
 
+    def __str__(self) -> str:
+        """For records and people: profile and grants."""
+        network = ["network"] if self.network else []
+        return ", ".join(
+            [self.profile, *network, *(f"env {name}" for name in self.env), *(f"read {p}" for p in self.read)]
+        )
+
     def environment(self, ours: Mapping[str, str]) -> dict[str, str]:
         """The granted variables as far as we have them."""
         return {name: ours[name] for name in self.env if name in ours}

@@ -54,13 +54,15 @@ class RecordExistsError(RecordError):
 class SeatHeader:
     """Who sits where: the entry's id (hash of source and options), and its name and version for people.
 
-    `clock` has the limits of this seat that differ from the match's.
+    `clock` has the limits of this seat that differ from the match's; `sandbox` is how the bot was confined and what it
+    was granted, for people, such as "strict, network".
     """
 
     entry_id: str
     name: str
     version: str
     clock: Mapping[str, float] = field(default_factory=dict)
+    sandbox: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,8 @@ def open_line(text: str) -> tuple[str, str]:
 
 def header_body(header: Header) -> str:
     fields = asdict(header)
-    for holder, name in ((fields, "policy"), *((seat, "clock") for seat in fields["seats"])):
+    optional = [(seat, name) for seat in fields["seats"] for name in ("clock", "sandbox")]
+    for holder, name in ((fields, "policy"), *optional):
         if not holder[name]:
             del holder[name]
     return dumps([HEADER, fields])[:-1]

@@ -73,7 +73,13 @@ def parse_header(fields: dict[str, Any]) -> Header:
             + ("use a newer Crosstown" if version > FORMAT else "it is damaged")
         )
     seats = tuple(
-        SeatHeader(_str(seat["entry_id"]), _str(seat["name"]), _str(seat["version"]), _numbers(seat.get("clock", {})))
+        SeatHeader(
+            _str(seat["entry_id"]),
+            _str(seat["name"]),
+            _str(seat["version"]),
+            _numbers(seat.get("clock", {})),
+            _str(seat.get("sandbox", "")),
+        )
         for seat in map(_dict, _list(fields["seats"]))
     )
     if len(seats) != _int(fields["players"]):
