@@ -12,6 +12,7 @@ from referee.games.conformance.refusal import expect_refusal
 from referee.games.conformance.trial import Trial
 
 TRIED_ACTIONS = 3
+TRIED_DAMAGES = 6
 
 
 def check_codec(trial: Trial, state: State, node: Node) -> None:
@@ -93,7 +94,12 @@ def check_foundling(trial: Trial, state: State, seat: int, action: Action, node:
         expect_refusal(state.clone(), f"{action!r}, decoded from damaged bytes,", lambda victim: victim.apply(answers))
 
 
-def damages(data: bytes, rng: Random) -> Iterator[bytes]:
+def damages(data: bytes, rng: Random) -> list[bytes]:
+    """Some ways to damage `data`; over many nodes all of them."""
+    return rng.sample(list(all_damages(data, rng)), TRIED_DAMAGES)
+
+
+def all_damages(data: bytes, rng: Random) -> Iterator[bytes]:
     yield b""
     yield b"\xff"
     yield rng.randbytes(12)
