@@ -26,3 +26,5 @@ class Policy:
     """Per seat how well it stands when a match is not played to its end, in any unit: differences count."""
     horizon: int = 8
     """Decisions after which a look ahead does better to trust `outlook` than to play on."""
+    width: int = 8
+    """How many of the actions that it rates highest are worth a closer look."""

@@ -16,9 +16,8 @@ from search import Search
 from referee.games.api import Game, Payload
 from referee.games.registry import get_game
 
-NO_POLICY = Policy(lambda seen, legal, seat: [0.0] * len(legal))
+NO_POLICY = Policy(lambda seen, legal, seat: [0.0] * len(legal), width=24)
 """For games whose policy nobody has written: all actions are alike."""
-WIDTH_WITHOUT_POLICY = 24
 
 
 @dataclass
@@ -49,7 +48,7 @@ class SearchBot(Bot):
         observation = codec.decode_observation(turn.observation_bytes)
         root: Any = memory.game.from_observation(observation, memory.history, match.options, match.rng)
         horizon = self.options["depth"] or policy.horizon
-        width = WIDTH_WITHOUT_POLICY if policy is NO_POLICY else self.options["width"]
+        width = self.options["width"] or policy.width
         search = Search(root, match.seat, policy, memory.judge, match.rng, horizon, width)
         if self.options["iterations"]:
             while search.play_outs < self.options["iterations"]:
