@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from referee.cli.building import build_bot
+from referee.cli.building import load_or_build
 from referee.cli.output import one_line, print_json, print_text
 from referee.compliance import Report, Row, check_bot
 from referee.games.api import Game
 from referee.games.registry import BrokenGame, game_ids, get_game, load_game
-from referee.process.entry import Entry, load_entry
-from referee.process.manifest import ManifestError, load_manifest
+from referee.process.entry import Entry
 from referee.tournament.errors import UsageError
 
 _SHOWN_OUTPUT_LINES = 20
@@ -18,7 +17,7 @@ _SHOWN_OUTPUT_LINES = 20
 
 def check_folder(folder: Path, only: Sequence[str] | None, startup_s: float, *, fail_fast: bool, as_json: bool) -> bool:
     """Whether every drill passed. A bot that is not built yet is built first."""
-    entry = _entry(folder)
+    entry = load_or_build(folder)
     games = _games(entry, only)
 
     def show(row: Row) -> None:
@@ -35,16 +34,6 @@ def check_folder(folder: Path, only: Sequence[str] | None, startup_s: float, *, 
     else:
         _conclude(report)
     return report.passed
-
-
-def _entry(folder: Path) -> Entry:
-    try:
-        return load_entry(folder)
-    except ManifestError:
-        if folder.is_dir() and load_manifest(folder).build:
-            build_bot(folder)
-            return load_entry(folder)
-        raise
 
 
 def _games(entry: Entry, only: Sequence[str] | None) -> list[Game]:

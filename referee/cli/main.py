@@ -11,8 +11,8 @@ from typer.main import get_command
 from referee.cli import bots, bridge, control, games, matches
 from referee.cli.compare import compare
 from referee.cli.errors import ExitCode, report
-from referee.cli.rebuild import rebuild
 from referee.cli.match import match
+from referee.cli.rebuild import rebuild
 from referee.cli.run import run
 from referee.cli.standings import standings
 

@@ -15,6 +15,7 @@ from referee.games.api import resolve_options
 from referee.games.registry import game_ids, get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
 from referee.process.entry import Entry, load_entry
+from referee.process.manifest import load_manifest
 from referee.record import read_record, verify
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +87,7 @@ def first(hall: Hall) -> Entry:
 
 
 def build(folder: Path) -> None:
-    subprocess.run(load_entry(folder).manifest.build, cwd=folder, check=True)
+    subprocess.run(load_manifest(folder).build, cwd=folder, check=True)
 
 
 @pytest.mark.parametrize("game", [game for game in game_ids() if game != "toy"])

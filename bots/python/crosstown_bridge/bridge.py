@@ -11,6 +11,7 @@ from crosstown_bot import Bot, Match, Result, Turn, run
 
 from crosstown_bridge.child import Child, ChildGone, say
 from crosstown_bridge.lines import BadAnswer, JsonLines, TextLines
+from crosstown_bridge.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ class Bridge(Bot):
     name = "bridge"
     wants_text = True
 
-    def __init__(self, options: Mapping[str, Any], child: Child, lines: JsonLines | TextLines) -> None:
+    def __init__(self, options: Mapping[str, Any], child: Child | Terminal, lines: JsonLines | TextLines) -> None:
         super().__init__(options)
         self._child = child
         self._lines = lines
@@ -68,10 +69,15 @@ def main(words: Sequence[str]) -> int:
     """Play with the COMMAND in `words`; the exit code."""
     parser = argparse.ArgumentParser(prog="crosstown bridge", description=__doc__)
     parser.add_argument("--text", action="store_true", help="text for people and language models instead of JSON")
-    parser.add_argument("command", nargs="+", metavar="COMMAND", help="the program and its arguments, after --")
+    parser.add_argument(
+        "--terminal", nargs=2, metavar=("IN", "OUT"), help="instead of COMMAND, a person: read and write these files"
+    )
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help="the program and its arguments, after --")
     given = parser.parse_args(words)
+    if bool(given.command) == bool(given.terminal):
+        parser.error("give a COMMAND after --, or --terminal")
     try:
-        child = Child(given.command)
+        child = Terminal(*given.terminal) if given.terminal else Child(given.command)
     except ChildGone as problem:
         say(str(problem))
         return 1

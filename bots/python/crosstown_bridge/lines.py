@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MOST_SHOWN = 200
 """Characters of a bad line that its author is shown."""
 
+NO_HURRY_S = 3600.0
+"""From here on a limit is not worth saying."""
+
 
 class BadAnswer(Exception):
     """A line that answers nothing. One sentence for the author: what came, what was expected."""
@@ -118,7 +121,7 @@ class JsonLines:
 class TextLines:
     """The board and the numbered actions as text, a number as the answer: for people and language models.
 
-    Every question ends in the line `choose 0 to N within S s`; a line that is no such number is answered by a line
+    Every question ends in the line `choose 0 to N within S s` (without the time if it is an hour and more); a line that is no such number is answered by a line
     that begins with `! `, and the question stays open.
     """
 
@@ -155,7 +158,8 @@ class TextLines:
 
 
 def _prompt(turn: Turn, left_s: float) -> str:
-    return f"choose 0 to {turn.legal_count - 1} within {max(left_s, 0):.1f} s"
+    within = f" within {max(left_s, 0):.1f} s" if left_s < NO_HURRY_S else ""
+    return f"choose 0 to {turn.legal_count - 1}{within}"
 
 
 def _line(kind: str, body: dict[str, Any]) -> str:

@@ -1,0 +1,216 @@
+"""Plays one match outside of any tournament, and shows it."""
+
+import asyncio
+import json
+import os
+import secrets
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from referee.cli.building import load_or_build
+from referee.cli.match_pages import Match, one_line
+from referee.cli.output import print_json, print_text
+from referee.games.api import Game, Option, resolve_options
+from referee.games.registry import get_game
+from referee.match.result import MatchResult
+from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
+from referee.match.table import Table
+from referee.process.entry import Entry, load_entry
+from referee.record.reader import NotARecordError, RecordFollower
+from referee.tournament.errors import UsageError
+
+HUMAN = "human"
+HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
+"""A day for each move: the clock is for bots."""
+_LOOK_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be played: the places of people are None among `bots`."""
+
+    game: Game
+    options: Mapping[str, Any]
+    bots: tuple[Entry | None, ...]
+    seed: str
+    limits: Limits
+    folder: Path
+
+
+def plan(
+    game_id: str,
+    seats: Sequence[str],
+    options: Sequence[str],
+    seed: str | None,
+    *,
+    clock: Mapping[str, float],
+    folder: Path,
+) -> Plan:
+    """Check everything before anything starts. UnknownGame, UsageError, ManifestError, EntryError or GameError."""
+    game = get_game(game_id)
+    if len(seats) not in game.player_counts:
+        counts = ", ".join(map(str, game.player_counts))
+        raise UsageError(
+            f"{game_id} is for {counts} players, and there are {len(seats)} seats", "give --seat once for each player"
+        )
+    given = dict(_option(game, text) for text in options)
+    seed = secrets.token_hex(16) if seed is None else seed.lower()
+    try:
+        limits = Limits(**clock)  # type: ignore[arg-type]
+        MatchSpec("m", game_id, {}, (SeatSpec("", "", ""),), seed, limits)
+    except SpecError as error:
+        raise UsageError(str(error), "correct it, or leave it out") from None
+    bots = tuple(None if seat == HUMAN else load_or_build(Path(seat)) for seat in seats)
+    return Plan(game, resolve_options(game_id, game.options, given), bots, seed, limits, folder)
+
+
+def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
+    """Whether the match counts. Its record lies in the plan's folder."""
+    planned.folder.mkdir(parents=True, exist_ok=True)
+    records = planned.folder / "matches"
+    with _people(planned) as entries:
+        spec = _spec(planned, entries)
+        over = threading.Event()
+        live = records / f"{spec.match_id}.jsonl"
+        watcher = threading.Thread(target=_watch, args=(live, over), daemon=True) if watch else None
+        if watcher:
+            watcher.start()
+        try:
+            result = asyncio.run(_run(spec, entries, records))
+        finally:
+            over.set()
+            if watcher:
+                watcher.join()
+    path = live.with_name(live.name + ".gz")
+    if as_json:
+        print_json({**_outcome(spec, result), "record": str(path)})
+    else:
+        _conclude(spec, result, path)
+    return result.status == "rated"
+
+
+async def _run(spec: MatchSpec, entries: Sequence[Entry], records: Path) -> MatchResult:
+    async with Table({entry.id: entry for entry in entries}) as table:
+        return await table.play(spec, records)
+
+
+def _spec(planned: Plan, entries: Sequence[Entry]) -> MatchSpec:
+    seats = tuple(
+        SeatSpec(entry.id, entry.name, entry.manifest.version, HUMAN_CLOCK if bot is None else {})
+        for entry, bot in zip(entries, planned.bots, strict=True)
+    )
+    when = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    return MatchSpec(
+        match_id=f"{planned.game.id}-{when}-{secrets.token_hex(2)}",
+        game=planned.game.id,
+        options=planned.options,
+        seats=seats,
+        seed=planned.seed,
+        limits=planned.limits,
+        tournament="single",
+    )
+
+
+@contextmanager
+def _people(planned: Plan) -> Iterator[list[Entry]]:
+    """The entries of all seats; a person is a bot behind the bridge that talks through this process's own files."""
+    with tempfile.TemporaryDirectory(prefix="crosstown-") as scratch:
+        entries = []
+        for seat, bot in enumerate(planned.bots):
+            if bot is None:
+                folder = Path(scratch) / f"seat-{seat}"
+                folder.mkdir()
+                files = [
+                    f"/proc/{os.getpid()}/fd/{sys.stdin.fileno()}",
+                    f"/proc/{os.getpid()}/fd/{sys.stdout.fileno()}",
+                ]
+                run = ["{python}", "-m", "crosstown_bridge", "--text", "--terminal", *files]
+                name = HUMAN if planned.bots.count(None) == 1 else f"{HUMAN} {seat}"
+                lines = [f'name = "{name}"', 'version = "1"', 'games = ["*"]', f"run = {json.dumps(run)}"]
+                # The option makes two people two entries.
+                (folder / "bot.toml").write_text("\n".join([*lines, "[options]", f"seat = {seat}", ""]))
+                bot = load_entry(folder)
+            entries.append(bot)
+        yield entries
+
+
+def _option(game: Game, text: str) -> tuple[str, Any]:
+    """NAME=VALUE with a value of the option's kind. UsageError."""
+    name, equals, word = text.partition("=")
+    known: dict[str, Option] = {option.name: option for option in game.options}
+    if not equals:
+        raise UsageError(f"--option {text!r} has no '='", "write NAME=VALUE")
+    option = known.get(name)
+    if option is None:
+        raise UsageError(f"{game.id} has no option {name!r}", f"see: crosstown games show {game.id}")
+    if isinstance(option.default, bool):
+        return name, {"true": True, "false": False}.get(word, word)
+    if isinstance(option.default, int):
+        return name, int(word) if word.lstrip("-").isdecimal() else word
+    return name, word
+
+
+def _watch(path: Path, over: threading.Event) -> None:
+    """Prints what has happened since the last look, until the match is over."""
+    follower = RecordFollower(path)
+    shown = 0
+    last = False
+    while True:
+        last = over.is_set()
+        try:
+            if follower.poll() or last:
+                frames = list(Match(follower.record).frames())
+                for number, frame in enumerate(frames[shown:], shown):
+                    print_text("\n".join((f"step {number}", *frame.happened, frame.board, "")))
+                shown = len(frames)
+        except NotARecordError:
+            pass  # nothing of it is written yet
+        if last:
+            return
+        over.wait(_LOOK_S)
+
+
+def _outcome(spec: MatchSpec, result: MatchResult) -> dict[str, Any]:
+    return {
+        "match": spec.match_id,
+        "game": spec.game,
+        "seed": spec.seed,
+        "status": result.status,
+        "reason": str(result.reason),
+        "detail": result.detail,
+        "seats": [
+            {
+                "bot": seat.name,
+                "rank": result.ranking[number] if result.ranking else None,
+                "points": result.returns[number] if result.returns else None,
+                **asdict(result.seat_stats[number]),
+            }
+            for number, seat in enumerate(spec.seats)
+        ],
+    }
+
+
+def _conclude(spec: MatchSpec, result: MatchResult, path: Path) -> None:
+    detail = f": {one_line(result.detail)}" if result.detail else ""
+    print_text(f"{result.reason}{detail}")
+    order = range(len(spec.seats))
+    if result.ranking:
+        order = sorted(order, key=lambda seat: result.ranking[seat])  # type: ignore[assignment]
+    for seat in order:
+        stats = result.seat_stats[seat]
+        place = f"{result.ranking[seat]}." if result.ranking else "-"
+        points = f"{result.returns[seat]} points, " if result.returns else ""
+        mean_ms = stats.total_us / 1000 / stats.decisions if stats.decisions else 0.0
+        print_text(
+            f"{place} {one_line(spec.seats[seat].name)} (seat {seat}): {points}{stats.decisions} decisions, "
+            f"{mean_ms:.1f} ms each, worst {stats.worst_us / 1000:.1f} ms"
+        )
+    print_text(f"the record: {path}")
+    print_text(f"step through it: crosstown matches show '{path}'")

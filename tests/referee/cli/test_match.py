@@ -1,0 +1,138 @@
+"""`crosstown match`: one match between bots, or against a person in the terminal."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.games.registry import game_ids
+from referee.record import read_record, verify
+
+ROOT = Path(__file__).resolve().parents[3]
+RANDOM = str(ROOT / "bots" / "python" / "random")
+WALKER = str(ROOT / "bots" / "python" / "walker")
+SHIPPED = [game for game in game_ids() if game != "toy"]
+
+Say = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def say(tmp_path: Path) -> Say:
+    """Runs `crosstown match` in a folder of its own."""
+
+    def said(*words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "referee.cli.main", "match", *words]
+        return subprocess.run(command, input=typed, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+
+    return said
+
+
+def only_record(folder: Path) -> Path:
+    (path,) = (folder / "runs" / "single" / "matches").iterdir()
+    return path
+
+
+def test_two_bots_play_one_match_whose_record_verifies(say: Say, tmp_path: Path) -> None:
+    done = say("shibuya", "--seat", RANDOM, "--seat", WALKER, "--seed", "00ff", "--option", "build_phase=false")
+    assert done.returncode == 0, done.stderr
+    path = only_record(tmp_path)
+    assert verify(path).status == "ok"
+    assert read_record(path).header.options["build_phase"] is False
+    assert "walker (seat 1)" in done.stdout
+    assert f"crosstown matches show '{path.relative_to(tmp_path)}'" in done.stdout
+
+
+def test_the_outcome_comes_as_json(say: Say) -> None:
+    done = say("shibuya", "--seat", RANDOM, "--seat", WALKER, "--seed", "00", "--json")
+    outcome = json.loads(done.stdout)
+    assert outcome["seed"] == "00"
+    assert [seat["bot"] for seat in outcome["seats"]] == ["random", "walker"]
+    assert sorted(seat["rank"] for seat in outcome["seats"]) in ([1, 2], [1, 1])
+
+
+@pytest.mark.parametrize("game", SHIPPED)
+def test_a_person_plays_a_whole_match_by_typing_numbers(say: Say, tmp_path: Path, game: str) -> None:
+    done = say(game, "--seat", "human", "--seat", RANDOM, "--seed", "01", typed="what?\n99999\n" + "0\n" * 2000)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert "! 'what?' is no number from 0 to" in done.stdout
+    assert "! '99999' is no number from 0 to" in done.stdout
+    assert "you are seat 0 of 2" in done.stdout
+    assert "human (seat 0)" in done.stdout
+    assert verify(only_record(tmp_path)).status == "ok"
+
+
+def test_two_people_share_a_terminal(say: Say) -> None:
+    done = say("shibuya", "--seat", "human", "--seat", "human", typed="0\n" * 2000)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert "human 0 (seat 0)" in done.stdout
+    assert "human 1 (seat 1)" in done.stdout
+
+
+def test_a_person_who_ends_the_input_leaves_the_match(say: Say) -> None:
+    done = say("shibuya", "--seat", "human", "--seat", RANDOM, typed="0\n")
+    assert "crashed" in done.stdout
+    assert "1. random" in done.stdout
+
+
+def test_a_person_may_resign(say: Say) -> None:
+    done = say("shibuya", "--seat", "human", "--seat", RANDOM, typed="resign\n")
+    assert done.returncode == 0
+    assert "resigned" in done.stdout
+
+
+def test_on_a_real_terminal_the_question_is_seen_before_the_answer(tmp_path: Path) -> None:
+    main, side = pty.openpty()
+    command = [sys.executable, "-m", "referee.cli.main", "match", "shibuya", "--seat", "human", "--seat", RANDOM]
+    process = subprocess.Popen(command, stdin=side, stdout=side, stderr=side, cwd=tmp_path)
+    os.close(side)
+    seen = b""
+    while b"choose 0 to " not in seen:
+        seen += os.read(main, 4096)
+    os.write(main, b"resign\n")
+    while True:
+        try:
+            part = os.read(main, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    assert process.wait(60) == 0
+    os.close(main)
+    assert b"resigned" in seen
+
+
+def test_watching_shows_every_step_up_to_the_last(say: Say, tmp_path: Path) -> None:
+    done = say("shibuya", "--seat", RANDOM, "--seat", RANDOM, "--watch")
+    steps = [int(line.removeprefix("step ")) for line in done.stdout.splitlines() if line.startswith("step ") and line[5:].isdigit()]  # fmt: skip # noqa: E501
+    assert steps == list(range(len(steps)))
+    assert len(steps) > len(
+        [line for line in read_record(only_record(tmp_path)).lines if type(line).__name__ == "Answer"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["shibuya", "--seat", RANDOM], "is for 2, 4 players, and there are 1 seats"),
+        (["chess", "--seat", RANDOM], "chess"),
+        (["shibuya", "--seat", "nowhere", "--seat", RANDOM], "nowhere: does not exist"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--seed", "xyz"], "seed 'xyz'"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "build_phase"], "has no '='"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "x=1"], "shibuya has no option 'x'"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "build_phase=7"], "build_phase"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_anything_starts(
+    say: Say, tmp_path: Path, words: list[str], sentence: str
+) -> None:
+    done = say(*words)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "next: " in done.stderr
+    assert not (tmp_path / "runs").exists()
