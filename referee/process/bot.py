@@ -127,7 +127,15 @@ class BotProcess:
                     undo.callback(os.close, read_end)
                     given_away.callback(os.close, write_end)
                 guardian = subprocess.Popen(  # noqa: ASYNC220 - vfork and exec: about a millisecond
-                    guardian_argv(entry, address=address, limits=limits, scratch=scratch, ground=ground, group=group),
+                    guardian_argv(
+                        entry.argv,
+                        entry.folder,
+                        address=address,
+                        limits=limits,
+                        scratch=scratch,
+                        ground=ground,
+                        group=group,
+                    ),
                     stdin=theirs.fileno(),
                     stdout=pipes[0][1],
                     stderr=pipes[1][1],

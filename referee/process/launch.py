@@ -65,16 +65,22 @@ def make_group(limits: ProcessLimits, ground: Ground, undo: ExitStack) -> Group 
 
 
 def guardian_argv(
-    entry: Entry, *, address: str, limits: ProcessLimits, scratch: Path, ground: Ground, group: Group | None
+    argv: tuple[str, ...],
+    folder: Path,
+    *,
+    address: str,
+    limits: ProcessLimits,
+    scratch: Path,
+    ground: Ground,
+    group: Group | None,
 ) -> list[str]:
-    """The guardian's command line. FileNotFoundError if the sandbox has no program."""
-    argv: tuple[str, ...] = entry.argv
+    """The command line of a guardian for `argv` in `folder`. FileNotFoundError if the sandbox has no program."""
     settings = [f"scratch={scratch}", f"linger_ms={round(limits.linger_s * 1000)}"]
     counted = frozenset(group.places if group else ())
     if ground.sandbox.profile == "strict":
         confined = confine(
             argv,
-            entry.folder,
+            folder,
             ground.sandbox,
             sockets=[Path(address.removeprefix(_UNIX))] if address.startswith(_UNIX) else [],
             disk_bytes=limits.disk_bytes,
@@ -84,7 +90,7 @@ def guardian_argv(
         argv = confined.argv
         settings += confined.settings
     else:
-        settings.append(f"cwd={entry.folder}")
+        settings.append(f"cwd={folder}")
     settings += _group_settings(group) if group else ()
     settings += [f"rlimit={number}:{value}" for number, value in _rlimits(limits, ground.sandbox, counted)]
     return [sys.executable, "-I", "-S", start_guardian.__file__, *settings, "--", *argv]
