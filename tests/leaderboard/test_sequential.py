@@ -1,0 +1,172 @@
+"""The sequential test keeps its promises whatever scores are like, and its interval holds at all times."""
+
+import math
+import random
+from statistics import NormalDist
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.sequential import Evidence, Question, elo_of_score, interval, score_of_elo
+
+QUESTION = Question(0.5, 0.6)
+
+
+def block(chance, win, draw=0.0, luck=0.0):
+    """Mean score of two matches; with probability `luck` the seats' shared luck decides both for one seat."""
+    if chance.random() < luck:
+        return 0.5
+    return sum(0.5 if chance.random() < draw else float(chance.random() < win) for _ in range(2)) / 2
+
+
+WORLDS = {
+    # name: (score, how one block is drawn)
+    "no draws, at low": (0.5, lambda chance: block(chance, 0.5)),
+    "no draws, at high": (0.6, lambda chance: block(chance, 0.6)),
+    "mostly draws, at low": (0.5, lambda chance: block(chance, 0.5, draw=0.9)),
+    "mostly draws, at high": (0.6, lambda chance: block(chance, 1.0, draw=0.8)),
+    "all draws": (0.5, lambda chance: 0.5),
+    "shared luck, at low": (0.5, lambda chance: block(chance, 0.5, luck=0.7)),
+    "one side wins all": (1.0, lambda chance: 1.0),
+    "the other side wins all": (0.0, lambda chance: 0.0),
+    "all or nothing, at low": (0.5, lambda chance: float(chance.random() < 0.5)),
+    "all or nothing, at high": (0.6, lambda chance: float(chance.random() < 0.6)),
+    "rarely, but then much": (0.5, lambda chance: 0.45 if chance.random() < 10 / 11 else 1.0),
+}
+
+
+def wrong_verdicts(world, comparisons, cap, seed=1):
+    """How many verdicts are wrong, and whether the true score ever left the interval at the end."""
+    score, draw = WORLDS[world]
+    chance = random.Random(seed)
+    wrong = outside = 0
+    for _ in range(comparisons):
+        evidence = Evidence(QUESTION)
+        for _ in range(cap):
+            if evidence.add(draw(chance)) != "undecided":
+                break
+        wrong += score <= QUESTION.low and evidence.verdict == "accepted"
+        wrong += score >= QUESTION.high and evidence.verdict == "rejected"
+        low, high = evidence.interval(0.05)
+        outside += not low - 1e-9 <= score <= high + 1e-9
+    return wrong, outside
+
+
+def most_compatible(number, rate):
+    """The count that a binomial of this rate exceeds with probability 1 % (normal approximation, continuity)."""
+    return number * rate + NormalDist().inv_cdf(0.99) * math.sqrt(number * rate * (1 - rate)) + 0.5
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_errors_are_compatible_with_the_nominal_ones_in_a_small_sample(world):
+    wrong, outside = wrong_verdicts(world, 60, 300)
+    assert wrong <= most_compatible(60, 0.05)
+    assert outside <= most_compatible(60, 0.05)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("world", WORLDS)
+def test_errors_are_compatible_with_the_nominal_ones_over_2000_comparisons(world):
+    wrong, outside = wrong_verdicts(world, 2000, 1000)
+    print(f"{world}: {wrong / 2000:.4f} wrong, {outside / 2000:.4f} outside")
+    assert wrong <= most_compatible(2000, 0.05)
+    assert outside <= most_compatible(2000, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("score", "verdict", "most"), [(1.0, "accepted", 8), (0.0, "rejected", 8), (0.5, "rejected", 30)]
+)
+def test_what_never_varies_is_decided_soon(score, verdict, most):
+    evidence = Evidence(QUESTION)
+    blocks = next(number for number in range(1, 1000) if evidence.add(score) != "undecided")
+    assert evidence.verdict == verdict
+    assert blocks <= most
+
+
+def test_a_clear_difference_is_found():
+    chance = random.Random(3)
+    lengths = []
+    for _ in range(40):
+        evidence = Evidence(QUESTION)
+        while evidence.add(block(chance, 0.7)) == "undecided":
+            pass
+        assert evidence.verdict == "accepted"
+        lengths.append(len(evidence.scores))
+    assert sum(lengths) / 40 < 60
+
+
+def test_the_first_verdict_stands_whatever_comes_later_rat14():
+    evidence = Evidence(QUESTION)
+    while evidence.add(1.0) == "undecided":
+        pass
+    before = list(evidence.scores)
+    assert evidence.add(0.0) == "accepted"
+    assert evidence.scores == before
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), max_size=40), st.randoms())
+def test_the_interval_holds_the_mean_is_symmetric_and_does_not_mind_the_order(scores, chance):
+    low, high = interval(scores)
+    assert 0 <= low <= high <= 1
+    if scores:
+        assert low - 1e-9 <= sum(scores) / len(scores) <= high + 1e-9
+    mirrored = interval([1 - score for score in scores])
+    assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-6)
+    mixed = scores[:]
+    chance.shuffle(mixed)
+    assert interval(mixed) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_a_verdict_and_its_interval_do_not_contradict_each_other():
+    chance = random.Random(5)
+    for win in (0.4, 0.5, 0.55, 0.6, 0.8):
+        evidence = Evidence(QUESTION)
+        while evidence.add(block(chance, win)) == "undecided":
+            pass
+        low, high = evidence.interval(QUESTION.alpha + QUESTION.beta)
+        if evidence.verdict == "accepted":
+            assert low > QUESTION.low - 1e-9
+        else:
+            assert high < QUESTION.high + 1e-9
+
+
+def test_what_more_it_takes_is_about_right():
+    chance = random.Random(6)
+    evidence = Evidence(QUESTION)
+    assert evidence.more_blocks() is None
+    scores = [0.75, 0.5, 0.75, 1.0, 0.25] * 200
+    for score in scores[:20]:
+        evidence.add(score)
+    expected = evidence.more_blocks()
+    chance.shuffle(scores)
+    taken = next(number for number, score in enumerate(scores, start=1) if evidence.add(score) != "undecided")
+    assert expected is not None
+    assert 0.3 * expected < taken < 3 * expected
+
+
+def test_without_a_block_nothing_is_known():
+    evidence = Evidence(QUESTION)
+    assert (evidence.mean, evidence.interval(), evidence.against_low, evidence.against_high) == (None, (0, 1), 1, 1)
+
+
+@pytest.mark.parametrize(
+    "bounds", [(0.6, 0.5), (0.5, 0.5), (0.0, 0.5), (0.5, 1.0), (0.5, 0.6, 0.0), (0.5, 0.6, 0.05, 0.5), (0.5, math.nan)]
+)
+def test_bounds_that_make_no_sense_are_refused(bounds):
+    with pytest.raises(ValueError, match="must be"):
+        Question(*bounds)
+
+
+@pytest.mark.parametrize("score", [-0.1, 1.1, math.nan])
+def test_a_score_outside_0_to_1_is_refused(score):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        Evidence(QUESTION).add(score)
+
+
+@pytest.mark.parametrize(("elo", "score"), [(0, 0.5), (400, 10 / 11), (-400, 1 / 11)])
+def test_elo_and_score_are_each_others_inverse(elo, score):
+    assert score_of_elo(elo) == pytest.approx(score)
+    assert elo_of_score(score) == pytest.approx(elo, abs=1e-9)
+    assert elo_of_score(1.0) == math.inf
+    assert elo_of_score(0.0) == -math.inf

@@ -1,0 +1,131 @@
+"""`crosstown compare`: which blocks count, what a round says, and what is refused."""
+
+import pytest
+
+from leaderboard.sequential import Question
+from referee.cli.comparison import Comparison, round_score
+from referee.tournament.formats.api import Block, BlockResult, Field, MatchScore, Variant
+from referee.tournament.formats.comparison import FORMAT, blocks_in_round
+from referee.tournament.seats import seat_orders
+
+
+def variant(players, teams=None):
+    return Variant("toy", players, teams or tuple(range(players)), tuple(seat_orders(players)))
+
+
+def field(bots, *variants, blocks=4):
+    return Field(tuple(f"bot{number}" for number in range(bots)), variants, 1, blocks)
+
+
+def blocks_of(entrants):
+    return list(FORMAT.plan(entrants))
+
+
+def played(block, orders, ranking_of, number=0):
+    """A settled block; `ranking_of` gives the ranking for the bots in the order of their seats."""
+    matches = []
+    for order in orders:
+        bots = tuple(block.group[member] for member in order)
+        matches.append(
+            MatchScore(0, "m", "toy", bots, tuple(map(str, bots)), tuple(range(len(bots))), ranking_of(bots))
+        )
+    return BlockResult(number, number * len(orders), block, "00", tuple(matches))
+
+
+def test_with_two_seats_a_round_is_one_block_of_both():
+    entrants = field(2, variant(2))
+    assert [(block.group, block.luck, block.round) for block in blocks_of(entrants)] == [
+        ((0, 1), 0, 0),
+        ((0, 1), 1, 1),
+        ((0, 1), 2, 2),
+        ((0, 1), 3, 3),
+    ]
+    assert blocks_in_round(entrants) == 1
+    assert FORMAT.extent(entrants).most == 8
+
+
+def test_with_more_seats_both_take_the_same_seat_field_and_seed_in_turn():
+    entrants = field(5, variant(3))
+    found = blocks_of(entrants)
+    for a, b in zip(found[::2], found[1::2], strict=True):
+        assert (a.group[0], b.group[0]) == (0, 1)
+        assert a.group[1:] == b.group[1:]
+        assert a.luck == b.luck
+    assert [block.group[1:] for block in found[::2]] == [(2, 3), (2, 4), (3, 4), (2, 3)]
+    assert len({block.luck for block in found}) == 4
+
+
+def test_every_game_is_in_every_round_on_luck_of_its_own():
+    entrants = field(4, variant(2), variant(3))
+    assert blocks_in_round(entrants) == 3
+    first = [block for block in blocks_of(entrants) if block.round == 0]
+    assert [(block.variant, block.group) for block in first] == [(0, (0, 1)), (1, (0, 2, 3)), (1, (1, 2, 3))]
+    assert first[0].luck != first[1].luck
+
+
+@pytest.mark.parametrize(
+    ("bots", "players", "problem"), [(2, 2, ""), (1, 2, "two bots"), (3, 3, "2 bots beside"), (4, 3, "")]
+)
+def test_too_small_a_field_is_refused(bots, players, problem):
+    said = FORMAT.check(field(bots, variant(players)))
+    assert problem in said
+    assert bool(said) == bool(problem)
+
+
+def test_the_score_of_a_block_of_two_is_its_mean():
+    block = Block((0, 1))
+    won_as_first = played(block, seat_orders(2), lambda bots: (1, 2))
+    assert round_score([won_as_first]) == 0.5
+    won_both = played(block, seat_orders(2), lambda bots: tuple(1 + bot for bot in bots))
+    assert round_score([won_both]) == 1.0
+
+
+def test_with_more_seats_the_difference_to_the_others_turn_counts():
+    orders = seat_orders(3)
+    a, b = Block((0, 2, 3)), Block((1, 2, 3))
+    best = [played(a, orders, lambda bots: tuple(1 + sorted(bots).index(bot) for bot in bots))]
+    last = [played(b, orders, lambda bots: tuple(3 if bot == 1 else bot - 1 for bot in bots))]
+    assert round_score(best + last) == 1.0
+    level = [played(b, orders, lambda bots: tuple(1 + sorted(bots).index(bot) for bot in bots))]
+    assert round_score(best + level) == 0.5
+
+
+def test_only_whole_rounds_count_and_the_verdict_comes_in_schedule_order():
+    rule = Comparison(Question(0.5, 0.6), 2)
+    orders = seat_orders(3)
+
+    def a_turn(number):
+        return played(Block((0, 2, 3), round=number), orders, lambda bots: tuple(1 + (bot != 0) for bot in bots))
+
+    def b_turn(number):
+        return played(Block((1, 2, 3), round=number), orders, lambda bots: tuple(1 + (bot == 1) for bot in bots))
+
+    assert not rule(a_turn(0))
+    assert rule.evidence.scores == []
+    rule(b_turn(0))
+    assert rule.evidence.scores == [1.0]
+    rule(a_turn(1))  # its other block never became complete
+    rule(a_turn(2))
+    rule(b_turn(2))
+    assert rule.evidence.scores == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("bots/ann", "bots/bob"), "no game to compare at"),
+        (("bots/ann", "bots/bob", "--games", "toy", "--elo", "20", "10"), "the bounds must be"),
+        (("bots/ann", "bots/bob", "--games", "toy", "--alpha", "0.7"), "alpha must be"),
+        (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s"), "'move_s' is not KEY=VALUE"),
+        (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s=soon"), "'clock.move_s' must be"),
+        (("bots/ann", "bots/nobody", "--games", "toy"), "nobody"),
+        (("bots/ann", "bots/ann", "--games", "toy"), "the same entry"),
+        (("bots/ann", "bots/bob", "--games", "chess"), "chess"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(crosstown, write_tournament, words, what):
+    write_tournament()
+    printed = crosstown("compare", *words)
+    assert printed.code == 2
+    assert what in printed.err
+    assert "Traceback" not in printed.err
