@@ -1,0 +1,357 @@
+"""Every parser that reads bytes from a bot or from a file, with good input and the errors it documents."""
+
+import gzip
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from crosstown_proto.v1 import referee_pb2 as pb
+from google.protobuf.message import DecodeError
+
+from referee.games.api import ActionSyntaxError, Game, resolve_options, state_hash
+from referee.games.keyed import KeyedChance
+from referee.games.registry import get_game
+from referee.match import MatchResult, MatchSpec, SeatSpec, SpecError
+from referee.match.budget import NOTHING_ALLOWED
+from referee.match.choice import read_choice
+from referee.match.effort import NO_EFFORT
+from referee.match.panel import Panel
+from referee.match.question import Question
+from referee.match.seat import Wants
+from referee.process.manifest import ManifestError, load_manifest
+from referee.record import (
+    Answer,
+    FaultLine,
+    Footer,
+    Header,
+    RecordError,
+    RecordWriter,
+    SeatHeader,
+    SeatStats,
+    read_record,
+    verify,
+)
+from referee.record.control import read_controls
+from referee.record.format import seal, seed_commitment
+from referee.tournament import messages
+from referee.tournament.config import load_config
+from referee.tournament.errors import ConfigError, JournalError, PlatformError
+from referee.tournament.journal import read_journal
+from referee.wire import Received
+
+GAMES = ("toy", "shibuya", "ticket_to_ride_new_york", "manhattan_traffiq", "king_of_new_york")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`run` returns when the input is good, and raises one of `errors` when it is not; anything else is a bug."""
+
+    name: str
+    corpus: Sequence[bytes]
+    run: Callable[[bytes], object]
+    errors: tuple[type[Exception], ...]
+
+
+def targets(folder: Path) -> list[Target]:
+    """`folder` is for parsers that want a file."""
+    found = [
+        Target("bot message in a match", _messages(), _judge(), ()),
+        Target(
+            "match specification",
+            [_spec().to_json().encode()],
+            lambda data: MatchSpec.from_json(_text(data)),
+            (SpecError,),
+        ),
+        Target(
+            "match result",
+            [_result_line()],
+            lambda data: MatchResult.from_json(_text(data)),
+            (ValueError, TypeError, KeyError),
+        ),
+        Target("worker line", _worker_lines(), messages.read_line, (ValueError,)),
+        Target("bot.toml", _files(ROOT / "bots", "bot.toml"), _manifest(folder), (ManifestError,)),
+        Target(
+            "tournament file",
+            _files(ROOT / "tournaments", "*.toml"),
+            _as_file(folder, "t.toml", load_config),
+            (ConfigError,),
+        ),
+        Target(
+            "journal",
+            _journal(),
+            _resealed(_as_file(folder, "tournament.jsonl", read_journal)),
+            (JournalError, PlatformError),
+        ),
+        Target(
+            "controls of a journal",
+            _journal(),
+            _resealed(_as_file(folder, "controls.jsonl", read_controls)),
+            (RecordError,),
+        ),
+    ]
+    records = _records(folder)
+    found += [
+        Target("record", records, _as_file(folder, "r.jsonl", read_record), (RecordError,)),
+        Target(
+            "packed record",
+            [_packed(record) for record in records],
+            _as_file(folder, "r.jsonl.gz", read_record),
+            (RecordError,),
+        ),
+        Target("verified record", records, _resealed(_as_file(folder, "v.jsonl", verify)), ()),
+    ]
+    for game in map(get_game, GAMES):
+        actions = _actions(game)
+        encoded = [game.codec.encode_action(action) for action in actions]
+        found += [
+            Target(f"action of {game.id}", encoded, game.codec.decode_action, (ActionSyntaxError,)),
+            Target(f"choice in {game.id}", encoded, _choose(game, actions), ()),
+            Target(
+                f"action text of {game.id}",
+                [game.format_action(action).encode() for action in actions],
+                lambda data, game=game: game.parse_action(_text(data)),  # type: ignore[misc]
+                (ActionSyntaxError,),
+            ),
+            Target(
+                f"observation of {game.id}",
+                [_observation(game)],
+                game.codec.decode_observation,
+                (ActionSyntaxError,),
+            ),
+        ]
+    return found
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _messages() -> list[bytes]:
+    bodies: list[dict[str, Any]] = [
+        {"move": pb.Move(match="m-1", decision=1, index=0, note="a note")},
+        {"move": pb.Move(match="m-1", decision=1, action=b'{"kind":"pass"}')},
+        {"ready": pb.Ready(match="m-1")},
+        {"resign": pb.Resign(match="m-1")},
+        {"hello": pb.Hello(protocol=1, token="t", games=["*"])},
+    ]
+    return [pb.BotMessage(**body).SerializeToString() for body in bodies]
+
+
+class _StillClock:
+    def now_ns(self) -> int:
+        return 1
+
+    def lag_ns(self) -> int:
+        return 0
+
+    def call_at(self, when_ns: int, callback: Callable[[], None]) -> Any:
+        return self
+
+    def cancel(self) -> None:
+        pass
+
+
+class _Chair:
+    """A seat's bot that takes everything and says nothing."""
+
+    wants = Wants()
+    ending = False
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_: NO_EFFORT if name == "effort" else "S" if name == "process_state" else None
+
+
+def _judge() -> Callable[[bytes], object]:
+    """The whole way of a message in a match: parsed, judged, its evidence gathered, or dropped."""
+    game = get_game("toy")
+    state = _played_to_a_decision(game)
+    chair: Any = _Chair()
+
+    def run(data: bytes) -> object:
+        panel = Panel(
+            _spec(), game, state, [chair, chair], [], _StillClock(), lambda dropped: json.dumps(asdict(dropped))
+        )
+        decision = state.decisions()[0]
+        seat = panel.seats[decision.seat]
+        panel._open(seat, decision.kind)
+        try:
+            message = pb.BotMessage.FromString(data)
+        except DecodeError:
+            message = None
+        panel.take_message(seat, Received(message, data, 2))
+        if panel._trouble is not None:
+            raise panel._trouble
+        return None if seat.fault is None else json.dumps(dict(seat.fault.evidence))
+
+    return run
+
+
+def _choose(game: Game, actions: Sequence[Any]) -> Callable[[bytes], object]:
+    def run(data: bytes) -> object:
+        message = pb.BotMessage(move=pb.Move(match="m", decision=1, action=data))
+        return read_choice(message, Question(0, 1, "k", actions, NOTHING_ALLOWED), game)
+
+    return run
+
+
+def _spec() -> MatchSpec:
+    options = resolve_options("toy", get_game("toy").options, {})
+    seats = (SeatSpec("00ff00ff00ff00ff", "a", "1", {"move_s": 2}), SeatSpec("11ff00ff00ff00ff", "b", "2"))
+    return MatchSpec("m-1", "toy", options, seats, "0123456789abcdef")
+
+
+def _result_line() -> bytes:
+    values = {
+        "match_id": "m-1", "status": "rated", "reason": "crashed", "detail": "", "ranking": [1, 2], "returns": [1, 0],
+        "faults": [None, {"seat": 1, "reason": "crashed", "detail": "x"}], "decisions": 3, "wall_s": 0.5,
+        "state_hash": "00",
+        "seat_stats": [{"decisions": 1, "total_us": 2, "worst_us": 2, "cpu_us": 3, "dropped": 0}] * 2,
+    }  # fmt: skip
+    return json.dumps(values).encode()
+
+
+def _worker_lines() -> list[bytes]:
+    return [
+        messages.play_line(_spec()),
+        b'{"result":' + _result_line() + b"}\n",
+        messages.stop_line(),
+        messages.failed_line("x"),
+        messages.refused_line("what", "next"),
+        messages.setup_line([], Path("/r"), Path("/s"), 3),
+    ]
+
+
+def _files(folder: Path, pattern: str) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(folder.rglob(pattern)) if "node_modules" not in path.parts][:12]
+
+
+def _journal() -> list[bytes]:
+    lines, chain = "", ""
+    for kind, fields in (
+        ("created", {"format": 1, "hash": "00", "configuration": {"name": "x"}}),
+        ("void", {"match": "m-1", "place": 0, "attempt": 1, "reason": "start_failed", "detail": "x"}),
+        ("breaker", {"place": 3, "entry_id": "00ff", "choice": "keep", "by": "rule", "reason": "x"}),
+        ("rejudged", {"place": 3, "match_id": "m-1", "ranking": [1, 2], "by": "me", "reason": "x"}),
+        ("finished", {"rated": 1, "missing": 0}),
+    ):
+        line, chain = seal(chain, json.dumps([kind, "2026-01-01T00:00:00+00:00", fields], separators=(",", ":"))[:-1])
+        lines += line
+    return [lines.encode()]
+
+
+def _as_file(folder: Path, name: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    path = folder / name
+
+    def run(data: bytes) -> object:
+        path.write_bytes(data)
+        return read(path)
+
+    return run
+
+
+def _manifest(folder: Path) -> Callable[[bytes], object]:
+    bot = folder / "bot"
+    bot.mkdir(exist_ok=True)
+    return _as_file(bot, "bot.toml", lambda _: load_manifest(bot))
+
+
+def _resealed(run: Callable[[bytes], object]) -> Callable[[bytes], object]:
+    """Every line with a chained hash that fits, so that it is the content that is checked."""
+
+    def sealed(data: bytes) -> object:
+        lines, chain = [], ""
+        for raw in data.split(b"\n"):
+            text = raw.decode("ascii", "replace").encode("ascii", "replace").decode()
+            if text.count(',"') and text.endswith('"]'):
+                line, chain = seal(chain, text[: text.rindex(',"')])
+                lines.append(line)
+        return run("".join(lines).encode())
+
+    return sealed
+
+
+def _packed(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
+def _records(folder: Path) -> list[bytes]:
+    """A whole match of the toy game, and one that a fault has ended."""
+    spec, game, found = _spec(), get_game("toy"), []
+    for faulty in (False, True):
+        header = Header(
+            f"m-{faulty}", "t", 0, 0, "toy", game.rules_version, spec.options, 2,
+            tuple(SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock) for seat in spec.seats),
+            spec.limits.in_force(), seed_commitment(spec.seed), "2026-01-01", "0",
+        )  # fmt: skip
+        writer = RecordWriter(folder / f"records-{os.getpid()}", header)
+        state, chance = game.new_initial_state(2, spec.options), KeyedChance(bytes.fromhex(spec.seed))
+        counts = [0, 0]
+        while not state.is_terminal():
+            if decisions := state.decisions():
+                answers = {decision.seat: state.legal_actions(decision.seat)[0] for decision in decisions}
+                for seat, action in answers.items():
+                    writer.answer(Answer(seat, game.format_action(action), 5, 4, 1, "note" if seat else ""))
+                    counts[seat] += 1
+                state.apply(answers)
+            else:
+                outcome = chance.choose(state.chance_stream(), state.chance_outcomes())
+                writer.chance(outcome)
+                state.apply_chance(outcome)
+            if faulty and sum(counts) == 4:
+                break
+        if faulty:
+            writer.fault(FaultLine(1, "crashed", "exit code 1", True))
+            state.withdraw(1)
+        footer = Footer(
+            status="rated",
+            reason="crashed" if faulty else "normal",
+            detail="",
+            seed=spec.seed,
+            ranking=(1, 2) if faulty else tuple(state.ranking()),
+            returns=tuple(state.returns()) if state.is_terminal() else (),
+            state_hash=state_hash(state),
+            seat_stats=tuple(SeatStats(count, 5 * count, 5 if count else 0, 4 * count) for count in counts),
+            faults=(None, {"reason": "crashed"}) if faulty else (),
+            decisions=sum(counts),
+        )
+        writer.close(footer)
+        path = folder / f"records-{os.getpid()}" / f"m-{faulty}.jsonl.gz"
+        assert (verdict := verify(path)).status == "ok", verdict
+        found.append(gzip.decompress(path.read_bytes()))
+        path.unlink()
+    return found
+
+
+def _played_to_a_decision(game: Game) -> Any:
+    state = game.new_initial_state(game.player_counts[0], resolve_options(game.id, game.options, {}))
+    while not state.decisions():
+        state.apply_chance(state.chance_outcomes()[0][0])
+    return state
+
+
+def _actions(game: Game) -> list[Any]:
+    """What a random match offers, a few of each kind."""
+    random, found = Random(1), {}
+    state = _played_to_a_decision(game)
+    for _ in range(60):
+        if state.is_terminal():
+            break
+        if decisions := state.decisions():
+            chosen = {}
+            for decision in decisions:
+                legal = state.legal_actions(decision.seat)
+                found.update(dict.fromkeys(legal[:10]))
+                chosen[decision.seat] = random.choice(legal)
+            state.apply(chosen)
+        else:
+            state.apply_chance(random.choice(state.chance_outcomes())[0])
+    return list(found)[:200]
+
+
+def _observation(game: Game) -> bytes:
+    return game.codec.encode_observation(_played_to_a_decision(game).observation(0))

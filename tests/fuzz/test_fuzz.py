@@ -1,0 +1,90 @@
+"""Mutated input of every parser: it is read, or refused with the error that is documented; nothing else.
+
+`pytest tests/fuzz --long` tries a million inputs of each; CROSSTOWN_FUZZ_INPUTS sets another number.
+"""
+
+import os
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from mutate import mutate
+from targets import GAMES, Target, targets
+
+FEW, MANY = 300, 1_000_000
+PLANTED_WITHIN = 3_000
+NAMES = [
+    "bot message in a match", "match specification", "match result", "worker line", "bot.toml", "tournament file",
+    "journal", "controls of a journal", "record", "packed record", "verified record",
+    *(f"{what} {game}" for game in GAMES for what in ("action of", "choice in", "action text of", "observation of")),
+]  # fmt: skip
+
+
+class PlantedBug(Exception):
+    pass
+
+
+def fuzz(target: Target, inputs: int, seed: int, run: Callable[[bytes], object]) -> int:
+    """Try so many inputs. Returns how many were read; raises what is no documented error, with the input as a note."""
+    random = Random(f"{seed} {target.name}")
+    good, pool = 0, list(target.corpus)
+    for _ in range(inputs):
+        data = mutate(random.choice(pool), target.corpus, random)
+        try:
+            run(data)
+        except target.errors:
+            continue
+        except Exception as error:
+            error.add_note(f"{target.name}: {data!r}")
+            raise
+        good += 1
+        if len(pool) < 200:  # from what was read on to what is still further off
+            pool.append(data)
+    return good
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Target]:
+    return {target.name: target for target in targets(tmp_path_factory.mktemp("fuzz"))}
+
+
+def test_every_target_is_fuzzed(found: dict[str, Target]) -> None:
+    assert sorted(found) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_good_input_is_read(found: dict[str, Target], name: str) -> None:
+    for data in found[name].corpus:
+        found[name].run(data)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_planted_bug_is_found(found: dict[str, Target], name: str) -> None:
+    """Of the inputs that are read to the end, one in sixteen breaks the parser; the good input does not."""
+    target = found[name]
+
+    def broken(data: bytes) -> object:
+        result = target.run(data)
+        if data not in target.corpus and zlib.crc32(data) % 16 == 0:
+            raise PlantedBug
+        return result
+
+    with pytest.raises(PlantedBug):
+        fuzz(target, PLANTED_WITHIN, 7, broken)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_few_inputs(found: dict[str, Target], name: str) -> None:
+    fuzz(found[name], FEW, 1, found[name].run)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_a_million_inputs(found: dict[str, Target], name: str) -> None:
+    fuzz(found[name], int(os.environ.get("CROSSTOWN_FUZZ_INPUTS", MANY)), 2, found[name].run)
