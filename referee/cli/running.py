@@ -12,8 +12,10 @@ from referee.cli.output import console, duration, one_line, plural, print_json, 
 from referee.cli.output import table as new_table
 from referee.cli.progress import ProgressReport
 from referee.process.orphans import Household
+from referee.process.probe import probe
 from referee.record.control import LEAVING, read_controls
 from referee.tournament.config import Tournament
+from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.controls import with_added
 from referee.tournament.executor import Executor
 from referee.tournament.folder import RunFolder, choose_folder
@@ -58,8 +60,11 @@ def play(
     indexer = Indexer(folder.matches, folder.database)
     gone = {control.entry_id for control in read_journal(folder.journal).controls if control.kind in LEAVING}
 
+    confinement = confine_all(tournament, probe())
+
     def make_executor(missing: int, lock_fd: int) -> Executor:
         indexer.start()
+        tell_confinement(confinement, quiet=quiet)
         return LocalExecutor(
             [entry for entry in tournament.entries if entry.id not in gone],
             folder.matches,
@@ -67,6 +72,7 @@ def play(
             log=folder.worker_log,
             lock_fd=lock_fd,
             household=Household(),
+            sandboxes=confinement.sandboxes,
         )
 
     with ProgressReport(tournament.config.name, indexer.add, quiet=quiet) as report:
@@ -78,6 +84,15 @@ def play(
             indexer.close()
     table = run_table(folder.matches, folder.database, entrants(tournament), read_controls(folder.journal))
     return Played(summary, table, elapsed_s, indexer.finish(table))
+
+
+def tell_confinement(confinement: Confinement, *, quiet: bool) -> None:
+    """Before the first match: a warning always, grants unless `quiet`."""
+    notes = console(stderr=True)
+    if confinement.warning:
+        notes.print(f"warning: {confinement.warning}", markup=False, style="bold")
+    for name, sandbox in () if quiet else confinement.grants.items():
+        notes.print(one_line(f"sandbox of '{name}': {sandbox}"), markup=False)
 
 
 def tell_problem(played: Played) -> None:

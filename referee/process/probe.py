@@ -20,8 +20,8 @@ _NO_USER_NAMESPACES = ("No permissions to creat", "creating new namespace failed
 _PROC = ("mount proc", "mounting proc")
 _NAMESPACES_FIX = (
     "allow user namespaces: sysctl -w user.max_user_namespaces=10000, on Debian also"
-    " kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker, run with --security-opt seccomp=unconfined"
-    " --security-opt apparmor=unconfined"
+    " kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker, run with"
+    " --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
 )
 _PROC_FIX = "a container hides parts of /proc: in Docker, run with --security-opt systempaths=unconfined"
 

@@ -12,7 +12,9 @@ ponder = false               # no bot runs while it is not asked anything; defau
 [options]                    # of the game
 [swiss]                      # settings of the format, in a table of its name
 [clock]                      # startup_s, ready_s, first_move_s, move_s, bank_s, total_s, increment_s, margin_s
-[limits]                     # match_s, max_message_bytes, max_note_bytes, max_output_bytes
+[limits]                     # match_s, max_message_bytes, max_note_bytes, max_output_bytes;
+                             # of each bot: memory_mib, processes, open_files, disk_mib, file_size_mib, cores
+[sandbox]                    # profile: "strict" or "plain", default strict where it works; read: paths for all bots
 [faults]                     # policy: "forfeit", "default" or "random"; strikes: faults that only cost a choice
 [breaker]                    # when an entry is set aside: enabled, in_a_row, choice
 
@@ -24,6 +26,8 @@ path = "../bots/python/random"   # from this file
 name = "Random"                  # default: what the bot calls itself
 options = { ... }                # of the bot
 clock = { move_s = 2 }           # limits of this bot that differ from [clock]
+limits = { memory_mib = 4096 }   # limits of this bot that differ from [limits]: those of each bot
+sandbox = "plain"                # the profile of this bot; network = true, env = ["NAME"], read = ["/path"]: its grants
 
 Each section is read by a module in `sections`.
 """
@@ -42,13 +46,14 @@ from referee.tournament.sections.format import read_format, read_settings
 from referee.tournament.sections.games import GameConfig, read_games
 from referee.tournament.sections.limits import read_faults, read_limits, read_ponder
 from referee.tournament.sections.name import read_name
+from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
 
 __all__ = ["BotConfig", "GameConfig", "Tournament", "TournamentConfig", "load_config", "tournament_name"]
 
 MAX_BLOCKS = 10_000_000
 
 _KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder")
-_TABLES = ("clock", "limits", "faults", "breaker", "bots")
+_TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "bots")
 _SEED_BOUND = 1 << 63
 
 
@@ -68,6 +73,7 @@ class TournamentConfig:
     bots: tuple[BotConfig, ...]
     faults: Faults = field(default_factory=Faults)
     ponder: bool = True
+    sandbox: SandboxConfig = field(default_factory=SandboxConfig)
 
     @property
     def game(self) -> str:
@@ -111,6 +117,7 @@ def load_config(path: Path) -> TournamentConfig:
         bots=read_bots(file, limits),
         faults=read_faults(file),
         ponder=read_ponder(file),
+        sandbox=read_sandbox(file),
     )
     if len(config.bots) < config.players:
         most = next(game.game for game in games if config.players in game.players)

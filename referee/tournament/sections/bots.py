@@ -7,9 +7,10 @@ from typing import Any
 
 from referee.match.spec import Limits
 from referee.tournament.reading import TomlFile, dotted, show
-from referee.tournament.sections.limits import check_clock, read_clock
+from referee.tournament.sections.limits import check_clock, read_clock, read_resources
+from referee.tournament.sections.sandbox import BOT_KEYS, SandboxConfig, read_bot_sandbox
 
-_KEYS = ("path", "name", "options", "clock")
+_KEYS = ("path", "name", "options", "clock", "limits", *BOT_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class BotConfig:
     options: Mapping[str, str | int | bool]
     line: int | None
     clock: Mapping[str, float] = field(default_factory=dict)
+    sandbox: SandboxConfig = field(default_factory=SandboxConfig)
 
 
 def read_bots(file: TomlFile, limits: Limits) -> tuple[BotConfig, ...]:
@@ -43,4 +45,6 @@ def _bot(file: TomlFile, limits: Limits, place: int, given: Mapping[str, Any]) -
     name = file.text_at(*here, "name", example='name = "Random"') or None
     clock = read_clock(file, (*here, "clock"))
     check_clock(file, (*here, "clock"), limits, clock)
-    return BotConfig(file.path.parent / path, name, file.table(*here, "options"), file.line(*here), clock)
+    own = {**clock, **read_resources(file, (*here, "limits"))}
+    sandbox = read_bot_sandbox(file, here)
+    return BotConfig(file.path.parent / path, name, file.table(*here, "options"), file.line(*here), own, sandbox)

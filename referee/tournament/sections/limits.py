@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from referee.match.spec import CLOCK_KEYS, POLICIES, Faults, Limits, SpecError
+from referee.match.spec import CLOCK_KEYS, POLICIES, RESOURCE_KEYS, Faults, Limits, SpecError
 from referee.tournament.reading import TomlFile, dotted, show
 
-LIMIT_KEYS = ("max_message_bytes", "max_note_bytes", "max_output_bytes", "match_s")
+LIMIT_KEYS = ("max_message_bytes", "max_note_bytes", "max_output_bytes", "match_s", *RESOURCE_KEYS)
 FAULT_KEYS = ("policy", "strikes")
 MAX_MESSAGE_BYTES = 16 << 20
 """What the wire itself lets through."""
@@ -27,6 +27,11 @@ def read_limits(file: TomlFile) -> Limits:
 def read_clock(file: TomlFile, where: Where) -> Mapping[str, float]:
     """The limits of time that the table at `where` names. Raises ConfigError."""
     return _read(file, where, CLOCK_KEYS)
+
+
+def read_resources(file: TomlFile, where: Where) -> Mapping[str, float]:
+    """What a bot may use of its machine, as far as the table at `where` names it. Raises ConfigError."""
+    return _read(file, where, RESOURCE_KEYS)
 
 
 def check_clock(file: TomlFile, where: Where, limits: Limits, clock: Mapping[str, float]) -> None:

@@ -1,0 +1,43 @@
+"""How the bots of a tournament are confined on this machine, from what its file says and what works here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from referee.process.probe import Probe, SandboxError, choose_profile
+from referee.process.sandbox import Sandbox
+from referee.tournament.config import Tournament
+from referee.tournament.errors import PlatformError
+from referee.tournament.sections.sandbox import SandboxConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """`sandboxes` by entry id. `warning` is set if bots play without a sandbox though nobody asked for that; `grants`
+    are the bots that are less confined than the rest, by name."""
+
+    sandboxes: Mapping[str, Sandbox]
+    warning: str
+    grants: Mapping[str, Sandbox]
+
+
+def confine_all(tournament: Tournament, found: Probe) -> Confinement:
+    """PlatformError if the file asks for strict and it does not work here."""
+    common = tournament.config.sandbox
+    own = [bot.sandbox for bot in tournament.config.bots]
+    sandboxes: dict[str, Sandbox] = {}
+    grants: dict[str, Sandbox] = {}
+    unasked = False
+    for place, entry in enumerate(tournament.entries):
+        bot = own[place] if place < len(own) else SandboxConfig()
+        wanted = bot.profile or common.profile
+        try:
+            profile = choose_profile(wanted, found)
+        except SandboxError as error:
+            raise PlatformError(str(error), f'{error.fix}; or play without: profile = "plain" in [sandbox]') from None
+        unasked = unasked or (wanted is None and profile == "plain")
+        sandbox = Sandbox(profile, bot.network, bot.env, (*common.read, *bot.read))
+        sandboxes[entry.id] = sandbox
+        if bot != SandboxConfig():
+            grants[entry.name] = sandbox
+    warning = f"bots play WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}" if unasked else ""
+    return Confinement(sandboxes, warning, grants)
