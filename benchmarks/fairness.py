@@ -1,0 +1,226 @@
+"""Whom the clock blames on a machine with too much to do.
+
+    python benchmarks/fairness.py [--decisions 20000] [--levels 1,2,4] [--move-ms 50] [--guilty 40]
+
+At level n so many matches are played at once that n bots want each core all the time. Honest bots compute a tenth of
+their limit in every decision, of their own processor time: a time-out of theirs is false. Guilty bots sleep, compute,
+or compute in two threads for twice their limit at one decision of each match: whoever is not charged with it got away.
+
+`suspect` counts matches that were void because the referee saw that the time was not the bot's; a run plays them again.
+The upper bound is that of a Poisson count at 95 %.
+"""
+
+import argparse
+import asyncio
+import math
+import os
+import platform
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+sys.path.pop(0)  # this folder is no package to import from
+
+from referee.games.api import resolve_options
+from referee.games.registry import get_game
+from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
+from referee.process.entry import Entry, load_entry
+
+GAME = "shibuya"
+GUILTY = ("sleeps", "computes", "computes_twice")
+TIMED_OUT = (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED)
+
+BOT = """
+import threading, time
+from crosstown_bot import Bot, run
+
+def compute(seconds, clock=time.thread_time):
+    end = clock() + seconds
+    while clock() < end:
+        pass
+
+class Worker(Bot):
+    wants_observation = wants_legal_actions = False
+
+    def start(self, match):
+        match.store = 0
+
+    def choose(self, turn):
+        match = turn.match
+        match.store += 1
+        deed, late_s = self.options["deed"], 2 * match.move_limit_s
+        if deed == "honest" or match.store != 3:
+            compute(match.move_limit_s / 10)
+        elif deed == "sleeps":
+            time.sleep(late_s)
+        elif deed == "computes":
+            compute(late_s)
+        else:
+            helper = threading.Thread(target=compute, args=(late_s,))
+            helper.start()
+            compute(late_s)
+            helper.join()
+        return match.rng.randrange(turn.legal_count)
+
+run(Worker)
+"""
+MANIFEST = """
+name = "worker"
+version = "1"
+games = ["*"]
+run = ["{python}", "bot.py"]
+
+[options]
+deed = "honest"
+copy = 0
+"""
+
+
+@dataclass
+class Level:
+    """What was seen at one level of over-subscription."""
+
+    load: int
+    honest: Counter[str] = field(default_factory=Counter)
+    decisions: int = 0
+    lag_us: int = 0
+    guilty: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+def main() -> None:
+    options = _options()
+    print(f"{os.cpu_count()} x {_processor()}, Linux {platform.release()}, Python {platform.python_version()}; {GAME},")
+    print(f"limit {options.move_ms} ms and 10 ms margin, honest bots compute {options.move_ms / 10:g} ms a decision\n")
+    levels = [asyncio.run(_measure(int(load), options)) for load in options.levels.split(",")]
+    print("| bots per core | decisions | false time-outs | per million | at most (95 %) | suspect, void | other ends |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for level in levels:
+        false = sum(level.honest[reason] for reason in TIMED_OUT)
+        suspect = level.honest[EndReason.SUSPECT_TIMEOUT]
+        other = sum(level.honest.values()) - false - suspect - level.honest[EndReason.NORMAL]
+        million = 1e6 / max(level.decisions, 1)
+        print(
+            f"| {level.load} | {level.decisions} | {false} | {false * million:.1f} |"
+            f" {_upper(false) * million:.1f} | {suspect} | {other} |"
+        )
+    print("\n| bots per core | a bot that is late by | matches | charged | suspect, void | got away |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for level in levels:
+        for deed, ends in level.guilty.items():
+            charged = sum(ends[reason] for reason in TIMED_OUT)
+            suspect, total = ends[EndReason.SUSPECT_TIMEOUT], sum(ends.values())
+            print(f"| {level.load} | {deed} | {total} | {charged} | {suspect} | {total - charged - suspect} |")
+
+
+async def _measure(load: int, options: argparse.Namespace) -> Level:
+    level = Level(load, guilty={deed: Counter() for deed in GUILTY})
+    at_once = load * (os.cpu_count() or 1)
+    with tempfile.TemporaryDirectory(prefix="fairness-") as folder:
+        hall = _Hall(Path(folder), options.move_ms / 1000)
+        async with Table(hall.entries, max_idle=2 * at_once) as table:
+            await _side_by_side(at_once, _honest(hall, table, level, options.decisions))
+            matches = [deed for deed in GUILTY for _ in range(options.guilty)]
+            await _side_by_side(at_once, iter([_guilty(hall, table, level, deed) for deed in matches]))
+    return level
+
+
+class _Hall:
+    """The bots, and specifications for them."""
+
+    def __init__(self, folder: Path, move_s: float) -> None:
+        self.records = folder / "records"
+        self.entries: dict[str, Entry] = {}
+        self._bot = folder / "bot"
+        self._bot.mkdir()
+        (self._bot / "bot.py").write_text(BOT)
+        (self._bot / "bot.toml").write_text(MANIFEST)
+        self._limits = Limits(startup_s=120, ready_s=120, first_move_s=max(1, move_s), move_s=move_s)
+        self._number = 0
+
+    def spec(self, *deeds: str) -> MatchSpec:
+        self._number += 1
+        seats = []
+        for copy, deed in enumerate(deeds):
+            entry = load_entry(self._bot, f"{deed} {copy}", {"deed": deed, "copy": copy})
+            self.entries[entry.id] = entry
+            seats.append(SeatSpec(entry.id, entry.name, "1"))
+        return MatchSpec(
+            match_id=f"m{self._number}",
+            game=GAME,
+            options=resolve_options(GAME, get_game(GAME).options, {}),
+            seats=tuple(seats),
+            seed=f"{self._number:032x}",
+            limits=self._limits,
+            block=self._number,
+        )
+
+
+def _honest(hall: _Hall, table: Table, level: Level, decisions: int) -> "Iterator[object]":
+    """Matches until there are enough decisions."""
+
+    async def play() -> None:
+        result = await table.play(hall.spec("honest", "honest"), hall.records)
+        level.honest[result.reason] += 1
+        level.decisions += result.decisions
+        _forget(hall, result)
+
+    while level.decisions < decisions:
+        yield play()
+
+
+async def _guilty(hall: _Hall, table: Table, level: Level, deed: str) -> None:
+    result = await table.play(hall.spec(deed, "honest"), hall.records)
+    # The honest one may have had its own trouble; only what became of the guilty one counts here.
+    fault = result.faults[0]
+    if fault is None and result.faults[1] is not None:
+        return
+    level.guilty[deed][EndReason.NORMAL if fault is None else fault.reason] += 1
+    _forget(hall, result)
+
+
+def _forget(hall: _Hall, result: MatchResult) -> None:
+    (hall.records / f"{result.match_id}.jsonl.gz").unlink(missing_ok=True)
+
+
+async def _side_by_side(at_once: int, works: "Iterator[object]") -> None:
+    async def work() -> None:
+        for item in works:
+            await item  # type: ignore[misc]
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(at_once):
+            group.create_task(work())
+
+
+def _upper(count: int) -> float:
+    """Of a Poisson mean, 95 %, one-sided: the mean under which so few or fewer come with probability 0.05."""
+    low, high = float(count), count + 10 * math.sqrt(count + 1)
+    for _ in range(60):
+        middle = (low + high) / 2
+        tail = sum(math.exp(-middle + k * math.log(middle) - math.lgamma(k + 1)) for k in range(count + 1))
+        low, high = (middle, high) if tail > 0.05 else (low, middle)
+    return high
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--decisions", type=int, default=20_000, help="of honest bots, at each level")
+    parser.add_argument("--levels", default="1,2,4", help="bots per core, such as 1,2,4")
+    parser.add_argument("--move-ms", type=float, default=50)
+    parser.add_argument("--guilty", type=int, default=40, help="matches of each kind of guilty bot, at each level")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
