@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -135,11 +136,14 @@ void Run(const Bot& bot) {
   context.set_wait_for_ready(true);
   const auto stream = stub->Play(&context);
   std::mutex writing;
-  const auto send = [&stream, &writing](const v1::BotMessage& message) {
+  const auto send = [&stream, &writing](const v1::BotMessage& message,
+                                        const std::function<bool()>& is_late) {
     const std::lock_guard lock(writing);
-    stream->Write(message);  // where it fails, the next read ends too and says why
+    if (!is_late()) {
+      stream->Write(message);  // where it fails, the next read ends too and says why
+    }
   };
-  send(Hello(bot, token));
+  send(Hello(bot, token), [] { return false; });
 
   std::map<std::string, std::shared_ptr<MatchThread>> matches;
   v1::RefereeMessage message;

@@ -36,13 +36,14 @@ void MatchThread::Play(const v1::MatchStart& start) {
   const std::unique_ptr<Player> player = bot_.start(start);
   v1::BotMessage ready;
   ready.mutable_ready()->set_match(start.match());
-  send_(ready);
+  send_(ready, [] { return false; });
   while (true) {
     const v1::RefereeMessage message = Take();
     if (message.has_decide()) {
       Turn turn(message.decide(), closed_);
       Answer answer = player->Choose(turn);
-      send_(std::move(answer).ToMessage(message.decide(), std::move(turn.note)));
+      send_(std::move(answer).ToMessage(message.decide(), std::move(turn.note)),
+            [&turn] { return turn.Closed(); });
     } else if (message.has_update()) {
       player->Update(message.update());
     } else {

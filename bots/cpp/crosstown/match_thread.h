@@ -16,7 +16,9 @@ namespace crosstown {
 /// Runs a player through its match. The thread keeps the object alive and ends with the match.
 class MatchThread : public std::enable_shared_from_this<MatchThread> {
  public:
-  using Send = std::function<void(const v1::BotMessage&)>;
+  /// Sends a message, unless `is_late` says, when its turn has come, that nobody waits for it any
+  /// more.
+  using Send = std::function<void(const v1::BotMessage&, const std::function<bool()>& is_late)>;
 
   /// `bot` and what `send` refers to must outlive the process's threads.
   MatchThread(const Bot& bot, Send send) : bot_(bot), send_(std::move(send)) {}

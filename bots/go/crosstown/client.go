@@ -104,12 +104,14 @@ type stream = grpc.BidiStreamingClient[pb.BotMessage, pb.RefereeMessage]
 // serve answers until Bye (nil) or until the stream ends. It stops `connecting` when the referee has answered.
 func serve(bot *Bot, stream stream, token string, connecting *time.Timer) error {
 	var writing sync.Mutex
-	send := func(message *pb.BotMessage) {
+	send := func(ctx context.Context, message *pb.BotMessage) {
 		writing.Lock()
 		defer writing.Unlock()
-		_ = stream.Send(message) // where it fails, the next read ends too and says why
+		if ctx.Err() == nil {
+			_ = stream.Send(message) // where it fails, the next read ends too and says why
+		}
 	}
-	send(hello(bot, token))
+	send(stream.Context(), hello(bot, token))
 	matches := map[string]*match{}
 	for {
 		message, err := stream.Recv()

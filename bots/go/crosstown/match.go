@@ -10,6 +10,9 @@ import (
 // waiting is how many messages a match may leave unread before the reader of the stream waits for its player.
 const waiting = 1024
 
+// sender puts a message on the stream, unless its context is done when its turn has come: nobody waits for it then.
+type sender func(context.Context, *pb.BotMessage)
+
 // match is played in a goroutine of its own, so that a player who thinks keeps nothing else waiting.
 type match struct {
 	inbox chan letter
@@ -47,12 +50,12 @@ func (m *match) deliver(message *pb.RefereeMessage) {
 }
 
 // play is the goroutine of the match.
-func (m *match) play(bot *Bot, start *pb.MatchStart, send func(*pb.BotMessage)) error {
+func (m *match) play(bot *Bot, start *pb.MatchStart, send sender) error {
 	player, err := bot.Start(start)
 	if err != nil {
 		return fmt.Errorf("starting match %s: %w", start.Match, err)
 	}
-	send(&pb.BotMessage{Body: &pb.BotMessage_Ready{Ready: &pb.Ready{Match: start.Match}}})
+	send(context.Background(), &pb.BotMessage{Body: &pb.BotMessage_Ready{Ready: &pb.Ready{Match: start.Match}}})
 	for letter := range m.inbox {
 		switch body := letter.message.Body.(type) {
 		case *pb.RefereeMessage_Decide:
@@ -61,7 +64,7 @@ func (m *match) play(bot *Bot, start *pb.MatchStart, send func(*pb.BotMessage)) 
 			if err != nil {
 				return fmt.Errorf("decision %d of match %s: %w", turn.Decision, start.Match, err)
 			}
-			send(answer.message(turn))
+			send(letter.ctx, answer.message(turn))
 		case *pb.RefereeMessage_Update:
 			if updater, ok := player.(Updater); ok {
 				updater.Update(body.Update)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::env;
 use std::panic;
 use std::process::exit;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::mpsc::unbounded_channel;
@@ -75,7 +75,7 @@ async fn session(bot: Bot) -> Result<()> {
         return Err(format!("no answer from the referee at {address} within {} s", limit.as_secs()).into());
     };
     let (stream, _welcome) = connected?;
-    serve(Arc::new(bot), stream, outbox).await
+    serve(Arc::new(bot), stream, Arc::new(Mutex::new(outbox))).await
 }
 
 async fn serve(bot: Arc<Bot>, mut stream: Streaming<RefereeMessage>, outbox: Outbox) -> Result<()> {

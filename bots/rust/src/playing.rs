@@ -1,8 +1,8 @@
 //! One match on a thread of its own, so that a player who thinks keeps nothing else waiting.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -13,7 +13,8 @@ use crate::v1::bot_message::Body as Said;
 use crate::v1::referee_message::Body as Heard;
 use crate::v1::{BotMessage, MatchStart, Ready};
 
-pub(crate) type Outbox = UnboundedSender<BotMessage>;
+/// What is to be sent. The lock keeps an answer that is late from being put behind the next match's messages.
+pub(crate) type Outbox = Arc<Mutex<UnboundedSender<BotMessage>>>;
 
 /// The reader's side of a match.
 pub(crate) struct Playing {
@@ -59,18 +60,17 @@ fn play(
     closed: &Arc<AtomicU32>,
 ) -> Result<()> {
     let mut player = (bot.start)(start)?;
-    say(
-        outbox,
-        Said::Ready(Ready {
-            r#match: start.r#match.clone(),
-        }),
-    );
+    let ready = Ready {
+        r#match: start.r#match.clone(),
+    };
+    say(outbox, Said::Ready(ready), || false);
     while let Ok(message) = arriving.recv() {
         match message {
             Heard::Decide(decide) => {
                 let mut turn = Turn::new(decide, closed.clone());
                 let answer = player.choose(&mut turn)?;
-                say(outbox, turn.answer(answer));
+                let number = turn.number();
+                say(outbox, turn.answer(answer), || closed.load(Ordering::Relaxed) >= number);
             }
             Heard::Update(update) => player.update(&update),
             Heard::MatchEnd(end) => {
@@ -83,7 +83,10 @@ fn play(
     Ok(())
 }
 
-fn say(outbox: &Outbox, body: Said) {
-    // Where it fails the stream has ended: its reader says why.
-    let _ = outbox.send(BotMessage { body: Some(body) });
+fn say(outbox: &Outbox, body: Said, is_late: impl Fn() -> bool) {
+    let outbox = outbox.lock().unwrap_or_else(PoisonError::into_inner);
+    if !is_late() {
+        // Where it fails the stream has ended: its reader says why.
+        let _ = outbox.send(BotMessage { body: Some(body) });
+    }
 }

@@ -39,9 +39,8 @@ export class Playing {
     if (heard.$case === "decide") {
       const turn = new Turn(heard.value, signal);
       const choice = this.#player.choose(turn);
-      this.#send(
-        answer(heard.value, typeof choice === "object" && "then" in choice ? await choice : choice, turn.note),
-      );
+      const settled = typeof choice === "object" && "then" in choice ? await choice : choice;
+      if (!signal.aborted) this.#send(answer(heard.value, settled, turn.note)); // else nobody waits for it any more
     } else if (heard.$case === "update") {
       this.#player.update?.(heard.value);
     } else if (heard.$case === "matchEnd") {

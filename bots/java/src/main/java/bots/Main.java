@@ -4,7 +4,10 @@ import crosstown.Bot;
 import crosstown.Client;
 import java.util.Map;
 
-/** One program, several players: the option {@code player} of bot.toml, or of the tournament, says which. */
+/**
+ * One program, several players: the option {@code player} of bot.toml, or of the tournament, says
+ * which.
+ */
 final class Main {
   private static final Map<String, Bot> BOTS = Map.of("random", RandomBot.BOT, "king", KingBot.BOT);
 

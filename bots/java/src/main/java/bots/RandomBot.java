@@ -10,7 +10,8 @@ import java.util.List;
 /** Plays any game: takes one of the legal actions by chance. */
 record RandomBot(long seed) implements Player {
   static final Bot BOT =
-      new Bot("random", "1", List.of(), 4, false, false, match -> new RandomBot(match.getBotSeed()));
+      new Bot(
+          "random", "1", List.of(), 4, false, false, match -> new RandomBot(match.getBotSeed()));
 
   @Override
   public Answer choose(Turn turn) {

@@ -44,7 +44,10 @@ final class Street {
     this.borough = seen.getSeats().getBorough(seat);
   }
 
-  /** Of an action as the columns of LegalActions list it. What is not named, passing for one, is worth nothing. */
+  /**
+   * Of an action as the columns of LegalActions list it. What is not named, passing for one, is
+   * worth nothing.
+   */
   double worth(Kind kind, int value) {
     return switch (kind) {
       case KIND_REROLL -> worthOfRolling(value);
@@ -52,15 +55,27 @@ final class Street {
       case KIND_DESTROY_BUILDING -> worthOfBuilding(value);
       case KIND_DESTROY_UNIT -> worthOfUnit(value / 16);
       case KIND_STAY -> worthOfBorough(borough) + 0.1;
-      case KIND_PLACE, KIND_MOVE, KIND_DASH, KIND_RIDE, KIND_FLEE, KIND_LEAVE -> worthOfBorough(value);
+      case KIND_PLACE, KIND_MOVE, KIND_DASH, KIND_RIDE, KIND_FLEE, KIND_LEAVE ->
+          worthOfBorough(value);
       case KIND_BUY -> CARD_WORTH_BY_COST * setting.getCardCosts(value);
       case KIND_DISCARD -> -CARD_WORTH_BY_COST * setting.getCardCosts(value);
-      case KIND_REMOVE, KIND_SWAP, KIND_GIVE_UP, KIND_REDIRECT, KIND_SWEEP, KIND_SCAVENGE, KIND_PAY, KIND_SHED -> -1;
+      case KIND_REMOVE,
+          KIND_SWAP,
+          KIND_GIVE_UP,
+          KIND_REDIRECT,
+          KIND_SWEEP,
+          KIND_SCAVENGE,
+          KIND_PAY,
+          KIND_SHED ->
+          -1;
       default -> 0;
     };
   }
 
-  /** Dice rolled again are worth the mean of all faces instead of what they show: six counts, four bits each. */
+  /**
+   * Dice rolled again are worth the mean of all faces instead of what they show: six counts, four
+   * bits each.
+   */
   private double worthOfRolling(int counts) {
     double mean = IntStream.range(0, FACES).mapToDouble(this::worthOfFace).average().orElseThrow();
     return IntStream.range(0, FACES)
@@ -91,7 +106,10 @@ final class Street {
   private long inReach() {
     return IntStream.range(0, setting.getPlayers())
         .filter(other -> other != seat && seen.getHoldings().getOut(other) == 0)
-        .filter(other -> (seen.getSeats().getBorough(other) == Borough.BOROUGH_MANHATTAN_VALUE) != inManhattan())
+        .filter(
+            other ->
+                (seen.getSeats().getBorough(other) == Borough.BOROUGH_MANHATTAN_VALUE)
+                    != inManhattan())
         .count();
   }
 
@@ -107,7 +125,9 @@ final class Street {
   }
 
   private double gain(int vp, int energy, int healed) {
-    return vp + ENERGY_WORTH * energy + worthOfLife() * Math.min(healed, setting.getMaxLife() - life);
+    return vp
+        + ENERGY_WORTH * energy
+        + worthOfLife() * Math.min(healed, setting.getMaxLife() - life);
   }
 
   private double worthOfBuilding(int stack) {
@@ -115,11 +135,13 @@ final class Street {
     if (tile < 0) {
       return 0;
     }
-    return gain(setting.getTileVp(tile), setting.getTileEnergy(tile), setting.getTileLife(tile)) - UNIT_DANGER;
+    return gain(setting.getTileVp(tile), setting.getTileEnergy(tile), setting.getTileLife(tile))
+        - UNIT_DANGER;
   }
 
   private double worthOfUnit(int unit) {
-    return gain(setting.getUnitVp(unit), setting.getUnitEnergy(unit), setting.getUnitLife(unit)) + UNIT_DANGER;
+    return gain(setting.getUnitVp(unit), setting.getUnitEnergy(unit), setting.getUnitLife(unit))
+        + UNIT_DANGER;
   }
 
   private int units(int where) {
@@ -138,7 +160,10 @@ final class Street {
       return 0;
     }
     double buildings =
-        IntStream.range(STACKS * where, STACKS * (where + 1)).mapToDouble(this::worthOfBuilding).max().orElse(0);
+        IntStream.range(STACKS * where, STACKS * (where + 1))
+            .mapToDouble(this::worthOfBuilding)
+            .max()
+            .orElse(0);
     return buildings / 2 - UNIT_DANGER * units(where);
   }
 }

@@ -29,7 +29,10 @@ public sealed interface Answer {
       return BotMessage.newBuilder().setResign(resign).build();
     }
     Move.Builder move =
-        Move.newBuilder().setMatch(decide.getMatch()).setDecision(decide.getDecision()).setNote(note);
+        Move.newBuilder()
+            .setMatch(decide.getMatch())
+            .setDecision(decide.getDecision())
+            .setNote(note);
     if (this instanceof Index choice) {
       move.setIndex(choice.index());
     } else if (this instanceof Action choice) {

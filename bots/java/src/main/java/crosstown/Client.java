@@ -26,8 +26,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
-/** The bot's side of the wire: one stream, all its matches on it, until Bye or until the referee is gone. */
+/**
+ * The bot's side of the wire: one stream, all its matches on it, until Bye or until the referee is
+ * gone.
+ */
 public final class Client implements StreamObserver<RefereeMessage> {
   private static final int PROTOCOL = 1;
   private static final String UNIX = "unix:";
@@ -51,8 +55,8 @@ public final class Client implements StreamObserver<RefereeMessage> {
   }
 
   /**
-   * Plays until the referee says Bye, then ends the process with exit code 0; with 1 and a sentence on
-   * stderr if something is wrong.
+   * Plays until the referee says Bye, then ends the process with exit code 0; with 1 and a sentence
+   * on stderr if something is wrong.
    */
   public static void run(Bot bot) throws InterruptedException {
     String address = required("CROSSTOWN_ADDRESS");
@@ -76,7 +80,9 @@ public final class Client implements StreamObserver<RefereeMessage> {
   public static String option(String name, String otherwise) {
     String json = System.getenv("CROSSTOWN_OPTIONS");
     JsonElement found =
-        json == null || json.isEmpty() ? null : JsonParser.parseString(json).getAsJsonObject().get(name);
+        json == null || json.isEmpty()
+            ? null
+            : JsonParser.parseString(json).getAsJsonObject().get(name);
     return found == null ? otherwise : found.getAsString();
   }
 
@@ -90,11 +96,14 @@ public final class Client implements StreamObserver<RefereeMessage> {
   private synchronized void open(ManagedChannel channel, String token) {
     CallOptions options = CallOptions.DEFAULT.withWaitForReady();
     stream = ClientCalls.asyncBidiStreamingCall(channel.newCall(PLAY, options), this);
-    send(BotMessage.newBuilder().setHello(hello(token)).build());
+    send(BotMessage.newBuilder().setHello(hello(token)).build(), () -> false);
   }
 
-  private synchronized void send(BotMessage message) {
-    stream.onNext(message);
+  /** Sends a message, unless nobody waits for it any more when its turn has come. */
+  private synchronized void send(BotMessage message, BooleanSupplier isLate) {
+    if (!isLate.getAsBoolean()) {
+      stream.onNext(message);
+    }
   }
 
   @Override
@@ -161,7 +170,8 @@ public final class Client implements StreamObserver<RefereeMessage> {
               .channelType(EpollDomainSocketChannel.class, DomainSocketAddress.class);
     } else {
       builder =
-          NettyChannelBuilder.forTarget(address, credentials()).channelType(EpollSocketChannel.class);
+          NettyChannelBuilder.forTarget(address, credentials())
+              .channelType(EpollSocketChannel.class);
     }
     // A unix socket tells at once that the other side is gone; a network only if asked.
     int pauseS = seconds("CROSSTOWN_KEEPALIVE_S", local ? 0 : 20);
@@ -195,7 +205,10 @@ public final class Client implements StreamObserver<RefereeMessage> {
   private static String required(String name) {
     String value = System.getenv(name);
     if (value == null || value.isEmpty()) {
-      fail(name + " is not set: a bot is started by the referee, for instance by `crosstown run FILE`");
+      fail(
+          name
+              + " is not set: a bot is started by the referee, for instance by `crosstown run"
+              + " FILE`");
     }
     return value;
   }

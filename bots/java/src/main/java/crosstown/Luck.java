@@ -8,8 +8,8 @@ public final class Luck {
    * A number from 0 to count-1, each as likely, that depends on nothing but its arguments.
    *
    * <p>splitmix64 from the state mix(botSeed + decision); numbers below 2^64 mod count are drawn
-   * again, so that the remainder of the first one kept favours none. All sums and products are modulo
-   * 2^64, all numbers unsigned. {@code count} must not be 0.
+   * again, so that the remainder of the first one kept favours none. All sums and products are
+   * modulo 2^64, all numbers unsigned. {@code count} must not be 0.
    */
   public static int fairIndex(long botSeed, int decision, int count) {
     long wide = Integer.toUnsignedLong(count);

@@ -7,19 +7,20 @@ import crosstown.v1.RefereeOuterClass.RefereeMessage;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 
 /** One match on a thread of its own, so that a player who thinks keeps nothing else waiting. */
 final class Playing {
   private final Bot bot;
   private final MatchStart start;
-  private final Consumer<BotMessage> send;
+  private final BiConsumer<BotMessage, BooleanSupplier> send;
   private final BlockingQueue<RefereeMessage> inbox = new LinkedBlockingQueue<>();
 
   /** Decisions up to this number are closed. */
   private final AtomicLong closed = new AtomicLong();
 
-  Playing(Bot bot, MatchStart start, Consumer<BotMessage> send) {
+  Playing(Bot bot, MatchStart start, BiConsumer<BotMessage, BooleanSupplier> send) {
     this.bot = bot;
     this.start = start;
     this.send = send;
@@ -54,13 +55,14 @@ final class Playing {
   private void play() throws Exception {
     Player player = bot.start().apply(start);
     send.accept(
-        BotMessage.newBuilder().setReady(Ready.newBuilder().setMatch(start.getMatch())).build());
+        BotMessage.newBuilder().setReady(Ready.newBuilder().setMatch(start.getMatch())).build(),
+        () -> false);
     while (true) {
       RefereeMessage message = inbox.take();
       if (message.hasDecide()) {
         Turn turn = new Turn(message.getDecide(), closed);
         Answer answer = player.choose(turn);
-        send.accept(answer.toMessage(message.getDecide(), turn.note()));
+        send.accept(answer.toMessage(message.getDecide(), turn.note()), turn::isClosed);
       } else if (message.hasUpdate()) {
         player.update(message.getUpdate());
       } else {
