@@ -13,6 +13,7 @@ from referee.cli.compare import compare
 from referee.cli.errors import ExitCode, report
 from referee.cli.match import match
 from referee.cli.rebuild import rebuild
+from referee.cli.report import report as report_page
 from referee.cli.run import run
 from referee.cli.standings import standings
 
@@ -29,6 +30,7 @@ def make_app() -> typer.Typer:
     app.command("run")(run)
     app.command("match")(match)
     app.command("standings")(standings)
+    app.command("report")(report_page)
     app.command("rebuild")(rebuild)
     app.command("withdraw")(control.withdraw)
     app.command("disable")(control.disable)

@@ -145,3 +145,25 @@ def test_a_damaged_older_run_does_not_stand_in_the_way_of_the_most_recent(crosst
     assert json.loads(printed.out)["run"] == f"runs/{new.path.name}"
     os.utime(new.journal, (0, 0))
     assert "journal is damaged" in crosstown("standings").err
+
+
+def test_the_report_is_one_page_beside_the_records(make_run, crosstown, tmp_path):
+    folder = make_run()
+    printed = crosstown("report")
+    assert printed.code == 0, printed.err
+    page = (folder.path / "report.html").read_text()
+    assert "&lt;ann&gt;" in page
+    assert "<ann>" not in page
+    name = sorted(folder.matches.glob("*.gz"))[0].name
+    assert f'href="matches/{name}"' in page
+    printed = crosstown("report", "--html", "elsewhere/page.html", "--json")
+    assert json.loads(printed.out) == {"report": "elsewhere/page.html", "matches": 4}
+    assert f'href="../runs/cup/matches/{name}"' in (tmp_path / "elsewhere" / "page.html").read_text()
+
+
+def test_a_report_that_cannot_be_written_is_an_error_in_words(make_run, crosstown, tmp_path):
+    make_run()
+    (tmp_path / "page.html").mkdir()
+    printed = crosstown("report", "--html", "page.html")
+    assert printed.code == 3
+    assert "cannot write page.html" in printed.err

@@ -1,0 +1,121 @@
+"""One page about one tournament: tables, plots, faults, links. Self-contained: no script, nothing to load.
+
+Everything that bots or files brought in is escaped by the template engine; only our own drawings are not.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from leaderboard.controls import Counted
+from leaderboard.history import history
+from leaderboard.official import rate
+from leaderboard.plots import history_plot, intervals_plot, seats_plot
+from leaderboard.records import MatchRow, ReadMatch
+from leaderboard.standings import CAPTION, Standing, pools_of
+from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
+from leaderboard.times import PERCENTILES
+
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_MATCHES = 2000
+"""Matches listed in full; of more, the last ones and every one with a fault."""
+
+ODD_Z = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """What the page shows of one game with one number of players."""
+
+    title: str
+    rows: Sequence[Standing]
+    statistics: Statistics
+    cross: Sequence[Sequence[Versus | None]]
+    facts: Sequence[EntryFacts | None]
+    intervals: Markup
+    ways: Markup
+    seats: Markup
+    odd: Sequence[Residual]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchLine:
+    """One line of the list of matches; `link` is relative to the page, '' where there is no file to link to."""
+
+    row: MatchRow
+    link: str
+
+
+def report_html(
+    title: str,
+    counted: Counted,
+    table: Sequence[Standing],
+    *,
+    total: int,
+    made_at: str,
+    unusable: Iterable[ReadMatch] = (),
+    link: str = "",
+    facts: Mapping[str, Any] | None = None,
+) -> str:
+    """The page. `link` is where the records are, as seen from it; `facts` are shown as they are, by name."""
+    pools = [_pool(key, matches, table) for key, matches in pools_of(counted.rows).items()]
+    matches = _listed(counted.rows)
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"plain": _plain, "percent": _percent, "signed": _signed}
+    return environment.get_template("report.html").render(
+        title=title,
+        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
+        pools=pools,
+        empty=table if not pools else [],
+        caption=CAPTION,
+        controls=counted.caption(),
+        played=len(counted.rows),
+        total=total,
+        made_at=made_at,
+        matches=[MatchLine(row, f"{link}/{row.stamp.name}" if link else "") for row in matches],
+        left_out=len(counted.rows) - len(matches),
+        unusable=list(unusable),
+        percentiles=PERCENTILES,
+        facts=facts or {},
+    )
+
+
+def _pool(key: tuple[str, int], matches: Sequence[MatchRow], table: Sequence[Standing]) -> PoolReport:
+    rows = [row for row in table if (row.game, row.players) == key]
+    found = statistics(matches)
+    names = {row.entry_id: row.name for row in rows}
+    return PoolReport(
+        title=f"{key[0]}, {key[1]} players",
+        rows=rows,
+        statistics=found,
+        cross=[[found.cross.get((one.entry_id, other.entry_id)) for other in rows] for one in rows],
+        facts=[found.entries.get(row.entry_id) for row in rows],
+        intervals=Markup(intervals_plot(rows)),  # noqa: S704 - escaped where it is drawn
+        ways=Markup(history_plot(history(matches), names)),  # noqa: S704
+        seats=Markup(seats_plot(found.seats)),  # noqa: S704
+        odd=[item for item in residuals(matches, rate(matches)) if abs(item.z) > ODD_Z],
+    )
+
+
+def _listed(rows: Sequence[MatchRow]) -> list[MatchRow]:
+    if len(rows) <= MOST_MATCHES:
+        return list(rows)
+    last = {row.match_id for row in rows[-MOST_MATCHES:]}
+    return [row for row in rows if row.match_id in last or any(seat.fault for seat in row.seats)]
+
+
+def _plain(value: object) -> str:
+    """One line of printable text."""
+    return "".join(char if char.isprintable() else " " for char in str(value))
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.1f}"

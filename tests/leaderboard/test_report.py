@@ -1,0 +1,138 @@
+"""The report: whole, self-contained, and nothing that bots or files bring in becomes markup."""
+
+import random
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from leaderboard.controls import Counted
+from leaderboard.history import history
+from leaderboard.plots import history_plot, intervals_plot, seats_plot
+from leaderboard.records import ReadMatch
+from leaderboard.report import MOST_MATCHES, report_html
+from leaderboard.standings import Entrant, standings
+from leaderboard.statistics import statistics
+
+EVIL = "</title><script>alert(1)</script>\"'&\x1b[31m\u202e"
+
+
+class Reading(HTMLParser):
+    """Tags and attributes of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture
+def some_matches(make_row):
+    """some_matches(60, "ann", "bob", EVIL): random results of these bots, two by two."""
+
+    def make(count, *bots):
+        chance = random.Random(1)
+        rows = []
+        for place in range(count):
+            one, other = chance.sample(bots, 2)
+            faults = ("crashed", "") if place % 10 == 9 else None
+            rows.append(make_row(place, {one: 1, other: chance.choice([1, 2])}, faults=faults, times_us=(900, 800)))
+        return rows
+
+    return make
+
+
+def page_of(rows, entrants=(), **more):
+    counted = Counted(tuple(rows), **more.pop("counted", {}))
+    table = standings(counted, entrants)
+    return report_html(more.pop("title", "cup"), counted, table, total=len(rows), made_at="today", **more)
+
+
+def test_nothing_that_is_brought_in_becomes_markup(some_matches, tmp_path):
+    rows = [replace(row, reason=EVIL, detail=EVIL) for row in some_matches(40, "ann", "bob", EVIL)]
+    rows = [replace(row, stamp=replace(row.stamp, name=f"{EVIL}.jsonl.gz")) for row in rows]
+    page = page_of(
+        rows,
+        title=EVIL,
+        link="matches",
+        unusable=[ReadMatch(tmp_path / EVIL.replace("/", ""), "damaged", problem=EVIL)],
+        counted={"notes": {EVIL: EVIL}},
+        facts={EVIL: EVIL},
+    )
+    reading = Reading(page)
+    assert "script" not in reading.tags
+    assert not any(name.startswith("on") for name, _ in reading.attributes)
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert "alert(1)" in page, "it is shown, as text"
+
+
+def test_the_page_needs_nothing_else(some_matches):
+    page = page_of(some_matches(30, "ann", "bob", "cyd"), link="matches")
+    reading = Reading(page)
+    assert not {"script", "link", "img", "iframe", "object"} & set(reading.tags)
+    assert not [value for name, value in reading.attributes if name in ("src", "srcset")]
+    assert "url(" not in page
+    assert "http" not in page
+    assert "prefers-color-scheme: dark" in page
+    links = [value for name, value in reading.attributes if name == "href"]
+    assert links[0] == "matches/m000000-00000000.jsonl.gz"
+    assert len(links) == 30
+
+
+def test_tables_plots_faults_and_the_method_are_there(some_matches):
+    page = page_of(some_matches(60, "ann", "bob", "cyd"))
+    for part in ("Cross table", "Live rating", "Seats and draws", "Faults and move times", "crashed", "nim, 2 players"):
+        assert part in page
+    assert "expectation propagation" in page
+    assert Counter(Reading(page).tags)["svg"] == 3
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_run_with_hardly_a_match_has_a_page_too(some_matches, rows):
+    page = page_of(some_matches(rows, "ann", "bob"), [Entrant("zed", "Zed", "1")])
+    assert "Zed" in page
+    assert "unrated" in page
+
+
+def test_of_very_many_matches_the_last_and_those_with_faults_are_listed(make_row):
+    rows = [make_row(place, {"a": 1, "b": 2}) for place in range(MOST_MATCHES + 100)]
+    rows[5] = replace(rows[5], seats=(replace(rows[5].seats[0], fault="crashed"), rows[5].seats[1]))
+    page = page_of(rows)
+    assert "99 earlier matches" in page
+    assert rows[5].match_id in page
+    assert rows[6].match_id not in page
+
+
+def test_plots_are_well_formed_and_finite(some_matches):
+    rows = some_matches(50, "ann", "bob", EVIL)
+    table = standings(rows)
+    names = {row.entry_id: row.name for row in table}
+    for plot in (
+        intervals_plot(table),
+        seats_plot(statistics(rows).seats),
+        history_plot(history(rows), names).partition("</svg>")[0] + "</svg>",
+        history_plot(history(rows[:1]), names).partition("</svg>")[0] + "</svg>",
+    ):
+        ET.fromstring(plot)
+        assert "nan" not in plot
+        assert "inf" not in plot
+    assert (intervals_plot([]), seats_plot({}), history_plot({}, {})) == ("", "", "")
+
+
+def test_a_history_is_thinned_to_its_last_point(make_row):
+    rows = [make_row(place, {"a": 1 + place % 2, "b": 2 - place % 2}) for place in range(500)]
+    way = history(rows)["a"]
+    assert len(way) == 200
+    assert (way[0].place, way[-1].place) == (0, 499)
