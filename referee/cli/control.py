@@ -60,7 +60,7 @@ def _leave(kind: str, run: str, bot: str, choice: ChoiceWord, reason: str, out: 
         "withdrawn" if kind == "withdrawn" else "disabled",
         bot,
         choice.value,  # type: ignore[arg-type]  # the words are those of Choice
-        by=_who(),
+        by=who(),
         reason=reason,
     )
     print_text(f"'{control.name}' is {kind} from place {control.place} on ({choice}); go on with: crosstown run FILE")
@@ -78,7 +78,7 @@ def add(
     from referee.cli.runs import find_run
     from referee.tournament.controls import add as add_bot
 
-    control = add_bot(find_run(run, out).folder, bot, name, by=_who(), reason=reason)
+    control = add_bot(find_run(run, out).folder, bot, name, by=who(), reason=reason)
     print_text(f"'{control.name}' joins from place {control.place} on; go on with: crosstown run FILE")
 
 
@@ -94,11 +94,12 @@ def annul(
     from referee.cli.runs import find_run
     from referee.tournament.controls import annul as annul_match
 
-    annul_match(find_run(run, out).folder, match, replay=replay, by=_who(), reason=reason)
+    annul_match(find_run(run, out).folder, match, replay=replay, by=who(), reason=reason)
     print_text(f"match {match} does not count{'; it is played again by: crosstown run FILE' if replay else ''}")
 
 
-def _who() -> str:
+def who() -> str:
+    """Who decides, for the journal."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # a user without a name

@@ -94,3 +94,25 @@ def verify(
     paths = [find_record(match, run, out) for match in matches] if matches else find_records(run, out, void=void)
     wrong = print_verdicts((verify_path(path) for path in paths), every=every, as_json=as_json)
     return ExitCode.FAILED if wrong else ExitCode.OK
+
+
+@app.command()
+def rejudge(
+    match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match, its beginning, or path of a record.")],
+    run: Run = None,
+    out: Out = Path("runs"),
+    extra_ms: Annotated[int, typer.Option(min=0, help="Add so much to every limit of time.")] = 0,
+    ranking: Annotated[str, typer.Option(help="Decide otherwise: a rank per seat, 1 the best, such as 1,2.")] = "",
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Write it into the run's journal. Stop the run first.")
+    ] = False,
+    reason: Annotated[str, typer.Option(help="Why, for the journal.")] = "",
+) -> int:
+    """Judge a match again from the evidence in its record: whether each fault stands. Exits with 1 if one does not.
+
+    With --apply a verdict that does not stand is void and the match is played again; with --ranking it counts so.
+    """
+    from referee.cli.rejudging import rejudge_match
+
+    stands = rejudge_match(match, run, out, extra_ms=extra_ms, ranking=ranking, apply=apply, reason=reason)
+    return ExitCode.OK if stands else ExitCode.FAILED

@@ -2,14 +2,13 @@
 
 from typing import Protocol
 
-from crosstown_proto.v1 import referee_pb2 as pb
-
 from referee.match.budget import Allowance, Budget
 from referee.match.question import Question
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd
 from referee.match.spec import Limits
 from referee.wire import Received
+from referee.wire.encode import Clock
 
 
 class Judge(Protocol):
@@ -112,10 +111,10 @@ class SeatPlay:
         self.last_latency_us = wall_us
 
 
-def clock_message(limits: Limits) -> pb.Clock:
+def clock_message(limits: Limits) -> Clock:
     """The limits as the bot is told them, with all of bank and total left."""
     bank_us, total_us = int(limits.bank_s * 1e6), int(limits.total_s * 1e6)
-    return pb.Clock(
+    return Clock(
         first_move_us=int(limits.first_move_s * 1e6),
         move_us=int(limits.move_s * 1e6),
         bank_us=bank_us,

@@ -126,6 +126,18 @@ def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: st
     return None if replay else control
 
 
+def judge_again(folder: RunFolder, match_id: str, ranking: Sequence[int], *, by: str, reason: str) -> Control:
+    """A match counts with another ranking (per seat, 1 the best) than its own; its record stays as it is."""
+
+    def make(text: JournalText) -> Control:
+        if live_or_closed(folder, match_id) is None:
+            raise UsageError(f"no match {match_id} counts in {folder.path}", "see: crosstown matches list")
+        place = int(match_id[1:].partition("-")[0])
+        return Control("rejudged", place, match_id=match_id, by=by, reason=reason, ranking=tuple(ranking))
+
+    return _append(folder, make)
+
+
 def find_bot(bots: Sequence[KnownBot], wanted: str) -> KnownBot:
     """By its name or its entry id. UsageError if there is none."""
     for bot in bots:

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from crosstown_proto.v1 import referee_pb2 as pb
+
+Clock: TypeAlias = pb.Clock
 
 PROTOCOL = 1
 """The wire version. Goes up when an old bot could no longer play."""
@@ -44,7 +47,7 @@ def match_start(
     players: int,
     options_json: str,
     teams: Sequence[int],
-    clock: pb.Clock,
+    clock: Clock,
     bot_seed: int,
 ) -> bytes:
     return pb.RefereeMessage(
@@ -71,7 +74,7 @@ def decide(
     observation: bytes,
     legal_actions: bytes,
     events: bytes,
-    clock: pb.Clock,
+    clock: Clock,
     last_latency_us: int,
     text: tuple[str, Sequence[str]] | None,
 ) -> bytes:

@@ -1,0 +1,49 @@
+"""Behind `crosstown matches rejudge`: what the evidence says, and what is made of it."""
+
+from pathlib import Path
+
+from referee.cli.control import who
+from referee.cli.output import print_text
+from referee.cli.record_files import find_record, match_id
+from referee.match.rejudge import rejudge
+from referee.record import read_record
+from referee.tournament.controls import annul, judge_again
+from referee.tournament.errors import UsageError
+from referee.tournament.folder import RunFolder
+
+
+def rejudge_match(
+    wanted: str, run: Path | None, out: Path, *, extra_ms: int, ranking: str, apply: bool, reason: str
+) -> bool:
+    """Whether all faults stand. UsageError, RecordError."""
+    path = find_record(wanted, run, out)
+    record = read_record(path)
+    judgement = rejudge(record, extra_us=extra_ms * 1000)
+    seats = record.header.seats
+    ranks = _ranks(ranking, len(seats)) if ranking else ()
+    for finding in judgement.findings:
+        verdict = "stands" if finding.stands else "does not stand"
+        print_text(f"seat {finding.seat} ({seats[finding.seat].name}): {finding.reason} {verdict}: {finding.why}")
+    result = "-".join(map(str, judgement.ranking)) or "none"
+    print_text(f"verdict: {judgement.status}, {judgement.reason}, ranking {result}")
+    if apply and (ranks or not judgement.stands):
+        if path.parent.name != "matches":
+            raise UsageError(f"{path} lies in no run, or does not count there", "name a match that counts in a run")
+        folder = RunFolder(path.parent.parent)
+        if ranks:
+            judge_again(folder, match_id(path), ranks, by=who(), reason=reason)
+            print_text(f"match {match_id(path)} counts with the ranking {'-'.join(map(str, ranks))}")
+        else:
+            why = reason or "; ".join(finding.why for finding in judgement.findings if not finding.stands)
+            annul(folder, match_id(path), replay=True, by=who(), reason=why)
+            print_text(f"match {match_id(path)} is void and is played again by: crosstown run FILE")
+    return judgement.stands
+
+
+def _ranks(text: str, seats: int) -> tuple[int, ...]:
+    words = text.split(",")
+    if len(words) != seats or not all(word.strip().isdecimal() and 1 <= int(word) <= seats for word in words):
+        raise UsageError(
+            f"--ranking {text!r} does not fit {seats} seats", "give a rank from 1 on per seat, such as 1,2"
+        )
+    return tuple(int(word) for word in words)

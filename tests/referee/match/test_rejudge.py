@@ -1,0 +1,94 @@
+"""A verdict is judged again from its record: what stands, what falls, and what an organiser may add."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.match import EndReason
+from referee.match.outcome import Outcome
+from referee.match.rejudge import rejudge
+from referee.record import Footer, Record, RecordError, read_record
+
+Sit = Callable[..., Any]
+R = EndReason
+
+
+async def faulted(table: Any, fault: Callable[[Any], Any]) -> Record:
+    """A record of a match in which a mover did this."""
+    await table.start()
+    mover = await table.play_to("turn")
+    fault(mover)
+    await table.clock.turn(1.5)
+    outcome: Outcome = await table.outcome()
+    await table.match.collect_output()
+    match = table.match
+    footer = Footer(
+        outcome.status, outcome.reason, outcome.detail, table.spec.seed, outcome.ranking, outcome.returns,
+        outcome.state_hash, match.seat_stats,
+        tuple(None if fault is None else {"reason": fault.reason, **fault.evidence} for fault in match.faults),
+        sum(stats.decisions for stats in match.seat_stats),
+    )  # fmt: skip
+    path: Path = table.record.close(footer)
+    return read_record(path)
+
+
+def changed(record: Record, **evidence: Any) -> Record:
+    """With other evidence for the one fault."""
+    assert record.footer is not None
+    faults = tuple(None if fault is None else {**fault, **evidence} for fault in record.footer.faults)
+    return replace(record, footer=replace(record.footer, faults=faults))
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (lambda mover: None, "charged with 1.012 s, more than the 1.010 s allowed"),
+        (lambda mover: mover.move(99), "index 99 of"),
+        (lambda mover: mover.move(action=b'{"kind":"yield"}'), "yield() is not among the legal actions"),
+        (lambda mover: mover.move(action=b"\xff"), "cannot be decoded"),
+        (lambda mover: mover.say_raw(b"\xff\xff"), "no message"),
+        (lambda mover: mover.move(None), "chooses nothing"),
+        (lambda mover: mover.die(), "can only tell"),
+        (lambda mover: mover.resign(), "can only tell"),
+    ],
+)
+async def test_a_fault_that_follows_from_its_evidence_stands(sit: Sit, fault: Any, why: str) -> None:
+    record = await faulted(sit(), fault)
+    judgement = rejudge(record)
+    assert judgement.stands
+    assert record.footer is not None
+    assert (judgement.status, judgement.ranking) == ("rated", record.footer.ranking)
+    assert why in judgement.findings[0].why
+
+
+async def test_a_time_out_falls_with_more_time(sit: Sit) -> None:
+    record = await faulted(sit(), lambda mover: None)
+    judgement = rejudge(record, extra_us=2_000)
+    assert (judgement.stands, judgement.status, judgement.reason, judgement.ranking) == (
+        False,
+        "void",
+        R.SUSPECT_TIMEOUT,
+        (),
+    )
+
+
+async def test_a_time_out_whose_charge_was_within_the_limit_falls(sit: Sit) -> None:
+    record = await faulted(sit(), lambda mover: None)
+    assert not rejudge(changed(record, lag_us=3_000)).stands
+
+
+async def test_a_refusal_of_a_legal_answer_is_ours(sit: Sit) -> None:
+    record = await faulted(sit(), lambda mover: mover.move(99))
+    judgement = rejudge(changed(record, legal_count=100))
+    assert (judgement.stands, judgement.reason) == (False, R.PLATFORM_FAULT)
+
+
+async def test_what_does_not_verify_is_not_judged(sit: Sit) -> None:
+    record = await faulted(sit(), lambda mover: mover.move(99))
+    assert record.footer is not None
+    wrong = replace(record, footer=replace(record.footer, ranking=record.footer.ranking[::-1]))
+    with pytest.raises(RecordError, match="only a complete record"):
+        rejudge(wrong)
