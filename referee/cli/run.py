@@ -1,6 +1,5 @@
 """`crosstown run`: play a tournament to its leaderboard; run again, go on."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ def run(
     workers: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Worker processes; default: one per core.", show_default=False)
     ] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="Bind each worker and its bots to cores of their own.")] = False,
     out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
     new: Annotated[bool, typer.Option("--new", help="Start a new run beside an older one, which is kept.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the schedule and play nothing.")] = False,
@@ -25,11 +25,12 @@ def run(
     """Play a tournament. Stopped in any way, the same command goes on where it was."""
     from referee.tournament.config import tournament_name
     from referee.tournament.controls import bots_out
+    from referee.tournament.cores import available_cores
     from referee.tournament.entrants import load_tournament
 
     gone = {} if new else bots_out(out, tournament_name(file))
     tournament = load_tournament(file, gone)
-    cores = len(os.sched_getaffinity(0))
+    cores = len(available_cores())
     if dry_run:
         from referee.cli.preview import preview
 
@@ -37,6 +38,6 @@ def run(
         return
     from referee.cli.running import play_tournament
 
-    code = play_tournament(tournament, out, workers or cores, new=new, as_json=as_json, quiet=quiet)
+    code = play_tournament(tournament, out, workers or cores, pin=pin, new=new, as_json=as_json, quiet=quiet)
     if code != ExitCode.OK:
         raise typer.Exit(code)

@@ -1,6 +1,7 @@
 """Puts runner, workers, database, progress and table together for `crosstown run`."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from referee.record.control import LEAVING, read_controls
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.controls import with_added
+from referee.tournament.cores import available_cores, split_cores, too_many_threads
 from referee.tournament.executor import Executor
 from referee.tournament.folder import RunFolder, choose_folder
 from referee.tournament.identity import describe
@@ -38,12 +40,16 @@ class Played:
 
 
 def play_tournament(
-    tournament: Tournament, out: Path, workers: int, *, new: bool, as_json: bool, quiet: bool
+    tournament: Tournament, out: Path, workers: int, *, pin: bool, new: bool, as_json: bool, quiet: bool
 ) -> ExitCode:
     """Play what is missing and print the outcome. Raises TournamentError."""
     folder = choose_folder(out, describe(tournament), new=new)
     tournament = with_added(tournament, read_journal(folder.journal))
-    played = play(tournament, folder, workers, quiet=quiet or as_json)
+    cores = available_cores()
+    sets = split_cores(workers, cores) if pin else ()
+    if crowded := too_many_threads(tournament, workers, len(cores)):
+        console(stderr=True).print(f"warning: {crowded}", markup=False)
+    played = play(tournament, folder, workers, quiet=quiet or as_json, cores=sets)
     table = list(played.table.rows)
     if as_json:
         print_json(_outcome(tournament, folder, played.summary, table, played.elapsed_s, played.problem))
@@ -54,9 +60,18 @@ def play_tournament(
 
 
 def play(
-    tournament: Tournament, folder: RunFolder, workers: int, *, quiet: bool, decide: Decide | None = None
+    tournament: Tournament,
+    folder: RunFolder,
+    workers: int,
+    *,
+    quiet: bool,
+    decide: Decide | None = None,
+    cores: Sequence[Sequence[int]] = (),
 ) -> Played:
-    """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError."""
+    """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError.
+
+    `cores`: per worker those it is bound to.
+    """
     indexer = Indexer(folder.matches, folder.database)
     gone = {control.entry_id for control in read_journal(folder.journal).controls if control.kind in LEAVING}
 
@@ -73,6 +88,7 @@ def play(
             lock_fd=lock_fd,
             household=Household(),
             sandboxes=confinement.sandboxes,
+            cores=cores,
         )
 
     with ProgressReport(tournament.config.name, indexer.add, quiet=quiet) as report:

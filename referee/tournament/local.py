@@ -18,6 +18,7 @@ from referee.process.entry import Entry
 from referee.process.orphans import Household
 from referee.process.sandbox import Sandbox
 from referee.tournament import messages
+from referee.tournament.cores import pinned
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import MatchLost
 from referee.tournament.worker import BEAT_S, STOP_S
@@ -60,8 +61,10 @@ class LocalExecutor:
         command: Sequence[str] = COMMAND,
         household: Household | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
+        cores: Sequence[Sequence[int]] = (),
     ) -> None:
-        """`sandboxes` by entry id; a bot without is plain."""
+        """`sandboxes` by entry id; a bot without is plain. `cores`: per worker those it is bound to, none for any."""
+        self._cores = cores
         self._sandboxes = sandboxes or {}
         self.slots = workers
         self._entries = tuple(entries)
@@ -86,7 +89,8 @@ class LocalExecutor:
         for number in reversed(range(self.slots)):
             sockets = self._sockets / str(number)
             setup = messages.setup_line(self._entries, self._records, sockets, self._lock_fd, self._sandboxes)
-            worker = _Worker(self._command, setup, self._log, self._lock_fd)
+            command = pinned(self._command, self._cores[number]) if self._cores else self._command
+            worker = _Worker(command, setup, self._log, self._lock_fd)
             self._workers.append(worker)
             self._idle.put_nowait(worker)
         return self

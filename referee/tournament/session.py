@@ -86,6 +86,7 @@ def open_stock(
         on_control=on_control,
         decide=decide,
         annulled=frozenset(control.match_id for control in controls if control.kind == "annulled"),
+        rejudged={control.match_id: control.ranking for control in controls if control.kind == "rejudged"},
         lead=MAX_LEAD if decide is None else DECIDING_LEAD,
     )
 

@@ -6,7 +6,7 @@ results, and comes out the same.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,6 +35,7 @@ class Stock:
     on_control: Callable[[Control], None]
     decide: Decide | None = None
     annulled: frozenset[str] = frozenset()
+    rejudged: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     lead: int | None = None
     found: int = 0
     played: int = 0
@@ -84,7 +85,7 @@ class Stock:
         self.found += found
         self.played += not found
         self._early[spec.place] = record, found
-        self.walk.settle(spec, judged.ranking, judged.faults)
+        self.walk.settle(spec, self.rejudged.get(spec.match_id, judged.ranking), judged.faults)
         self.follow()
 
     def failed_to_start(self, spec: MatchSpec, entry_id: str) -> None:
