@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from leaderboard.times import histogram
-from referee.games.registry import UnknownGame, get_game
+from referee.games.registry import get_game
 from referee.record.format import (
     CLOSED_SUFFIX,
     LIVE_SUFFIX,
@@ -187,8 +187,10 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
 
 
 def teams_of(header: Header) -> tuple[int, ...]:
-    """Per seat its team; each seat its own where the game is not installed here and cannot say."""
+    """Per seat its team; each seat its own where the game is not installed here, or does not know these options."""
+    alone = tuple(range(header.players))
     try:
-        return tuple(get_game(header.game).teams(header.players, header.options))
-    except UnknownGame:
-        return tuple(range(header.players))
+        teams = tuple(get_game(header.game).teams(header.players, header.options))
+    except Exception:  # rules may stumble over options that no match has ever had
+        return alone
+    return teams if len(teams) == header.players else alone

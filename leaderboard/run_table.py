@@ -49,14 +49,23 @@ def run_table(
         text = read_snapshot(database, _NAME, mark) if database.exists() else None
     except StoreError:
         text = None
-    if text is not None:
-        kept = json.loads(text)
-        return RunTable(tuple(Standing(**row) for row in kept["rows"]), kept["matches"], kept["caption"], mark, True)
+    if text is not None and (kept := _parse(text, mark)) is not None:
+        return kept
     counted = apply_controls(load_index(matches, database).rows, controls, misses)
     if faultless:
         counted = without_faults(counted)
     rows = standings(counted, entrants, pooled=pooled)
     return RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False)
+
+
+def _parse(text: str, mark: str) -> RunTable | None:
+    """A table that was kept; None where someone else wrote it."""
+    try:
+        kept = json.loads(text)
+        rows = tuple(Standing(**row) for row in kept["rows"])
+        return RunTable(rows, int(kept["matches"]), str(kept["caption"]), mark, True)
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def keep_table(store: Store, table: RunTable) -> None:

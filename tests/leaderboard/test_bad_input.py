@@ -1,0 +1,105 @@
+"""Whatever lies in a run folder: a table, and a sentence on what does not count."""
+
+import gzip
+import os
+import sqlite3
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.index import load_index
+from leaderboard.records import read_match
+from leaderboard.run_table import run_table
+from leaderboard.standings import Entrant, standings
+from leaderboard.store import Store
+from referee.record import RecordWriter, read_record
+from referee.record.format import dumps, seal
+
+
+@pytest.fixture
+def rewritten(tmp_path, write_record):
+    """rewritten(header={...}): a record whose header has these fields instead, its chain whole."""
+
+    def make(**fields):
+        path = write_record(tmp_path / "matches", 0)
+        record = read_record(path)
+        path.unlink()
+        writer = RecordWriter(tmp_path / "matches", replace(record.header, **fields))
+        for line in record.lines:
+            writer.answer(line)
+        return writer.close(record.footer)
+
+    return make
+
+
+@pytest.mark.parametrize("game", ["no_such_game", "../../etc", "", "toy"])
+def test_a_game_that_is_not_installed_has_its_results_all_the_same(rewritten, game):
+    row = read_match(rewritten(game=game, options={"strange": [1]})).row
+    assert row is not None
+    assert [seat.team for seat in row.seats] == [0, 1]
+    assert [line.game for line in standings([row])] == [game, game]
+
+
+def test_a_record_of_an_unknown_version_does_not_count_and_says_why(tmp_path, write_record):
+    path = write_record(tmp_path / "matches", 0)
+    chain, lines = "", []
+    for text in gzip.decompress(path.read_bytes()).decode().splitlines():
+        body = text[:-12].replace('"format":1', '"format":99')
+        line, chain = seal(chain, body)
+        lines.append(line)
+    path.write_bytes(gzip.compress("".join(lines).encode()))
+    write_record(tmp_path / "matches", 1)
+    index = load_index(tmp_path / "matches", tmp_path / "x.db")
+    assert [row.place for row in index.rows] == [1]
+    assert "format 99" in index.unusable[0].problem
+
+
+@pytest.mark.parametrize("ranking", [(0, -5), (10**30, 1), (7, 7)])
+def test_strange_ranks_are_only_an_order(tmp_path, write_record, ranking):
+    path = write_record(tmp_path / "matches", 0)
+    record = read_record(path)
+    path.unlink()
+    writer = RecordWriter(tmp_path / "matches", record.header)
+    writer.close(replace(record.footer, ranking=ranking, decisions=0, seat_stats=()))
+    made = run_table(tmp_path / "matches", tmp_path / "x.db", ())
+    assert [row.played for row in made.rows] == [1, 1]
+
+
+def test_a_locked_database_costs_time_not_the_table(tmp_path, write_record, monkeypatch):
+    monkeypatch.setattr("leaderboard.store.BUSY_TIMEOUT_MS", 10)
+    write_record(tmp_path / "matches", 0)
+    with Store(tmp_path / "x.db") as store:
+        store.put(load_index(tmp_path / "matches", tmp_path / "x.db").rows)
+    other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    other.execute("PRAGMA journal_mode = DELETE")
+    other.execute("BEGIN EXCLUSIVE")
+    assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).matches == 1
+    other.close()
+
+
+@pytest.mark.parametrize("database", ["folder", "rubbish", "pipe-like"])
+def test_a_database_that_cannot_be_read_costs_time_not_the_table(tmp_path, write_record, database):
+    write_record(tmp_path / "matches", 0)
+    if database == "folder":
+        (tmp_path / "x.db").mkdir()
+    elif database == "rubbish":
+        (tmp_path / "x.db").write_bytes(os.urandom(4096))
+    else:
+        (tmp_path / "x.db").symlink_to(tmp_path / "nowhere")
+    assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).matches == 1
+
+
+def test_a_snapshot_that_is_no_table_is_not_taken(tmp_path, write_record):
+    write_record(tmp_path / "matches", 0)
+    mark = run_table(tmp_path / "matches", tmp_path / "x.db", ()).fingerprint
+    for content in ("rubbish", "[]", dumps({"rows": [{"rank": 1}], "matches": 1, "caption": ""})):
+        with Store(tmp_path / "x.db") as store:
+            store.keep_snapshot("standings", mark, content)
+        made = run_table(tmp_path / "matches", tmp_path / "x.db", ())
+        assert not made.kept
+        assert len(made.rows) == 2
+
+
+def test_one_bot_alone_has_a_row(tmp_path):
+    (row,) = run_table(tmp_path / "matches", tmp_path / "x.db", (Entrant("a", "A", "1"),)).rows
+    assert (row.rank, row.played, row.rated) == (1, 0, False)
