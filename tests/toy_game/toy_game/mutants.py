@@ -260,6 +260,15 @@ class LoudRobbery(ToyState):
         return [first, *rest]
 
 
+class SharesInResample(ToyState):
+    """What is played on a resampled state shows in the state itself."""
+
+    def resample(self, viewer: int | None, rng: random.Random) -> ToyState:
+        other = super().resample(viewer, rng)
+        other.coins = self.coins
+        return other
+
+
 class ResampledSelf(ToyState):
     """Takes the viewer's own hand for unknown."""
 
@@ -471,6 +480,7 @@ MUTANTS = (
     Mutant("a private part leaks another seat's secret", "events", ToyGame(LoudRobbery)),
     Mutant("resample changes the viewer's own hand", "non_interference", ToyGame(ResampledSelf)),
     Mutant("resample forges a card", "conservation", ToyGame(ForgesInResample)),
+    Mutant("a resampled state shares a list with the state", "resample", ToyGame(SharesInResample)),
     Mutant("a built state differs for its seat", "from_observation", ForgetfulGame()),
     Mutant("a seat that left is asked", "withdraw", ToyGame(Ghost)),
     Mutant("a seat can leave twice", "refusal", ToyGame(LeavesTwice)),
