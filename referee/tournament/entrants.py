@@ -53,6 +53,8 @@ def _entry(config: TournamentConfig, bot: BotConfig) -> Entry:
         # These sentences end in what to do, after the last semicolon.
         what, _, step = str(error).rpartition("; ")
         step = step if what else "correct the bot's folder or its path here"
+        if not bot.folder.exists():
+            step += "; if it is gone from a run that has begun: crosstown withdraw RUN BOT"
         raise ConfigError(config.path, bot.line, f"bot: {what or error}", step) from None
     except BotNameError as error:
         what, _, step = str(error).rpartition("; ")

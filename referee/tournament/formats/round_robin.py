@@ -38,15 +38,22 @@ def cycles(field: Field, make: Groups, count: CountGroups) -> Plan:
     Who is out stays in the schedule: its matches are cancelled, those of the others keep their places.
     """
     joined: dict[int, int] = {}
+    caught_up: set[int] = set()
     for cycle in range(field.blocks):
         entered = range(told((yield Need(0))).bots)
         for bot in entered:
             joined.setdefault(bot, cycle)
         yield from _cycle(field, entered, cycle, make, count)
-    for cycle in range(max(joined.values(), default=0)):
-        for block in _cycle(field, sorted(joined), cycle, make, count):
-            if max(joined[bot] for bot in block.group) > cycle:
-                yield block
+    for bot in range(told((yield Need(0))).bots):
+        joined.setdefault(bot, field.blocks)
+    while late := {bot for bot, cycle in joined.items() if cycle} - caught_up:
+        for cycle in range(max(joined[bot] for bot in late)):
+            for block in _cycle(field, sorted(joined), cycle, make, count):
+                if any(bot in late and joined[bot] > cycle for bot in block.group):
+                    yield block
+        caught_up |= late
+        for bot in range(told((yield Need(0))).bots):
+            joined.setdefault(bot, field.blocks)
     return []
 
 

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -142,6 +143,21 @@ def test_a_bot_that_joins_plays_from_the_next_cycle_on_and_then_what_it_missed(b
     assert len(groups) == 6
     assert set(groups.values()) == {8}
     assert play(joined).executor is None
+
+
+def test_a_bot_that_joins_a_finished_round_robin_plays_all_and_another_after_it_too(
+    make_tournament, play, run_folder, write_bot
+):
+    tournament = make_tournament(3, blocks=2)
+    play(tournament)
+    for number, name in enumerate(("late", "later"), start=4):
+        controls.add(run_folder, write_bot(name), None, **BY)
+        joined = controls.with_added(tournament, read_journal(run_folder.journal))
+        run = play(joined, slots=2)
+        assert run.summary.complete
+        groups = Counter(frozenset(names) for names in played(run_folder).values())
+        assert len(groups) == number * (number - 1) // 2
+        assert set(groups.values()) == {4}
 
 
 @pytest.mark.parametrize("style", ["swiss", "league"])
