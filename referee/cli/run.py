@@ -23,12 +23,14 @@ def run(
     ] = False,
 ) -> None:
     """Play a tournament. Stopped in any way, the same command goes on where it was."""
-    from referee.tournament.config import tournament_name
+    from referee.cli.building import build_missing
+    from referee.tournament.config import load_config, tournament_name
     from referee.tournament.controls import bots_out
     from referee.tournament.cores import available_cores
     from referee.tournament.entrants import load_tournament
 
     gone = {} if new else bots_out(out, tournament_name(file))
+    build_missing(bot.folder for number, bot in enumerate(load_config(file).bots) if number not in gone)
     tournament = load_tournament(file, gone)
     cores = len(available_cores())
     if dry_run:

@@ -129,7 +129,7 @@ class BotProcess:
                 guardian = subprocess.Popen(  # noqa: ASYNC220 - vfork and exec: about a millisecond
                     guardian_argv(
                         entry.argv,
-                        entry.folder,
+                        entry.home,
                         address=address,
                         limits=limits,
                         scratch=scratch,

@@ -27,7 +27,7 @@ class EntryError(ValueError):
 class Entry:
     """A bot as it competes. `id` is 16 hex digits over source, options and argv.
 
-    `folder` is where it runs, absolute: the bot's own, or the copy in the cache that `crosstown bots build` has made.
+    `folder` is the bot's own, absolute; it runs in `home`, that folder or the copy of it that was built.
     `argv` is what to execute on this machine and no part of the id; `options` is the manifest's with those of the
     tournament over them.
     """
@@ -38,6 +38,7 @@ class Entry:
     manifest: Manifest
     options: Mapping[str, OptionValue]
     argv: tuple[str, ...]
+    home: Path
 
 
 def load_entry(folder: Path, name: str | None = None, options: Mapping[str, OptionValue] | None = None) -> Entry:
@@ -50,14 +51,15 @@ def load_entry(folder: Path, name: str | None = None, options: Mapping[str, Opti
     manifest = load_manifest(folder)
     resolved = _resolve_options(manifest, options or {})
     built = read_built(cache_folder() / source_id(folder, manifest)) if manifest.build else None
-    where = built.folder if built else folder
+    home = built.folder if built else folder
     return Entry(
         id=_hash(folder, manifest, resolved),
         name=manifest.name if name is None else check_name(name),
-        folder=where,
+        folder=folder,
         manifest=manifest,
         options=MappingProxyType(resolved),
-        argv=find_argv(where, manifest),
+        argv=find_argv(home, manifest),
+        home=home,
     )
 
 

@@ -171,7 +171,7 @@ def _added(text: JournalText) -> list[Any]:
 def _ghost(bot: KnownBot) -> Entry:
     """An entry that plays no more: what tables need of it."""
     manifest = Manifest(bot.name, bot.version, ("*",), ())
-    return Entry(bot.entry_id, bot.name, Path(), manifest, bot.options, ())
+    return Entry(bot.entry_id, bot.name, Path(), manifest, bot.options, (), Path())
 
 
 def _restore(name: str) -> str:

@@ -59,7 +59,7 @@ def test_what_was_built_runs_from_the_cache_and_the_bots_folder_stays_as_it_is(b
     assert built.folder == cache / built.source_id / "bot"
     assert sorted(folder.rglob("*")) == before
     entry = load_entry(folder)
-    assert entry.folder == built.folder
+    assert entry.home == built.folder
     assert entry.argv == (str(built.folder / "build" / "bot"),)
 
 
@@ -84,7 +84,7 @@ def test_options_of_a_bot_share_a_build(bot: Make) -> None:
     built, _ = build(folder)
     one, two = load_entry(folder), load_entry(folder, options={"depth": 2})
     assert one.id != two.id
-    assert one.folder == two.folder == built.folder
+    assert one.home == two.home == built.folder
 
 
 def test_a_bot_that_was_not_built_is_refused_with_the_command(bot: Make) -> None:
@@ -95,7 +95,7 @@ def test_a_bot_that_was_not_built_is_refused_with_the_command(bot: Make) -> None
 def test_a_program_built_in_place_runs_where_it_is(bot: Make) -> None:
     folder = bot()
     subprocess.run(["sh", "-c", "mkdir build && cp source build/bot && chmod +x build/bot"], cwd=folder, check=True)
-    assert load_entry(folder).folder == folder
+    assert load_entry(folder).home == folder
 
 
 def test_fetch_comes_first_and_both_stand_in_the_log_with_the_toolchain(bot: Make) -> None:
