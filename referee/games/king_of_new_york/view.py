@@ -25,6 +25,9 @@ from referee.games.king_of_new_york.names import (
 )
 from referee.games.king_of_new_york.observation import Observation
 from referee.games.king_of_new_york.sentences import ACTION_SENTENCES, EVENT_SENTENCES
+from referee.games.king_of_new_york.view_drawing import action_places, draw, event_places
+
+__all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
 _WIDTH = 100
 
