@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from referee.games.ticket_to_ride_new_york.claims import close_route
 from referee.games.ticket_to_ride_new_york.market import Market
 from referee.games.ticket_to_ride_new_york.observation import Observation
 from referee.games.ticket_to_ride_new_york.stages import AFTER_ROW
+from referee.games.ticket_to_ride_new_york.tables import NO_TWIN
 from referee.games.ticket_to_ride_new_york.tickets import OPEN, TicketDeck
 from referee.games.ticket_to_ride_new_york.worlds import sample_world
 
@@ -117,7 +117,14 @@ def set_from_observation(state: "State", seen: Observation, rng: Random) -> None
 
 
 def _set_owners(state: "State", owner: Sequence[int]) -> None:
+    """The routes and what follows from them: `available` as `close_route` leaves it after all these claims."""
     state.owner = list(owner)
-    for place, seat in enumerate(owner):
-        if seat >= 0:
-            close_route(state, seat, place)
+    free = []
+    for place, route in enumerate(state.tables.routes):
+        if owner[place] < 0:
+            free.append((place, owner[route.twin] if route.twin != NO_TWIN else -1))
+    two = state.tables.players == 2
+    state.available = [
+        [place for place, twin_owner in free if twin_owner < 0 or not (two or twin_owner == seat)]
+        for seat in range(state.tables.players)
+    ]
