@@ -3,8 +3,10 @@
 import math
 import subprocess
 import sys
+import tracemalloc
 from collections import Counter
 from itertools import combinations, islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -91,6 +93,36 @@ def test_ten_million_matches_begin_at_once(make_tournament):
     tournament = make_tournament(2, blocks=5_000_000)
     assert count(tournament) == 10_000_000
     assert [spec.place for spec in islice(schedule(tournament), 3)] == [0, 1, 2]
+
+
+def test_a_walk_takes_constant_memory(make_tournament):
+    specs = schedule(make_tournament(4, blocks=1_000_000))
+    for _ in islice(specs, 5_000):
+        pass
+    tracemalloc.start()
+    try:
+        for _ in islice(specs, 30_000):
+            pass
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 100_000
+
+
+@pytest.mark.long
+def test_ten_million_matches_take_no_more_memory_than_a_few(make_tournament):
+    def resident_bytes():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    specs = schedule(make_tournament(5, blocks=500_000))
+    for _ in islice(specs, 100_000):
+        pass
+    before = resident_bytes()
+    last = None
+    for spec in specs:
+        last = spec
+    assert last.place == 10_000_000 - 1
+    assert resident_bytes() - before < 20 << 20
 
 
 def test_the_schedule_is_the_same_under_any_hash_seed(make_tournament):
