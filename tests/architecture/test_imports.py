@@ -35,7 +35,7 @@ ALLOWED = {
         "referee.record",
         "referee.games",
     },
-    "referee.cli": {"referee", "leaderboard", "crosstown_bridge"},
+    "referee.cli": {"referee", "leaderboard", "crosstown_bridge", "crosstown_proto"},
     "referee": {"referee"},
     "leaderboard": {"leaderboard", "referee.record", "referee.games"},
     "crosstown_bot": {"crosstown_bot", "crosstown_proto"},
