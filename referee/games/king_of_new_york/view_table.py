@@ -13,7 +13,7 @@ from referee.games.king_of_new_york.observation import Observation
 from referee.games.king_of_new_york.view_icons import FACE_WORDS, icon, monster
 
 DICE_HEIGHT, CARDS_HEIGHT = 68, 70
-_DIE, _DIE_PITCH = 26, 28
+_DIE, _DIE_PITCH, _DICE_ACROSS = 26, 28, 11
 _SEAT, _LINE, _LEFT = 25, 13, 36
 _CARD_WIDTH, _CARD_PITCH = 110, 114
 
@@ -44,11 +44,16 @@ def dice_parts(o: Observation, notes: Sequence[str], spots: Spots) -> Iterator[s
     now = o.turn_state
     yield text(8, 14, "; ".join(notes), size=10.5, css="soft", width=WIDTH - 16)
     x = 8.0
+    crowded = sum(now.dice) + sum(now.bonus) > _DICE_ACROSS
     for face, (count, added) in enumerate(zip(now.dice, now.bonus, strict=True)):
         if not count + added:
             continue
-        content = "".join(_die(face, x + _DIE_PITCH * step, added=step >= count) for step in range(count + added))
-        width = _DIE_PITCH * (count + added)
+        if crowded:
+            content = _die(face, x, added=not count) + text(x + 31, 40, f"\u00d7{count + added}", size=12, css="ink b")
+            width = 2 * _DIE_PITCH
+        else:
+            content = "".join(_die(face, x + _DIE_PITCH * step, added=step >= count) for step in range(count + added))
+            width = _DIE_PITCH * (count + added)
         content += text(x + width / 2 - 1, 60, FACE_WORDS[face], size=10, css="ink m")
         told = f"{count} {FACES[face]}" + (f" and {added} added" if added else "")
         halo = rect(x - 2, 20, width + 2, 44, "halo", radius=5)

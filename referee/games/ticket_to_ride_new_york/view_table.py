@@ -34,9 +34,9 @@ def card_parts(seen: Observation, spots: Spots) -> Iterator[str]:
     yield _pile(206, "deck", "Deck", str(seen.deck_size), f"the deck, {seen.deck_size} cards", spots)
     under = len(seen.under)
     tickets = f"{seen.unknown_tickets + under}"
-    told = f"the tickets, {seen.unknown_tickets} unseen and {under} returned"
-    yield _pile(270, "tickets", "Tickets", tickets, told, spots)
     known = " ".join(ticket_id(number) if number else "?" for number in seen.under)
+    told = f"the tickets: {seen.unknown_tickets} unseen, then {under} returned ones" + (f": {known}" if known else "")
+    yield _pile(270, "tickets", "Tickets", tickets, told, spots)
     if known:
         yield text(332, 33, "returned", size=10, css="soft")
         yield text(332, 46, known, size=10, css="ink", width=62)
