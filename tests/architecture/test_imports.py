@@ -50,7 +50,7 @@ THIRD_PARTY = {
     "referee.match": {"google"},
     "referee.compliance": {"grpc", "google"},
     "referee.cli": {"typer", "click", "rich"},
-    "leaderboard": {"jinja2", "numpy", "sqlite_utils", "trueskill"},
+    "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},
     "crosstown_bridge": {"google"},
 }
