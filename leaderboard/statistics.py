@@ -103,7 +103,7 @@ def statistics(matches: Sequence[MatchRow]) -> Statistics:
     return Statistics(
         matches=len(ordered),
         blocks=len(sizes),
-        whole_blocks=sum(size == max(sizes.values()) for size in sizes.values()),
+        whole_blocks=Counter(sizes.values())[max(sizes.values(), default=0)],
         draws=drawn / len(ordered) if ordered else None,
         seats={seat: blocked.score() for seat, blocked in sorted(seats.items())},
         cross=_cross(ordered),

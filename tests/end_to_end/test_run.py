@@ -43,7 +43,7 @@ def test_a_run_leaves_records_that_verify_a_journal_and_a_database(workplace, wr
     assert outcome.code == 0, outcome.stderr
     assert "8 matches in " in outcome.stderr
     lines = outcome.stdout.splitlines()
-    assert lines[0].split()[:5] == ["rank", "bot", "mu", "sigma", "mu-3sigma"]
+    assert lines[0].split()[:5] == ["rank", "bot", "version", "entry", "mu"]
     assert sorted(name for name in ("bot 0", "bot 1") if any(name in line for line in lines)) == ["bot 0", "bot 1"]
     records = workplace.records()
     assert len(records) == 8
