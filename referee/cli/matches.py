@@ -88,11 +88,13 @@ def verify(
 ) -> int:
     """Play records again from their seeds and compare everything. Exits with 1 if one is wrong."""
     from referee.cli.match_pages import print_verdicts
-    from referee.cli.record_files import find_record, find_records
+    from referee.cli.record_files import find_record, find_records, identities
     from referee.record import verify as verify_path
 
     paths = [find_record(match, run, out) for match in matches] if matches else find_records(run, out, void=void)
-    wrong = print_verdicts((verify_path(path) for path in paths), every=every, as_json=as_json)
+    wrong = print_verdicts(
+        (verify_path(path, identities=identities(path)) for path in paths), every=every, as_json=as_json
+    )
     return ExitCode.FAILED if wrong else ExitCode.OK
 
 

@@ -1,11 +1,15 @@
 """Finds match records by what a user says: an id, its beginning, a path, a run."""
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from leaderboard.records import match_files
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
+from referee.tournament.controls import known_bots
 from referee.tournament.errors import UsageError
 from referee.tournament.folder import RunFolder
+from referee.tournament.journal import read_journal
 
 SHOWN_CANDIDATES = 5
 
@@ -34,6 +38,20 @@ def find_record(wanted: str, run: Path | None, out: Path) -> Path:
     names = ", ".join(str(record) for record in found[:SHOWN_CANDIDATES])
     more = f" and {len(found) - SHOWN_CANDIDATES} more" if len(found) > SHOWN_CANDIDATES else ""
     raise UsageError(f"{wanted!r} may be {names}{more}", "give the whole id and --run FOLDER, or the path")
+
+
+def identities(path: Path) -> Mapping[str, tuple[str, str]] | None:
+    """Name and version of the bots of the run that a record lies in, by entry id; None if it lies in none."""
+    folder = path.parent.parent if path.parent.name == "void" else path.parent
+    return _identities(folder.parent) if folder.name == "matches" else None
+
+
+@cache
+def _identities(run: Path) -> Mapping[str, tuple[str, str]] | None:
+    text = read_journal(RunFolder(run).journal)
+    if text.created is None:
+        return None
+    return {bot.entry_id: (bot.name, bot.version) for bot in known_bots(text)}
 
 
 def match_id(path: Path) -> str:
