@@ -12,6 +12,7 @@ from referee.games.conformance.playout import play_on
 from referee.games.conformance.trial import Trial
 
 STEPS_ON_A_CLONE = 4
+SCALARS = frozenset((bool, int, str, type(None)))
 
 
 def check_clone(trial: Trial, state: State, node: Node) -> None:
@@ -65,11 +66,13 @@ def check_json(value: Any, place: str = "state") -> None:
         for key, item in value.items():
             if type(key) is not str:
                 raise CheckFailed("dict", f"{place} has the key {key!r}; JSON keys are texts")
-            check_json(item, f"{place}.{key}")
+            if type(item) not in SCALARS:
+                check_json(item, f"{place}.{key}")
     elif isinstance(value, list):
         for position, item in enumerate(value):
-            check_json(item, f"{place}[{position}]")
-    elif value is not None and type(value) not in (bool, int, str):
+            if type(item) not in SCALARS:
+                check_json(item, f"{place}[{position}]")
+    elif type(value) not in SCALARS:
         raise CheckFailed("dict", f"{place} is the {type(value).__name__} {value!r}")
 
 
@@ -93,13 +96,10 @@ def difference(first: Any, second: Any, place: str = "state") -> str:
 
 def spoil(value: Any) -> None:
     """Empty all lists and dictionaries within."""
-    if isinstance(value, dict):
-        for item in value.values():
-            spoil(item)
-        value.clear()
-    elif isinstance(value, list):
-        for item in value:
-            spoil(item)
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            if type(item) not in SCALARS:
+                spoil(item)
         value.clear()
 
 

@@ -1,11 +1,21 @@
 """Keeps the books of chance over one match: decks empty card by card, dice stay the same dice."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from referee.games.api import Chance, Draw, Outcome, Roll
 from referee.games.conformance.failure import CheckFailed
 
 OUTCOME_TYPES = frozenset((int, str))
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """What a die offers."""
+
+    outcomes: Sequence[tuple[Outcome, int]]
+    kinds: tuple[Outcome, ...]
+    weights: tuple[int, ...]
 
 
 class Ledger:
@@ -16,6 +26,8 @@ class Ledger:
         self._epochs: dict[str, int] = {}
         self._rolled: set[Roll] = set()
         self._weights: dict[tuple[str, tuple[Outcome, ...]], tuple[int, ...]] = {}
+        self._dice: dict[int, Faces] = {}
+        """By id() of the outcomes, where these cannot change."""
 
     def copy(self) -> "Ledger":
         """For a branch of the match."""
@@ -24,15 +36,16 @@ class Ledger:
         copy._epochs = dict(self._epochs)
         copy._rolled = set(self._rolled)
         copy._weights = dict(self._weights)
+        copy._dice = self._dice  # what is remembered there holds for all branches
         return copy
 
     def look(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]]) -> None:
         """Check what a chance node offers. CheckFailed: chance, draw_stream, roll_stream."""
-        check_outcomes(outcomes)
         if isinstance(stream, Draw):
+            check_outcomes(outcomes)
             self._look_at_draw(stream, dict(outcomes))
         elif isinstance(stream, Roll):
-            self._look_at_roll(stream, outcomes)
+            self._look_at_roll(stream, self._faces(outcomes))
         else:
             raise CheckFailed("chance", f"chance_stream() is {stream!r}, neither Draw nor Roll")
 
@@ -46,9 +59,20 @@ class Ledger:
             self._left[stream] = left
             self._epochs[stream.deck] = stream.epoch
         else:
+            faces = self._faces(outcomes)
             self._rolled.add(stream)
-            kinds = tuple(kind for kind, _ in outcomes)
-            self._weights[stream.name, kinds] = tuple(weight for _, weight in outcomes)
+            self._weights[stream.name, faces.kinds] = faces.weights
+
+    def _faces(self, outcomes: Sequence[tuple[Outcome, int]]) -> "Faces":
+        """Checked. A die that offers the same tuple again and again is looked at once."""
+        known = self._dice.get(id(outcomes))
+        if known is not None and known.outcomes is outcomes:
+            return known
+        check_outcomes(outcomes)
+        faces = Faces(outcomes, tuple(kind for kind, _ in outcomes), tuple(weight for _, weight in outcomes))
+        if type(outcomes) is tuple and all(type(each) is tuple for each in outcomes):
+            self._dice[id(outcomes)] = faces
+        return faces
 
     def _look_at_draw(self, stream: Draw, offered: dict[Outcome, int]) -> None:
         if stream.epoch < self._epochs.get(stream.deck, stream.epoch):
@@ -64,11 +88,10 @@ class Ledger:
                 f"offered are {offered}",
             )
 
-    def _look_at_roll(self, stream: Roll, outcomes: Sequence[tuple[Outcome, int]]) -> None:
+    def _look_at_roll(self, stream: Roll, faces: "Faces") -> None:
         if stream in self._rolled:
             raise CheckFailed("roll_stream", f"{stream} was rolled before in this match and would fall the same")
-        kinds = tuple(kind for kind, _ in outcomes)
-        weights = tuple(weight for _, weight in outcomes)
+        kinds, weights = faces.kinds, faces.weights
         known = self._weights.get((stream.name, kinds), weights)
         if known != weights:
             raise CheckFailed(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from referee.games.api import DATA_OPTION, draft_of
@@ -229,6 +230,8 @@ PARTS: Mapping[str, type[Any]] = {
 VALUES = ("active", "order", "turn", "deaths", "left", "winner", "reason")
 PART_FIELDS = {name: tuple(part.name for part in fields(cls)) for name, cls in PARTS.items()}
 """A state has `VALUES` and the fields of all parts under the same names, tuples as lists, and its agenda."""
+_SAVED = (*VALUES, *(name for names in PART_FIELDS.values() for name in names))
+_SAVED_OF = attrgetter(*_SAVED)
 
 
 class Remembered:
@@ -337,11 +340,7 @@ def to_dict(state: "KingState") -> dict[str, Any]:
     if DATA_OPTION in options:
         options[DATA_OPTION] = deepcopy(options[DATA_OPTION])
     data: dict[str, Any] = {"players": state.players, "options": options}
-    for name in VALUES:
-        data[name] = getattr(state, name)
-    for names in PART_FIELDS.values():
-        for name in names:
-            value = getattr(state, name)
-            data[name] = value[:] if isinstance(value, list) else value
+    for name, value in zip(_SAVED, _SAVED_OF(state), strict=True):
+        data[name] = value[:] if type(value) is list else value
     data["agenda"] = [list(task) for task in state.agenda]
     return data
