@@ -1,0 +1,122 @@
+"""The starters of all languages in real matches: they play every game, repeat each other's choices, and bear no fault.
+
+A language whose tools are missing is skipped by name; CROSSTOWN_REQUIRE_LANGUAGES=1, which CI sets, forbids that.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from referee.games.api import resolve_options
+from referee.games.registry import get_game
+from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
+from referee.process.entry import Entry
+from referee.record import Answer, Record, read_record, verify
+
+LANGUAGES = ("go", "rust", "java", "typescript", "cpp")
+GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
+TYPED = {
+    "go": ("ticket_to_ride", "ticket_to_ride_new_york"),
+    "rust": ("shibuya", "shibuya"),
+    "java": ("king", "king_of_new_york"),
+    "typescript": ("traffiq", "manhattan_traffiq"),
+    "cpp": ("shibuya", "shibuya"),
+}
+PATIENT = Limits(startup_s=60, ready_s=60, first_move_s=60, move_s=60)
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+Starter = Callable[..., Entry]
+
+
+class Hall:
+    """One table for this file, so that a process plays many matches."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.entries: dict[str, Entry] = {}
+        self.table: Any = None
+        self.number = 0
+        self.expected: dict[str, list[tuple[int, str]]] = {}
+
+    async def play(self, game_id: str, *bots: Entry, seed: int = 1) -> Record:
+        """A match that must end normally, with a record that verifies."""
+        self.number += 1
+        self.entries.update({bot.id: bot for bot in bots})
+        game = get_game(game_id)
+        spec = MatchSpec(
+            match_id=f"m-{self.number}",
+            game=game_id,
+            options=resolve_options(game_id, game.options, {}),
+            seats=tuple(SeatSpec(bot.id, bot.name, "1") for bot in bots),
+            seed=f"{seed:032x}",
+            limits=PATIENT,
+            block=self.number,
+        )
+        result = await self.table.play(spec, self.folder)
+        assert result.reason is EndReason.NORMAL, (result.detail, result.faults)
+        path = self.folder / f"{spec.match_id}.jsonl.gz"
+        assert verify(path).status == "ok"
+        return read_record(path)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def hall(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hall]:
+    hall = Hall(tmp_path_factory.mktemp("languages"))
+    async with Table(hall.entries) as hall.table:
+        yield hall
+
+
+def answers(record: Record) -> list[tuple[int, str]]:
+    """Who answered what, in order."""
+    return [(line.seat, line.action) for line in record.lines if isinstance(line, Answer)]
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_random_bot_plays_whole_matches_with_the_choices_that_its_seed_says(
+    hall: Hall, starter: Starter, language: str, game: str
+) -> None:
+    """Every language makes the same ones, byte by byte: those of the formula in docs/languages.md."""
+    played = answers(await hall.play(game, *[starter(language)] * 2, seed=7))
+    if game not in hall.expected:
+        hall.expected[game] = answers(await hall.play(game, *[starter("reference")] * 2, seed=7))
+    assert len(played) > 20
+    assert played == hall.expected[game]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_typed_bot_beats_chance(hall: Hall, starter: Starter, language: str) -> None:
+    player, game = TYPED[language]
+    typed, random = starter(language, player=player), starter(language)
+    wins = 0
+    for seed in range(1, 4):
+        wins += (await hall.play(game, typed, random, seed=seed)).footer.ranking[0] == 1  # type: ignore[union-attr]
+        wins += (await hall.play(game, random, typed, seed=seed)).footer.ranking[1] == 1  # type: ignore[union-attr]
+    assert wins >= 4
+
+
+async def test_all_languages_meet_at_one_table(hall: Hall, starter: Starter) -> None:
+    """Six seats of King of New York, and each pair of languages at Shibuya."""
+    bots = [starter(language) for language in LANGUAGES]
+    await hall.play("king_of_new_york", *bots, starter("reference"))
+    for seed, pair in enumerate(combinations(bots, 2)):
+        await hall.play("shibuya", *pair, seed=seed)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_an_unknown_player_is_explained(tmp_path: Path, starter: Starter, language: str) -> None:
+    bot = starter(language, player="chess")
+    async with Table({bot.id: bot}) as table:
+        seat = SeatSpec(bot.id, "a", "1")
+        spec = MatchSpec(
+            "m-1", "shibuya", resolve_options("shibuya", get_game("shibuya").options, {}), (seat,) * 2, "00", PATIENT
+        )
+        result = await table.play(spec, tmp_path)
+    assert result.reason is EndReason.START_FAILED
+    assert result.faults[0] is not None
+    said = result.faults[0].evidence["stderr"]
+    assert f"option player is 'chess': expected random or {TYPED[language][0]}" in said
