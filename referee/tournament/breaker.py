@@ -26,6 +26,7 @@ class _Form:
     in_a_row: int = 0
     last: deque[bool] = field(default_factory=lambda: deque(maxlen=LAST))
     played: int = 0
+    last_fault: str = ""
 
 
 class Breaker:
@@ -41,24 +42,24 @@ class Breaker:
         """What becomes of the matches of an entry that is set aside."""
         return self._config.choice
 
-    def note(self, score: MatchScore | None, failed_starts: Sequence[str] = ()) -> list[tuple[str, str]]:
+    def note(self, score: MatchScore | None, failed_starts: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
         """One place of the schedule: (entry, reason) for each that is to be set aside now.
 
-        `failed_starts` has an entry once for every attempt at this match for which it did not start.
+        `failed_starts`: (entry, what went wrong) for every attempt at this match for which it did not start.
         """
         if not self._config.enabled:
             return []
-        for entry_id in failed_starts:
-            self._count(entry_id, fault=True)
+        for entry_id, detail in failed_starts:
+            self._count(entry_id, f"did not start: {detail}")
         seats = zip(score.entries, score.faults or ("",) * len(score.entries), strict=True) if score else ()
-        faults: dict[str, bool] = {}
+        faults: dict[str, str] = {}
         for entry_id, reason in seats if score and score.counts else ():
-            faults[entry_id] = faults.get(entry_id, False) or reason not in _NO_FAULTS
+            faults[entry_id] = faults.get(entry_id, "") or ("" if reason in _NO_FAULTS else reason)
         for entry_id, fault in faults.items():
-            self._count(entry_id, fault=fault)
+            self._count(entry_id, fault)
         found = [
             (entry_id, why)
-            for entry_id in dict.fromkeys((*failed_starts, *faults))
+            for entry_id in dict.fromkeys((*(entry_id for entry_id, _ in failed_starts), *faults))
             if entry_id not in self._tripped and (why := self._why(entry_id))
         ]
         self._tripped |= {entry_id for entry_id, _ in found}
@@ -68,17 +69,18 @@ class Breaker:
         """It is out already: say no more of it."""
         self._tripped.add(entry_id)
 
-    def _count(self, entry_id: str, *, fault: bool) -> None:
+    def _count(self, entry_id: str, fault: str) -> None:
         form = self._forms.setdefault(entry_id, _Form())
         form.played += 1
-        form.last.append(fault)
+        form.last.append(bool(fault))
         form.in_a_row = form.in_a_row + 1 if fault else 0
+        form.last_fault = fault or form.last_fault
 
     def _why(self, entry_id: str) -> str:
         form = self._forms[entry_id]
         if form.in_a_row >= self._config.in_a_row:
-            return f"{form.in_a_row} faults in a row"
+            return f"{form.in_a_row} faults in a row, the last: {form.last_fault}"
         faults = sum(form.last)
         if form.played >= LEAST_PLAYED and faults > MAX_SHARE * len(form.last):
-            return f"faults in {faults} of its last {len(form.last)} matches"
+            return f"faults in {faults} of its last {len(form.last)} matches, the last: {form.last_fault}"
         return ""

@@ -227,7 +227,7 @@ class Runner:
         self._journal.append("void", **event, attempt=attempt)
         for fault in result.faults if result is not None else ():
             if fault is not None and fault.reason is EndReason.START_FAILED:
-                self._stock.failed_to_start(spec, spec.seats[fault.seat].entry_id)
+                self._stock.failed_to_start(spec, spec.seats[fault.seat].entry_id, fault.detail)
         if attempt < MAX_ATTEMPTS:
             # What is wrong with a bot that does not start is not the company it is in.
             alone = attempt == MAX_ATTEMPTS - 1 and reason is not EndReason.START_FAILED

@@ -43,7 +43,7 @@ class Stock:
     moved: list[Path] = field(default_factory=list)
     _open: deque[MatchSpec] = field(default_factory=deque)
     _files: dict[str, Path] = field(default_factory=dict)
-    _failed_starts: dict[int, list[str]] = field(default_factory=dict)
+    _failed_starts: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
     _early: dict[int, tuple[Path, bool]] = field(default_factory=dict)
 
     def take(self) -> None:
@@ -88,9 +88,9 @@ class Stock:
         self.walk.settle(spec, self.rejudged.get(spec.match_id, judged.ranking), judged.faults)
         self.follow()
 
-    def failed_to_start(self, spec: MatchSpec, entry_id: str) -> None:
+    def failed_to_start(self, spec: MatchSpec, entry_id: str, detail: str) -> None:
         """One attempt at `spec` was lost because of this entry. It is judged when the match's turn comes."""
-        self._failed_starts.setdefault(spec.place, []).append(entry_id)
+        self._failed_starts.setdefault(spec.place, []).append((entry_id, detail))
 
     def give_up(self, spec: MatchSpec) -> None:
         """No more attempts for now."""

@@ -65,7 +65,7 @@ def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tou
     run = play(tournament, crashes=bad)
     (control,) = read_controls(run_folder.journal)
     assert (control.kind, control.entry_id, control.choice, control.by) == ("breaker", bad, "keep", "rule")
-    assert control.reason == "3 faults in a row"
+    assert control.reason == "3 faults in a row, the last: crashed"
     with_bad = [spec for spec in schedule(tournament) if bad in {seat.entry_id for seat in spec.seats}]
     assert control.place == with_bad[2].place + 1
     others = {spec.match_id for spec in schedule(tournament)} - {spec.match_id for spec in with_bad}
