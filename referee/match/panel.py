@@ -87,6 +87,7 @@ class Panel:
         timers: list[Handle] = []
         try:
             for seat, message in zip(self.seats, messages, strict=True):
+                seat.begin()
                 seat.bot.send(message)
                 seat.bot.listen(seat)
                 up_ns = self._clock.now_ns() + int(seat.limits.ready_s * 1e9)
@@ -134,6 +135,7 @@ class Panel:
         """MatchEnd, once per seat. `message` makes it from the encoded events the seat has not seen."""
         if not seat.told:
             seat.told = True
+            seat.finish()
             if not self._ponder:
                 seat.bot.thaw()
             if seat.question is not None and seat.question.open:

@@ -71,7 +71,7 @@ class Match:
     @property
     def seat_stats(self) -> tuple[SeatStats, ...]:
         return tuple(
-            SeatStats(seat.decisions, seat.total_us, seat.worst_us, seat.cpu_us, seat.dropped)
+            SeatStats(seat.decisions, seat.total_us, seat.worst_us, seat.cpu_us, seat.dropped, seat.off_turn_cpu_us)
             for seat in self._panel.seats
         )
 

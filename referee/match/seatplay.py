@@ -27,6 +27,7 @@ class SeatPlay:
         "bot",
         "budget",
         "clock",
+        "cpu_from_ns",
         "cpu_us",
         "decisions",
         "dropped",
@@ -36,6 +37,7 @@ class SeatPlay:
         "left",
         "limits",
         "number",
+        "off_turn_cpu_us",
         "question",
         "ready",
         "seen",
@@ -74,13 +76,24 @@ class SeatPlay:
         self.told = False
         """Whether MatchEnd was sent."""
         self.last_latency_us = 0
-        self.decisions = self.total_us = self.worst_us = self.cpu_us = self.dropped = 0
+        self.decisions = self.total_us = self.worst_us = self.cpu_us = self.dropped = self.off_turn_cpu_us = 0
+        self.cpu_from_ns: int | None = None
 
     def on_message(self, received: Received) -> None:
         self.judge.take_message(self, received)
 
     def on_end(self, end: SeatEnd) -> None:
         self.judge.take_end(self, end)
+
+    def begin(self) -> None:
+        """From here on its processor time counts."""
+        self.cpu_from_ns = self.bot.cpu_ns()
+
+    def finish(self) -> None:
+        """The match is over for it. A bot that is gone has no more to tell."""
+        cpu_ns = self.bot.cpu_ns()
+        if cpu_ns is not None and self.cpu_from_ns is not None:
+            self.off_turn_cpu_us = max(0, (cpu_ns - self.cpu_from_ns) // 1000 - self.cpu_us)
 
     @property
     def is_out(self) -> bool:

@@ -140,13 +140,18 @@ Line: TypeAlias = Chance | Answer | FaultLine | Strike | Dropped
 
 @dataclass(frozen=True, slots=True)
 class SeatStats:
-    """What one seat did in the match, microseconds. `dropped` counts all messages that answered nothing asked."""
+    """What one seat did in the match, microseconds. `dropped` counts all messages that answered nothing asked.
+
+    `cpu_us` is processor time of its decisions, `off_turn_cpu_us` what the bot used besides, from MatchStart to
+    MatchEnd.
+    """
 
     decisions: int = 0
     total_us: int = 0
     worst_us: int = 0
     cpu_us: int = 0
     dropped: int = 0
+    off_turn_cpu_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +226,7 @@ def footer_body(footer: Footer) -> str:
         fields.pop("faults", None)
     if footer.seat_stats:
         fields["seat_stats"] = [
-            [stats.decisions, stats.total_us, stats.worst_us, stats.cpu_us, stats.dropped]
+            [stats.decisions, stats.total_us, stats.worst_us, stats.cpu_us, stats.dropped, stats.off_turn_cpu_us]
             for stats in footer.seat_stats
         ]
     return dumps([FOOTER, fields])[:-1]

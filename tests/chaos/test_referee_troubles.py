@@ -116,3 +116,14 @@ async def test_outsiders_that_find_the_socket_get_nowhere(arena: Arena) -> None:
     assert (result.reason, result.faults) == (R.NORMAL, (None, None))
     for line in raw:
         line.close()
+
+
+async def test_a_slow_disk_costs_no_bot_anything(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TIM-2: what is made durable is made so off the event loop, beside matches that go on."""
+    sync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (time.sleep(0.7), sync(fd))[1])
+    clocks = {0: {"move_s": 0.4}, 1: {"move_s": 0.4}}
+    slow = [arena.chaos(Case("under", "later", NORMAL), salt) for salt in range(3)]
+    plays = [arena.play(entry, arena.good(0), clocks=clocks) for entry in slow]
+    for result, _ in await asyncio.gather(*plays):
+        assert (result.reason, result.faults) == (R.NORMAL, (None, None))

@@ -280,3 +280,41 @@ async def test_sixty_matches_in_a_row_leave_nothing_behind(random_bot: Entry, sp
 @pytest.mark.long
 async def test_a_thousand_matches_in_a_row_leave_nothing_behind(random_bot: Entry, spec: Specs, tmp_path: Path) -> None:
     await soak(random_bot, spec, tmp_path, 1000)
+
+
+async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CON-2: a start-up has its whole limit from its own start on, and no more of them go on at once than there are
+    cores."""
+    from referee.match.pool import Pool
+    from referee.process.bot import BotProcess
+    from referee.wire import WireServer
+
+    going: list[int] = []
+    at_once: list[int] = []
+    start, shake = BotProcess.start, Pool._shake_hands
+
+    async def counted(*arguments: Any, **keys: Any) -> Any:
+        going.append(1)
+        at_once.append(len(going))
+        return await start(*arguments, **keys)
+
+    async def shaken(*arguments: Any, **keys: Any) -> Any:
+        try:
+            return await shake(*arguments, **keys)
+        finally:
+            going.pop()
+
+    monkeypatch.setattr(BotProcess, "start", counted)
+    monkeypatch.setattr(Pool, "_shake_hands", shaken)
+    async with WireServer() as server:
+        pool = Pool(server, {random_bot.id: random_bot}, max_idle=4, starts_at_once=2)
+        try:
+            bots = await asyncio.gather(
+                *[pool.acquire(random_bot.id, PATIENT, "toy", ("t", "toy", number)) for number in range(5)]
+            )
+        finally:
+            await pool.close()
+    assert len(bots) == 5
+    assert (max(at_once), len(at_once)) == (2, 5)
+    for bot in bots:
+        await bot.stop(0, 0)

@@ -66,3 +66,21 @@ async def test_who_has_left_before_the_cap_is_behind(sit: Sit) -> None:
     table.seats[0].resign()
     await table.clock.turn(11)
     assert (await table.outcome()).ranking == (3, 1, 1)
+
+
+async def test_processor_time_off_turn_is_counted_apart(sit: Sit) -> None:
+    """TIM-21, PRC-16: work outside of the measured time is not free of notice."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    other = table.seats[1 - mover.number]
+    mover.cpu += 30_000_000
+    other.cpu += 400_000_000
+    mover.move(0)
+    for _ in range(60):
+        for seat in table.open():
+            seat.move(0)
+        await table.clock.turn(0)
+    stats = table.match.seat_stats
+    assert (stats[mover.number].cpu_us, stats[mover.number].off_turn_cpu_us) == (30_000, 0)
+    assert (stats[other.number].cpu_us, stats[other.number].off_turn_cpu_us) == (0, 400_000)
