@@ -1,0 +1,136 @@
+"""What gets out of the plain profile, which shows that the attempts are real, does not get out of the strict one."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from referee.process.probe import probe
+
+ROOT = Path(__file__).resolve().parents[3]
+ESCAPE = ROOT / "tests" / "chaos" / "bots" / "escape"
+SCENE = Path(__file__).with_name("escape_scene.py")
+STRANGER = 60999
+"""A user without a name, for the runs that are not root's."""
+
+ATTEMPTS = (
+    "read the database",
+    "read another bot",
+    "read a live record",
+    "read the host's /tmp",
+    "read the referee's environment",
+    "see the referee's process",
+    "signal the referee",
+    "signal the guardian",
+    "trace the referee",
+    "connect over the network",
+    "connect to an abstract socket",
+    "remove the referee's socket",
+    "write its own folder",
+    "write to the host's disk",
+    "make a user namespace",
+    "use the kernel's keyring",
+    "write a kernel setting",
+    "remember an earlier match",
+)
+ROOT_ONLY = {"write a kernel setting"}
+UP_TO_THE_HOST = {"trace the referee", "make a user namespace"}
+"""Not every host lets an ordinary user do these even without a sandbox."""
+
+
+@pytest.fixture(scope="module")
+def stranger_python() -> Iterator[tuple[list[str], Path]]:
+    """The command line of an interpreter as somebody who is not root, and a folder that is theirs."""
+    folder = Path(tempfile.mkdtemp(prefix="crosstown-escape-", dir="/tmp"))
+    try:
+        code = folder / "code"
+        (code / "referee").mkdir(parents=True)
+        shutil.copyfile(ROOT / "referee" / "__init__.py", code / "referee" / "__init__.py")
+        shutil.copytree(ROOT / "referee" / "process", code / "referee" / "process")
+        shutil.copytree(ESCAPE, folder / "escape")
+        shutil.copyfile(SCENE, folder / SCENE.name)
+        (folder / "work").mkdir()
+        folder.chmod(0o755)
+        command = [sys.executable]
+        if os.getuid() == 0:
+            python = next(
+                (path for path in map(Path, ("/usr/bin/python3", "/usr/local/bin/python3")) if recent(path)), None
+            )
+            assert python is not None, "no interpreter that a user other than root can run"
+            os.chown(folder / "work", STRANGER, STRANGER)
+            command = ["setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups", str(python)]
+        yield command, folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def recent(python: Path) -> bool:
+    if not python.exists():
+        return False
+    check = "import sys; sys.exit(sys.version_info < (3, 11))"
+    return subprocess.run([python, "-c", check], check=False).returncode == 0
+
+
+@cache
+def attempts_as_we_are(profile: str) -> dict[str, str]:
+    with tempfile.TemporaryDirectory(prefix="crosstown-escape-") as folder:
+        return attempts([sys.executable, str(SCENE)], profile, Path(folder), ESCAPE, dict(os.environ))
+
+
+def attempts(command: list[str], profile: str, folder: Path, bot: Path, environment: dict[str, str]) -> dict[str, str]:
+    words = [*command, profile, str(folder), str(bot)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    outcome: dict[str, str] = json.loads(done.stdout)
+    assert set(outcome) == set(ATTEMPTS)
+    return outcome
+
+
+@pytest.fixture(scope="module")
+def as_stranger(stranger_python: tuple[list[str], Path]) -> dict[str, dict[str, str]]:
+    """By profile."""
+    command, folder = stranger_python
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder / "code"), "HOME": str(folder / "work")}
+    outcomes = {}
+    for profile in ("plain", "strict"):
+        place = folder / "work" / profile
+        place.mkdir()
+        if os.getuid() == 0:
+            os.chown(place, STRANGER, STRANGER)
+        scene = [*command, str(folder / SCENE.name)]
+        outcomes[profile] = attempts(scene, profile, place, folder / "escape", environment)
+    return outcomes
+
+
+def test_the_strict_profile_works_here() -> None:
+    """Where it does not, the reason and the remedy are in this message, and every test below would be void."""
+    assert probe().works, f"{probe().why}; {probe().fix}"
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_a_plain_bot_can(attempt: str) -> None:
+    if os.getuid() != 0 and attempt in ROOT_ONLY | UP_TO_THE_HOST:
+        return
+    assert attempts_as_we_are("plain")[attempt] == "done"
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_a_strict_bot_cannot(attempt: str) -> None:
+    assert attempts_as_we_are("strict")[attempt] != "done"
+
+
+@pytest.mark.parametrize("attempt", [name for name in ATTEMPTS if name not in ROOT_ONLY | UP_TO_THE_HOST])
+def test_a_plain_bot_of_an_ordinary_user_can(as_stranger: dict[str, dict[str, str]], attempt: str) -> None:
+    assert as_stranger["plain"][attempt] == "done"
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_a_strict_bot_of_an_ordinary_user_cannot(as_stranger: dict[str, dict[str, str]], attempt: str) -> None:
+    assert as_stranger["strict"][attempt] != "done"
