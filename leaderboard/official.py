@@ -15,7 +15,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from leaderboard.gauss import Array, cdf
+from leaderboard.gauss import Array, cdf, pdf
+from leaderboard.pair_sites import PairSites
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, tally, tied_pairs
 from leaderboard.sites import Sites, make_sites
@@ -28,7 +29,7 @@ METHOD = (
     " mu is relative to the field's mean of 25"
 )
 
-TOLERANCE = 1e-7
+TOLERANCE = 1e-6
 """Change of any mean or standard deviation in one sweep below which nothing moves any more."""
 
 MAX_SWEEPS = 2000
@@ -90,11 +91,14 @@ def rate_results(results: Mapping[Result, int], tolerance: float = TOLERANCE) ->
     margin = _margin(min(ties / pairs, MAX_DRAW_PROBABILITY))
     belief = _Belief(sites, len(entries))
     settled = belief.settle(margin, tolerance if not ties else _ROUGH)
+    margins = [margin]
     for _ in range(_MARGIN_ROUNDS if ties else 0):
-        change, margin = margin, _matching_margin(belief, ties)
-        change = abs(margin - change)
+        margins.append(_matching_margin(belief, ties, margin))
+        change = abs(margins[-1] - margins[-2])
+        margin = margins[-1] if len(margins) % 3 else _aitken(*margins[-3:])
+        margins[-1] = margin
         settled = belief.settle(margin, max(tolerance, min(_ROUGH, change / 10)))
-        if change < 10 * tolerance:
+        if change < tolerance:
             break
     centring = np.eye(len(entries)) - 1 / len(entries)
     covariance = centring @ belief.covariance @ centring
@@ -110,7 +114,7 @@ def rate_results(results: Mapping[Result, int], tolerance: float = TOLERANCE) ->
 class _Belief:
     """The joint normal of all skills, around 0."""
 
-    def __init__(self, sites: list[Sites], size: int) -> None:
+    def __init__(self, sites: list[Sites | PairSites], size: int) -> None:
         self.sites = sites
         self.mean = np.zeros(size)
         self.covariance = np.eye(size) * SIGMA**2
@@ -154,19 +158,31 @@ def _margin(draw_probability: float) -> float:
     return NormalDist().inv_cdf((1 + draw_probability) / 2)
 
 
-def _matching_margin(belief: _Belief, ties: int) -> float:
-    """The margin under which as many ties are expected as there were.
+def _aitken(first: float, second: float, third: float) -> float:
+    """Where a sequence that converges in equal proportions ends, but no further than ten of its last steps."""
+    one, other = second - first, third - second
+    if one == 0 or not -0.9 < other / one < 0.9:
+        return third
+    return third + other * (other / one) / (1 - other / one)
+
+
+def _matching_margin(belief: _Belief, ties: int, margin: float) -> float:
+    """The margin under which as many ties are expected as there were, from a guess: Newton's method, kept in bounds.
 
     The share of draws alone would be too small a margin wherever the field is not of equal strength.
     """
     found = [group.meetings(belief.mean, belief.covariance) for group in belief.sites]
     gap, luck, times = (np.concatenate(parts) for parts in zip(*found, strict=True))
-
-    def expected(margin: float) -> float:
-        return float(times @ (cdf(margin * luck - gap) - cdf(-margin * luck - gap)))
-
     low, high = 0.0, _margin(MAX_DRAW_PROBABILITY)
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if expected(middle) < ties else (low, middle)
-    return (low + high) / 2
+    for _ in range(60):
+        above, below = margin * luck - gap, -margin * luck - gap
+        excess = float(times @ (cdf(above) - cdf(below))) - ties
+        low, high = (low, margin) if excess > 0 else (margin, high)
+        slope = float(times @ (luck * (pdf(above) + pdf(below))))
+        better = margin - excess / slope if slope > 0 else -1.0
+        if not low < better < high:
+            better = (low + high) / 2
+        if abs(better - margin) < 1e-10:
+            break
+        margin = better
+    return margin

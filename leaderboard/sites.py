@@ -13,6 +13,7 @@ from itertools import accumulate, combinations, pairwise, product
 import numpy as np
 
 from leaderboard.gauss import Array, above, between
+from leaderboard.pair_sites import PairSites
 from leaderboard.results import Result
 from leaderboard.skill import BETA
 
@@ -92,10 +93,6 @@ class Sites:
 
     def _spread(self, covariance: Array) -> Array:
         seats = self._players
-        if len(self._differences) == 1 and seats.shape[1] == 2:
-            one, other = seats.T
-            variance: Array = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
-            return variance[:, None, None]
         joint = covariance[seats[:, :, None], seats[:, None, :]]
         spread: Array = self._differences @ joint @ self._differences.T
         return spread
@@ -124,7 +121,7 @@ class Sites:
         return precision, moved * (precision + 1 / variance) - mean / variance
 
 
-def make_sites(results: Mapping[Result, int], place: Mapping[str, int]) -> list[Sites]:
+def make_sites(results: Mapping[Result, int], place: Mapping[str, int]) -> list[Sites | PairSites]:
     """The results by shape. `place`: the index of every entry. The same for any order of `results`."""
     shapes: dict[tuple[tuple[int, ...], ...], tuple[list[list[int]], list[int]]] = {}
     for result in sorted(results):
@@ -132,7 +129,12 @@ def make_sites(results: Mapping[Result, int], place: Mapping[str, int]) -> list[
         players, times = shapes.setdefault(shape, ([], []))
         players.append([place[entry] for group in result for team in group for entry in team])
         times.append(results[result])
-    return [Sites(shape, *found) for shape, found in sorted(shapes.items())]
+    return [
+        PairSites(players, times, drawn=len(shape) == 1)
+        if [size for group in shape for size in group] == [1, 1]
+        else Sites(shape, players, times)
+        for shape, (players, times) in sorted(shapes.items())
+    ]
 
 
 def _comparisons(shape: Sequence[Sequence[int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from leaderboard import official
+from leaderboard import official, sites
 from leaderboard.official import INTERVAL_95, rate, rate_results
 from leaderboard.results import result_of
 from leaderboard.skill import BETA, SIGMA
@@ -128,6 +128,19 @@ def test_a_second_implementation_agrees(seed):
     theirs = one_by_one(results, rated.draw_probability)
     ours = [rated.skills[entry].mu - 25 for entry in "abcdef"]
     assert ours == pytest.approx(list(theirs), abs=1e-4)
+
+
+def test_results_of_two_have_the_same_numbers_by_the_general_way(monkeypatch):
+    chance = random.Random(7)
+    _, results = simulate(chance, 8, 120, 2, 3.0)
+    quick = rate_results(results)
+    monkeypatch.setattr(
+        sites, "PairSites", lambda players, times, drawn: sites.Sites([[1, 1]] if drawn else [[1], [1]], players, times)
+    )
+    general = rate_results(results)
+    for entry, skill in quick.skills.items():
+        assert general.skills[entry].mu == pytest.approx(skill.mu, abs=1e-5)
+        assert general.skills[entry].sigma == pytest.approx(skill.sigma, abs=1e-5)
 
 
 def simulate(chance, entries, matches, players, width):
