@@ -12,8 +12,8 @@ from crosstown_greedy.policy import Policy
 
 POLICIES: Mapping[str, Policy] = {
     "shibuya": Policy(shibuya.worths, shibuya.outlook),
-    "ticket_to_ride_new_york": Policy(ticket_to_ride_new_york.worths, horizon=200, width=5),
-    "manhattan_traffiq": Policy(manhattan_traffiq.worths, horizon=4),
+    "ticket_to_ride_new_york": Policy(ticket_to_ride_new_york.worths, horizon=200),
+    "manhattan_traffiq": Policy(manhattan_traffiq.worths, horizon=12),
     "king_of_new_york": Policy(king_of_new_york.worths, king_of_new_york.outlook, horizon=40),
 }
 """By id of the game."""

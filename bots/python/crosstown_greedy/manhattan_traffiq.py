@@ -50,10 +50,15 @@ def worths(seen: Observation, legal: Sequence[TraffiqAction], seat: int) -> list
         elif isinstance(action, Compete):
             found.append(float(len(action.streets)))
         elif isinstance(action, DrawTile):
-            found.append(max(EACH_IN_HAND, DRAWING_WORTH - EACH_IN_HAND * seen.hand_sizes[seat]))
+            found.append(worth_of_drawing(seen.hand_sizes[seat]))
         else:
             found.append(0.0)
     return found
+
+
+def worth_of_drawing(tiles: int) -> float:
+    """To a hand of so many tiles: another one is of less use the more there are."""
+    return max(EACH_IN_HAND, DRAWING_WORTH - EACH_IN_HAND * tiles)
 
 
 def worth_of_tile(city: City, tiles: Mapping[Place, int], seen: Observation, cell: Place, face: str) -> float:

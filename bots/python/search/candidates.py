@@ -4,7 +4,7 @@ In each world, a position made up to fit what was seen and the luck that follows
 So candidates are compared by the differences within worlds, which vary far less than the worths themselves. The
 number of candidates is halved in equal steps of the time (sequential halving: Karnin, Koren, Somekh, "Almost Optimal
 Exploration in Multi-Armed Bandits", 2013); the one to beat stays. Another one is chosen only if it is better by more
-than half a standard error: the one to beat is a good guess, and the best of several estimates looks better than it is.
+than a standard error: the one to beat is a good guess, and the best of several estimates looks better than it is.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from math import ceil, log2, sqrt
 
 from referee.games.api import Action
 
-CAUTION = 0.5
+CAUTION = 1.0
 """Standard errors by which another action must be better than the one to beat."""
 FEWEST_WORLDS = 4
 """Before which differences say too little."""

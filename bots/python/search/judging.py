@@ -5,8 +5,8 @@ from math import sqrt
 
 from referee.games.api import State
 
-RESULT_SHARE = 0.5
-"""Of the result in the worth of a finished match; the rest is the margin, which varies less by chance."""
+RESULT_SHARE = 0.8
+"""Of the result in the worth of a finished match; the rest is the margin."""
 
 
 class Spread:
