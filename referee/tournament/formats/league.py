@@ -2,7 +2,8 @@
 
 The next table goes to whoever has played least and waited longest; the other seats to those that have played least, of
 these to those that have played this game with this number of seats least, and then to those whom the table has met
-least. So matches per bot never differ by more than one block, and nobody starves.
+least, by lot. (Not to who has waited longest: bots that wait alike have played next to each other, and would meet
+only their neighbours.) So matches per bot never differ by more than one block, and nobody starves.
 With `close`, of those who are not more than a tenth ahead in matches the nearest in points are seated, so that matches
 go where the order is unclear. Games and numbers of seats take turns.
 
@@ -128,7 +129,7 @@ def _table(
         if field.settings["close"]:
             table.append(_nearest(others, table, forms, meetings, luck))
         else:
-            table.append(min(others, key=lambda bot: (*need(bot)[:2], meetings[bot], *need(bot)[2:])))
+            table.append(min(others, key=lambda bot: (*need(bot)[:2], meetings[bot], luck[bot])))
     return tuple(table)
 
 
