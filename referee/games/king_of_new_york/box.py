@@ -89,6 +89,7 @@ class Box:
     painbow_modified: bool
     painbow_exact: bool
     climb_bonus: bool
+    marathon_vp: bool
     winner_only: bool
     subway_moves: int
     turn_cap: int
@@ -197,6 +198,7 @@ def _box(text: str) -> Box:
         painbow_modified=options["painbow_counts_modified"],
         painbow_exact=options["painbow_mode"] == "exact",
         climb_bonus=options["climb_counts_bonus"],
+        marathon_vp=options.get("marathon_currency") == "vp",  # older records do not have it
         winner_only=options["winner_only"],
         subway_moves=options["subway_max_moves"],
         turn_cap=options["round_cap"],

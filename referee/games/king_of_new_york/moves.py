@@ -29,7 +29,7 @@ from referee.games.king_of_new_york.agenda import ADVANCE, ENTER, MOVE, MOVE_STE
 from referee.games.king_of_new_york.damage import shed_carapace
 from referee.games.king_of_new_york.elimination import manhattan_room, settle
 from referee.games.king_of_new_york.events import MOVE_REASONS, Moved, Placed, Stayed, UnitPushed, event
-from referee.games.king_of_new_york.gains import funds, gain_vp, pay
+from referee.games.king_of_new_york.gains import funds, gain_vp, lose_vp, pay
 from referee.games.king_of_new_york.moments import fire
 from referee.games.king_of_new_york.names import (
     BOROUGH_NUMBER,
@@ -77,7 +77,7 @@ def extras(state: "KingState", seat: int) -> list[KingAction]:
     menu: list[KingAction] = []
     if state.carapace[seat]:
         menu.append(SHED)
-    if state.rides and funds(state, seat) >= state.move_cost:
+    if state.rides and _affordable(state, seat):
         menu += _chosen(RIDES, _free_moves(state, seat, leaving=True))
     return menu
 
@@ -111,7 +111,15 @@ def _start_move(state: "KingState", seat: int, borough: int, reason: int) -> Non
         state.agenda.append((ADVANCE, seat))
     else:
         state.agenda.append((ENTER, seat, borough, reason))
-    pay(state, seat, state.move_cost)
+    if state.box.marathon_vp:
+        lose_vp(state, seat, state.move_cost, "cost")
+    else:
+        pay(state, seat, state.move_cost)
+
+
+def _affordable(state: "KingState", seat: int) -> bool:
+    """Whether the seat can pay for an optional move."""
+    return (state.vp[seat] if state.box.marathon_vp else funds(state, seat)) >= state.move_cost
 
 
 def before_menu(state: "KingState", task: Task) -> Menu:
@@ -119,7 +127,7 @@ def before_menu(state: "KingState", task: Task) -> Menu:
     seat = task[1]
     menu: list[KingAction] = [PASS]
     able = state.keep[seat] & state.box.abilities.early_move and not state.dashed
-    if able and funds(state, seat) >= state.move_cost:
+    if able and _affordable(state, seat):
         menu += _chosen(DASHES, _free_moves(state, seat, leaving=False))
     return menu + extras(state, seat)
 
@@ -150,7 +158,7 @@ def move_step(state: "KingState", task: Task) -> None:
 def move_menu(state: "KingState", task: Task) -> Menu:
     """Stay, or any other outer borough with room."""
     seat = task[1]
-    menu = MOVE_MENUS[open_boroughs(state, seat) if funds(state, seat) >= state.move_cost else 0]
+    menu = MOVE_MENUS[open_boroughs(state, seat) if _affordable(state, seat) else 0]
     if state.rides or state.carapace[seat]:
         return [*menu, *extras(state, seat)]
     return menu
@@ -218,7 +226,7 @@ def flee_menu(state: "KingState", task: Task) -> Menu:
     seat = task[1]
     if state.where[seat] != MANHATTAN:
         return ()
-    return FLEE_MENUS[open_boroughs(state, seat) if funds(state, seat) >= state.move_cost else 0]
+    return FLEE_MENUS[open_boroughs(state, seat) if _affordable(state, seat) else 0]
 
 
 def flee(state: "KingState", task: Task, action: KingAction) -> None:

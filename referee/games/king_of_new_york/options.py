@@ -64,6 +64,13 @@ OPTIONS = (
     Option("refill_before_effect", False, "On: the market is filled before a bought card takes effect.", "K4"),
     Option("free_card_counts_as_bought", True, "Off: a card got for nothing has no on-purchase effect.", "K5"),
     Option("climb_counts_bonus", False, "On: added results count for Climb the Empire State Building.", "K6"),
+    Option(
+        "marathon_currency",
+        "energy",
+        "What an optional move costs while New York Marathon lies in the market: energy, or VP.",
+        "2*",
+        ("energy", "vp"),
+    ),
     Option("winner_only", False, "On: all but the winner share one rank.", "OURS"),
     Option(
         "round_cap",

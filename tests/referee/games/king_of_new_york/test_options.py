@@ -31,6 +31,7 @@ SHEET_DEFAULTS = {
     "refill_before_effect": False,
     "free_card_counts_as_bought": True,
     "climb_counts_bonus": False,
+    "marathon_currency": "energy",
     "winner_only": False,
 }
 
@@ -138,6 +139,17 @@ def test_fireball_when_manhattan_empty(scene: Any) -> None:
     assert scene("q q b", **given).final("aaeehh").resolve("a").state.life == [10, 10, 10]
     turn = scene("q q b", fireball_when_manhattan_empty=True, **given).final("aaeehh").resolve("a")
     assert turn.state.life == [10, 8, 10]
+
+
+def test_marathon_currency_vp(scene: Any) -> None:
+    dear = {"market": ["new_york_marathon"], "marathon_currency": "vp"}
+    turn = scene("q b m0", vp=[3, 0, 0], energy=[0, 0, 0], **dear).final("hhhhcc").resolve("hc")
+    turn.do("move(borough=bronx)")
+    assert (turn.state.vp[0], turn.state.energy[0]) == (1, 0)
+    poor = scene("q b m0", vp=[1, 0, 0], energy=[9, 0, 0], **dear).final("hhhhcc").resolve("hc")
+    assert not any(action.KIND == "move" for action in poor.state.legal_actions(0)), "energy does not help"
+    forced = scene("q b x", vp=[0, 0, 0], **dear).final("hhhhcc").resolve("hc")
+    assert forced.place(0) == "m0", "forced entry is free"
 
 
 def test_columbia_claim_persists(scene: Any) -> None:
