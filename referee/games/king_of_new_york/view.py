@@ -29,7 +29,7 @@ from referee.games.king_of_new_york.view_drawing import action_places, draw, eve
 
 __all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
-_WIDTH = 100
+_WIDTH = 80
 
 
 @cache
@@ -39,7 +39,7 @@ def card_titles() -> dict[str, str]:
 
 
 def text_board(o: Observation) -> str:
-    """Seats, boroughs, market and dice, in at most 100 columns."""
+    """Seats, boroughs, market and dice, in at most 80 columns."""
     lines = [_headline(o), "", *_seat_lines(o), "", *_borough_lines(o), "", *_card_lines(o)]
     lines += _turn_lines(o)
     return "\n".join(line.rstrip() for line in lines)
@@ -48,18 +48,18 @@ def text_board(o: Observation) -> str:
 def _headline(o: Observation) -> str:
     if o.reason:
         winner = "nobody" if o.winner == NOBODY else f"seat {o.winner}, {MONSTERS[o.winner]},"
-        return f"King of New York: the match is over, {winner} has won ({words(o.reason)})"
+        return f"King of New York is over: {winner} has won ({words(o.reason)})"
     asked = "chance decides" if o.asked == NOBODY else f"seat {o.asked} is asked: {words(o.question)}"
     return f"King of New York, turn {o.turn} of seat {o.active}; {asked}"
 
 
 def _seat_lines(o: Observation) -> list[str]:
-    lines = ["seat  monster       life  VP  energy  place                tokens, trophies, goal cards"]
+    lines = ["seat monster      life VP energy  place                tokens, trophies, goals"]
     for seat in range(o.setting.players):
         place = _place(o, seat)
         mark = ">" if seat == o.active else " "
         seats = o.seats
-        line = f"{mark}{seat}    {MONSTERS[seat]:<13}{seats.life[seat]:>4}{seats.vp[seat]:>5}{seats.energy[seat]:>7}"
+        line = f"{mark}{seat}   {MONSTERS[seat]:<12}{seats.life[seat]:>5}{seats.vp[seat]:>3}{seats.energy[seat]:>7}"
         head = f"{line}   {place:<21}"
         lines += _wrapped(head, _belongings(o, seat), len(head)) or [head]
         lines += _wrapped("      keeps ", [card_titles()[card] for card in cards_of(o.holdings.keep[seat])], 12)
@@ -95,21 +95,23 @@ def _belongings(o: Observation, seat: int) -> list[str]:
 
 
 def _borough_lines(o: Observation) -> list[str]:
-    lines = ["borough        stacks: top building (dice to destroy it) + tiles below              Units (new ones)"]
+    lines = ["borough       stacks: top building (dice to destroy it) + tiles below"]
     for borough, name in enumerate(BOROUGHS):
         first = borough * STACKS_PER_BOROUGH
-        stacks = " ".join(f"{_stack(o, stack):<21}" for stack in range(first, first + STACKS_PER_BOROUGH))
-        units = []
-        for unit, unit_name in enumerate(UNITS):
-            count = o.board.units[borough * UNIT_KINDS + unit]
-            fresh = o.board.fresh[borough * UNIT_KINDS + unit]
-            if count:
-                units.append(f"{count}{unit_name[0]}" + (f"({fresh})" if fresh else ""))
+        stacks = "".join(f"{_stack(o, stack):<22}" for stack in range(first, first + STACKS_PER_BOROUGH))
         mark = "*" if o.board.souvenirs >> borough & 1 else " "
-        lines.append(f"{words(name).title():<14}{mark}{stacks} {' '.join(units)}")
-    lines.append("Units: i infantry, j jet, t tank" + ("; * has a Souvenir token" if o.board.souvenirs else ""))
+        lines.append(f"{words(name).title():<13}{mark}{stacks}")
+        units = [_units(o, borough, unit) for unit in range(UNIT_KINDS) if o.board.units[borough * UNIT_KINDS + unit]]
+        lines += _wrapped("              Units ", units, 20)
+    if o.board.souvenirs:
+        lines.append("* has a Souvenir token")
     unseen = [f"{count} {o.setting.tile_names[tile - 1]}" for tile, count in enumerate(o.board.pool) if count]
     return lines + _wrapped("covered ", unseen, 8)
+
+
+def _units(o: Observation, borough: int, unit: int) -> str:
+    count, fresh = (values[borough * UNIT_KINDS + unit] for values in (o.board.units, o.board.fresh))
+    return f"{count} {UNITS[unit]}" + (f" ({fresh} new)" if fresh else "")
 
 
 def _stack(o: Observation, stack: int) -> str:
@@ -128,10 +130,8 @@ def _card_lines(o: Observation) -> list[str]:
         for card in cards.market
     ]
     lines = _wrapped("market ", market, 7)
-    lines.append(
-        f"deck {cards.deck.bit_count()} cards, discards {cards.discards.bit_count()}; supply {cards.web_left} web, "
-        f"{cards.jinx_left} jinx, {cards.carapace_left} carapace"
-    )
+    lines.append(f"deck {cards.deck.bit_count()} cards, discards {cards.discards.bit_count()}")
+    lines.append(f"supply {cards.web_left} web, {cards.jinx_left} jinx, {cards.carapace_left} carapace")
     lines += _wrapped("discards ", [card_titles()[card] for card in cards_of(cards.discards)], 9)
     if cards.claims:
         lines.append("the next Keep card goes to seat " + ", ".join(map(str, cards.claims)))

@@ -1,5 +1,7 @@
 """A text board and plain sentences."""
 
+from textwrap import wrap
+
 from referee.games.manhattan_traffiq import actions as act
 from referee.games.manhattan_traffiq import events as ev
 from referee.games.manhattan_traffiq.actions import TraffiqAction
@@ -9,7 +11,7 @@ from referee.games.manhattan_traffiq.view_drawing import action_places, draw, ev
 
 __all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
-COLUMNS = 100
+COLUMNS = 80
 SEAT_COLOURS = ("red", "yellow", "blue", "green")
 _CELL = 6
 _MARGIN = 5
@@ -25,16 +27,19 @@ _STREETS_NAMED = {
 _ACROSS = {"r": "════", "t": "────", "g": " gg ", "b": " bb "}
 _DOWN = {"r": "║", "t": "│", "g": "g", "b": "b"}
 _LEGEND = (
-    "+ complete vertex   . incomplete   t0 taxi, T0 truck of seat 0   ══ red street   ── beige street",
-    "r t g b between dots: colour of an open side (red, beige: half streets; green park, blue water)",
+    "+ complete vertex   . incomplete   t0 taxi, T0 truck of seat 0",
+    "══ red street   ── beige street   gg park   bb water",
+    "r t g b between dots: colour of an open side (r red, t beige: half streets;",
+    "g park, b water)",
 )
 
 
 def text_board(seen: Observation) -> str:
     """The map north up, in panels where it is wide, then the seats and what is asked."""
     lines = [*_panels(seen), "", *_LEGEND, ""]
-    lines += [_seat_line(seen, seat) for seat in range(seen.facts.players)]
-    lines += [_status(seen), *_question(seen)]
+    for seat in range(seen.facts.players):
+        lines += _wrapped(_seat_line(seen, seat))
+    lines += [*_wrapped(_status(seen)), *_unseen(seen), *_question(seen)]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -92,7 +97,7 @@ def _seat_line(seen: Observation, seat: int) -> str:
     turn = "  <- turn" if seat == seen.turn_seat and seen.phase != "over" else ""
     hand = " ".join(seen.hands[seat]) if seen.hands[seat] else _count(seen.hand_sizes[seat], "tile")
     supply = f"{_count(seen.fleet.taxis[seat], 'taxi')}, {_count(seen.fleet.trucks[seat], 'truck')}"
-    return f"{who}: {_count(seen.fleet.scores[seat], 'point')}, supply {supply}, hand {hand}"[: COLUMNS - 10] + turn
+    return f"{who}: {_count(seen.fleet.scores[seat], 'point')}, supply {supply}, hand {hand}{turn}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -105,13 +110,27 @@ def _status(seen: Observation) -> str:
     return f"stock {_count(seen.stock, 'tile')}, {_count(seen.turns, 'turn')} played{used}{final}"
 
 
+def _unseen(seen: Observation) -> list[str]:
+    """The tiles that lie in the stock or in hidden hands."""
+    left = [
+        name + (f"*{number}" if number > 1 else "")
+        for name, number in zip(seen.facts.tile_names, seen.unseen, strict=True)
+        if number
+    ]
+    return _wrapped(f"unseen tiles: {' '.join(left) or 'none'}")
+
+
+def _wrapped(line: str) -> list[str]:
+    return wrap(line, COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
+
+
 def _question(seen: Observation) -> list[str]:
     if seen.phase == "place":
         places = " ".join(f"({x}, {y})" for x, y in seen.open_vertices)
-        return [f"a vehicle may be placed on {places}"]
+        return _wrapped(f"a vehicle may be placed on {places}")
     if seen.phase == "compete" and seen.spot is not None:
         streets = " and ".join(_STREETS_NAMED[street] for street in seen.streets)
-        return [f"competing at ({seen.spot[0]}, {seen.spot[1]}) is possible on {streets}"]
+        return _wrapped(f"competing at ({seen.spot[0]}, {seen.spot[1]}) is possible on {streets}")
     return ["the match is over"] if seen.phase == "over" else []
 
 

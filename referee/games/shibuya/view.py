@@ -20,7 +20,7 @@ from referee.games.shibuya.view_drawing import action_places, draw, event_places
 
 __all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
-_WIDTH = 100
+_WIDTH = 80
 _LETTERS = "RB"
 _SEATS = {2: ("red", "blue"), 4: ("red S", "blue W", "red N", "blue E")}
 _SLOT_WIDTH = 11
@@ -28,9 +28,9 @@ _MARGIN = 9
 _CORNERS = 4
 _BRACKETS = ("    ", "(##)", "[##]", "(  )", "[  ]")
 _LEGEND = (
-    "(##) black round, [##] black square, (  ) white round, [  ] white square, R B pedestrians on them;",
-    "R3 waits at start 3, -- has left, {r3} red goal field 3, {R3} with a pedestrian in it;",
-    "=== above a slot: two tiles, no third.",
+    "(##) black round, [##] black square, (  ) white round, [  ] white square,",
+    "R B pedestrians on them; R3 waits at start 3, -- left, {r3} red goal field 3,",
+    "{R3} with a pedestrian in it; === above a slot: two tiles, no third.",
 )
 _REASONS = {
     "goals": "enough pedestrians in goal",
@@ -43,7 +43,7 @@ _REASONS = {
 
 
 def text_board(observation: Observation) -> str:
-    """At most 100 columns of ASCII; x runs along the bottom, y up the left side."""
+    """At most 80 columns of ASCII; x runs along the bottom, y up the left side."""
     lines = [_headline(observation), ""]
     lines += _board(observation)
     lines += ["", *_LEGEND, "", *_counts(observation), *_stock(observation)]

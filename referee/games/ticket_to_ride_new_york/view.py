@@ -21,12 +21,14 @@ from referee.games.ticket_to_ride_new_york.actions import (
 )
 from referee.games.ticket_to_ride_new_york.box import default_data
 from referee.games.ticket_to_ride_new_york.observation import Observation
+from referee.games.ticket_to_ride_new_york.tables import PLAYER_COUNTS
+from referee.games.ticket_to_ride_new_york.view_chart import chart_of, joined, map_points
 from referee.games.ticket_to_ride_new_york.view_drawing import QUESTIONS, action_places, draw, event_places
 
 __all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
-_COLUMNS = 4
-_WIDTH = 100
+_COLUMNS = 3
+_WIDTH = 80
 
 
 def text_board(observation: Observation) -> str:
@@ -38,7 +40,7 @@ def text_board(observation: Observation) -> str:
     lines += _route_lines(observation, box)
     if observation.scores:
         lines += ["", *(line for score in observation.scores for line in wrap(describe_event(score), _WIDTH))]
-    return "\n".join(line[:_WIDTH].rstrip() for line in lines)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 @lru_cache(maxsize=8)
@@ -52,50 +54,70 @@ def _table_lines(seen: Observation) -> list[str]:
     last = f"; {seen.last_turns} last turns to play" if seen.last_turns else ""
     top = "unseen" if seen.unknown_tickets else "none"
     under = " ".join(ticket_id(number) if number else "?" for number in seen.under)
+    aside = f"; set aside: {_cards(seen.aside)}" if any(seen.aside) else ""
     return [
-        f"Seen by {viewer}. Turn of seat {seen.turn_seat}: {QUESTIONS[seen.stage]}{last}.",
-        f"Face up:  {_cards(seen.row)}",
+        *_hung("", f"Seen by {viewer}. Turn of seat {seen.turn_seat}: {QUESTIONS[seen.stage]}{last}."),
+        *_hung("Face up:  ", _cards(seen.row)),
         f"Deck:     {seen.deck_size} cards",
-        f"Discards: {_cards(seen.discards)}" + (f"; set aside: {_cards(seen.aside)}" if any(seen.aside) else ""),
-        f"Tickets:  {seen.unknown_tickets} {top}" + (f", then returned ones: {under}" if under else ""),
+        *_hung("Discards: ", _cards(seen.discards) + aside),
+        *_hung("Tickets:  ", f"{seen.unknown_tickets} {top}" + (f", then returned ones: {under}" if under else "")),
     ]
 
 
+def _hung(head: str, body: str) -> list[str]:
+    """Lines of at most 80 columns, those after the first indented like the body."""
+    return wrap(head + body, _WIDTH, subsequent_indent=" " * len(head), break_on_hyphens=False)
+
+
 def _seat_lines(seen: Observation) -> list[str]:
-    lines = ["seat  taxis  cards  tickets  cards everybody has seen it get"]
+    lines = ["seat  points  taxis  cards  tickets  cards everybody has seen it get"]
     for seat in range(seen.players):
         mark = "*" if seat in seen.asked else "x" if seat in seen.left else " "
-        lines.append(
-            f"{mark}{seat:>3}  {seen.taxis[seat]:>5}  {seen.hand_sizes[seat]:>5}  {seen.ticket_counts[seat]:>7}"
-            f"  {_cards(seen.known_of(seat))}"
+        head = (
+            f"{mark}{seat:>3}  {_points(seen, seat):>6}  {seen.taxis[seat]:>5}  {seen.hand_sizes[seat]:>5}"
+            f"  {seen.ticket_counts[seat]:>7}  "
         )
+        lines += _hung(head, _cards(seen.known_of(seat)))
+    lines.append("(points so far: routes and attractions; * is asked, x has left)")
     return lines
+
+
+def _points(seen: Observation, seat: int) -> int:
+    return sum(map_points(chart_of(seen.box), seen.owner, seat))
 
 
 def _own_lines(seen: Observation, box: Mapping[str, Any]) -> list[str]:
     lines = [f"Your hand: {_cards(seen.hand)}"]
     names = {place["code"]: place["name"] for place in box["locations"]}
-    for title, numbers in (("Your ticket", seen.tickets), ("Offered", seen.offered)):
+    chart = chart_of(seen.box)
+    for title, numbers in (("Your ticket: ", seen.tickets), ("Offered: ", seen.offered)):
         for number in numbers:
             ticket = box["tickets"][number - 1]
-            ends = f"{names[ticket['from']]} ({ticket['from']}) - {names[ticket['to']]} ({ticket['to']})"
-            lines.append(f"{title}: {ticket_id(number)} {ends}, {ticket['points']} points")
+            done = seen.viewer is not None and joined(chart, seen.owner, seen.viewer, number)
+            lines += _hung(
+                title,
+                f"{ticket_id(number)} {names[ticket['from']]} ({ticket['from']}) - {names[ticket['to']]} "
+                f"({ticket['to']}), {ticket['points']} points" + (", done" if done else ""),
+            )
     return lines
 
 
 def _route_lines(seen: Observation, box: Mapping[str, Any]) -> list[str]:
     cells = []
-    for place, (route, owner) in enumerate(zip(box["routes"], seen.owner, strict=True)):
+    for place, (route, track) in enumerate(zip(box["routes"], chart_of(seen.box).tracks, strict=True)):
         ends = f"{route['from']}-{route['to']}"
         double = "=" if route["double"] else " "
-        holder = "." if owner < 0 else str(owner)
+        owner = seen.owner[place]
+        closed = seen.players == PLAYER_COUNTS[0] and track.twin >= 0 and seen.owner[track.twin] >= 0
+        holder = str(owner) if owner >= 0 else "x" if closed else "."
         cells.append(f"{route_id(place + 1)}{double}{ends:<7} {route['length']} {route['color']:<6} {holder}")
     height = -(-len(cells) // _COLUMNS)
-    lines = ["Routes: id (= half of a double), ends, length, colour, and the seat that claimed it:"]
+    lines = ["Routes: id (= half of a double), ends, length, colour, the seat that claimed it"]
     lines += ["   ".join(cells[row::height]) for row in range(height)]
+    lines += ["(. free" + (", x closed by the other half)" if seen.players == PLAYER_COUNTS[0] else ")")]
     lines += _wrapped([f"{place['code']} {place['name']}" for place in box["locations"]])
     attractions = [place["code"] for place in box["locations"] if place["attraction"]]
-    return [*lines, f"Attractions: {' '.join(attractions)}"]
+    return [*lines, *_hung("Attractions: ", " ".join(attractions))]
 
 
 def _wrapped(words: Sequence[str]) -> list[str]:

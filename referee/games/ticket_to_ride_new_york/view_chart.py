@@ -192,3 +192,22 @@ def _space(points: Sequence[Point], lengths: Sequence[float], at: float, length:
     turn = atan2(other[1] - one[1], other[0] - one[0])
     middle = (one[0] + (other[0] - one[0]) * part, one[1] + (other[1] - one[1]) * part)
     return Space(middle, length, turn - pi if turn > pi / 2 else turn + pi if turn <= -pi / 2 else turn)
+
+
+def map_points(chart: Chart, owner: Sequence[int], seat: int) -> tuple[int, int]:
+    """What a seat's routes score, and the attractions at their ends. `owner` is per route a seat or -1."""
+    own = [track for track, holder in zip(chart.tracks, owner, strict=True) if holder == seat]
+    ends = {end for track in own for end in track.ends}
+    return sum(track.points for track in own), sum(chart.places[end].attraction for end in ends)
+
+
+def joined(chart: Chart, owner: Sequence[int], seat: int, ticket: int) -> bool:
+    """Whether routes of the seat lead from one end of the ticket with this number to the other."""
+    own = [track.ends for track, holder in zip(chart.tracks, owner, strict=True) if holder == seat]
+    begin, end, _ = chart.tickets[ticket - 1]
+    reached, grown = {begin}, True
+    while grown:
+        new = {place for ends in own if reached & set(ends) for place in ends} - reached
+        reached |= new
+        grown = bool(new)
+    return end in reached

@@ -1,6 +1,6 @@
 """What lies beside the drawn map: cards, tickets and the seats with what the viewer knows of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from referee.games.drawing.look import Look
@@ -9,7 +9,7 @@ from referee.games.drawing.spots import Spots
 from referee.games.drawing.text import seat_name
 from referee.games.ticket_to_ride_new_york.actions import CARDS, ticket_id
 from referee.games.ticket_to_ride_new_york.observation import Observation
-from referee.games.ticket_to_ride_new_york.view_chart import Chart, chart_of
+from referee.games.ticket_to_ride_new_york.view_chart import chart_of, joined, map_points
 from referee.games.ticket_to_ride_new_york.view_map import LETTERS, SEAT_FILLS
 
 CARDS_HEIGHT = 78
@@ -140,10 +140,7 @@ def _points(seen: Observation, seat: int) -> tuple[str, str]:
         if score.seat == seat:
             made = f"routes {score.route_points}, tickets {score.ticket_points}, sights {score.attraction_points}"
             return f"{score.total} points", made
-    chart = chart_of(seen.box)
-    own = [track for track, owner in zip(chart.tracks, seen.owner, strict=True) if owner == seat]
-    routes = sum(track.points for track in own)
-    sights = sum(chart.places[end].attraction for end in {end for track in own for end in track.ends})
+    routes, sights = map_points(chart_of(seen.box), seen.owner, seat)
     return f"{routes + sights}+ points", f"routes {routes}, sights {sights}"
 
 
@@ -158,7 +155,7 @@ def _tickets_of(seen: Observation, own: Observation | None, seat: int) -> tuple[
 def _ticket(seen: Observation, seat: int, number: int, offered: bool, x: float, y: float, spots: Spots) -> str:
     chart = chart_of(seen.box)
     a, b, points = chart.tickets[number - 1]
-    done = _joined(chart, seen.owner, seat, a, b)
+    done = joined(chart, seen.owner, seat, number)
     state = "offered" if offered else "done" if done else "open"
     one, other = chart.places[a], chart.places[b]
     content = rect(x, y, _TICKET_WIDTH, 17, "paper edge" + (" dash" if offered else ""), radius=3)
@@ -168,14 +165,3 @@ def _ticket(seen: Observation, seat: int, number: int, offered: bool, x: float, 
         content += path(f"M{x - 2} {y + 6}l4 4l7 -9", "hole s-now", width=2)
     title = f"{ticket_id(number)} {one.name} - {other.name}, {points} points, {state}"
     return spots.spot(f"ticket:{ticket_id(number)}", title, content, rect(x - 1, y - 1, 60, 19, "halo", radius=4))
-
-
-def _joined(chart: Chart, owner: Iterable[int], seat: int, a: int, b: int) -> bool:
-    """Whether routes of the seat lead from location a to b."""
-    own = [track.ends for track, holder in zip(chart.tracks, owner, strict=True) if holder == seat]
-    reached, grown = {a}, True
-    while grown:
-        new = {end for ends in own if reached & set(ends) for end in ends} - reached
-        reached |= new
-        grown = bool(new)
-    return b in reached

@@ -11,12 +11,12 @@ from referee.games.king_of_new_york.sentences import ACTION_SENTENCES, EVENT_SEN
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
-def test_boards_stay_within_100_columns_and_plain_characters(matches: Any, players: int) -> None:
+def test_boards_stay_within_80_columns_and_plain_characters(matches: Any, players: int) -> None:
     def visit(state: Any) -> None:
         if state.turn % 5 == 0:
             board = GAME.view.text_board(state.observation(None))
             for line in board.splitlines():
-                assert len(line) <= 100, line
+                assert len(line) <= 80, line
                 assert line == line.rstrip()
                 assert line.isascii()
 
@@ -37,13 +37,13 @@ def test_a_board_shows_what_a_player_looks_for(scene: Any) -> None:
     ).roll("eaadhc")
     board = GAME.view.text_board(turn.state.observation(0))
     assert "seat 0 is asked: dice" in board
-    assert ">0    Captain Fish    7    3      5   Queens               Statue of Liberty" in board
+    assert ">0   Captain Fish    7  3      5   Queens               Statue of Liberty" in board
     assert "keeps Stomp" in board
     assert "Midtown Manhattan, 2-4" in board
     assert "out (event 1)" in board
     assert "market Drain (4), Hunter (5), Curse (4)" in board
     assert "dice: 1 energy, 2 attack, 1 destruction, 1 heart, 1 celebrity; rerolls left 2" in board
-    assert re.search(r"^Queens .* 1j$", board, re.MULTILINE)
+    assert re.search(r"^Queens .*\n +Units 1 jet$", board, re.MULTILINE)
 
 
 def test_the_board_of_a_finished_match_names_the_winner(scene: Any) -> None:

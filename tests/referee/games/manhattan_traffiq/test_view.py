@@ -18,12 +18,15 @@ BOARD = """\
      t     │     b     t
    0 .  t  .  b  .  t  .
 
-+ complete vertex   . incomplete   t0 taxi, T0 truck of seat 0   ══ red street   ── beige street
-r t g b between dots: colour of an open side (red, beige: half streets; green park, blue water)
++ complete vertex   . incomplete   t0 taxi, T0 truck of seat 0
+══ red street   ── beige street   gg park   bb water
+r t g b between dots: colour of an open side (r red, t beige: half streets;
+g park, b water)
 
 seat 0 (red): 1 point, supply 7 taxis, 3 trucks, hand rrrr tttt  <- turn
 seat 1 (yellow): 2 points, supply 8 taxis, 2 trucks, hand 1 tile
 stock 9 tiles, 0 turns played
+unseen tiles: bbbb tttt*9
 """
 DRAWING = """
 +--+==+--+
@@ -64,18 +67,18 @@ def test_a_wide_map_is_drawn_in_panels(pos: Any) -> None:
     lines = board.splitlines()
     assert lines[0].split()[0] == "0"
     assert lines[5].split()[-1] == "20"
-    assert max(map(len, lines)) <= 100
+    assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("scenario", ["times_square", "central_park"])
-def test_every_board_fits_100_columns_without_trailing_blanks(
+def test_every_board_fits_80_columns_without_trailing_blanks(
     players: int, scenario: str, wander: Any, options: Any
 ) -> None:
     def visit(state: Any) -> None:
         for viewer in (0, None):
             for line in GAME.view.text_board(state.observation(viewer)).split("\n"):
-                assert len(line) <= 100
+                assert len(line) <= 80
                 assert line == line.rstrip()
 
     wander(players, options(scenario=scenario), 4, visit)
@@ -86,7 +89,9 @@ def test_the_board_says_what_is_asked(pos: Any) -> None:
     state = pos.position(pos.grid(4, 4, (1, 1)), {(3, 1): "t1"}, hands=[["tttt"], []])
     pos.act(state, "attach(face=tttt,x=1,y=1)")
     board = GAME.view.text_board(state.observation(1))
-    assert board.endswith("done this turn A\na vehicle may be placed on (1, 1) (2, 1) (1, 2) (2, 2)")
+    assert board.endswith(
+        "done this turn A\nunseen tiles: tttt*9\na vehicle may be placed on (1, 1) (2, 1) (1, 2) (2, 2)"
+    )
     pos.act(state, "place(vehicle=truck,x=2,y=1)")
     board = GAME.view.text_board(state.observation(1))
     assert board.endswith("competing at (2, 1) is possible on the horizontal street")

@@ -47,15 +47,15 @@ Shibuya, 2 players: crossing, turn 32, seat 1 (blue) places tile 10
             0    1      2    3      4    5      6    7
             --   R1     --   --     R4   --     R6   --
 
-(##) black round, [##] black square, (  ) white round, [  ] white square, R B pedestrians on them;
-R3 waits at start 3, -- has left, {r3} red goal field 3, {R3} with a pedestrian in it;
-=== above a slot: two tiles, no third.
+(##) black round, [##] black square, (  ) white round, [  ] white square,
+R B pedestrians on them; R3 waits at start 3, -- left, {r3} red goal field 3,
+{R3} with a pedestrian in it; === above a slot: two tiles, no third.
 
 red   in goal 2, on the grid 3, waiting 3
 blue  in goal 1, on the grid 2, waiting 5
 4 in goal win, a lead of 3 too. Passes in a row: 0.
-12 tiles in stock, clockwise from the top left (k black, w white, o round, q square):
-  1:ko-ko-ko-ko*11, 9:ko-wo-wq-kq
+12 tiles in stock, clockwise from the top left (k black, w white, o round, q
+  square): 1:ko-ko-ko-ko*11, 9:ko-wo-wq-kq
 
         turn 0       turn 1
 tile 10 (##) [##]    [##] (##)
@@ -86,12 +86,12 @@ def test_a_board_shows_tiles_pedestrians_starts_goals_and_stock(state: Any) -> N
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_boards_are_ascii_of_at_most_100_columns_without_trailing_blanks(players: int, wander: Any) -> None:
+def test_boards_are_ascii_of_at_most_80_columns_without_trailing_blanks(players: int, wander: Any) -> None:
     def visit(state: Any) -> None:
         board = VIEW.text_board(state.observation(None))
         assert board.isascii()
         for line in board.split("\n"):
-            assert len(line) <= 100
+            assert len(line) <= 80
             assert line == line.rstrip()
 
     wander(players, {"move_cap": 50, "goal_capacity": 2}, 1, visit)

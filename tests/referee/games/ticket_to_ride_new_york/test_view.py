@@ -27,7 +27,7 @@ def test_the_board_shows_table_seats_own_things_and_routes(sit: ModuleType) -> N
     assert "Deck:     4 cards" in lines
     assert "Discards: 1 pink" in lines
     assert "Tickets:  15 unseen, then returned ones: T10" in lines
-    assert "*  0     15      3        1  2 blue, 1 taxi" in lines
+    assert "*  0       8     15      3        1  2 blue, 1 taxi" in lines
     assert "Your hand: 2 blue, 1 taxi" in lines
     assert "Your ticket: T01 Lincoln Center (LC) - Empire State Building (ES), 3 points" in lines
     assert "T02" not in board
@@ -35,6 +35,20 @@ def test_the_board_shows_table_seats_own_things_and_routes(sit: ModuleType) -> N
     assert "R23 CH-SO   4 pink   0" in board
     assert "R41=WS-BK   3 black  ." in board
     assert "Attractions: CP TS UN ES CH GV CT WS BK" in lines
+
+
+def test_the_other_half_of_a_double_is_closed_with_two_and_open_with_three(sit: ModuleType) -> None:
+    for players, holder in ((2, "x"), (3, ".")):
+        board = VIEW.text_board(sit.situation(players, owner={"R03": 1}).observation(None))
+        assert f"R04=LC-TS   2 blue   {holder}" in board
+
+
+def test_a_completed_ticket_is_marked(sit: ModuleType) -> None:
+    state = sit.situation(owner={"R03": 0, "R12": 0}, tickets={0: "T01 T06"})
+    lines = VIEW.text_board(state.observation(0)).splitlines()
+    assert "Your ticket: T01 Lincoln Center (LC) - Empire State Building (ES), 3 points," in lines
+    assert "             done" in lines
+    assert "Your ticket: T06 Central Park (CP) - Chinatown (CT), 8 points" in lines
 
 
 def test_a_spectator_sees_no_hand(sit: ModuleType) -> None:
@@ -48,7 +62,7 @@ def test_boards_fit_a_terminal_at_every_node(sit: ModuleType, taped: ModuleType)
         for match in taped.play(4, sit.options(), seed, temper, leaving=0.005):
             for viewer in (None, 0, 3):
                 for line in VIEW.text_board(match.state.observation(viewer)).splitlines():
-                    assert len(line) <= 100
+                    assert len(line) <= 80
                     assert line.isascii()
                     assert line == line.rstrip()
 
@@ -57,7 +71,7 @@ def test_at_the_end_the_board_shows_the_scores(sit: ModuleType) -> None:
     state = sit.situation(2, row="", deck="", unknown="", owner={"R03": 0, "R12": 0}, tickets={0: "T01 T06"})
     sit.act(state, "pass()", "pass()")
     board = VIEW.text_board(state.observation(None))
-    assert "Seat 0 scored 0: routes 3, tickets -5 (completed T01; failed T06), attractions 2." in board
+    assert "Seat 0 scored 0: routes 3, tickets -5 (completed T01; failed T06), attractions" in board
 
 
 def test_a_replaced_box_is_shown_as_it_is(sit: ModuleType) -> None:
