@@ -21,7 +21,7 @@ if __name__ == "__main__":
 
 import numpy
 
-from leaderboard.index import fingerprint, listing
+from leaderboard.index import fingerprint
 from leaderboard.live import LiveTable, rate_live
 from leaderboard.luce import strengths
 from leaderboard.official import rate, rate_results
@@ -117,7 +117,7 @@ def store_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, float
             ),
             (
                 "of which: list and fingerprint the records",
-                best(lambda: fingerprint(listing(folder / "matches")), repeat),
+                best(lambda: fingerprint(folder / "matches"), repeat),
             ),
             ("read all matches", best(lambda: read_rows(database), 1)),
             ("find one match", best(lambda: find_row(database, wanted), repeat)),

@@ -1,7 +1,6 @@
 """All matches of a run folder: from the database where it is up to date, from the records where it is not."""
 
 import os
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import itemgetter
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from leaderboard.records import FileStamp, MatchRow, ReadMatch, match_id_of, read_match
 from leaderboard.store import StoreError, read_rows
+from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,19 @@ def listing(matches: Path) -> dict[str, FileStamp]:
     return found
 
 
-def fingerprint(records: Mapping[str, FileStamp], *more: object) -> str:
-    """Of a listing and whatever else a table is computed from: another one, if any file was added, taken or changed."""
+def fingerprint(matches: Path, *more: object) -> str:
+    """Of the records in the folder and whatever else a table is computed from: another one, if any file was added,
+    taken or changed."""
+    lines: list[str] = []
+    try:
+        with os.scandir(matches) as entries:
+            for entry in entries:
+                if entry.name.endswith((CLOSED_SUFFIX, LIVE_SUFFIX)):
+                    stat = entry.stat(follow_symlinks=False)
+                    lines.append(f"{entry.name} {stat.st_size} {stat.st_mtime_ns}")
+    except OSError as error:  # no folder yet, or a file that is gone since
+        lines.append(str(error))
+    lines.sort()
     digest = blake2b(repr(more).encode(), digest_size=16, person=b"crosstown-list")
-    digest.update("\n".join(_lines(records.values())).encode("utf-8", "surrogateescape"))
+    digest.update("\n".join(lines).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
-
-
-def _lines(stamps: Iterable[FileStamp]) -> Iterable[str]:
-    return (f"{stamp.name} {stamp.size_bytes} {stamp.mtime_ns}" for stamp in stamps)

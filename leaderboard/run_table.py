@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.controls import Counted, apply_controls
-from leaderboard.index import fingerprint, listing, load_index
+from leaderboard.index import fingerprint, load_index
 from leaderboard.records import MatchRow
 from leaderboard.standings import Entrant, Standing, standings
 from leaderboard.store import Store, StoreError, read_snapshot
@@ -44,7 +44,7 @@ def run_table(
 ) -> RunTable:
     """The table of the records in `matches`. Reads only. `faultless` leaves out every match with a fault."""
     misses = [tuple(entries) for entries in missed]
-    mark = fingerprint(listing(matches), COMPUTED_BY, entrants, controls, misses, pooled, faultless)
+    mark = fingerprint(matches, COMPUTED_BY, entrants, controls, misses, pooled, faultless)
     try:
         text = read_snapshot(database, _NAME, mark) if database.exists() else None
     except StoreError:
