@@ -135,3 +135,21 @@ def _call(name: str, *arguments: object) -> int:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
     return result
+
+
+def can_map_ids(path: str) -> bool:
+    """Whether the file system of `path` takes id-mapped mounts. For root only; nothing is mounted anywhere."""
+    maps: dict[tuple[int, int], int] = {}
+    clone = -1
+    try:
+        clone = _syscall(_OPEN_TREE, _AT_FDCWD, os.fsencode(path), _OPEN_TREE_CLONE | _O_CLOEXEC)
+        maps[0, 0] = _id_map((0, 0), (1, 1))
+        _set_attributes(clone, _ATTR_RDONLY | _ATTR_IDMAP, maps[0, 0])
+    except OSError:
+        return False
+    else:
+        return True
+    finally:
+        for file in (clone, *maps.values()):
+            if file >= 0:
+                os.close(file)

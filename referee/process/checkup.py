@@ -1,0 +1,171 @@
+"""What this machine offers for keeping bots apart and counting what they use: one row for each thing."""
+
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from referee.process.cgroup import Cgroups, find
+from referee.process.probe import INSTALL, Probe, probe
+from referee.process.sandbox import PROGRAM, USERS
+from referee.process.seccomp import bot_filter
+from referee.process.stage import can_map_ids
+
+Level: TypeAlias = Literal["ok", "weaker", "missing"]
+
+_GIB = 1 << 30
+_PYTHON = (3, 11)
+_DELEGATE = (
+    "let systemd give us a group of our own: systemd-run --user --scope -p Delegate=yes crosstown run FILE"
+    " (as root, without --user)"
+)
+_GROUPS = {
+    "memory": "a bot's memory is limited for each of its processes only, and running out of it looks like a crash",
+    "pids": "the number of a bot's processes is limited in the sandbox only",
+    "cpu": "the limit `cores` does not hold",
+    "cpuacct": "the processor time of a bot's dead children is not counted",
+    "freezer": "bots are frozen by signals, which their own processes can see",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One finding: what, how well, what was found and why that matters, and how to mend it (empty when ok)."""
+
+    name: str
+    level: Level
+    found: str
+    fix: str = ""
+
+
+def check_machine() -> list[Row]:
+    """All rows. Takes some 50 ms; changes nothing that stays."""
+    groups, sandbox = find(), probe()
+    return [_python(), *_sandbox(sandbox), *_groups(groups), *_kernel(), *_room()]
+
+
+def _python() -> Row:
+    version = platform.python_version()
+    if sys.version_info >= _PYTHON:
+        return Row("python", "ok", f"{version}, {sys.executable}")
+    return Row("python", "missing", f"{version} is too old", "use Python 3.11 or later")
+
+
+def _sandbox(found: Probe) -> Iterator[Row]:
+    yield _bubblewrap()
+    yield from _user_namespaces()
+    if found.works:
+        yield Row("strict sandbox", "ok", "a trial bot started in it")
+    else:
+        yield Row("strict sandbox", "missing", f"{found.why}: bots would play without a sandbox", found.fix)
+    if os.getuid() == 0:
+        yield Row("users for bots", "ok", f"root: one of {USERS[1]} from {USERS[0]} on for each bot that runs")
+        mapped = can_map_ids(str(Path.cwd()))
+        yield (
+            Row("id-mapped mounts", "ok", "bots read files that only their owner may read")
+            if mapped
+            else Row(
+                "id-mapped mounts",
+                "weaker",
+                f"not on the file system of {Path.cwd()}: a bot reads only files that everyone may",
+                "chmod -R o+rX the bots' folders and their interpreters, or use a newer kernel (5.12, for tmpfs 6.3)",
+            )
+        )
+    else:
+        what = "bots run as you, apart only by the sandbox"
+        yield Row("users for bots", "weaker", what, "run as root for a user of its own for each bot")
+    if bot_filter():
+        yield Row("system call filter", "ok", platform.machine())
+    else:
+        what = f"none for {platform.machine()}: the sandbox stands without it"
+        yield Row("system call filter", "weaker", what, "use x86_64 or aarch64")
+
+
+def _bubblewrap() -> Row:
+    program = shutil.which(PROGRAM)
+    if program is None:
+        return Row("bubblewrap", "missing", "not installed", INSTALL)
+    with suppress(OSError, subprocess.SubprocessError):
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False)
+        return Row("bubblewrap", "ok", f"{said.stdout.strip()}, {program}")
+    return Row("bubblewrap", "missing", f"{program} does not run", INSTALL)
+
+
+def _user_namespaces() -> Iterator[Row]:
+    settings = (
+        ("user/max_user_namespaces", "0", "user.max_user_namespaces=10000"),
+        ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "kernel.apparmor_restrict_unprivileged_userns=0"),
+    )
+    wrong = [(name, fix) for name, bad, fix in settings if _text(f"/proc/sys/{name}") == bad]
+    if not wrong:
+        limit = _text("/proc/sys/user/max_user_namespaces")
+        yield Row("user namespaces", "ok", f"at most {limit}" if limit else "no setting against them")
+    for name, fix in wrong:
+        yield Row("user namespaces", "weaker", f"the kernel's setting {name} restricts them", f"sysctl -w {fix}")
+
+
+def _groups(groups: Cgroups) -> Iterator[Row]:
+    for controller, otherwise in _GROUPS.items():
+        place = groups.hierarchies.get(controller)
+        if place is not None:
+            yield Row(f"control group: {controller}", "ok", f"version {place.version}, {place.folder}")
+        else:
+            yield Row(f"control group: {controller}", "weaker", f"none for us: {otherwise}", _DELEGATE)
+
+
+def _kernel() -> Iterator[Row]:
+    if _text("/proc/self/schedstat"):
+        yield Row("run-queue delay", "ok", "/proc/self/schedstat")
+    else:
+        what = "not counted: a busy machine's share in a time-out is guessed from timers alone"
+        yield Row("run-queue delay", "weaker", what, "use a kernel with CONFIG_SCHED_INFO")
+    if Path(f"/proc/self/task/{os.getpid()}/children").exists():
+        yield Row("lists of children", "ok", "/proc/PID/task/TID/children")
+    else:
+        what = "none: looking for a bot's processes takes a look at all of the machine's"
+        yield Row("lists of children", "weaker", what, "use a kernel with CONFIG_PROC_CHILDREN")
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    yield Row("resource limits", "ok", f"core files off for bots, hard limit {hard if hard >= 0 else 'none'}")
+
+
+def _room() -> Iterator[Row]:
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    yield (
+        Row("temporary folder", "ok", f"{folder}, {free / _GIB:.1f} GiB free")
+        if free >= _GIB / 4
+        else Row("temporary folder", "weaker", f"{folder}, {free >> 20} MiB free", "free some space, or set TMPDIR")
+    )
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    yield (
+        Row("open files", "ok", f"at most {files} for the referee")
+        if files < 0 or files >= 1024
+        else Row("open files", "weaker", f"at most {files} for the referee, some 10 for each bot", "ulimit -n 4096")
+    )
+    cores = len(os.sched_getaffinity(0))
+    yield (
+        Row("cores", "ok", str(cores))
+        if cores > 1
+        else Row("cores", "weaker", "1: referee and bots wait for each other", "use two or more")
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    yield (
+        Row("memory", "ok", f"{memory / _GIB:.1f} GiB free")
+        if memory >= _GIB
+        else Row("memory", "weaker", f"{memory >> 20} MiB free", "run fewer workers, or bots with less memory_mib")
+    )
+
+
+def _text(path: str) -> str:
+    with suppress(OSError):
+        return Path(path).read_text(encoding="ascii").strip()
+    return ""
