@@ -116,7 +116,7 @@ def test_manhattan_traffiq_tiles_fit_where_the_rules_let_them(nodes: Nodes) -> N
             (action.x, action.y, action.face) for action in state.legal_actions(seat) if action.KIND == "attach"
         }
         for x, y, face in attached:
-            assert fits(face, city.demands((x, y)))
+            assert fits(face, city.demands((x, y), (x, y), face))
             after = city.with_tile((x, y), face)
             fresh = state.clone()
             fresh.apply({seat: Attach(face, x, y)})

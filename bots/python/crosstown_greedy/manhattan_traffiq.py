@@ -72,13 +72,11 @@ def worth_of_tile(city: City, tiles: Mapping[Place, int], seen: Observation, cel
         lacking = 3 - tiles.get(vertex, 0)
         if lacking > 1:
             continue
-        after = after or city.with_tile(cell, face)
-        if not lacking:
-            worth += worth_of_vertex(after, seen, vertex)
-        elif not seen.used and can_complete(after, seen, vertex, face):
-            worth += SECOND_TILE_SHARE * worth_of_vertex(after, seen, vertex)
-        else:
+        if lacking and (seen.used or not can_complete(city, seen, vertex, cell, face)):
             openings += 1
+            continue
+        after = after or city.with_tile(cell, face)
+        worth += (SECOND_TILE_SHARE if lacking else 1.0) * worth_of_vertex(after, seen, vertex)
     return worth - OPENING_COST * openings
 
 
@@ -96,12 +94,16 @@ def worth_of_vertex(city: City, seen: Observation, vertex: Place) -> float:
     return max(0.0, strength + city.worth_of_standing(vertex, strength))
 
 
-def can_complete(city: City, seen: Observation, vertex: Place, laid: str) -> bool:
-    """Whether a tile of the hand, other than the one just laid, fits where a vertex lacks its last tile."""
-    demands = city.demands(next(cell for cell in cells_around(vertex) if cell not in city.faces))
+def can_complete(city: City, seen: Observation, vertex: Place, cell: Place, face: str) -> bool:
+    """Whether a tile of the hand, other than the one laid on `cell`, fits where a vertex then lacks its last tile."""
+    hand = seen.hands[city.seat]
+    if len(hand) < 2:
+        return False
+    last = next(other for other in cells_around(vertex) if other != cell and other not in city.faces)
+    demands = city.demands(last, cell, face)
     laid_once = False
-    for name in seen.hands[city.seat]:
-        if not laid_once and name in laid + laid:
+    for name in hand:
+        if not laid_once and name in face + face:
             laid_once = True
         elif fits(name, demands):
             return True

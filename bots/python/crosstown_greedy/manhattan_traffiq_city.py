@@ -54,21 +54,17 @@ class City:
                 counts[vertex] = counts.get(vertex, 0) + 1
         return counts
 
-    def demands(self, cell: Place) -> str:
-        """The colours that neighbours ask of a tile there, from north, clockwise; ANY_COLOUR where there is none."""
+    def demands(self, cell: Place, laid: Place, face: str) -> str:
+        """The colours that neighbours ask of a tile there once `face` is laid, or lies, on the cell `laid`.
+
+        From north, clockwise; ANY_COLOUR where there is no neighbour.
+        """
         (x, y), faces = cell, self.faces
-        north, east, south, west = (
-            faces.get((x, y + 1)),
-            faces.get((x + 1, y)),
-            faces.get((x, y - 1)),
-            faces.get((x - 1, y)),
-        )
-        return (
-            (north[SOUTH_SIDE] if north else ANY_COLOUR)
-            + (east[WEST_SIDE] if east else ANY_COLOUR)
-            + (south[NORTH_SIDE] if south else ANY_COLOUR)
-            + (west[EAST_SIDE] if west else ANY_COLOUR)
-        )
+        asked = ""
+        for side, beside in enumerate(((x, y + 1), (x + 1, y), (x, y - 1), (x - 1, y))):
+            other = face if beside == laid else faces.get(beside)
+            asked += other[side - 2] if other else ANY_COLOUR
+        return asked
 
     def streets(self, vertex: Place) -> list[list[Place]]:
         """The straight streets through a vertex: per street all its vertices."""
