@@ -201,6 +201,10 @@ class Runner:
             clear_leftovers(self._folder, spec.match_id)
         record = live_or_closed(self._folder, spec.match_id)
         judged = Judged("lost") if record is None else judge(record, spec)
+        if record is not None and judged.why == COUNTS and self._stop.is_set() and _has_fault(result):
+            # Whoever stops a run may be stopping its bots as well: on resume the match starts afresh.
+            set_aside(self._folder, record, "stopped")
+            return
         if record is not None and judged.why == COUNTS:
             record = close_if_live(record)
             self._pace.note(spec, judged.wall_us)
@@ -313,3 +317,7 @@ async def _cancel(tasks: list[asyncio.Task[bool] | asyncio.Task[MatchResult]]) -
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _has_fault(result: MatchResult | None) -> bool:
+    return result is not None and any(fault is not None for fault in result.faults)

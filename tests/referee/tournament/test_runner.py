@@ -76,6 +76,23 @@ def test_a_signal_lets_matches_in_progress_finish_and_starts_no_more(make_tourna
     assert rest.summary.found == run.summary.played
 
 
+def test_a_fault_after_the_run_was_told_to_stop_is_never_scored(make_tournament, play, run_folder):
+    """What ends a run, such as the end of the machine's day, may end its bots a moment earlier."""
+    tournament = make_tournament(2, blocks=3)
+    sent = []
+
+    def crashes_at(spec):
+        if spec.place == 1 and not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGTERM))
+        return bool(sent)
+
+    run = play(tournament, crashes=tournament.entries[0].id, crashes_at=crashes_at)
+    assert (run.summary.played, run.summary.void, run.summary.stopped) == (1, 0, True)
+    assert [path.name.partition(".")[2] for path in run_folder.void.iterdir()] == ["1-stopped.jsonl.gz"]
+    rest = play(tournament)
+    assert rest.summary.complete
+
+
 def test_what_does_not_finish_in_time_is_abandoned_and_starts_afresh_res9(
     make_tournament, play, run_folder, monkeypatch
 ):
