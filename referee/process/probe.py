@@ -1,5 +1,6 @@
 """Whether the strict sandbox works on this machine, found out by starting one as a bot would be started."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -104,7 +105,12 @@ def _run(program: str, folder: Path, interpreter: str) -> tuple[str, str]:
 
 def _explain(told: str, said: str) -> Probe:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    line = lines[-1] if lines else f"the guardian said: {' '.join(told.split()) or 'nothing'}"
+    words = told.split()
+    line = f"the guardian said: {' '.join(words) or 'nothing'}"
+    if lines:
+        line = lines[-1]
+    elif len(words) == 3 and words[0] == "failed":
+        line = f"its step '{words[2]}' failed: {os.strerror(int(words[1]))}"
     if "nknown option" in said:
         return Probe(False, f"{PROGRAM} is too old ({line})", INSTALL)
     if any(word.lower() in said.lower() for word in _NO_USER_NAMESPACES):

@@ -1,0 +1,103 @@
+"""The check of a machine tells every lack apart, why it matters and what to do."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.process import checkup, probe, sandbox
+from referee.process.cgroup import Cgroups
+from referee.process.checkup import Row, check_machine
+from referee.process.probe import Probe, SandboxError, choose_profile, try_sandbox
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can reach, unlike pytest's own."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def rows() -> dict[str, Row]:
+    return {row.name: row for row in check_machine()}
+
+
+def test_every_row_that_is_not_ok_says_how_to_mend_it() -> None:
+    for row in check_machine():
+        assert (row.fix == "") == (row.level == "ok"), row
+        assert row.found
+
+
+def test_a_machine_without_bubblewrap(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(checkup, "probe", lambda: try_sandbox())
+    found = rows()
+    assert found["bubblewrap"].level == found["strict sandbox"].level == "missing"
+    assert "apt install bubblewrap" in found["strict sandbox"].fix
+
+
+def test_a_machine_without_control_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "find", lambda: Cgroups())
+    found = rows()
+    assert [found[f"control group: {name}"].level for name in ("memory", "pids", "cpu")] == ["weaker"] * 3
+    assert "Delegate=yes" in found["control group: memory"].fix
+
+
+def test_an_ordinary_user_is_told_that_bots_run_as_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup.os, "getuid", lambda: 1000)
+    monkeypatch.setattr(checkup, "probe", lambda: Probe(True))
+    assert rows()["users for bots"].level == "weaker"
+
+
+@pytest.mark.parametrize(
+    ("said", "why", "fix"),
+    [
+        ("bwrap: Unknown option --disable-userns", "too old", "bubblewrap 0.8"),
+        ("bwrap: No permissions to create new namespace, likely because", "no user namespace", "user.max_user_namesp"),
+        ("bwrap: setting up uid map: Permission denied", "no user namespace", "apparmor_restrict"),
+        ("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "mount proc", "systempaths=unconfined"),
+        ("bwrap: something else\n", "something else", "docs/sandbox.md"),
+    ],
+)
+def test_what_bubblewrap_says_is_explained(
+    said: str, why: str, fix: str, open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a program in its place that fails as it does."""
+    fake = open_folder / "bwrap"
+    fake.write_text(f'#!/bin/sh\necho "{said.strip()}" >&2\nexit 1\n')
+    fake.chmod(0o755)
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name: str(fake) if name == "bwrap" else "/bin/true")
+    found = try_sandbox()
+    assert not found.works
+    assert why in found.why
+    assert fix in found.fix
+
+
+def test_a_program_that_the_bots_user_cannot_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("not a program")
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name: str(fake) if name == "bwrap" else "/bin/true")
+    assert try_sandbox().why == "its step 'exec' failed: Permission denied"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "works", "profile"),
+    [(None, True, "strict"), (None, False, "plain"), ("plain", True, "plain"), ("strict", True, "strict")],
+)
+def test_strict_is_the_default_where_it_works(wanted: Any, works: bool, profile: str) -> None:
+    assert choose_profile(wanted, Probe(works, "why", "fix")) == profile
+
+
+def test_strict_that_was_asked_for_and_does_not_work_is_refused_with_the_reason() -> None:
+    with pytest.raises(SandboxError, match="does not work here: no bubblewrap") as caught:
+        choose_profile("strict", Probe(False, "no bubblewrap", "install it"))
+    assert caught.value.fix == "install it"
+
+
+def test_the_probe_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = probe.probe()
+    monkeypatch.setattr(probe, "try_sandbox", lambda: Probe(False, "not again", ""))
+    assert probe.probe() is first
