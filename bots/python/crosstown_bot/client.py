@@ -7,6 +7,7 @@ import json
 import operator
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crosstown_bot.bot import RESIGN, Bot
@@ -35,15 +36,37 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
         address, token = os.environ["CROSSTOWN_ADDRESS"], os.environ["CROSSTOWN_TOKEN"]
     except KeyError as missing:
         sys.exit(f"{missing.args[0]} is not set: a bot is started by the referee, for instance by `crosstown run FILE`")
+    try:
+        credentials = _credentials(address, os.environ.get("CROSSTOWN_TLS_CA", ""))
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
     bot = bot_class(json.loads(os.environ.get("CROSSTOWN_OPTIONS") or "{}"))
-    problem = asyncio.run(_connect(bot, address, token))
+    problem = asyncio.run(_connect(bot, address, token, credentials))
     if problem:
         sys.exit(problem)
 
 
-async def _connect(bot: Bot, address: str, token: str) -> str:
+def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | None:
+    """For TLS with a referee elsewhere; `authorities` is the path of a PEM file. None for a plain connection.
+
+    OSError if the file cannot be read; ValueError where a plain connection would leave this machine.
+    """
+    if address.startswith(("unix:", "unix-abstract:")):
+        return None
+    if authorities:
+        return grpc.ssl_channel_credentials(Path(authorities).read_bytes())
+    host = address.rpartition(":")[0].rpartition("/")[2].strip("[]")
+    if host == "localhost" or host == "::1" or host.startswith("127."):
+        return None
+    raise ValueError(
+        f"the referee at {address} is not on this machine, and CROSSTOWN_TLS_CA is not set: give it the path of a PEM"
+        " file with the certificate of the referee or of who signed it"
+    )
+
+
+async def _connect(bot: Bot, address: str, token: str, credentials: grpc.ChannelCredentials | None = None) -> str:
     """Why the session ended; empty after Bye."""
-    async with grpc.aio.insecure_channel(address, options=_OPTIONS) as channel:
+    async with _channel(address, credentials) as channel:
         call: Any = channel.stream_stream(_METHOD)(wait_for_ready=True)
         try:
             try:
@@ -58,6 +81,12 @@ async def _connect(bot: Bot, address: str, token: str) -> str:
             return f"the referee ended the stream: {await call.details() or (await call.code()).name}"
         except grpc.aio.AioRpcError as error:
             return f"the stream to the referee broke: {error.details() or error.code().name}"
+
+
+def _channel(address: str, credentials: grpc.ChannelCredentials | None) -> grpc.aio.Channel:
+    if credentials is None:
+        return grpc.aio.insecure_channel(address, options=_OPTIONS)
+    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS)
 
 
 async def _serve(bot: Bot, call: Any) -> bool:
