@@ -11,7 +11,7 @@ from referee.process.stage import make_stage
 PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 
-INFO_FD, STATUS_FD, SECCOMP_FD, PASSWD_FD = 100, 101, 102, 103
+INFO_FD, STATUS_FD, SECCOMP_FD, PASSWD_FD = 40, 41, 42, 43
 """Where a sandbox finds its pipes: it tells through the first two, and reads its filter and /etc/passwd."""
 
 Settings = dict[str, list[str]]

@@ -22,6 +22,10 @@ _SANDBOX_PROCESSES = 2
 """Of bubblewrap's own, beside the bot."""
 
 
+_LEAST_FILES = 64
+"""What sandbox and interpreter need to begin."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ground:
     """What a bot is started on: its sandbox, and the control groups that this process may make."""
@@ -113,7 +117,7 @@ def _rlimits(limits: ProcessLimits, sandbox: Sandbox, counted: frozenset[str]) -
     for name, value in limits.rlimits:
         yield getattr(resource, f"RLIMIT_{name.upper()}"), value
     if limits.open_files is not None:
-        yield resource.RLIMIT_NOFILE, limits.open_files
+        yield resource.RLIMIT_NOFILE, max(limits.open_files, _LEAST_FILES)
     if limits.file_bytes is not None:
         yield resource.RLIMIT_FSIZE, limits.file_bytes
     if limits.memory_bytes is not None and "memory" not in counted:

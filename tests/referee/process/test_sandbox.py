@@ -1,0 +1,285 @@
+"""A bot in the strict sandbox: it plays as any other, within its limits, and its end is known as exactly."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.process.bot import BotProcess, StartError
+from referee.process.cgroup import Cgroups, find
+from referee.process.entry import Entry, load_entry
+from referee.process.launch import Ground
+from referee.process.limits import ProcessLimits
+from referee.process.sandbox import Sandbox
+
+STRICT = Sandbox("strict")
+MIB = 1 << 20
+WAIT = "import time; time.sleep(60)\n"
+
+
+@pytest.fixture
+async def confined(mark: Any, write_bot: Any) -> Any:
+    """confined(source or entry, sandbox, limits, cgroups) -> a running bot; ended with the test."""
+    started: list[BotProcess] = []
+
+    async def begin(
+        bot: str | Entry,
+        sandbox: Sandbox = STRICT,
+        limits: ProcessLimits | None = None,
+        cgroups: Cgroups | None = None,
+    ) -> BotProcess:
+        entry = bot if isinstance(bot, Entry) else load_entry(write_bot({"bot.py": bot}))
+        process = await BotProcess.start(
+            entry,
+            address="unix:/nowhere",
+            token="secret",
+            limits=limits or ProcessLimits(start_timeout_s=60),
+            env=mark.env,
+            ground=Ground(sandbox, find() if cgroups is None else cgroups),
+        )
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        await process.stop(0)
+    assert mark.alive() == []
+
+
+@pytest.mark.parametrize("code", [0, 3, 127])
+async def test_an_exit_code_is_reported(confined: Any, code: int) -> None:
+    end = await (await confined(f"raise SystemExit({code})")).wait()
+    assert (end.code, end.signal, end.out_of_memory) == (code, None, False)
+    assert end.cpu_us > 0
+    assert end.peak_memory_bytes > MIB
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM])
+async def test_a_signal_is_reported(confined: Any, number: int) -> None:
+    end = await (await confined(f"import os; os.kill(os.getpid(), {int(number)})")).wait()
+    assert (end.code, end.signal) == (None, number)
+
+
+async def test_sigterm_and_grace_let_a_bot_save(confined: Any, mock_bot: Any, until: Any) -> None:
+    bot = await confined(mock_bot("slow"))
+    await until(lambda: bot.output().stdout_text())
+    assert (await bot.stop(10)).code == 0
+    assert bot.output().stdout_text() == "ready\nsaved\n"
+
+
+@pytest.mark.parametrize("name", ["double_forking", "forking", "hopping", "frozen"])
+async def test_nothing_of_it_outlives_it(confined: Any, mock_bot: Any, mark: Any, until: Any, name: str) -> None:
+    bot = await confined(mock_bot(name))
+    await until(lambda: name == "frozen" or bot.output().stdout_text())
+    await bot.stop(0)
+    assert mark.alive() == []
+    assert not bot.exited.guardian_lost
+
+
+async def test_a_killed_guardian_takes_the_namespace_with_it(confined: Any, mock_bot: Any, mark: Any) -> None:
+    bot = await confined(mock_bot("double_forking"))
+    os.kill(bot.guardian_pid, signal.SIGKILL)
+    assert (await bot.wait()).guardian_lost
+    await bot.wait_gone()
+    assert mark.alive() == []
+
+
+async def test_no_group_and_no_folder_stays(confined: Any) -> None:
+    bot = await confined("print(1)")
+    folders = bot._group.folders if bot._group else ()
+    await bot.wait_gone()
+    assert not any(folder.exists() for folder in folders)
+
+
+async def test_a_program_that_is_gone_is_a_start_error_in_the_words_of_the_sandbox(write_bot: Any) -> None:
+    folder = write_bot({"bot": "#!/no/such/interpreter\n"})
+    (folder / "bot").chmod(0o755)
+    (folder / "bot.toml").write_text('name = "Gone"\nversion = "1"\ngames = ["*"]\nrun = ["./bot"]\n')
+    with pytest.raises(StartError, match=r"bot 'Gone': in its sandbox, it could not be started: bwrap: execvp .*"):
+        await BotProcess.start(
+            load_entry(folder),
+            address="a",
+            token="t",
+            limits=ProcessLimits(start_timeout_s=60),
+            ground=Ground(STRICT),
+        )
+
+
+async def test_the_disk_it_gets_is_small_and_there_is_no_other(confined: Any) -> None:
+    source = (
+        "import os\n"
+        "for place in ('/tmp', '/dev/shm', '/', '/dev', '/usr', '.'):\n"
+        "    try:\n"
+        "        with open(place + '/big', 'wb') as file:\n"
+        "            for _ in range(40): file.write(bytes(100_000)); file.flush()\n"
+        "        print(place, 'all')\n"
+        "    except OSError as error:\n"
+        "        print(place, os.path.getsize(place + '/big') if os.path.exists(place + '/big') else 0)\n"
+    )
+    bot = await confined(source, limits=ProcessLimits(disk_bytes=MIB, start_timeout_s=60))
+    await bot.wait()
+    sizes = dict(line.split() for line in bot.output().stdout_text().splitlines())
+    assert set(sizes) == {"/tmp", "/dev/shm", "/", "/dev", "/usr", "."}
+    assert all(0 < int(sizes[place]) <= MIB for place in ("/tmp", "/dev/shm"))
+    assert [sizes[place] for place in ("/", "/dev", "/usr", ".")] == ["0"] * 4
+
+
+FORKS = (
+    "import os, time\n"
+    "made = 0\n"
+    "try:\n"
+    "    for _ in range(200):\n"
+    "        if os.fork() == 0: time.sleep(60)\n"
+    "        made += 1\n"
+    "except OSError:\n"
+    "    pass\n"
+    "print(made, flush=True)\n" + WAIT
+)
+
+
+@pytest.mark.parametrize("groups", [True, False])
+async def test_a_fork_bomb_meets_its_limit_and_the_next_bot_does_not_feel_it(
+    confined: Any, until: Any, groups: bool
+) -> None:
+    limits = ProcessLimits(processes=30, start_timeout_s=60)
+    cgroups = None if groups else Cgroups()
+    bots = [await confined(FORKS, limits=limits, cgroups=cgroups) for _ in range(2)]
+    await until(lambda: all(bot.output().stdout_text() for bot in bots))
+    assert all(20 <= int(bot.output().stdout_text()) < 30 for bot in bots)
+
+
+HUNGRY = "held = []\nwhile True: held.append(bytearray(b'x' * (8 << 20)))\n"
+
+
+@pytest.mark.parametrize("sandbox", [STRICT, Sandbox()])
+async def test_running_out_of_memory_is_known_as_that(confined: Any, sandbox: Sandbox) -> None:
+    if "memory" not in find().controllers:
+        return  # the next test then says what happens
+    bot = await confined(HUNGRY, sandbox, ProcessLimits(memory_bytes=100 * MIB, start_timeout_s=60))
+    end = await bot.wait()
+    assert end.out_of_memory
+    assert end.signal == signal.SIGKILL
+    assert str(end) == "killed at its memory limit"
+    assert 90 * MIB < end.peak_memory_bytes <= 101 * MIB
+
+
+async def test_without_control_groups_memory_is_limited_for_each_process(confined: Any) -> None:
+    limits = ProcessLimits(memory_bytes=200 * MIB, start_timeout_s=60)
+    bot = await confined(HUNGRY, STRICT, limits, Cgroups())
+    end = await bot.wait()
+    assert (end.code, end.out_of_memory) == (1, False)
+    assert "MemoryError" in bot.output().stderr_text()
+
+
+async def test_a_share_of_a_core_is_a_share(confined: Any, until: Any) -> None:
+    if "cpu" not in find().controllers:
+        return
+    limits = ProcessLimits(cores=0.2, start_timeout_s=60)
+    bot = await confined("import os\nos.fork()\nwhile True: pass\n", limits=limits)
+    loop = asyncio.get_running_loop()
+    await until(lambda: bot.cpu_ns() > 50_000_000)
+    first_ns, began_s = bot.cpu_ns(), loop.time()
+    await asyncio.sleep(1)
+    assert (bot.cpu_ns() - first_ns) / 1e9 < 0.4 * (loop.time() - began_s)
+
+
+async def test_files_are_limited(confined: Any) -> None:
+    source = (
+        "import resource\n"
+        "print(resource.getrlimit(resource.RLIMIT_NOFILE), resource.getrlimit(resource.RLIMIT_FSIZE),"
+        " resource.getrlimit(resource.RLIMIT_CORE))\n"
+    )
+    bot = await confined(source, limits=ProcessLimits(open_files=99, file_bytes=MIB, start_timeout_s=60))
+    await bot.wait()
+    assert bot.output().stdout_text() == f"(99, 99) ({MIB}, {MIB}) (0, 0)\n"
+
+
+@pytest.mark.parametrize("groups", [True, False])
+async def test_it_can_be_frozen(confined: Any, until: Any, groups: bool) -> None:
+    source = "import os\nos.fork()\nprint('on', flush=True)\nwhile True: pass\n"
+    bot = await confined(source, cgroups=None if groups else Cgroups())
+    await until(lambda: bot.output().stdout_text().count("on") == 2)
+    bot.freeze()
+    await asyncio.sleep(0.05)
+    used = bot.cpu_ns()
+    await asyncio.sleep(0.1)
+    assert bot.cpu_ns() == used
+    bot.thaw()
+    await until(lambda: bot.cpu_ns() > used + 20_000_000)
+    bot.freeze()
+    end = await bot.stop(0)
+    assert end.signal == signal.SIGKILL
+
+
+async def test_grants_are_what_the_tournament_says(
+    confined: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model with spaces"
+    model.mkdir(mode=0o700)
+    (model / "weights").write_text("w")
+    monkeypatch.setenv("API_KEY", "k")
+    monkeypatch.setenv("OTHER_KEY", "o")
+    source = (
+        "import os, socket\n"
+        f"print(open({str(model / 'weights')!r}).read())\n"
+        "print(os.environ.get('API_KEY'), os.environ.get('OTHER_KEY'))\n"
+        "print(len(socket.if_nameindex()))\n"
+    )
+    bot = await confined(source, Sandbox("strict", network=True, env=("API_KEY",), read=(str(model),)))
+    end = await bot.wait()
+    assert end.code == 0, bot.output().stderr_text()
+    said = bot.output().stdout_text().split("\n")
+    assert said[:2] == ["w", "k None"]
+
+
+@pytest.mark.parametrize("where", ["venv", "prefix"])
+async def test_an_interpreter_in_a_private_home_works(
+    confined: Any, tmp_path: Path, write_bot: Callable[..., Path], where: str
+) -> None:
+    """A virtual environment, and something like a JDK or a node of a version manager, which finds its files by its
+    own place; both readable by their owner alone."""
+    home = tmp_path / "höme"
+    tool = home / "tool 1.2"
+    (tool / "bin").mkdir(parents=True)
+    (tool / "lib").mkdir()
+    (home / "secret").write_text("s")
+    (tool / "secret").write_text("s")
+    program = tool / "bin" / "prog"
+    if where == "venv":
+        (tool / "pyvenv.cfg").write_text(f"home = {Path(os.path.realpath(sys.executable)).parent}\n")
+        program.symlink_to(os.path.realpath(sys.executable))
+        bot_source = f"import os, sys; print(sys.prefix == {str(tool)!r}, os.path.exists({str(home / 'secret')!r}))\n"
+    else:
+        (tool / "lib" / "runtime").write_text("x")
+        program.write_text(
+            f'#!/bin/sh\ncat "$(dirname "$0")/../lib/runtime" >/dev/null && exec "{sys.executable}" "$@"\n'
+        )
+        program.chmod(0o700)
+        bot_source = f"import os; print(True, os.path.exists({str(tool / 'secret')!r}))\n"
+    for path in (*home.rglob("*"), home):
+        if not path.is_symlink():
+            path.chmod(0o700 if path.is_dir() or path.name == "prog" else 0o600)
+    folder = write_bot({"bot.py": bot_source}, run=[str(program), "bot.py"])
+    sandbox = STRICT if where == "venv" else Sandbox("strict", read=(sys.prefix, sys.base_prefix))
+    bot = await confined(load_entry(folder), sandbox)
+    end = await bot.wait()
+    assert end.code == 0, bot.output().stderr_text()
+    assert bot.output().stdout_text() == "True False\n"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"profile": "loose"}, {"env": ("CROSSTOWN_TOKEN",)}, {"env": ("A=B",)}, {"read": ("relative",)}]
+)
+def test_a_sandbox_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="profile|env|read"):
+        Sandbox(**wrong)
+
+
+def test_a_sandbox_is_named_for_people() -> None:
+    assert str(Sandbox("strict", True, ("KEY",), ("/opt/m",))) == "strict, network, env KEY, read /opt/m"
+    assert str(Sandbox()) == "plain"
