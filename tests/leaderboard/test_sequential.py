@@ -51,9 +51,8 @@ def wrong_verdicts(world, comparisons, cap, seed=1):
         low, high = evidence.interval(0.05)
         outside += not low - 1e-9 <= score <= high + 1e-9
         rounds += len(evidence.scores)
-    print(
-        f"{world}: {wrong / comparisons:.4f} wrong, {outside / comparisons:.4f} outside, {rounds / comparisons:.0f} rounds"
-    )
+    shares = f"{wrong / comparisons:.4f} wrong, {outside / comparisons:.4f} outside"
+    print(f"{world}: {shares}, {rounds / comparisons:.0f} rounds")
     return wrong, outside
 
 
