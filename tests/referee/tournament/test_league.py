@@ -28,7 +28,7 @@ def by_strength(result, bots):
 
 
 @given(st.integers(2, 13).flatmap(lambda n: st.tuples(st.just(n), st.integers(2, min(n, 6)))), st.integers(1, 150))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_matches_per_bot_differ_by_at_most_one_block_at_any_moment(shape, blocks):
     bots, players = shape
     played = Counter(dict.fromkeys(range(bots), 0))
@@ -96,7 +96,7 @@ def test_a_precision_is_not_believed_too_early_when_nothing_varies(all_win):
 
 
 @given(st.integers(1, 40), st.integers(0, 2**32))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_results_are_used_a_window_back_so_their_order_changes_nothing(window, seed):
     """Driven with results that come in late and in bursts: the same tables as when each comes at once."""
     field = field_of(6, (2,), 120, close=True, window=window)

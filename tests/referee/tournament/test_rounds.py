@@ -89,7 +89,7 @@ def fewest_rematches(bots, met):
 
 
 @given(st.integers(2, 9), st.integers(1, 9), WORTHS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_nobody_meets_anybody_twice_while_that_is_avoidable(bots, rounds, worths):
     blocks, _ = played_out(swiss.FORMAT, field_of(swiss.FORMAT, bots, rounds=rounds), by_table(worths))
     met = set()
@@ -108,7 +108,7 @@ def test_nobody_meets_anybody_twice_while_that_is_avoidable(bots, rounds, worths
 
 
 @given(FIELDS, st.integers(1, 8), WORTHS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_byes_are_few_and_go_round(shape, rounds, worths):
     bots, players = shape
     field = field_of(swiss.FORMAT, bots, players, rounds=rounds)
@@ -169,7 +169,7 @@ def test_who_withdraws_is_paired_no_more_and_its_opponent_gets_the_match_sch13()
 
 
 @given(st.integers(2, 10), st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_matching_is_as_large_as_trying_everything(nodes, data):
     pairs = data.draw(st.sets(st.sampled_from(list(combinations(range(nodes), 2)))))
     graph = [
@@ -194,7 +194,7 @@ def test_the_matching_is_as_large_as_trying_everything(nodes, data):
 
 
 @given(FIELDS, WORTHS, st.integers(1, 3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_a_knockout_ends_with_one_bot_and_byes_are_few(shape, worths, best_of):
     bots, players = shape
     field = field_of(knockout.FORMAT, bots, players, best_of=best_of)
@@ -207,7 +207,7 @@ def test_a_knockout_ends_with_one_bot_and_byes_are_few(shape, worths, best_of):
 
 
 @given(FIELDS, st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_at_most_one_less_than_a_table_sits_out_and_byes_go_round(shape, chance):
     bots, players = shape
     alive, byes = list(range(bots)), Counter()
