@@ -27,6 +27,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * The bot's side of the wire: one stream, all its matches on it, until Bye or until the referee is
@@ -34,7 +36,14 @@ import java.util.function.BooleanSupplier;
  */
 public final class Client implements StreamObserver<RefereeMessage> {
   private static final int PROTOCOL = 1;
+  private static final int RETRY_MS = 200;
   private static final String UNIX = "unix:";
+
+  /**
+   * Warns of each unix socket that it cannot keep a network connection alive. Loggers are held
+   * weakly.
+   */
+  private static final Logger NETTY = Logger.getLogger("io.grpc.netty.shaded.io.netty.bootstrap");
 
   /** The one call there is: so short that no generator for services is needed. */
   private static final MethodDescriptor<BotMessage, RefereeMessage> PLAY =
@@ -62,10 +71,15 @@ public final class Client implements StreamObserver<RefereeMessage> {
     String address = required("CROSSTOWN_ADDRESS");
     String token = required("CROSSTOWN_TOKEN");
     Client client = new Client(bot);
-    client.open(dial(address), token);
+    ManagedChannel channel = dial(address);
+    client.open(channel, token);
     int limitS = seconds("CROSSTOWN_CONNECT_S", 10);
-    if (!client.answered.await(limitS, TimeUnit.SECONDS)) {
-      fail("no answer from the referee at " + address + " within " + limitS + " s");
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(limitS);
+    while (!client.answered.await(RETRY_MS, TimeUnit.MILLISECONDS)) {
+      if (System.nanoTime() > deadline) {
+        fail("no answer from the referee at " + address + " within " + limitS + " s");
+      }
+      channel.resetConnectBackoff(); // the referee may just have begun to listen
     }
     new CountDownLatch(1).await(); // the other threads end the process
   }
@@ -161,6 +175,7 @@ public final class Client implements StreamObserver<RefereeMessage> {
   }
 
   private static ManagedChannel dial(String address) {
+    NETTY.setLevel(Level.SEVERE);
     boolean local = address.startsWith(UNIX);
     NettyChannelBuilder builder;
     if (local) {
