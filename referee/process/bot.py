@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from referee.process.cgroup import PREFIX, Group
+from referee.process.cgroup import PREFIX, Group, claim
 from referee.process.drain import Drain
 from referee.process.entry import Entry
 from referee.process.exit import Exit
@@ -66,7 +67,7 @@ class BotProcess:
         control: socket.socket,
         pipes: tuple[int, int],
         token: str,
-        scratch: Path,
+        scratch: tuple[Path, int],
         group: Group | None,
         household: Household | None,
     ) -> None:
@@ -74,7 +75,7 @@ class BotProcess:
         self._limits = limits
         self._control = control
         self._token = token
-        self._scratch = scratch
+        self._scratch, self._lock = scratch
         self._group = group
         self._household = household
         self._guardian = guardian
@@ -116,8 +117,10 @@ class BotProcess:
         began_ns = time.monotonic_ns()
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as given_away:
             try:
-                scratch = Path(tempfile.mkdtemp(prefix=PREFIX))
+                scratch = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
                 undo.callback(shutil.rmtree, scratch, ignore_errors=True)
+                lock = claim(scratch)
+                undo.callback(os.close, lock)
                 group = make_group(limits, ground, undo)
                 mine, theirs = socket.socketpair()
                 undo.callback(mine.close)
@@ -162,7 +165,7 @@ class BotProcess:
             control=mine,
             pipes=(pipes[0][0], pipes[1][0]),
             token=token,
-            scratch=scratch,
+            scratch=(scratch, lock),
             group=group,
             household=household,
         )
@@ -325,6 +328,7 @@ class BotProcess:
         if self._finished:
             return
         self._finished = True
+        os.close(self._lock)
         self._drain.take_what_is_there()
         self._drain.close()
         self._meter.close()

@@ -7,11 +7,14 @@ us, there are none, and `Cgroups.controllers` says so.
 import fcntl
 import os
 import secrets
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from referee.process.meter import Meter
@@ -258,6 +261,17 @@ def abandoned(folder: Path, remove: Callable[[Path], None]) -> bool:
         return True
     finally:
         os.close(file)
+
+
+def sweep_folders() -> int:
+    """Removes the private folders of bots whose referee and guardian are both dead. Returns how many."""
+    own = os.getuid()
+    removed = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if folder.lstat().st_uid == own and folder.is_dir() and not folder.is_symlink():
+                removed += abandoned(folder, partial(shutil.rmtree, ignore_errors=True))
+    return removed
 
 
 def end_group(folder: Path) -> None:

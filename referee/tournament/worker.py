@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from referee.match.spec import MatchSpec
 from referee.match.table import Table
-from referee.process.cgroup import find
+from referee.process.cgroup import find, sweep_folders
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.names import BotNameError
 from referee.process.orphans import Household, wake_when_parent_dies
@@ -100,12 +100,15 @@ async def serve(link: Link) -> None:
     link.tidy_at_end(setup.socket_dir)
     async with AsyncExitStack() as stack:
         try:
+            cgroups = find()
+            cgroups.sweep()
+            sweep_folders()
             hosted = Table(
                 _entries(setup),
                 socket_dir=setup.socket_dir,
                 household=Household(),
                 sandboxes={bot.entry_id: bot.sandbox for bot in setup.bots},
-                cgroups=find(),
+                cgroups=cgroups,
             )
             table = await stack.enter_async_context(hosted)
         except Refused as error:
