@@ -105,8 +105,32 @@ def _borough_lines(o: Observation) -> list[str]:
         lines += _wrapped("              Units ", units, 20)
     if o.board.souvenirs:
         lines.append("* has a Souvenir token")
+    lines += _wrapped("gives ", _rewards(o), 6)
     unseen = [f"{count} {o.setting.tile_names[tile - 1]}" for tile, count in enumerate(o.board.pool) if count]
     return lines + _wrapped("covered ", unseen, 8)
+
+
+def _rewards(o: Observation) -> list[str]:
+    """What each building gives and becomes, and each Unit with the dice it takes."""
+    s = o.setting
+    buildings = [
+        f"{words(name.removesuffix(f'_{dice}'))}({dice}) {_reward(vp, energy, life)} then {UNITS[unit]}"
+        for name, dice, vp, energy, life, unit in zip(
+            s.tile_names, s.tile_durability, s.tile_vp, s.tile_energy, s.tile_life, s.tile_units, strict=True
+        )
+    ]
+    units = [
+        f"{name}({dice}) {_reward(vp, energy, life)}"
+        for name, dice, vp, energy, life in zip(
+            UNITS, s.unit_durability, s.unit_vp, s.unit_energy, s.unit_life, strict=True
+        )
+    ]
+    return buildings + units
+
+
+def _reward(vp: int, energy: int, life: int) -> str:
+    parts = [f"{amount} {what}" for amount, what in ((vp, "VP"), (energy, "energy"), (life, "life")) if amount]
+    return " ".join(parts) or "nothing"
 
 
 def _units(o: Observation, borough: int, unit: int) -> str:

@@ -49,7 +49,7 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
         look=look,
         spots=spots,
         content=[
-            token(16, 12, seen.turn_seat, 7.5),
+            token(16, 12, seen.turn_seat, 7.5) if seen.stage != "over" else "",
             text(30, 16, headline, size=11.5, css="ink b", width=WIDTH - 36),
             moved(0, _HEAD, "".join(map_parts(seen.box, seen.owner, seen.players, spots))),
             moved(0, top, "".join(card_parts(seen, spots))),

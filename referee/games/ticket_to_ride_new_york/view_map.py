@@ -73,9 +73,10 @@ def _signs(spaces: Sequence[Space], sign: str, css: str, size: float) -> str:
     """The sign upright in the middle of each space."""
     if not sign:
         return ""
-    xs = " ".join(f"{space.at[0]:.1f}" for space in spaces)
-    ys = " ".join(f"{space.at[1] + 0.36 * size:.1f}" for space in spaces)
-    return f'<text x="{xs}" y="{ys}" font-size="{number(size)}" class="{css}">{sign * len(spaces)}</text>'
+    spans = "".join(
+        f'<tspan x="{space.at[0]:.1f}" y="{space.at[1] + 0.36 * size:.1f}">{sign}</tspan>' for space in spaces
+    )
+    return f'<text font-size="{number(size)}" class="{css}">{spans}</text>'
 
 
 @lru_cache(maxsize=8)

@@ -159,9 +159,11 @@ def _ticket(seen: Observation, seat: int, number: int, offered: bool, x: float, 
     state = "offered" if offered else "done" if done else "open"
     one, other = chart.places[a], chart.places[b]
     content = rect(x, y, _TICKET_WIDTH, 17, "paper edge" + (" dash" if offered else ""), radius=3)
-    content += text(x + 5, y + 12.3, f"{one.code}-{other.code}", size=10, css="ink", width=38)
+    ticked = done and not offered
+    ends = f"{one.code}-{other.code}"
+    content += text(x + (13 if ticked else 5), y + 12.3, ends, size=10, css="ink", width=34 if ticked else 42)
     content += text(x + _TICKET_WIDTH - 4, y + 12.3, str(points), size=10.5, css="ink b e")
-    if done and not offered:
-        content += path(f"M{x - 2} {y + 6}l4 4l7 -9", "hole s-now", width=2)
+    if ticked:
+        content += path(f"M{x + 3} {y + 9}l3 4l5 -9", "hole s-now", width=2)
     title = f"{ticket_id(number)} {one.name} - {other.name}, {points} points, {state}"
     return spots.spot(f"ticket:{ticket_id(number)}", title, content, rect(x - 1, y - 1, 60, 19, "halo", radius=4))

@@ -32,7 +32,7 @@ class Words:
     css: frozenset[str]
     size: float
     content: str
-    spots: tuple[tuple[float, float], ...]
+    at: tuple[float, float]
     below: int
     """How many shapes lie below it."""
 
@@ -74,15 +74,17 @@ def _walk(element: ET.Element, dx: float, dy: float, scale: float, shapes: list[
     if kind == "svg" and element.get("x"):
         dx, dy = dx + scale * float(element.get("x", 0)), dy + scale * float(element.get("y", 0))
     if kind == "text":
-        xs, ys = (element.get("x") or "").split(), (element.get("y") or "").split()
-        spots = tuple((dx + scale * float(x), dy + scale * float(y)) for x, y in zip(xs, ys, strict=True))
-        words.append(Words(css, float(element.get("font-size", 0)), element.text or "", spots, len(shapes)))
-    elif not css & {"hole", "halo"} and (holds := _inside(element, kind)):
+        size = float(element.get("font-size", 0))
+        for span in list(element) or [element]:
+            at = dx + scale * float(span.get("x", 0)), dy + scale * float(span.get("y", 0))
+            words.append(Words(css, size, span.text or "", at, len(shapes)))
+        return
+    if not css & {"hole", "halo"} and (holds := _inside(element, kind)):
 
-        def at(x: float, y: float) -> bool:
+        def holds_here(x: float, y: float) -> bool:
             return holds((x - dx) / scale, (y - dy) / scale)
 
-        shapes.append(Shape(css, at))
+        shapes.append(Shape(css, holds_here))
     for child in element:
         _walk(child, dx, dy, scale, shapes, words)
 

@@ -18,7 +18,7 @@ HOSTILE = (
     "x" * 1_000_000,
     "\ud800 \uffff \u2028",
 )
-TAGS = {"svg", "title", "desc", "style", "g", "rect", "circle", "line", "polygon", "path", "text"}
+TAGS = {"svg", "title", "desc", "style", "g", "rect", "circle", "line", "polygon", "path", "text", "tspan"}
 ATTRIBUTES = {
     *("class", "viewBox", "role", "aria-label", "tabindex", "data-place", "data-action", "transform"),
     *("x", "y", "width", "height", "rx", "cx", "cy", "r", "x1", "y1", "x2", "y2", "points", "d", "fill-rule"),
@@ -109,10 +109,10 @@ def test_text_is_large_enough_inside_the_picture_and_stands_out(
         shapes, words = apart.shapes_and_words(svg)
         for word in words:
             assert word.size * 400 / width >= SMALLEST_SIZE - 0.5, word
-            for x, y in word.spots:
-                assert 0 <= x <= width, word
-                assert word.size * 0.7 <= y <= height, word
-                check_contrast(word, shapes, x, y)
+            x, y = word.at
+            assert 0 <= x <= width, word
+            assert word.size * 0.7 <= y <= height, word
+            check_contrast(word, shapes, x, y)
 
 
 def check_contrast(word: Any, shapes: Any, x: float, y: float) -> None:

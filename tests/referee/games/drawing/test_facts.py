@@ -11,7 +11,7 @@ PLAIN = Look(styled=False)
 
 
 def texts(apart: Any, svg: str) -> list[str]:
-    return [element.text for element in apart.elements(svg) if element.tag.endswith("}text")]
+    return ["".join(element.itertext()) for element in apart.elements(svg) if element.tag.endswith("}text")]
 
 
 # Ticket to Ride: New York
@@ -29,8 +29,8 @@ def test_every_claimed_route_shows_its_owner_on_each_space(walk: Callable[..., A
                 name = f"route:R{place + 1:02d}"
                 if owner >= 0:
                     assert titles[name].endswith(f"claimed by seat {owner}")
-                    (signs,) = [element.text for element in groups[name] if element.tag.endswith("}text")]
-                    assert signs == str(owner) * lengths[place]
+                    (signs,) = [element for element in groups[name] if element.tag.endswith("}text")]
+                    assert [sign.text for sign in signs] == [str(owner)] * lengths[place]
                 else:
                     assert titles[name].endswith(("free", "closed"))
 
