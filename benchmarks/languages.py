@@ -105,9 +105,9 @@ def report(rows: list[Row]) -> None:
     print("Shibuya, two random bots; medians of rounds; CPU per move of one match.\n")
     print(
         "| language | start-up ms | memory MiB | bare moves/s | table moves/s | of bare | table x 4 moves/s"
-        " | cycle p50 us | p99 us | CPU us: referee | bots |"
+        " | cycle p50 us | p99 us | CPU us: referee, bare | referee | bots |"
     )
-    print("|" + " --- |" * 11)
+    print("|" + " --- |" * 12)
     for row in rows:
         start_ms = statistics.median(row.start_ms)
         bare, table, many = (statistics.median(sample.rates) for sample in (row.bare, row.table, row.many))
@@ -115,6 +115,7 @@ def report(rows: list[Row]) -> None:
         print(
             f"| {row.language} | {start_ms:.0f} | {row.memory_mib:.0f} | {bare:.0f} | {table:.0f}"
             f" | {table / bare:.2f} | {many:.0f} | {p50:.0f} | {p99:.0f}"
+            f" | {row.bare.referee_cpu_s / row.bare.moves * 1e6:.0f}"
             f" | {row.table.referee_cpu_s / row.table.moves * 1e6:.0f}"
             f" | {row.table.bots_cpu_s / row.table.moves * 1e6:.0f} |"
         )
