@@ -55,6 +55,7 @@ def compare(
     Exit codes: 0 accepted; 1 rejected, or no verdict within the cap. Stopped in any way, the same command goes on.
     """
     from leaderboard.sequential import Question, score_of_elo
+    from referee.cli.building import build_missing
     from referee.cli.compare_pages import outcome, print_outcome
     from referee.cli.comparison import Comparison
     from referee.cli.output import print_json
@@ -94,6 +95,7 @@ def compare(
         path.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise PlatformError(f"cannot write {path}: {error.strerror}", "choose another place with --out") from error
+    build_missing(folders)
     tournament = load_tournament(path)
     description = describe(tournament)
     rule = Comparison(question, blocks_in_round(make_field(description)))

@@ -35,12 +35,11 @@ def report(
     found = find_run(run, out)
     path = html or found.folder.path / "report.html"
     index = load_index(found.folder.matches, found.folder.database)
-    controls = found.journal.controls
-    counted = apply_controls(index.rows, controls, missed_matches(found, controls))
+    counted = apply_controls(index.rows, found.journal.controls, missed_matches(found.folder, found.journal))
     page = report_html(
         str(found.configuration["name"]),
         counted,
-        standings(counted, entrants_of(found)),
+        standings(counted, entrants_of(found.journal)),
         total=found.total,
         made_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         unusable=index.unusable,

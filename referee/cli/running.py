@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.run_table import RunTable, run_table
-from leaderboard.standings import CAPTION, Entrant, Standing
+from leaderboard.standings import CAPTION, Standing
 from referee.cli.errors import ExitCode
 from referee.cli.indexer import Indexer
 from referee.cli.output import console, duration, one_line, plural, print_json, print_standings, print_table, print_text
 from referee.cli.output import table as new_table
 from referee.cli.progress import ProgressReport
+from referee.cli.run_tables import entrants_of, missed_matches
 from referee.process.orphans import Household
 from referee.process.probe import probe
-from referee.record.control import LEAVING, read_controls
+from referee.record.control import LEAVING
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.controls import with_added
@@ -98,7 +99,8 @@ def play(
         finally:
             elapsed_s = report.elapsed_s
             indexer.close()
-    table = run_table(folder.matches, folder.database, entrants(tournament), read_controls(folder.journal))
+    text = read_journal(folder.journal)
+    table = run_table(folder.matches, folder.database, entrants_of(text), text.controls, missed_matches(folder, text))
     return Played(summary, table, elapsed_s, indexer.finish(table))
 
 
@@ -118,10 +120,6 @@ def tell_problem(played: Played) -> None:
             " for it",
             markup=False,
         )
-
-
-def entrants(tournament: Tournament) -> list[Entrant]:
-    return [Entrant(entry.id, entry.name, entry.manifest.version) for entry in tournament.entries]
 
 
 def placings(tournament: Tournament, summary: Summary) -> list[dict[str, object]]:

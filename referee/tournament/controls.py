@@ -49,7 +49,7 @@ def bots_out(out: Path, name: str) -> dict[int, Entry]:
     for folder in reversed(run_folders(out, name)):
         text = read_journal(folder.journal)
         if text.created is not None:
-            return {number: _ghost(bot) for number, bot in enumerate(known_bots(text)) if bot.out}
+            return {number: ghost(bot) for number, bot in enumerate(known_bots(text)) if bot.out}
     return {}
 
 
@@ -60,7 +60,7 @@ def with_added(tournament: Tournament, text: JournalText) -> Tournament:
     for line in _added(text):
         bot = known[line.fields["entry_id"]]
         if bot.out:
-            more.append(_ghost(bot))
+            more.append(ghost(bot))
             continue
         folder = Path(line.fields["folder"])
         try:
@@ -168,7 +168,7 @@ def _added(text: JournalText) -> list[Any]:
     return [line for line in text.events if line.kind == "added"]
 
 
-def _ghost(bot: KnownBot) -> Entry:
+def ghost(bot: KnownBot) -> Entry:
     """An entry that plays no more: what tables need of it."""
     manifest = Manifest(bot.name, bot.version, ("*",), ())
     return Entry(bot.entry_id, bot.name, Path(), manifest, bot.options, (), Path())

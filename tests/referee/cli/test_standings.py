@@ -7,7 +7,10 @@ import os
 
 import pytest
 
+from leaderboard.records import read_match
 from leaderboard.store import read_rows
+from referee.record.control import Control
+from referee.tournament.journal import Journal, read_journal
 from referee.tournament.lock import RunLock
 
 
@@ -167,3 +170,37 @@ def test_a_report_that_cannot_be_written_is_an_error_in_words(make_run, crosstow
     printed = crosstown("report", "--html", "page.html")
     assert printed.code == 3
     assert "cannot write page.html" in printed.err
+
+
+def test_who_leaves_with_losses_loses_what_it_misses_and_the_table_says_so(make_run, crosstown, tmp_path):
+    folder = make_run(blocks=3, played=3)
+    created = read_journal(folder.journal).created
+    folder.journal.unlink()
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("created", **created.fields, file=str(tmp_path / "cup.toml"))
+    assert crosstown("withdraw", "cup", "[b]bob", "--choice", "losses").code == 0
+    rows = {row["name"]: row for row in json.loads(crosstown("standings", "--json").out)["standings"]}
+    assert (rows["[b]bob"]["played"], rows["[b]bob"]["forfeited"], rows["[b]bob"]["lost"]) == (3, 3, 5)
+    assert rows["<ann>"]["forfeited"] == 0
+    printed = crosstown("standings").out
+    assert "[b]bob: withdrawn: what it misses is lost" in printed
+    assert "scored as lost, and not rated" in printed
+    (tmp_path / "cup.toml").unlink()
+    rows = {row["name"]: row for row in json.loads(crosstown("standings", "--json").out)["standings"]}
+    assert rows["[b]bob"]["forfeited"] == 0, "without the file nobody can tell what is missed"
+
+
+def test_a_match_judged_again_counts_with_its_new_ranking(make_run, crosstown):
+    folder = make_run()
+    record = sorted(folder.matches.glob("*.gz"))[0]
+    before = {row["name"]: row["won"] for row in json.loads(crosstown("standings", "--json").out)["standings"]}
+    with RunLock(folder.lock):
+        text = read_journal(folder.journal)
+        with Journal(folder.journal, text) as journal:
+            ranks = [seat.rank for seat in read_match(record).row.seats]
+            turned = tuple(3 - rank for rank in ranks)
+            journal.control(Control("rejudged", 0, match_id=record.name.partition(".")[0], ranking=turned))
+    after = json.loads(crosstown("standings", "--json").out)
+    won = {row["name"]: row["won"] for row in after["standings"]}
+    assert won == {"<ann>": before["<ann>"] - 1, "[b]bob": before["[b]bob"] + 1}
+    assert "1 judged again" in after["caption"]
