@@ -11,6 +11,9 @@ from pathlib import Path
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Always there in the sandbox."""
 
+_LINKS = Path("/etc/alternatives")
+"""There as well: where Debian's /usr/bin/java leads first."""
+
 _STORES = (Path("/nix/store"), Path("/gnu/store"))
 # What toolchains keep next to their bin/: so much of one is shown, and never what somebody put beside it.
 _PARTS = frozenset(
@@ -33,7 +36,7 @@ def find_needs(argv: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
             found.update(_our_python())
     kept: list[Path] = []
     for path in sorted(found, key=lambda path: (len(path.parts), path)):
-        inside = any(path.is_relative_to(other) for other in (*kept, folder, *map(Path, SYSTEM)))
+        inside = any(path.is_relative_to(other) for other in (*kept, folder, _LINKS, *map(Path, SYSTEM)))
         if not inside and path.exists():
             kept.append(path)
     return tuple(kept)
