@@ -109,11 +109,15 @@ def add(folder: RunFolder, path: Path, name: str | None, *, by: str, reason: str
 
 
 def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: str) -> Control | None:
-    """A match does not count: never, or (None) not this time, and is played again. Its record is kept aside."""
+    """A match does not count: never, or (None) not this time, and is played again. Its record is kept aside.
+
+    A match that stayed void can be given up so: nobody waits for it any more.
+    """
     with RunLock(folder.lock, wait_s=0):
         text = read_journal(folder.journal)
         record = live_or_closed(folder, match_id)
-        if record is None:
+        void = any(line.kind == "void" and line.fields.get("match") == match_id for line in text.events)
+        if record is None and (replay or not void):
             raise UsageError(f"no match {match_id} counts in {folder.path}", "see: crosstown matches list")
         place = int(match_id[1:].partition("-")[0])
         control = Control("annulled", place, match_id=match_id, by=by, reason=reason)
@@ -122,7 +126,8 @@ def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: st
                 journal.append("void", match=match_id, place=place, reason="annulled", detail=reason, by=by)
             else:
                 journal.control(control)
-        set_aside(folder, record, "annulled")
+        if record is not None:
+            set_aside(folder, record, "annulled")
     return None if replay else control
 
 

@@ -217,6 +217,18 @@ def test_an_annulled_match_can_be_played_again(begun, play, run_folder):
     assert set(played(run_folder)) == {spec.match_id for spec in schedule(tournament)}
 
 
+def test_a_round_goes_on_when_the_match_that_stayed_void_is_annulled(make_tournament, play, run_folder):
+    tournament = make_tournament(4, blocks=1, format="swiss", more="[swiss]\nrounds = 3\n")
+    run = play(tournament, script={1: ["void"]})
+    (stuck,) = run.summary.given_up
+    controls.annul(run_folder, stuck.match_id, replay=False, **BY)
+    run = play(tournament)
+    assert run.summary.complete
+    assert run.summary.cancelled == 1
+    assert stuck.match_id not in played(run_folder)
+    assert len(run.summary.placings) == 4
+
+
 def test_a_kill_between_the_annulment_and_its_record_changes_nothing(begun, play, run_folder):
     tournament = begun(3, blocks=2, matches=5)
     match_id = sorted(played(run_folder))[2]
