@@ -112,11 +112,11 @@ def rate_results(results: Mapping[Result, int], tolerance: float = TOLERANCE) ->
 
 
 class _Belief:
-    """The joint normal of all skills, around 0."""
+    """The joint normal of all skills."""
 
     def __init__(self, sites: list[Sites | PairSites], size: int) -> None:
         self.sites = sites
-        self.mean = np.zeros(size)
+        self.mean = np.full(size, MU)
         self.covariance = np.eye(size) * SIGMA**2
         self.sweeps = 0
         self._step = 1.0
@@ -140,7 +140,7 @@ class _Belief:
         for group in self.sites:
             group.sweep(self.mean, self.covariance, step)
         precision = np.eye(len(self.mean)) / SIGMA**2
-        shift = np.zeros(len(self.mean))
+        shift = np.full(len(self.mean), MU / SIGMA**2)
         for group in self.sites:
             group.add_to(precision, shift)
         covariance = np.linalg.inv(precision)

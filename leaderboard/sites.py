@@ -3,8 +3,8 @@
 A result of the TrueSkill model (Herbrich, Minka and Graepel, 2006): every player performs with normal luck of
 standard deviation beta around the own skill, a team performs with the sum, and who wins performs better by more than
 a margin. Teams that tie are within the margin of each other, every pair of them, and each of them is beyond the
-margin of each team of the next rank: with at most two in a tie this is the chain of the paper, with more it treats
-all of them alike, which a chain does not.
+margin of each team of the next rank. Without ties, and with two teams, this is the chain of the paper; a chain through
+teams that tie would treat them differently by where they stand in it, this treats all of them alike.
 """
 
 from collections.abc import Mapping, Sequence

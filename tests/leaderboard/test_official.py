@@ -8,6 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+import trueskill
 
 from leaderboard import official, sites
 from leaderboard.official import INTERVAL_95, rate, rate_results
@@ -27,7 +28,7 @@ def uncentred(results, draw=None):
         official.make_sites(results, {entry: place for place, entry in enumerate(entries)}), len(entries)
     )
     assert belief.settle(official._margin(draw or 0.0), 1e-9)
-    return {e: (25 + m, s) for e, m, s in zip(entries, belief.mean, np.sqrt(np.diag(belief.covariance)), strict=True)}
+    return {e: (m, s) for e, m, s in zip(entries, belief.mean, np.sqrt(np.diag(belief.covariance)), strict=True)}
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,27 @@ def uncentred(results, draw=None):
 def test_one_match_has_the_published_numbers(result, expected):
     for found, (mu, sigma) in zip(uncentred({result: 1}, 0.1).values(), expected, strict=True):
         assert found == pytest.approx((mu, sigma), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("teams", "ranks"),
+    [
+        ((("a", "b"), ("c", "d")), (0, 1)),
+        ((("a", "b"), ("c", "d")), (0, 0)),
+        ((("a",), ("b", "c")), (0, 1)),
+        ((("a", "b"), ("c", "d"), ("e", "f")), (0, 1, 2)),
+        ((("a",), ("b",), ("c",), ("d",), ("e",), ("f",)), (0, 1, 2, 3, 4, 5)),
+    ],
+)
+def test_one_match_has_the_numbers_of_the_trueskill_package(teams, ranks):
+    package = trueskill.TrueSkill(tau=0, draw_probability=0.1)
+    rated = package.rate([tuple(trueskill.Rating() for _ in team) for team in teams], ranks=ranks)
+    theirs = {entry: r for team, group in zip(teams, rated, strict=True) for entry, r in zip(team, group, strict=True)}
+    result = tuple(
+        tuple(team for team, rank in zip(teams, ranks, strict=True) if rank == wanted) for wanted in sorted(set(ranks))
+    )
+    for entry, found in uncentred({result: 1}, 0.1).items():
+        assert found == pytest.approx((theirs[entry].mu, theirs[entry].sigma), abs=2e-3)
 
 
 def exact_moments(results, draw, points=121, reach=5.0):
