@@ -59,7 +59,7 @@ def _leave(kind: str, run: str, bot: str, choice: ChoiceWord, reason: str, out: 
         folder,
         "withdrawn" if kind == "withdrawn" else "disabled",
         bot,
-        choice.value,  # type: ignore[arg-type]  # the words are those of Choice
+        choice.value,
         by=who(),
         reason=reason,
     )
