@@ -81,7 +81,7 @@ def fingerprint(folder: Path) -> str:
     digest = blake2b(digest_size=16)
     for top in (folder, ROOT / "proto" / "crosstown"):
         for path in sorted(top.rglob("*")):
-            if path.is_file() and not MADE & set(path.relative_to(top).parts):
+            if path.is_file() and path.suffix != ".md" and not MADE & set(path.relative_to(top).parts):
                 digest.update(f"{path.relative_to(top)}:{path.stat().st_size}:".encode() + path.read_bytes())
     return digest.hexdigest()
 
