@@ -18,7 +18,7 @@ import platform
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -166,6 +166,9 @@ def _honest(hall: _Hall, table: Table, level: Level, decisions: int) -> "Iterato
         result = await table.play(hall.spec("honest", "honest"), hall.records)
         level.honest[result.reason] += 1
         level.decisions += result.decisions
+        for fault in result.faults:
+            if fault is not None:
+                _tell(level, "honest", fault.reason, fault.evidence)
         _forget(hall, result)
 
     while level.decisions < decisions:
@@ -179,7 +182,16 @@ async def _guilty(hall: _Hall, table: Table, level: Level, deed: str) -> None:
     if fault is None and result.faults[1] is not None:
         return
     level.guilty[deed][EndReason.NORMAL if fault is None else fault.reason] += 1
+    if fault is None or fault.reason not in TIMED_OUT:
+        worst_us = result.seat_stats[0].worst_us if result.seat_stats else 0
+        _tell(level, deed, result.reason, {"worst_us": worst_us} if fault is None else fault.evidence)
     _forget(hall, result)
+
+
+def _tell(level: Level, who: str, reason: str, evidence: Mapping[str, object]) -> None:
+    """What is not as it should be, with its times, to stderr."""
+    times = {name: value for name, value in evidence.items() if name.endswith("_us") or name == "process_state"}
+    print(f"{level.load} bots per core, {who}: {reason} {times}", file=sys.stderr)
 
 
 def _forget(hall: _Hall, result: MatchResult) -> None:
