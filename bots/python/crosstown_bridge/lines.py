@@ -121,8 +121,8 @@ class JsonLines:
 class TextLines:
     """The board and the numbered actions as text, a number as the answer: for people and language models.
 
-    Every question ends in the line `choose 0 to N within S s` (without the time if it is an hour and more); a line that is no such number is answered by a line
-    that begins with `! `, and the question stays open.
+    Every question ends in the line `choose 0 to N within S s`, without the time if it is an hour and more. A line that
+    is no such number is answered by a line that begins with `! `, and the question stays open.
     """
 
     asks_again = True
