@@ -33,8 +33,9 @@ class KnownBot:
 
 
 def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
-    """All bots of a run, those that were added last; `out` for those that have left."""
-    assert text.created is not None
+    """All bots of a run, those that were added last; `out` for those that have left. None before it has begun."""
+    if text.created is None:
+        return ()
     gone = {control.entry_id for control in text.controls if control.kind in LEAVING}
     listed = [*text.created.fields["configuration"]["bots"], *(line.fields for line in _added(text))]
     return tuple(
@@ -55,7 +56,7 @@ def bots_out(out: Path, name: str) -> dict[int, Entry]:
 
 def with_added(tournament: Tournament, text: JournalText) -> Tournament:
     """The tournament with the bots that were added to its run. UsageError if one of them is not what it was."""
-    known = {bot.entry_id: bot for bot in known_bots(text)} if text.created is not None else {}
+    known = {bot.entry_id: bot for bot in known_bots(text)}
     more: list[Entry] = []
     for line in _added(text):
         bot = known[line.fields["entry_id"]]
