@@ -1,0 +1,129 @@
+"""What a tournament file says of sandboxes, grants and limits of bots, and what comes of it on a machine."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.process.probe import Probe
+from referee.process.sandbox import Sandbox
+from referee.tournament import messages
+from referee.tournament.config import load_config
+from referee.tournament.confine import confine_all
+from referee.tournament.entrants import load_tournament
+from referee.tournament.errors import ConfigError, PlatformError
+from referee.tournament.schedule import schedule
+
+WORKS = Probe(True)
+DOES_NOT = Probe(False, "bwrap is not installed", "apt install bubblewrap")
+HEAD = 'game = "toy"\nseed = 1\nblocks = 2\n'
+
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path, write_bot: Any) -> Write:
+    """write(top, lines of ann) -> a tournament file with the bots ann and bob"""
+    write_bot("ann")
+    write_bot("bob")
+
+    def make(top: str = "", ann: str = "") -> Path:
+        path = tmp_path / "cup.toml"
+        path.write_text(f'{HEAD}{top}\n[[bots]]\npath = "bots/ann"\n{ann}\n[[bots]]\npath = "bots/bob"\n')
+        return path
+
+    return make
+
+
+def sandboxes(path: Path, found: Probe) -> list[Sandbox]:
+    tournament = load_tournament(path)
+    confined = confine_all(tournament, found)
+    return [confined.sandboxes[entry.id] for entry in tournament.entries]
+
+
+@pytest.mark.parametrize(
+    ("top", "ann", "found", "profiles"),
+    [
+        ("", "", WORKS, ["strict", "strict"]),
+        ("", "", DOES_NOT, ["plain", "plain"]),
+        ('sandbox.profile = "plain"', "", WORKS, ["plain", "plain"]),
+        ('sandbox.profile = "strict"', "", WORKS, ["strict", "strict"]),
+        ("", 'sandbox = "plain"', WORKS, ["plain", "strict"]),
+        ('sandbox.profile = "plain"', 'sandbox = "strict"', WORKS, ["strict", "plain"]),
+    ],
+)
+def test_the_profile_of_each_bot(write: Write, top: str, ann: str, found: Probe, profiles: list[str]) -> None:
+    assert [sandbox.profile for sandbox in sandboxes(write(top, ann), found)] == profiles
+
+
+def test_without_a_sandbox_nobody_asked_to_do_without_there_is_a_loud_word(write: Write) -> None:
+    tournament = load_tournament(write())
+    warning = confine_all(tournament, DOES_NOT).warning
+    assert "WITHOUT A SANDBOX" in warning
+    assert DOES_NOT.why in warning
+    assert DOES_NOT.fix in warning
+    assert confine_all(tournament, WORKS).warning == ""
+    assert confine_all(load_tournament(write('sandbox.profile = "plain"')), DOES_NOT).warning == ""
+
+
+@pytest.mark.parametrize(("top", "ann"), [('sandbox.profile = "strict"', ""), ("", 'sandbox = "strict"')])
+def test_strict_that_does_not_work_is_refused(write: Write, top: str, ann: str) -> None:
+    with pytest.raises(PlatformError, match="does not work here: bwrap is not installed") as caught:
+        confine_all(load_tournament(write(top, ann)), DOES_NOT)
+    assert "apt install bubblewrap" in caught.value.next_step
+
+
+def test_grants_are_one_bots_own_but_for_what_all_may_read(write: Write, tmp_path: Path) -> None:
+    for name in ("models", "weights"):
+        (tmp_path / name).mkdir()
+    path = write('sandbox.read = ["models"]', 'network = true\nenv = ["API_KEY"]\nread = ["weights"]')
+    ann, bob = sandboxes(path, WORKS)
+    assert ann == Sandbox("strict", True, ("API_KEY",), (str(tmp_path / "models"), str(tmp_path / "weights")))
+    assert bob == Sandbox("strict", read=(str(tmp_path / "models"),))
+    assert list(confine_all(load_tournament(path), WORKS).grants.values()) == [ann]
+
+
+def test_workers_are_told(write: Write) -> None:
+    tournament = load_tournament(write("", 'network = true\nenv = ["A"]'))
+    confined = confine_all(tournament, WORKS).sandboxes
+    line = messages.setup_line(tournament.entries, Path("/r"), Path("/s"), None, confined)
+    kind, setup = messages.read_line(line)
+    assert kind == "setup"
+    assert {bot.entry_id: bot.sandbox for bot in setup.bots} == confined
+
+
+def test_limits_of_all_bots_and_of_one(write: Write) -> None:
+    path = write("limits.memory_mib = 512\nlimits.cores = 1.5", "limits = { memory_mib = 4096, disk_mib = 0 }")
+    config = load_config(path)
+    assert (config.limits.memory_mib, config.limits.cores, config.limits.processes) == (512, 1.5, 512)
+    spec = next(schedule(load_tournament(path)))
+    of_seat = {seat.name: spec.limits_of(number) for number, seat in enumerate(spec.seats)}
+    memory = sorted(limits.memory_mib for limits in of_seat.values())
+    assert memory == [512, 4096]
+    assert sorted(limits.disk_mib for limits in of_seat.values()) == [0, 64]
+
+
+@pytest.mark.parametrize(
+    ("top", "ann", "message"),
+    [
+        ('sandbox.profile = "loose"', "", "'sandbox.profile' must be strict or plain, not 'loose'"),
+        ("sandbox.profil = 1", "", "unknown key"),
+        ('sandbox.read = ["nowhere"]', "", "does not exist"),
+        ('sandbox.read = "x"', "", "must be a list of texts"),
+        ("", 'network = "yes"', "must be true or false"),
+        ("", 'env = ["A=B"]', "cannot be the name of a variable"),
+        ("", 'env = ["CROSSTOWN_TOKEN"]', "cannot be the name of a variable"),
+        ("", "env = [1]", "must be a list of texts"),
+        ("limits.memory_mib = 1.5", "", "must be whole"),
+        ("limits.processes = -1", "", "limits.processes"),
+        ("", "limits = { max_note_bytes = 1 }", "max_note_bytes"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(write: Write, top: str, ann: str, message: str) -> None:
+    path = write(top, ann)
+    with pytest.raises(ConfigError) as caught:
+        load_tournament(path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+    assert caught.value.next_step
