@@ -194,4 +194,10 @@ def _wire_limits(limits: Limits, ponder: bool) -> WireLimits:
         limits.max_output_bytes,
         int(limits.ready_s * 1e6),
         frozen_off_turn=not ponder,
+        memory_mib=limits.memory_mib,
+        processes=limits.processes,
+        open_files=limits.open_files,
+        disk_mib=limits.disk_mib,
+        file_size_mib=limits.file_size_mib,
+        cores=limits.cores,
     )

@@ -14,13 +14,20 @@ PROTOCOL = 1
 
 @dataclass(frozen=True, slots=True)
 class WireLimits:
-    """What Welcome announces: bytes, and the time to answer MatchStart in microseconds."""
+    """What Welcome announces: bytes, the time to answer MatchStart in microseconds, and what the bot may use of its
+    machine, where 0 is no limit."""
 
     max_message_bytes: int
     max_note_bytes: int
     max_output_bytes: int
     ready_us: int
     frozen_off_turn: bool = False
+    memory_mib: int = 0
+    processes: int = 0
+    open_files: int = 0
+    disk_mib: int = 0
+    file_size_mib: int = 0
+    cores: float = 0.0
 
 
 def welcome(limits: WireLimits) -> bytes:
@@ -33,6 +40,12 @@ def welcome(limits: WireLimits) -> bytes:
                 max_output_bytes=limits.max_output_bytes,
                 ready_us=limits.ready_us,
                 frozen_off_turn=limits.frozen_off_turn,
+                memory_mib=limits.memory_mib,
+                processes=limits.processes,
+                open_files=limits.open_files,
+                disk_mib=limits.disk_mib,
+                file_size_mib=limits.file_size_mib,
+                cores=limits.cores,
             ),
         )
     ).SerializeToString()

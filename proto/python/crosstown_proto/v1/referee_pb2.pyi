@@ -226,6 +226,12 @@ class Limits(_message.Message):
     MAX_OUTPUT_BYTES_FIELD_NUMBER: _builtins.int
     READY_US_FIELD_NUMBER: _builtins.int
     FROZEN_OFF_TURN_FIELD_NUMBER: _builtins.int
+    MEMORY_MIB_FIELD_NUMBER: _builtins.int
+    PROCESSES_FIELD_NUMBER: _builtins.int
+    OPEN_FILES_FIELD_NUMBER: _builtins.int
+    DISK_MIB_FIELD_NUMBER: _builtins.int
+    FILE_SIZE_MIB_FIELD_NUMBER: _builtins.int
+    CORES_FIELD_NUMBER: _builtins.int
     max_message_bytes: _builtins.int
     """Largest message the referee takes, bytes."""
     max_note_bytes: _builtins.int
@@ -236,6 +242,17 @@ class Limits(_message.Message):
     """Time from MatchStart to Ready, microseconds."""
     frozen_off_turn: _builtins.bool
     """The process is stopped while it is not asked anything."""
+    memory_mib: _builtins.int
+    """What the bot may use of its machine; 0 is no limit. Memory, processes (threads count) and cores for all of its
+    processes together, as far as the machine can hold them to that; the rest for each process, or each file.
+    """
+    processes: _builtins.int
+    open_files: _builtins.int
+    disk_mib: _builtins.int
+    """Size of the private /tmp of a sandboxed bot."""
+    file_size_mib: _builtins.int
+    cores: _builtins.float
+    """Processors, 1.5 for one and a half."""
     def __init__(
         self,
         *,
@@ -244,10 +261,16 @@ class Limits(_message.Message):
         max_output_bytes: _builtins.int = ...,
         ready_us: _builtins.int = ...,
         frozen_off_turn: _builtins.bool = ...,
+        memory_mib: _builtins.int = ...,
+        processes: _builtins.int = ...,
+        open_files: _builtins.int = ...,
+        disk_mib: _builtins.int = ...,
+        file_size_mib: _builtins.int = ...,
+        cores: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frozen_off_turn", b"frozen_off_turn", "max_message_bytes", b"max_message_bytes", "max_note_bytes", b"max_note_bytes", "max_output_bytes", b"max_output_bytes", "ready_us", b"ready_us"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cores", b"cores", "disk_mib", b"disk_mib", "file_size_mib", b"file_size_mib", "frozen_off_turn", b"frozen_off_turn", "max_message_bytes", b"max_message_bytes", "max_note_bytes", b"max_note_bytes", "max_output_bytes", b"max_output_bytes", "memory_mib", b"memory_mib", "open_files", b"open_files", "processes", b"processes", "ready_us", b"ready_us"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
