@@ -153,6 +153,9 @@ _OPTIONS: list[tuple[str, int]] = [
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 900),
     ("grpc.http2.max_ping_strikes", 0),
+    # gRPC measures the connection with pings of its own and ends it a minute after one without an answer: a bot that
+    # is stopped for so long would lose its stream.
+    ("grpc.http2.ping_timeout_ms", 2**31 - 1),
     ("grpc.so_reuseport", 0),
 ]
 
