@@ -19,6 +19,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.process.entry import Entry
 from referee.wire import WireServer
 from referee.wire.encode import WireLimits
+from referee.wire.server import _OPTIONS
 
 LANGUAGES = ("go", "rust", "java", "typescript", "cpp")
 LIMIT_S = 60.0
@@ -86,7 +87,7 @@ async def stage(entry: Entry, home: Path, address: str, tls: Any = None, **more:
         contexts.put_nowait(context)
         await over.wait()
 
-    server = grpc.aio.server(options=[("grpc.http2.min_ping_interval_without_data_ms", 900)])
+    server = grpc.aio.server(options=_OPTIONS)  # the referee's own
     handler: Any = grpc.stream_stream_rpc_method_handler(play)
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),))
     if tls is not None:
@@ -284,6 +285,7 @@ REFEREE = """
 import asyncio
 from referee.wire import WireServer
 from referee.wire.encode import WireLimits
+from referee.wire.server import _OPTIONS
 async def main():
     async with WireServer() as server:
         expected = server.expect("t", WireLimits(1, 1, 1, 1))
