@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from referee.games.registry import game_ids
+
 DOCS = Path(__file__).resolve().parents[4] / "docs"
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
 
@@ -32,7 +34,8 @@ def test_a_committed_picture_is_what_the_script_makes(script: Any, game: str) ->
     assert made[f"{game}.svg"] == committed, "run python docs/make_pictures.py and look at what changed"
 
 
-def test_no_picture_lies_there_that_the_script_does_not_make(script: Any) -> None:
+def test_every_shipped_game_has_its_picture(script: Any) -> None:
     made: set[str] = set()
     script.main(lambda path, content: made.add(path.name))
-    assert {path.name for path in (DOCS / "images").glob("*.svg")} == made
+    assert made == {f"{game}.svg" for game in game_ids() if game != "toy"}
+    assert made <= {path.name for path in (DOCS / "images").glob("*.svg")}
