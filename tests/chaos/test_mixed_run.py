@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from conftest import Arena, memory_kb, open_files
+from arena import Arena, memory_kb, open_files
 from deeds import CASES, DEEDS, PHASES, Case
 from test_phases import judge
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from conftest import Arena, own_clock
+from arena import Arena, own_clock
 from deeds import CASES, Case
 
 from referee.match import EndReason

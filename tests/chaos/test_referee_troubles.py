@@ -14,7 +14,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from conftest import Arena, open_files
+from arena import Arena, open_files
 from crosstown_proto.v1 import referee_pb2 as pb
 from deeds import NORMAL, Case
 
