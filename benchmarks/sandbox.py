@@ -57,11 +57,14 @@ async def life_ms(entry: Entry, profile: Profile, *, until_exit: bool) -> tuple[
     return (ready_s - began_s) * 1000, (time.perf_counter() - ready_s) * 1000
 
 
+LINGERING = "import time\nprint(1, flush=True)\ntime.sleep(60)\n"
+
+
 async def measure(starts: int) -> None:
     cases = [
         ("true", ["true"], "", True),
         ("{python}", ["{python}", "-I", "-S", "bot.py"], "print(1)", True),
-        ("{python}, then ended", ["{python}", "-I", "-S", "bot.py"], "import time\nprint(1, flush=True)\ntime.sleep(60)\n", False),
+        ("{python}, then ended", ["{python}", "-I", "-S", "bot.py"], LINGERING, False),
     ]
     print(f"{platform.machine()}, Python {platform.python_version()}, {len(os.sched_getaffinity(0))} cores,", end=" ")
     print(f"load {os.getloadavg()[0]:.1f}, {'root' if os.getuid() == 0 else 'not root'}, {shutil.which('bwrap')}")

@@ -13,6 +13,7 @@ PACKAGES = {
     "leaderboard": ROOT / "leaderboard",
     "crosstown_bot": ROOT / "bots" / "python" / "crosstown_bot",
     "crosstown_bridge": ROOT / "bots" / "python" / "crosstown_bridge",
+    "crosstown_greedy": ROOT / "bots" / "python" / "crosstown_greedy",
 }
 
 # From the most to the least specific; the first entry that a module's name starts with governs it.
@@ -40,6 +41,7 @@ ALLOWED = {
     "leaderboard": {"leaderboard", "referee.record", "referee.games"},
     "crosstown_bot": {"crosstown_bot", "crosstown_proto"},
     "crosstown_bridge": {"crosstown_bridge", "crosstown_bot"},
+    "crosstown_greedy": {"crosstown_greedy", "referee.games"},
 }
 
 THIRD_PARTY = {
@@ -53,9 +55,10 @@ THIRD_PARTY = {
     "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},
     "crosstown_bridge": {"google"},
+    "crosstown_greedy": set(),
 }
 
-OURS = {"referee", "leaderboard", "crosstown_proto", "crosstown_bot", "crosstown_bridge"}
+OURS = {"referee", "leaderboard", "crosstown_proto", "crosstown_bot", "crosstown_bridge", "crosstown_greedy"}
 
 
 def modules() -> list[tuple[str, Path]]:
