@@ -15,7 +15,6 @@ from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
 from referee.process.entry import Entry
-from referee.process.probe import probe
 from referee.process.sandbox import Sandbox
 from referee.record import Answer, Record, read_record, verify
 
@@ -109,10 +108,9 @@ async def test_all_languages_meet_at_one_table(hall: Hall, starter: Starter) -> 
         await hall.play("shibuya", *pair, seed=seed)
 
 
+@pytest.mark.strict_sandbox
 async def test_all_languages_meet_in_the_strict_sandbox(starter: Starter, tmp_path: Path) -> None:
     """Each with its own folder and its runtime, nothing else, and no network but the referee's socket."""
-    if not probe().works:
-        pytest.skip(f"the strict sandbox does not work here: {probe().why}")
     hall = Hall(tmp_path)
     bots = [starter(language) for language in LANGUAGES]
     sandboxes = {bot.id: Sandbox("strict") for bot in bots}

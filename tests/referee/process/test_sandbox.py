@@ -17,6 +17,8 @@ from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 
+pytestmark = pytest.mark.strict_sandbox
+
 STRICT = Sandbox("strict")
 MIB = 1 << 20
 PYTHON = Path(sys.executable).resolve()
