@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import select
 import signal
 import ssl
 import subprocess
@@ -297,6 +298,9 @@ asyncio.run(main())
 """
 
 
+CONNECT_LIMIT_S = 30
+
+
 def test_it_exits_when_its_referee_is_killed(starter: Starter, tmp_path: Path, language: str) -> None:
     entry = starter(language)
     referee = subprocess.Popen([sys.executable, "-c", REFEREE], stdout=subprocess.PIPE, text=True)
@@ -311,6 +315,9 @@ def test_it_exits_when_its_referee_is_killed(starter: Starter, tmp_path: Path, l
             stderr=subprocess.PIPE,
             text=True,
         )
+        if not select.select([referee.stdout], [], [], CONNECT_LIMIT_S)[0]:
+            bot.kill()
+            pytest.fail(f"it has not connected within {CONNECT_LIMIT_S} s; it printed: {bot.communicate()[1]}")
         assert referee.stdout.readline() == "connected\n"
         referee.kill()
         referee.wait(10)
