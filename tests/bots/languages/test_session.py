@@ -32,7 +32,8 @@ FairIndex = Callable[[int, int, int], int]
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "HOME": str(home), **more}
+    # With a UTF-8 locale, as the referee gives it: without one Java opens no path that has an umlaut.
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **more}
 
 
 def run_alone(entry: Entry, home: Path, **more: str) -> "subprocess.CompletedProcess[str]":

@@ -57,6 +57,7 @@ def test_a_match_whose_worker_died_after_its_end_counts(make_tournament, play, r
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_matches_in_progress_finish_and_starts_no_more(make_tournament, play, run_folder, number):
+    before = signal.signal(number, signal.default_int_handler)  # under nohup SIGHUP is ignored, and stays so
     sent = []
 
     def order(spec):
@@ -74,6 +75,7 @@ def test_a_signal_lets_matches_in_progress_finish_and_starts_no_more(make_tourna
     rest = play(tournament)
     assert rest.summary.complete
     assert rest.summary.found == run.summary.played
+    signal.signal(number, before)
 
 
 def test_a_fault_after_the_run_was_told_to_stop_is_never_scored(make_tournament, play, run_folder):
