@@ -85,8 +85,11 @@ def close_if_live(path: Path) -> Path:
 
 
 def clear_leftovers(folder: RunFolder, match_id: str) -> None:
-    """Remove what a worker that was killed while it compressed this match's record left of the copy."""
+    """Remove what a worker that was killed while it closed this match's record left: a part of the copy, or the live
+    record that the whole copy has replaced."""
     with suppress(OSError):
+        if (folder.matches / f"{match_id}{CLOSED_SUFFIX}").exists():
+            (folder.matches / f"{match_id}{LIVE_SUFFIX}").unlink(missing_ok=True)
         for path in folder.matches.glob(f".{match_id}.*.tmp"):
             path.unlink()
 
