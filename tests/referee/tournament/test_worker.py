@@ -41,7 +41,10 @@ class WorkerProcess:
         self.process.stdin.flush()
 
     def receive(self) -> tuple[str, object]:
-        return messages.read_line(self.process.stdout.readline())
+        """The next message that is no sign of life: those come whenever the time is."""
+        while (message := messages.read_line(self.process.stdout.readline()))[0] == "alive":
+            pass
+        return message
 
     def end_of_input(self) -> None:
         self.process.stdin.close()

@@ -46,8 +46,11 @@ def reads(path: str, secret: str) -> None:
 
 def guardian() -> int:
     for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and b"start_guardian.py" in (folder / "cmdline").read_bytes():
-            return int(folder.name)
+        try:
+            if folder.name.isdigit() and b"start_guardian.py" in (folder / "cmdline").read_bytes():
+                return int(folder.name)
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended since it was listed
     raise OSError("no guardian in sight")
 
 
