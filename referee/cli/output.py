@@ -20,27 +20,37 @@ PIPE_WIDTH = 4000
 
 
 class QuietStream:
-    """A text stream that swallows the end of its reader: `crosstown ... | head` is no error, and never stops a run."""
+    """A text stream that swallows the end of its reader: `crosstown ... | head` is no error, and never stops a run.
+
+    Whatever else keeps it from being written is kept in `error`, for `settle` to raise once all is said.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.encoding = stream.encoding
         self.closed_by_reader = False
+        self.error: OSError | None = None
 
     def write(self, text: str) -> int:
         if not self.closed_by_reader:
             try:
                 return self._stream.write(text)
-            except OSError:
-                self._give_up()
+            except OSError as error:
+                self._give_up(error)
         return len(text)
 
     def flush(self) -> None:
         if not self.closed_by_reader:
             try:
                 self._stream.flush()
-            except OSError:
-                self._give_up()
+            except OSError as error:
+                self._give_up(error)
+
+    def settle(self) -> None:
+        """Flush, and raise what kept output from being written; OSError."""
+        self.flush()
+        if self.error is not None:
+            raise self.error
 
     def isatty(self) -> bool:
         return self._stream.isatty()
@@ -48,9 +58,11 @@ class QuietStream:
     def fileno(self) -> int:
         return self._stream.fileno()
 
-    def _give_up(self) -> None:
+    def _give_up(self, error: OSError) -> None:
         """What is buffered goes nowhere, so that the interpreter does not trip over it at its end."""
         self.closed_by_reader = True
+        if not isinstance(error, BrokenPipeError):
+            self.error = error
         with suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
@@ -93,13 +105,14 @@ def print_table(out: "Console", made: "Table") -> None:
         file=lines, width=needed(), highlight=False, force_terminal=coloured, color_system="auto" if coloured else None
     ).print(made)
     out.file.write("\n".join(line.rstrip() for line in lines.getvalue().splitlines()) + "\n")
-    out.file.flush()
+    if isinstance(out.file, QuietStream):
+        out.file.settle()
 
 
 def print_text(text: str = "") -> None:
     stream = QuietStream(sys.stdout)
     stream.write(text + "\n")
-    stream.flush()
+    stream.settle()
 
 
 def print_json(value: object) -> None:
@@ -119,7 +132,7 @@ def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None
     writer.writerows(rows)
     stream = QuietStream(sys.stdout)
     stream.write(text.getvalue())
-    stream.flush()
+    stream.settle()
 
 
 def one_line(value: object, *, most: int = 2000) -> str:

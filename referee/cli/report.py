@@ -48,6 +48,8 @@ def report(
     )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            raise PlatformError(f"cannot write {path}: it is no ordinary file", "choose another place with --html")
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(page, encoding="utf-8", errors="replace")
         temporary.replace(path)

@@ -3,6 +3,9 @@
 import io
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +81,17 @@ def test_words():
     assert [plural(1, "match"), plural(2, "match"), plural(0, "bot")] == ["1 match", "2 matches", "0 bots"]
     assert fault_text({}) == "-"
     assert fault_text({"crashed": 1, "move_timeout": 2}) == "crashed 1, move_timeout 2"
+
+
+def test_output_that_cannot_be_written_is_an_error_and_no_empty_success():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "referee.cli.main", "games", "list", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+    assert "next: " in done.stderr

@@ -167,9 +167,12 @@ def test_the_report_is_one_page_beside_the_records(make_run, crosstown, tmp_path
 def test_a_report_that_cannot_be_written_is_an_error_in_words(make_run, crosstown, tmp_path):
     make_run()
     (tmp_path / "page.html").mkdir()
-    printed = crosstown("report", "--html", "page.html")
-    assert printed.code == 3
-    assert "cannot write page.html" in printed.err
+    os.mkfifo(tmp_path / "pipe")
+    for target in ("page.html", "pipe"):
+        printed = crosstown("report", "--html", target)
+        assert printed.code == 3
+        assert f"cannot write {target}: it is no ordinary file" in printed.err
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_who_leaves_with_losses_loses_what_it_misses_and_the_table_says_so(make_run, crosstown, tmp_path):
