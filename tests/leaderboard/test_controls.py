@@ -1,0 +1,13 @@
+"""What controls make of the matches of a run."""
+
+from leaderboard.controls import apply_controls
+from referee.record.control import Control
+
+
+def test_nobody_loses_by_missing_an_entry_whose_matches_are_annulled():
+    controls = [
+        Control("withdrawn", 3, entry_id="a", choice="losses"),
+        Control("disabled", 5, entry_id="b", choice="annul"),
+    ]
+    counted = apply_controls([], controls, missed=[("a", "b"), ("a", "c"), ("c", "a"), ("b", "c")])
+    assert counted.forfeits == {"a": 2}
