@@ -163,4 +163,13 @@ def extent(field: Field) -> Extent:
     return Extent(least, most)
 
 
-FORMAT = Format("knockout", "the losers of a table are out", SETTINGS, plan, extent, seats_problem)
+def problem(field: Field) -> str:
+    """What keeps these bots from a knockout; empty if nothing does."""
+    advance: int | None = field.settings.get("advance")
+    seats = min(variant.players for variant in field.variants)
+    if advance is not None and advance >= seats:
+        return f"'knockout.advance' is {advance}, but of a table of {seats} at most {seats - 1} go on"
+    return seats_problem(field)
+
+
+FORMAT = Format("knockout", "the losers of a table are out", SETTINGS, plan, extent, problem)

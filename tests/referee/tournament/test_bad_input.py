@@ -35,6 +35,11 @@ def load(write_bot, write_file):
         ({"tables": "[swiss]\nrounds = 3"}, "unknown key 'swiss'", "the keys here are"),
         ({"top": 'format = "swiss"', "tables": "[swiss]\nrounds = 0"}, "'swiss.rounds' must be a whole number", "it"),
         ({"top": 'format = "swiss"', "tables": "[swiss]\nbye = 2"}, "'swiss.bye' must be a number from 0 to 1", "it"),
+        (
+            {"top": 'format = "knockout"', "tables": "[knockout]\nadvance = 2"},
+            "'knockout.advance' is 2, but of a table of 2 at most 1 go on",
+            "settings",
+        ),
         ({"top": 'format = "league"', "tables": "[league]\nclose = 1"}, "'league.close' must be true or false", "it"),
         (
             {"top": 'format = "gauntlet"', "tables": '[gauntlet]\nchallengers = ["bot9"]'},
