@@ -14,9 +14,10 @@ Order of a session:
   ref -> Decide            bot -> Move | Resign   per decision
   ref -> MatchEnd                                 per match
   ref -> Bye                                      then the bot closes its side
-A remote bot whose connection broke may come back within Welcome.reconnect_us: it opens a new stream with its token and
-Hello.session; Welcome is followed by what was not delivered, and by MatchStart or Decide again where its answer is
-still awaited. No deadline moves.
+Meant for remote bots, which this referee does not serve yet (Welcome.reconnect_us is 0): one whose connection broke
+may come back within Welcome.reconnect_us; it opens a new stream with its token and Hello.session; Welcome is
+followed by what was not delivered, and by MatchStart or Decide again where its answer is still awaited. No deadline
+moves.
 A handshake that fails ends the call with a status whose message says what was wrong and what was expected.
 
 Field numbers never change meaning. Unknown fields are ignored by both sides.
