@@ -62,10 +62,10 @@ def report_html(
     facts: Mapping[str, Any] | None = None,
 ) -> str:
     """The page. `link` is where the records are, as seen from it; `facts` are shown as they are, by name."""
-    pools = [_pool(key, matches, table) for key, matches in pools_of(counted.rows).items()]
+    pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
     matches = _listed(counted.rows)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"plain": _plain, "percent": _percent, "signed": _signed}
+    environment.filters |= FILTERS
     return environment.get_template("report.html").render(
         title=title,
         style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
@@ -84,7 +84,8 @@ def report_html(
     )
 
 
-def _pool(key: tuple[str, int], matches: Sequence[MatchRow], table: Sequence[Standing]) -> PoolReport:
+def pool_report(key: tuple[str, int], matches: Sequence[MatchRow], table: Sequence[Standing]) -> PoolReport:
+    """Everything about one pool. `table` may have the rows of others too."""
     rows = [row for row in table if (row.game, row.players) == key]
     found = statistics(matches)
     names = {row.entry_id: row.name for row in rows}
@@ -119,3 +120,7 @@ def _percent(value: float | None) -> str:
 
 def _signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.1f}"
+
+
+FILTERS = {"plain": _plain, "percent": _percent, "signed": _signed}
+"""What templates need to show numbers and other people's text."""

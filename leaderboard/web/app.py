@@ -1,0 +1,63 @@
+"""The application: addresses and what answers them."""
+
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from leaderboard.web import api, live, pages
+from leaderboard.web.security import SecurityHeaders
+from leaderboard.web.tables import Facts, Tables, no_facts
+from referee.games.drawing import stylesheet
+
+_RUN = "/runs/{run}"
+_MATCH = "/runs/{run}/matches/{match}"
+_API_RUN = "/api/runs/{run}"
+_API_MATCH = "/api/runs/{run}/matches/{match}"
+
+
+def make_app(runs: Path, facts: Facts = no_facts) -> Starlette:
+    """The pages over the run folders in `runs`. Writes nothing."""
+    app = Starlette(
+        routes=[
+            Route("/", pages.home),
+            Route(_RUN, pages.run),
+            Route(f"{_RUN}/events", live.run_events),
+            Route(f"{_RUN}/matches", pages.match_list),
+            Route(f"{_RUN}/bots/{{entry}}", pages.bot),
+            Route(_MATCH, pages.match),
+            Route(f"{_MATCH}/events", live.match_events),
+            Route(f"{_MATCH}/record", pages.download),
+            Route("/api/openapi.json", api.openapi),
+            Route("/api/runs", api.runs),
+            Route(f"{_API_RUN}/standings", api.standings),
+            Route(f"{_API_RUN}/matches", api.matches),
+            Route(_API_MATCH, api.match),
+            Route(f"{_API_MATCH}/frames", api.frames),
+            Route("/static/board.css", _board_style),
+            Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+        ],
+        middleware=[Middleware(SecurityHeaders), Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)],
+        exception_handlers={HTTPException: _refused},
+    )
+    app.state.runs = runs
+    app.state.tables = Tables(facts)
+    app.state.templates = pages.make_templates()
+    return app
+
+
+def _board_style(request: Request) -> Response:
+    return Response(stylesheet(), media_type="text/css")
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if request.url.path.startswith("/api/"):
+        return api.error_json(error)
+    return pages.error_page(request, error)

@@ -1,0 +1,182 @@
+"""A record as frames: what happened at each step, and the board after it.
+
+A viewer is None (what everybody could see), a seat, or EVERYTHING (all seats' knowledge on one board). Of a match that
+may still be going on only what everybody could see is shown, and no answer's text, chance outcome or note: those may
+say what others must not know yet.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from leaderboard.web.clean import clean, one_line
+from leaderboard.web.places import is_live
+from referee.games.api import Game
+from referee.games.drawing import Look, draw_board, event_places
+from referee.games.registry import UnknownGame, get_game
+from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
+from referee.record.format import Line
+from referee.record.replay import Replay, ReplayError, Step
+
+EVERYTHING: Final = "all"
+Viewer: TypeAlias = int | Literal["all"] | None
+
+_PART = re.compile(r"(?=<g)")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One step. `board` is an `<svg>` element without a style sheet, '' where there is none; `wrong` says why the
+    record cannot be followed any further."""
+
+    step: int
+    lines: tuple[dict[str, Any], ...]
+    events: tuple[str, ...]
+    board: str
+    wrong: str = ""
+
+
+def viewers(record: Record) -> list[Viewer]:
+    """Whose views of this record may be looked at."""
+    return [None] if is_live(record.path) else [None, *range(record.header.players), EVERYTHING]
+
+
+def viewer_of(text: str, record: Record) -> Viewer:
+    """'' is a spectator, a number a seat, 'all' everything. ValueError for what this record does not offer."""
+    viewer: Viewer = None if text == "" else EVERYTHING if text == EVERYTHING else int(text)
+    if viewer not in viewers(record):
+        raise ValueError(f"the view {text!r} is not to be had")
+    return viewer
+
+
+def frames_of(record: Record, viewer: Viewer = None, first: int = 0, last: int | None = None) -> Iterator[Frame]:
+    """The frames from step `first` to step `last`. Never raises for what a record contains."""
+    game = _game_of(record)
+    if isinstance(game, str):
+        if first == 0:
+            yield Frame(0, (), (), "", game)
+        return
+    number = -1
+    try:
+        for number, step in enumerate(Replay(record.header, record.lines, game)):
+            if last is not None and number > last:
+                return
+            if number >= first:
+                yield _frame(record, game, step, number, viewer)
+    except Exception as error:
+        yield Frame(number + 1, (), (), "", _wrong(game, error))
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a record can be followed: the last step with a board, and why not further ('' if to its end)."""
+
+    last: int
+    wrong: str
+
+
+def extent_of(record: Record) -> Extent:
+    """Plays the record without drawing anything."""
+    game = _game_of(record)
+    if isinstance(game, str):
+        return Extent(0, game)
+    last = 0
+    try:
+        for last, _ in enumerate(Replay(record.header, record.lines, game)):  # noqa: B007 - the number is the answer
+            pass
+    except Exception as error:
+        return Extent(last, _wrong(game, error))
+    return Extent(last, "")
+
+
+def step_of_fault(record: Record, seat: int) -> int | None:
+    """The step with the first fault of a seat; None if the record cannot be followed to one."""
+    game = _game_of(record)
+    if isinstance(game, str):
+        return None
+    try:
+        for number, step in enumerate(Replay(record.header, record.lines, game)):
+            if any(isinstance(line, FaultLine | Strike) and line.seat == seat for line in step.lines):
+                return number
+    except Exception:  # what is wrong is said where the frames are shown
+        return None
+    return None
+
+
+def packed(frames: list[Frame]) -> dict[str, Any]:
+    """Frames for a browser: boards are lists of indexes into `parts`, which have to be put together in that order.
+
+    Consecutive boards share nearly all their parts, so this is a tenth of the boards' size.
+    """
+    parts: dict[str, int] = {}
+    shown = [
+        {
+            "step": frame.step,
+            "lines": frame.lines,
+            "events": frame.events,
+            "board": [parts.setdefault(part, len(parts)) for part in _PART.split(frame.board) if part],
+            "wrong": frame.wrong,
+        }
+        for frame in frames
+    ]
+    return {"parts": list(parts), "frames": shown}
+
+
+def _frame(record: Record, game: Game, step: Step, number: int, viewer: Viewer) -> Frame:
+    seat = viewer if isinstance(viewer, int) else None
+    payloads = [event.seen_by(seat) for event in step.events]
+    look = Look(
+        names=tuple(who.name for who in record.header.seats),
+        marked=tuple(place for payload in payloads for place in event_places(game, payload)),
+        styled=False,
+    )
+    state = step.state
+    revealed = [state.observation(seat) for seat in range(record.header.players)] if viewer == EVERYTHING else ()
+    return Frame(
+        number,
+        tuple(_line(line, secret=is_live(record.path)) for line in step.lines),
+        tuple(one_line(game.view.describe_event(payload)) for payload in payloads),
+        draw_board(game, state.observation(seat), look, revealed),
+    )
+
+
+def _line(line: Line, *, secret: bool) -> dict[str, Any]:
+    """What a page shows of one line of the record."""
+    match line:
+        case Chance(outcome):
+            return {"kind": "chance", "text": "" if secret else one_line(outcome)}
+        case Answer():
+            shown = {"kind": "answer", "seat": line.seat, "wall_us": line.wall_us, "lag_us": line.lag_us}
+            return shown | {
+                "cpu_us": line.cpu_us,
+                "text": "" if secret else one_line(line.action),
+                "note": "" if secret else clean(line.note),
+            }
+        case FaultLine():
+            text = f"{line.reason}{', leaves' if line.withdrawn else ''}: {line.detail}"
+            return {"kind": "fault", "seat": line.seat, "text": one_line(text)}
+        case Strike():
+            return {"kind": "fault", "seat": line.seat, "text": one_line(f"{line.reason}: {line.detail}")}
+        case Dropped():
+            return {"kind": "dropped", "seat": line.seat, "text": one_line(line.what)}
+    raise TypeError(f"not a line of a record: {line!r}")
+
+
+def _wrong(game: Game, error: Exception) -> str:
+    if isinstance(error, ReplayError):
+        return f"line {error.line} cannot be followed: {one_line(error)}"
+    # Rules may stumble over values that no match has ever had.
+    return f"the rules of {game.id} broke down: {type(error).__name__}: {one_line(error)}"
+
+
+def _game_of(record: Record) -> Game | str:
+    """The game, or why no board can be shown."""
+    head = record.header
+    try:
+        game = get_game(head.game)
+    except UnknownGame as error:
+        return f"no board: {one_line(error)}"
+    if game.rules_version != head.rules_version:
+        return f"no board: played by rules version {head.rules_version}, installed is {game.rules_version}"
+    return game

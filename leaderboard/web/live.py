@@ -1,0 +1,83 @@
+"""Server-sent events: they say that something changed, and the page asks for the rest.
+
+The files are looked at from here; nothing runs in the referee, which does not know whether anybody looks.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from leaderboard.web.pages import wanted_run
+from leaderboard.web.places import RunPlace, find_match, is_live
+
+LOOK_S = 0.1
+QUIET_S = 15.0
+"""After so long without news a comment is sent, so that a connection whose reader has gone is found out."""
+
+
+async def match_events(request: Request) -> StreamingResponse:
+    """`{"bytes": n, "over": false}` whenever the record has grown; `over` once it is closed, and then the end."""
+    place = await asyncio.to_thread(wanted_run, request)
+    path = await asyncio.to_thread(find_match, place, request.path_params["match"])
+    if path is None:
+        raise HTTPException(404, "There is no such match in this run.")
+    return _stream(_growth(path))
+
+
+async def run_events(request: Request) -> StreamingResponse:
+    """`{"changed": n}` whenever a record came or something was decided; n counts from 0, which is sent at once."""
+    place = await asyncio.to_thread(wanted_run, request)
+    return _stream(_changes(place))
+
+
+def _stream(events: AsyncIterator[str]) -> StreamingResponse:
+    return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+async def _growth(path: Path) -> AsyncIterator[str]:
+    size, quiet_s = -1, 0.0
+    while is_live(path):
+        now = await asyncio.to_thread(_size, path)
+        if now is None:
+            break
+        if now != size:
+            size, quiet_s = now, 0.0
+            yield _event({"bytes": size, "over": False})
+        elif quiet_s >= QUIET_S:
+            quiet_s = 0.0
+            yield ": still here\n\n"
+        await asyncio.sleep(LOOK_S)
+        quiet_s += LOOK_S
+    yield _event({"bytes": size, "over": True})
+
+
+async def _changes(run: RunPlace) -> AsyncIterator[str]:
+    seen: object = None
+    number, quiet_s = -1, 0.0
+    while True:
+        now = await asyncio.to_thread(run.changed)
+        if now != seen:
+            seen, number, quiet_s = now, number + 1, 0.0
+            yield _event({"changed": number})
+        elif quiet_s >= QUIET_S:
+            quiet_s = 0.0
+            yield ": still here\n\n"
+        await asyncio.sleep(LOOK_S)
+        quiet_s += LOOK_S
+
+
+def _size(path: Path) -> int | None:
+    """None once the file is gone: the closed one has replaced it."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
+def _event(data: dict[str, object]) -> str:
+    return f"data: {json.dumps(data)}\n\n"

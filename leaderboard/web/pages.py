@@ -1,0 +1,202 @@
+"""The pages for people. Every function answers one address."""
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+
+from leaderboard.records import MatchRow
+from leaderboard.report import FILTERS
+from leaderboard.standings import CAPTION
+from leaderboard.times import PERCENTILES
+from leaderboard.web.clean import clean, one_line
+from leaderboard.web.evidence import evidence_of
+from leaderboard.web.frames import Viewer, extent_of, frames_of, step_of_fault, viewer_of, viewers
+from leaderboard.web.places import RunPlace, find_match, find_run, is_live, runs_in
+from leaderboard.web.tables import RunTables, Tables, entry_matches
+from referee.record import Record, RecordError, read_record
+
+PAGE = 200
+"""Matches on one page of a list."""
+
+
+def make_templates() -> Environment:
+    environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= FILTERS | {"clean": clean, "line": one_line}
+    return environment
+
+
+def home(request: Request) -> Response:
+    """All runs."""
+    return _page(request, "home.html", runs=runs_in(request.app.state.runs))
+
+
+def run(request: Request) -> Response:
+    """One run: tables, plots, faults, and the last matches."""
+    place, tables = _run(request)
+    live = sorted(path.name.removesuffix(".jsonl") for path in place.matches.glob("*.jsonl"))
+    return _page(
+        request,
+        "run.html",
+        run=place,
+        tables=tables,
+        rows=list(reversed(tables.counted.rows[-20:])),
+        live=[match_id for match_id in live if not (place.matches / f"{match_id}.jsonl.gz").exists()],
+        caption=CAPTION,
+        percentiles=PERCENTILES,
+    )
+
+
+def match_list(request: Request) -> Response:
+    """The matches of a run that count, by bot, game and end reason."""
+    place, tables = _run(request)
+    wanted = {name: request.query_params.get(name, "") for name in ("bot", "game", "reason")}
+    rows = [row for row in reversed(tables.counted.rows) if _fits(row, wanted)]
+    first = _number(request.query_params.get("from", ""), 0)
+    return _page(
+        request,
+        "matches.html",
+        run=place,
+        rows=rows[first : first + PAGE],
+        first=first,
+        total=len(rows),
+        page=PAGE,
+        wanted=wanted,
+        choices={
+            "bot": sorted({one_line(seat.name) for row in tables.counted.rows for seat in row.seats}),
+            "game": sorted({row.game for row in tables.counted.rows}),
+            "reason": sorted({row.reason for row in tables.counted.rows}),
+        },
+    )
+
+
+def bot(request: Request) -> Response:
+    """One entry of a run: its ratings, versions, opponents, faults, times, and what it printed last."""
+    place, tables = _run(request)
+    entry_id = request.path_params["entry"]
+    rows = [row for row in tables.table if row.entry_id == entry_id]
+    if not rows:
+        raise HTTPException(404, "There is no such bot in this run.")
+    matches = entry_matches(tables, entry_id)
+    faults = [match for match in matches if match.seat.fault]
+    return _page(
+        request,
+        "bot.html",
+        run=place,
+        entry=rows[0],
+        rows=rows,
+        versions=[row for row in tables.table if row.name == rows[0].name],
+        pools=[(pool, facts) for pool in tables.pools if (facts := pool.statistics.entries.get(entry_id))],
+        matches=matches[:20],
+        faults=faults[:PAGE],
+        output=_last_output(place, faults[0].row.match_id, faults[0].seat.seat) if faults else [],
+        percentiles=PERCENTILES,
+    )
+
+
+def match(request: Request) -> Response:
+    """One match: the board at `step`, as `seat` saw it; `fault` names a seat and leads to its fault."""
+    place, record = read_wanted(request)
+    if (seat := request.query_params.get("fault", "")).isdecimal():
+        step = step_of_fault(record, int(seat))
+        return RedirectResponse(request.url.include_query_params(step=step or 0).remove_query_params("fault"), 302)
+    viewer = wanted_viewer(request, record)
+    extent = extent_of(record)
+    wanted = request.query_params.get("step", "")
+    step = extent.last if wanted == "last" else min(_number(wanted, 0), extent.last)
+    board = next((frame.board for frame in frames_of(record, viewer, step, step)), "")
+    return _page(
+        request,
+        "match.html",
+        run=place,
+        record=record,
+        head=record.header,
+        footer=record.footer,
+        live=is_live(record.path) and record.footer is None,
+        match_id=request.path_params["match"],
+        viewer="" if viewer is None else str(viewer),
+        viewers=["" if item is None else str(item) for item in viewers(record)],
+        step=step,
+        last=extent.last,
+        wrong=extent.wrong,
+        board=Markup(board),  # noqa: S704 - escaped where it is drawn
+        evidence=evidence_of(record),
+    )
+
+
+def download(request: Request) -> Response:
+    """The record as it lies on disk; only of matches that are over."""
+    _, record = read_wanted(request)
+    if is_live(record.path):
+        raise HTTPException(403, "The match is not over: its record is closed until then.")
+    return FileResponse(record.path, media_type="application/gzip", filename=record.path.name)
+
+
+def read_wanted(request: Request) -> tuple[RunPlace, Record]:
+    """The run and the record that the address names. 404 without one, 422 for a file that is no record."""
+    place = wanted_run(request)
+    path = find_match(place, request.path_params["match"])
+    if path is None:
+        raise HTTPException(404, "There is no such match in this run.")
+    try:
+        return place, read_record(path)
+    except RecordError as error:
+        raise HTTPException(422, str(error).replace(str(path), path.name)) from None
+
+
+def wanted_run(request: Request) -> RunPlace:
+    """The run that the address names; 404 without one."""
+    place = find_run(request.app.state.runs, request.path_params["run"])
+    if place is None:
+        raise HTTPException(404, "There is no such run.")
+    return place
+
+
+def wanted_viewer(request: Request, record: Record) -> Viewer:
+    """The view that the address asks for; 403 for one that this match does not offer now."""
+    try:
+        return viewer_of(request.query_params.get("seat", ""), record)
+    except ValueError:
+        raise HTTPException(403, "This view is not offered: there is no such seat, or the match is not over.") from None
+
+
+def error_page(request: Request, error: HTTPException) -> Response:
+    """What went wrong, in a sentence."""
+    return _page(request, "error.html", status=error.status_code, detail=error.detail)
+
+
+def _page(request: Request, name: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
+    template = request.app.state.templates.get_template(name)
+    return HTMLResponse(template.render(status=status, **values), status)
+
+
+def _run(request: Request) -> tuple[RunPlace, RunTables]:
+    place = wanted_run(request)
+    tables: Tables = request.app.state.tables
+    return place, tables.of(place)
+
+
+def _fits(row: MatchRow, wanted: dict[str, str]) -> bool:
+    return (
+        (not wanted["bot"] or any(one_line(seat.name) == wanted["bot"] for seat in row.seats))
+        and wanted["game"] in ("", row.game)
+        and wanted["reason"] in ("", row.reason)
+    )
+
+
+def _number(text: str, default: int) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else default
+
+
+def _last_output(place: RunPlace, match_id: str, seat: int) -> list[tuple[str, str]]:
+    """What a bot printed before its fault in a match, by the name of the stream."""
+    path = find_match(place, match_id)
+    try:
+        record = read_record(path) if path else None
+    except RecordError:
+        return []
+    found = [evidence for evidence in evidence_of(record) if evidence.seat == seat] if record else []
+    return [text for evidence in found for text in evidence.texts if text[0] != "board"]

@@ -1,0 +1,243 @@
+// Steps through the frames of a match: they come once, and a match that is going on sends for the new ones.
+"use strict";
+(() => {
+  const root = document.getElementById("replay");
+  const part = (id) => document.getElementById(id);
+  const [board, slider, where, happened, moves, clocks] = ["board", "at", "where", "happened", "moves", "clocks"].map(part);
+  const [play, speed, seat] = ["play", "speed", "seat"].map(part);
+  const frames = [];
+  const times = [];
+  const drawings = new Map();
+  let names = [];
+  let at = Number(root.dataset.step);
+  let playing = 0;
+
+  function element(name, words, className) {
+    const made = document.createElement(name);
+    if (words) made.textContent = words;
+    if (className) made.className = className;
+    return made;
+  }
+
+  const milliseconds = (us) => `${(us / 1000).toFixed(1)} ms`;
+  const who = (line) => (line.seat === undefined ? "chance" : `${line.seat} ${names[line.seat] ?? ""}`);
+
+  function drawBoard(frame) {
+    let drawing = drawings.get(frame.step);
+    if (!drawing && frame.svg) {
+      const parsed = new DOMParser().parseFromString(frame.svg, "image/svg+xml").documentElement;
+      drawing = parsed.nodeName === "svg" ? document.importNode(parsed, true) : element("p", "This board cannot be drawn.");
+      if (drawings.size > 60) drawings.delete(drawings.keys().next().value);
+      drawings.set(frame.step, drawing);
+    }
+    if (drawing) board.replaceChildren(drawing);
+  }
+
+  function tell(frame) {
+    const shown = frame.lines.map((line) => {
+      const item = element("p", "", `line ${line.kind}`);
+      item.append(element("strong", who(line)), ` ${line.kind === "fault" ? "fault: " : ""}${line.text}`);
+      if (line.wall_us !== undefined) item.append(` ${milliseconds(line.wall_us)}`);
+      if (line.note) item.append(element("span", line.note, "note"));
+      return item;
+    });
+    if (frame.step === 0) shown.push(element("p", "The start."));
+    const list = element("ul");
+    list.append(...frame.events.map((text) => element("li", text)));
+    if (frame.wrong) shown.push(element("p", frame.wrong, "wrong"));
+    happened.replaceChildren(...shown, list);
+  }
+
+  function show(step) {
+    at = Math.max(0, Math.min(step, frames.length - 1));
+    const frame = frames[at];
+    if (!frame) return;
+    drawBoard(frame);
+    tell(frame);
+    slider.value = at;
+    slider.setAttribute("aria-valuetext", `step ${at} of ${frames.length - 1}`);
+    where.textContent = `step ${at} of ${frames.length - 1}`;
+    for (const marked of root.querySelectorAll("[aria-current]")) marked.removeAttribute("aria-current");
+    const row = moves.children[at];
+    if (row) {
+      row.firstChild.setAttribute("aria-current", "step");
+      moves.scrollTop = row.offsetTop - moves.clientHeight / 2;
+    }
+    for (const bar of clocks.querySelectorAll(`[data-step="${at}"]`)) bar.setAttribute("aria-current", "step");
+  }
+
+  function settle() {
+    const url = new URL(location.href);
+    url.searchParams.set("step", at);
+    history.replaceState(null, "", url);
+    root.querySelector("form [name=step]").value = at;
+  }
+
+  function go(step) {
+    stop();
+    show(step);
+    settle();
+  }
+
+  function listMove(frame) {
+    const row = element("li");
+    const button = element("button", "", "move");
+    button.type = "button";
+    const text = frame.lines.map((line) => `${who(line)} ${line.text}${line.note ? " *" : ""}`).join("; ");
+    button.textContent = `${frame.step}  ${text || frame.wrong || "start"}`;
+    if (frame.lines.some((line) => line.kind === "fault")) button.classList.add("fault");
+    button.addEventListener("click", () => go(frame.step));
+    row.append(button);
+    moves.append(row);
+  }
+
+  function svg(name, attributes) {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  function drawClocks() {
+    clocks.replaceChildren();
+    names.forEach((name, number) => {
+      const own = times.filter((time) => time.seat === number);
+      const worst = Math.max(1, ...own.map((time) => time.wall_us));
+      const title = `seat ${number} ${name}: ${own.length} decisions, worst ${milliseconds(own.length ? worst : 0)}`;
+      const width = Math.max(frames.length, 40);
+      const chart = svg("svg", { viewBox: `0 0 ${width} 40`, preserveAspectRatio: "none", role: "img", "aria-label": title });
+      chart.classList.add("clock");
+      for (const time of own) {
+        const whole = Math.max(0.5, (38 * time.wall_us) / worst);
+        const lag = (38 * Math.min(time.lag_us, time.wall_us)) / worst;
+        chart.append(svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: whole, class: "bar", "data-step": time.step }));
+        if (lag > 0.3) chart.append(svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: lag, class: "lag" }));
+      }
+      chart.addEventListener("click", (event) => {
+        const box = chart.getBoundingClientRect();
+        go(Math.floor(((event.clientX - box.left) / box.width) * width));
+      });
+      const figure = element("figure");
+      figure.append(element("figcaption", title), chart);
+      clocks.append(figure);
+    });
+  }
+
+  function take(answer) {
+    names = answer.seats;
+    for (const frame of answer.frames) {
+      if (frame.step < frames.length) continue;
+      frame.svg = frame.board.map((index) => answer.parts[index]).join("");
+      frames.push(frame);
+      listMove(frame);
+      for (const line of frame.lines) {
+        if (line.wall_us !== undefined) times.push({ step: frame.step, ...line });
+      }
+    }
+    slider.max = frames.length - 1;
+    drawClocks();
+  }
+
+  async function ask() {
+    const query = new URLSearchParams({ seat: root.dataset.seat, from: frames.length });
+    const answer = await fetch(`${root.dataset.frames}?${query}`);
+    if (!answer.ok) throw new Error((await answer.json()).error);
+    take(await answer.json());
+  }
+
+  function stop() {
+    playing = 0;
+    play.textContent = "play";
+  }
+
+  function start() {
+    if (at >= frames.length - 1) show(0);
+    const mine = (playing = performance.now());
+    let next = mine;
+    play.textContent = "pause";
+    function tick(now) {
+      if (playing !== mine) return;
+      if (now >= next) {
+        next = Math.max(next + 1000 / Number(speed.value), now);
+        show(at + 1);
+        if (at >= frames.length - 1) {
+          stop();
+          settle();
+          return;
+        }
+      }
+      requestAnimationFrame(tick);
+    }
+    requestAnimationFrame(tick);
+  }
+
+  const toggle = () => (playing ? (stop(), settle()) : start());
+  const targets = { first: () => 0, previous: () => at - 1, next: () => at + 1, last: () => frames.length - 1 };
+  const keys = {
+    ArrowLeft: targets.previous, ArrowRight: targets.next, Home: targets.first, End: targets.last,
+    PageUp: () => at - 10, PageDown: () => at + 10,
+  };
+
+  function connect() {
+    slider.addEventListener("input", () => go(Number(slider.value)));
+    play.addEventListener("click", toggle);
+    seat.addEventListener("change", () => seat.form.submit());
+    for (const link of root.querySelectorAll("[data-go]")) {
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        go(targets[link.dataset.go]());
+      });
+    }
+    document.addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      if (event.target.closest("input, select, textarea, pre, [tabindex]")) return;
+      if (event.key === " " && !event.target.closest("button, a")) {
+        event.preventDefault();
+        toggle();
+      } else if (keys[event.key]) {
+        event.preventDefault();
+        go(keys[event.key]());
+      }
+    });
+    for (const id of ["play", "slide", "pace"]) part(id).hidden = false;
+    part("look").hidden = true;
+  }
+
+  function follow() {
+    const source = new EventSource(root.dataset.events);
+    let busy = false;
+    let again = false;
+    async function renew() {
+      if (busy) {
+        again = true;
+        return;
+      }
+      busy = true;
+      const following = at >= frames.length - 1;
+      await ask();
+      show(following ? frames.length - 1 : at);
+      busy = false;
+      if (again) {
+        again = false;
+        renew();
+      }
+    }
+    source.onmessage = (event) => {
+      if (JSON.parse(event.data).over) {
+        source.close();
+        location.reload();
+      } else {
+        renew();
+      }
+    };
+  }
+
+  ask().then(
+    () => {
+      connect();
+      show(at);
+      root.dataset.ready = "yes";
+      if (root.dataset.events) follow();
+    },
+    (error) => happened.replaceChildren(element("p", `The frames did not come: ${error.message}`, "wrong")),
+  );
+})();

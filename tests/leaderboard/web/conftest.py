@@ -1,0 +1,186 @@
+"""Runs with toy matches, the application over them, and a real browser."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from leaderboard.web.app import make_app
+from referee.games.api import resolve_options, state_hash
+from referee.games.keyed import KeyedChance
+from referee.games.registry import get_game
+from referee.record import Answer, FaultLine, Footer, Header, RecordWriter, SeatHeader, SeatStats
+from referee.record.format import seed_commitment
+
+SEED = "aa" * 16
+
+
+class Played:
+    """A match in which everybody takes the first action, written as it goes on."""
+
+    def __init__(self, folder: Path, match_id: str, names: tuple[str, ...], game: str, note: str, place: int) -> None:
+        self.game = get_game(game)
+        options = resolve_options(game, self.game.options, {})
+        seats = tuple(SeatHeader(f"{number:02x}ff00ff", name, "1") for number, name in enumerate(names))
+        head = Header(
+            match_id, "cup", place, 0, game, self.game.rules_version, options, len(names), seats, {"move_s": 1.0},
+            seed_commitment(SEED), "2026-01-01T00:00:00Z", "0",
+        )  # fmt: skip
+        self.note = note
+        self.writer = RecordWriter(folder, head)
+        self.state = self.game.new_initial_state(len(names), options)
+        self.chance = KeyedChance(bytes.fromhex(SEED))
+        self.counts = [0] * len(names)
+
+    def step(self) -> bool:
+        """One node; False once the match is over. What was written can be read at once."""
+        if self.state.is_terminal():
+            return False
+        asked = self.state.decisions()
+        if asked:
+            actions = {item.seat: self.state.legal_actions(item.seat)[0] for item in asked}
+            for seat, action in actions.items():
+                self.counts[seat] += 1
+                self.writer.answer(Answer(seat, self.game.format_action(action), 1500, 100, 200, self.note))
+            self.state.apply(actions)
+        else:
+            outcome = self.chance.choose(self.state.chance_stream(), self.state.chance_outcomes())
+            self.writer.chance(outcome)
+            self.state.apply_chance(outcome)
+        self.writer.flush()
+        return True
+
+    def play(self) -> "Played":
+        while self.step():
+            pass
+        return self
+
+    def close(self, **changes: Any) -> Path:
+        fields = {
+            "status": "rated", "reason": "normal", "detail": "", "seed": SEED,
+            "ranking": tuple(self.state.ranking()), "returns": tuple(self.state.returns()),
+            "state_hash": state_hash(self.state), "decisions": sum(self.counts), "wall_us": 9000,
+            "seat_stats": tuple(SeatStats(count, 1500 * count, 1500, 100) for count in self.counts),
+        }  # fmt: skip
+        return self.writer.close(Footer(**{**fields, **changes}))
+
+    def crash(self, seat: int, **evidence: Any) -> Path:
+        """The seat leaves here, and the match ends with it."""
+        self.writer.fault(FaultLine(seat, "crashed", "exit code 3", True))
+        self.state.withdraw(seat)
+        faults = [None] * len(self.counts)
+        faults[seat] = {"reason": "crashed", "detail": "exit code 3", **evidence}
+        ranking = tuple(2 if number == seat else 1 for number in range(len(self.counts)))
+        return self.close(reason="crashed", faults=tuple(faults), ranking=ranking, returns=())
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    folder = tmp_path / "runs"
+    (folder / "cup" / "matches").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def start(runs: Path) -> Callable[..., Played]:
+    """start("m1") begins a match of the run `cup`."""
+
+    def start(
+        match_id: str, names: tuple[str, ...] = ("ann", "bob"), game: str = "toy", note: str = "", place: int = 0
+    ) -> Played:
+        return Played(runs / "cup" / "matches", match_id, names, game, note, place)
+
+    return start
+
+
+@pytest.fixture
+async def web(runs: Path) -> Any:
+    """A client that speaks to the application directly."""
+    transport = httpx.ASGITransport(app=make_app(runs))
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        yield client
+
+
+@pytest.fixture
+def server(runs: Path) -> Iterator[str]:
+    """The address of a server over `runs`."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    config = uvicorn.Config(make_app(runs), log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    serving = uvicorn.Server(config)
+    thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        serving.should_exit = True
+        thread.join()
+        listening.close()
+
+
+@dataclass
+class Shown:
+    """A page in a browser; `said` is what came to its console."""
+
+    page: Any
+    said: list[str]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Debian's Chromium. Tests that need it are left out where it is not installed; CI forbids that.
+
+    For one module: while it is there an event loop runs, and tests that bring their own cannot.
+    """
+    path = Path("/usr/bin/chromium")
+    if not path.exists():
+        if os.environ.get("CROSSTOWN_REQUIRE_CHROMIUM"):
+            pytest.fail(f"CROSSTOWN_REQUIRE_CHROMIUM is set, but there is no {path}; apt install chromium")
+        pytest.skip(f"there is no {path}; apt install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=str(path), args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(chromium: Any, server: str) -> Iterator[Callable[..., Shown]]:
+    """show("/runs/cup", width=390) opens a page; at the end none may have complained."""
+    opened: list[Shown] = []
+
+    def show(address: str, width: int = 1100, ready: str = "main") -> Shown:
+        page = chromium.new_page(viewport={"width": width, "height": 900})
+        shown = Shown(page, [])
+        opened.append(shown)
+        page.on("console", lambda message: shown.said.append(message.text))
+        page.on("pageerror", lambda error: shown.said.append(str(error)))
+        page.goto(server + address)
+        page.wait_for_selector(ready)
+        return shown
+
+    yield show
+    for shown in opened:
+        shown.page.close()
+        assert shown.said == []
+
+
+@pytest.fixture
+def wait_until() -> Callable[[Callable[[], bool]], None]:
+    def wait(condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + 20
+        while not condition():
+            assert time.monotonic() < end, "it did not happen"
+            time.sleep(0.02)
+
+    return wait

@@ -1,0 +1,171 @@
+"""The pages in a real browser."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+READY = "#replay[data-ready]"
+
+
+def finished(start: Callable[..., Any], **more: Any) -> int:
+    """A whole match `m1`; how many steps it has."""
+    match = start("m1", **more)
+    steps = 0
+    while match.step():
+        steps += 1
+    match.close()
+    return steps
+
+
+def test_a_replay_steps_by_buttons_keys_and_slider_to_the_final_position(
+    start: Callable[..., Any], show: Callable[..., Any]
+) -> None:
+    last = finished(start, game="shibuya")
+    page = show("/runs/cup/matches/m1", ready=READY).page
+    where = page.locator("#where")
+    assert where.text_content() == f"step 0 of {last}"
+    page.keyboard.press("ArrowRight")
+    assert where.text_content() == f"step 1 of {last}"
+    page.get_by_role("link", name="Next step").click()
+    assert where.text_content() == f"step 2 of {last}"
+    assert "step=2" in page.url
+    page.get_by_role("slider", name="Step").fill(str(last))
+    assert where.text_content() == f"step {last} of {last}"
+    by_slider = page.locator("#board svg").first.get_attribute("aria-label")
+    page.keyboard.press("Home")
+    page.get_by_role("link", name="Last step").click()
+    final = page.locator("#board svg").first
+    assert final.get_attribute("aria-label") == by_slider
+    assert "over" in by_slider
+    page.reload()
+    page.wait_for_selector(READY)
+    assert where.text_content() == f"step {last} of {last}"
+
+
+def test_a_replay_plays_by_itself(start: Callable[..., Any], show: Callable[..., Any]) -> None:
+    last = finished(start)
+    page = show("/runs/cup/matches/m1", ready=READY).page
+    page.select_option("#speed", "30")
+    page.get_by_role("button", name="play").click()
+    page.wait_for_selector(f"#where:text-is('step {last} of {last}')")
+    assert page.locator("#play").text_content() == "play"
+
+
+def test_a_move_in_the_list_leads_to_its_step_with_its_note(
+    start: Callable[..., Any], show: Callable[..., Any]
+) -> None:
+    finished(start, note="<b>because</b>\nso")
+    page = show("/runs/cup/matches/m1", ready=READY).page
+    page.locator(".move", has_text="ann").first.click()
+    assert page.locator("#happened .note").first.text_content() == "<b>because</b>\nso"
+    assert page.locator("#happened b").count() == 0
+    assert page.locator(".move[aria-current=step]").count() == 1
+    assert page.locator("svg.clock").count() == 2
+
+
+def test_the_view_of_a_seat_keeps_the_step(start: Callable[..., Any], show: Callable[..., Any]) -> None:
+    finished(start)
+    page = show("/runs/cup/matches/m1?step=2", ready=READY).page
+    with page.expect_navigation():
+        page.select_option("#seat", "1")
+    page.wait_for_selector(READY)
+    assert "seat=1" in page.url
+    assert page.locator("#where").text_content().startswith("step 2 of")
+
+
+def test_a_match_that_goes_on_advances_by_itself(start: Callable[..., Any], show: Callable[..., Any]) -> None:
+    match = start("m1")
+    match.step()
+    page = show("/runs/cup/matches/m1?step=last", ready=READY).page
+    assert page.locator("#where").text_content() == "step 1 of 1"
+    match.step()
+    page.wait_for_selector("#where:text-is('step 2 of 2')")
+    match.play().close()
+    page.wait_for_selector("text=Download the record")
+
+
+def test_a_run_that_goes_on_renews_itself(start: Callable[..., Any], show: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    page = show("/runs/cup").page
+    page.wait_for_selector("thead button")
+    start("m2", place=1).play().close()
+    page.wait_for_selector("main a:text-is('m2')")
+    page.wait_for_selector("thead button")
+
+
+def test_the_leaderboard_sorts_by_a_heading_and_leads_to_a_bot(
+    start: Callable[..., Any], show: Callable[..., Any]
+) -> None:
+    finished(start)
+    page = show("/runs/cup").page
+    table = page.get_by_role("region", name="Standings")
+    names = table.locator("tbody th a")
+    heading = table.get_by_role("button", name="bot")
+    heading.click()
+    assert names.all_text_contents() == ["ann", "bob"]
+    heading.click()
+    assert names.all_text_contents() == ["bob", "ann"]
+    assert table.locator("th[aria-sort=descending]").count() == 1
+    names.first.click()
+    page.wait_for_selector("h1:text-is('bob')")
+
+
+ADDRESSES = ("/", "/runs/cup", "/runs/cup/matches", "/runs/cup/bots/01ff00ff", "/runs/cup/matches/m1?step=last")
+
+UNNAMED = """() => [...document.querySelectorAll('a, button, input, select, progress, svg[role=img], [role=region]')]
+  .filter((item) => item.offsetParent !== null || item instanceof SVGElement)
+  .filter((item) => item.type !== 'hidden')
+  .filter((item) => !(item.getAttribute('aria-label') || item.labels?.length || item.textContent.trim()))
+  .map((item) => item.outerHTML.slice(0, 200))"""
+
+CONTRAST = """() => {
+  const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (item) => {
+    for (; item; item = item.parentElement) {
+      const colour = numbers(getComputedStyle(item).backgroundColor);
+      if (colour.length < 4 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  return [...document.querySelectorAll('main *, header *')]
+    .filter((item) => !item.closest('svg') && [...item.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+    .map((item) => {
+      const [one, two] = [light(numbers(getComputedStyle(item).color)), light(ground(item))];
+      return [(Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05), item.outerHTML.slice(0, 120)];
+    })
+    .filter(([ratio]) => ratio < 4.5).map(([ratio, text]) => `${ratio.toFixed(2)} ${text}`);
+}"""
+
+
+def test_everything_has_a_name_a_heading_and_contrast_in_light_and_dark(
+    start: Callable[..., Any], show: Callable[..., Any]
+) -> None:
+    finished(start, game="shibuya")
+    start("m2", place=1).crash(1, stdout="last words")
+    for address in ADDRESSES:
+        page = show(address, ready=READY if "m1" in address else "main").page
+        assert page.evaluate("document.documentElement.lang") == "en"
+        assert page.locator("h1").count() == 1
+        assert page.evaluate(UNNAMED) == [], address
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate(CONTRAST) == [], (address, scheme)
+
+
+def test_no_page_is_wider_than_a_phone(start: Callable[..., Any], show: Callable[..., Any]) -> None:
+    finished(start, names=("a" * 64, "b" * 64), game="shibuya", note="n" * 5000)
+    for address in ADDRESSES:
+        page = show(address, width=390, ready=READY if "m1" in address else "main").page
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
+
+
+def test_what_a_bot_writes_runs_nowhere(start: Callable[..., Any], show: Callable[..., Any]) -> None:
+    nasty = "<img src=x onerror=alert(1)><script>alert(1)</script>\"'"
+    finished(start, names=(nasty, nasty + "2"), note=nasty)
+    for address in ADDRESSES:
+        page = show(address, ready=READY if "m1" in address else "main").page
+        assert page.locator("img").count() == 0
+        assert re.search(r"<script>", page.content()) is None

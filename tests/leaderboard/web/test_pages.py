@@ -1,0 +1,218 @@
+"""What the addresses answer, without a browser."""
+
+import gzip
+import json
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from leaderboard.web.app import make_app
+
+NASTY = "<script>alert(1)</script>\"'&\u202egnp\x1b[31mred\x07"
+
+
+async def test_the_pages_of_a_run_lead_to_each_other(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    start("m2", place=1).crash(1, stdout="last words")
+    home = await web.get("/")
+    assert "/runs/cup" in home.text
+    run = await web.get("/runs/cup")
+    assert run.status_code == 200
+    assert "/runs/cup/bots/00ff00ff" in run.text
+    assert "/runs/cup/matches/m1" in run.text
+    bot = await web.get("/runs/cup/bots/01ff00ff")
+    assert "/runs/cup/matches/m2?fault=1" in bot.text
+    assert "last words" in bot.text
+    assert (await web.get("/runs/cup/matches?reason=crashed")).text.count("/matches/m") == 2  # the match, its fault
+
+
+async def test_a_fault_leads_to_the_very_step(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    match = start("m1")
+    for _ in range(3):
+        match.step()
+    match.crash(1, stderr="Traceback: here")
+    answer = await web.get("/runs/cup/matches/m1?fault=1")
+    assert answer.status_code == 302
+    assert httpx.URL(answer.headers["location"]).params["step"] == "4"
+    page = await web.get(answer.headers["location"])
+    assert 'data-step="4"' in page.text
+    assert "Traceback: here" in page.text
+
+
+async def test_frames_lead_to_the_final_board(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    match = start("m1", note="I see").play()
+    match.close()
+    answer = (await web.get("/api/runs/cup/matches/m1/frames?seat=all")).json()
+    last = answer["frames"][-1]
+    assert [frame["step"] for frame in answer["frames"]] == list(range(len(answer["frames"])))
+    assert "".join(answer["parts"][part] for part in last["board"]).startswith("<svg")
+    told = [line for frame in answer["frames"] for line in frame["lines"] if line["kind"] == "answer"]
+    assert len(told) == sum(match.counts)
+    assert {line["note"] for line in told} == {"I see"}
+    tail = (await web.get(f"/api/runs/cup/matches/m1/frames?from={last['step']}")).json()
+    assert [frame["step"] for frame in tail["frames"]] == [last["step"]]
+
+
+async def test_a_match_that_goes_on_tells_only_what_everybody_may_know(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    match = start("m1", note="my plan")
+    while sum(match.counts) < 2:
+        match.step()
+    answer = await web.get("/api/runs/cup/matches/m1/frames")
+    lines = [line for frame in answer.json()["frames"] for line in frame["lines"]]
+    assert answer.json()["live"]
+    assert lines
+    assert all(line["text"] == "" and not line.get("note") for line in lines)
+    for address in ("/api/runs/cup/matches/m1/frames?seat=0", "/api/runs/cup/matches/m1/frames?seat=all",
+                    "/runs/cup/matches/m1?seat=1", "/runs/cup/matches/m1/record"):  # fmt: skip
+        assert (await web.get(address)).status_code == 403
+    assert (await web.get("/api/runs/cup/matches/m1")).json()["footer"] is None
+    match.play().close()
+    assert (await web.get("/api/runs/cup/matches/m1/frames?seat=0")).status_code == 200
+    record = await web.get("/runs/cup/matches/m1/record")
+    assert gzip.decompress(record.content).startswith(b'["header"')
+
+
+@pytest.mark.parametrize("address", [
+    "/runs/none", "/runs/%2e%2e", "/runs/%2e%2e%2fruns", "/runs/cup/matches/none", "/runs/cup/matches/..%2f..%2fsecret",
+    "/runs/cup/matches/.hidden", "/runs/cup/bots/none", "/nowhere", "/api/runs/none/standings", "/static/%2e%2e/app.py",
+])  # fmt: skip
+async def test_what_is_not_there_is_not_found(
+    web: httpx.AsyncClient, runs: Path, start: Callable[..., Any], address: str
+) -> None:
+    start("m1").play().close()
+    (runs.parent / "secret.jsonl").write_text("secret")
+    answer = await web.get(address)
+    assert answer.status_code == 404
+    assert "secret" not in answer.text
+
+
+async def test_every_answer_forbids_foreign_and_inline_code(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    for address in ("/", "/runs/cup", "/runs/cup/matches/m1", "/nowhere", "/static/replay.js", "/api/runs"):
+        answer = await web.get(address)
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        if answer.headers["content-type"].startswith("text/html"):
+            assert "<style" not in answer.text
+            assert " style=" not in answer.text
+            assert "http://" not in answer.text.replace("http://www.w3.org/2000/svg", "")
+
+
+async def test_what_a_bot_writes_stays_text(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    names = (NASTY, f"b{NASTY}")
+    start("m1", names=names, note=NASTY + "x" * 1_000_000).play().close()
+    start("m2", names=names, note=NASTY, place=1).crash(1, stdout=NASTY, stderr="y" * 1_000_000, board=NASTY, odd=NASTY)
+    addresses = ["/runs/cup", "/runs/cup/matches", "/runs/cup/bots/01ff00ff", "/runs/cup/matches/m1",
+                 "/runs/cup/matches/m2?step=last"]  # fmt: skip
+    for address in addresses:
+        answer = await web.get(address)
+        assert answer.status_code == 200
+        assert "<script>" not in answer.text
+        for harmful in ("\u202e", "\x1b", "\x07"):
+            assert harmful not in unescape(answer.text), address
+        assert len(answer.text) < 300_000
+    frames = await web.get("/api/runs/cup/matches/m1/frames")
+    assert len(frames.text) < 2_000_000
+    note = next(line["note"] for frame in frames.json()["frames"] for line in frame["lines"] if line.get("note"))
+    assert note.startswith("<script>")  # text for the script, which puts it in as text
+    assert "more characters in the record" in note
+    assert "\x1b" not in note
+
+
+async def test_a_damaged_record_is_shown_as_far_as_it_goes(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    path = start("m1").play().close()
+    whole = (await web.get("/api/runs/cup/matches/m1/frames")).json()["frames"]
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines(keepends=True)
+    path.write_bytes(gzip.compress("".join(lines[:10]).encode()))
+    page = await web.get("/runs/cup/matches/m1")
+    assert page.status_code == 200
+    assert "Damaged: the file is closed but has no footer" in page.text
+    shown = (await web.get("/api/runs/cup/matches/m1/frames")).json()["frames"]
+    assert 1 < len(shown) < len(whole)
+    assert shown == whole[: len(shown)]
+    assert "Records that do not count" in (await web.get("/runs/cup")).text
+
+
+async def test_a_changed_move_is_named(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    path = start("m1").play().close()
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines(keepends=True)
+    number = next(number for number, line in enumerate(lines) if line.startswith('["a"'))
+    fields = json.loads(lines[number])
+    fields[2] = "nonsense(a=1)"
+    lines[number] = json.dumps(fields, separators=(",", ":")) + "\n"
+    path.write_bytes(gzip.compress("".join(lines).encode()))
+    page = await web.get("/runs/cup/matches/m1?step=last")
+    assert f"line {number + 1}: the line was changed" in page.text
+    assert f"line {number + 1} cannot be followed" in page.text
+    assert (await web.get("/api/runs/cup/matches/m1/frames")).json()["frames"][-1]["wrong"]
+
+
+async def test_a_match_of_an_unknown_game_has_a_page_without_boards(
+    web: httpx.AsyncClient, runs: Path, start: Callable[..., Any]
+) -> None:
+    path = start("m1").play().close()
+    text = gzip.decompress(path.read_bytes()).decode().replace('"game":"toy"', '"game":"chess9"')
+    path.write_bytes(gzip.compress(text.encode()))
+    page = await web.get("/runs/cup/matches/m1")
+    assert page.status_code == 200
+    assert "no board" in page.text
+    assert "chess9" in page.text
+    (runs / "cup" / "matches" / "m2.jsonl.gz").write_bytes(b"no record at all")
+    broken = await web.get("/runs/cup/matches/m2")
+    assert broken.status_code == 422
+    assert str(runs) not in broken.text
+
+
+async def test_a_void_match_says_why(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    match = start("m1")
+    match.step()
+    match.close(
+        status="void", reason="platform fault", detail="the disk is full", ranking=(), returns=(), trouble="trace"
+    )
+    page = await web.get("/runs/cup/matches/m1")
+    assert "platform fault (void)" in page.text
+    assert "the disk is full" in page.text
+    assert "trace" in page.text
+
+
+async def test_tables_are_computed_again_when_a_record_comes(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    assert (await web.get("/api/runs/cup/standings")).json()["matches"] == 1
+    start("m2", place=1).play().close()
+    assert (await web.get("/api/runs/cup/standings")).json()["matches"] == 2
+    listed = (await web.get("/api/runs/cup/matches?from=1&count=5")).json()
+    assert [match["match_id"] for match in listed["matches"]] == ["m2"]
+
+
+async def test_the_stream_of_a_match_that_is_over_says_so_and_ends(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m1").play().close()
+    answer = await web.get("/runs/cup/matches/m1/events")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert json.loads(answer.text.removeprefix("data: "))["over"] is True
+
+
+async def test_the_description_of_the_interface_names_every_address_of_it(
+    web: httpx.AsyncClient, runs: Path, start: Callable[..., Any]
+) -> None:
+    start("m1").play().close()
+    described = (await web.get("/api/openapi.json")).json()
+    there = {route.path for route in make_app(runs).routes if hasattr(route, "methods")}
+    assert set(described["paths"]) <= there
+    assert {path for path in there if path.startswith("/api/")} <= set(described["paths"])
+    schemas = described["components"]["schemas"]
+    for path, item in described["paths"].items():
+        content = item["get"]["responses"]["200"]["content"].get("application/json", {})
+        if "schema" in content:
+            answer = (await web.get(path.format(run="cup", match="m1"))).json()
+            schema = schemas[content["schema"]["$ref"].rsplit("/", 1)[1]]
+            assert set(answer) == set(schema["required"]), path
