@@ -17,6 +17,7 @@ from referee.cli.rebuild import rebuild
 from referee.cli.report import report as report_page
 from referee.cli.run import run
 from referee.cli.standings import standings
+from referee.cli.web import web
 
 
 def make_app() -> typer.Typer:
@@ -39,6 +40,7 @@ def make_app() -> typer.Typer:
     app.command("annul")(control.annul)
     app.command("compare")(compare)
     app.command("doctor")(doctor)
+    app.command("web")(web)
     app.command("bridge", context_settings=bridge.CONTEXT)(bridge.bridge)
     app.add_typer(bots.app, name="bots")
     app.add_typer(matches.app, name="matches")

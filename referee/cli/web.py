@@ -1,0 +1,76 @@
+"""`crosstown web`: the pages over the runs of a folder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from leaderboard.web.tables import RunFacts
+
+
+def web(
+    runs: Annotated[Path, typer.Option("--runs", help="The folder that run folders are in.")] = Path("runs"),
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. Others than this machine's own let everybody look.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")] = 8000,
+) -> None:
+    """Show runs, tables and matches in a browser, also while they go on. Reads only; Ctrl-C ends it."""
+    import socket
+    from contextlib import suppress
+
+    import uvicorn
+
+    from leaderboard.web.app import make_app
+    from referee.cli.output import print_text
+    from referee.tournament.errors import PlatformError, UsageError
+
+    if not runs.is_dir():
+        raise UsageError(f"{runs} is not a folder", "start a run: crosstown run FILE, or say where: --runs FOLDER")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    with listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, port))
+        except OSError as error:
+            raise PlatformError(
+                f"cannot listen on {host} port {port}: {error.strerror}", "choose another --port"
+            ) from None
+        listening.listen()  # whoever reads the address may ask at once; the answer waits for the server
+        shown = f"[{host}]" if family == socket.AF_INET6 else host
+        print_text(f"http://{shown}:{listening.getsockname()[1]}/")
+        server = uvicorn.Server(
+            uvicorn.Config(make_app(runs, facts_of), log_level="warning", timeout_graceful_shutdown=1, lifespan="off")
+        )
+        with suppress(KeyboardInterrupt):  # the way to end it; the server has closed by then
+            server.run(sockets=[listening])
+
+
+def facts_of(folder: Path) -> "RunFacts":
+    """What the journal of a run says of it."""
+    from leaderboard.web.tables import RunFacts
+    from referee.cli.run_tables import entrants_of, missed_matches
+    from referee.cli.runs import Run
+    from referee.record import RecordError
+    from referee.tournament.errors import TournamentError
+    from referee.tournament.folder import RunFolder
+    from referee.tournament.journal import read_journal
+
+    place = RunFolder(folder)
+    try:
+        text = read_journal(place.journal)
+        if text.created is None:
+            return RunFacts(folder.name)
+        run = Run(place, text)
+        return RunFacts(
+            title=str(run.configuration["name"]),
+            total=run.total,
+            entrants=entrants_of(text),
+            controls=text.controls,
+            missed=missed_matches(place, text),
+            shown={"format": run.configuration["format"]},
+        )
+    except (TournamentError, RecordError, KeyError, TypeError, ValueError) as error:
+        return RunFacts(folder.name, shown={"the journal cannot be used": str(error)})
