@@ -14,10 +14,9 @@ from leaderboard.web.clean import clean, one_line
 from leaderboard.web.places import is_live
 from referee.games.api import Game
 from referee.games.drawing import Look, draw_board, event_places
-from referee.games.registry import UnknownGame, get_game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
 from referee.record.format import Line
-from referee.record.replay import Replay, ReplayError, Step
+from referee.record.replay import Replay, ReplayError, Step, game_of
 
 EVERYTHING: Final = "all"
 Viewer: TypeAlias = int | Literal["all"] | None
@@ -52,10 +51,10 @@ def viewer_of(text: str, record: Record) -> Viewer:
 
 def frames_of(record: Record, viewer: Viewer = None, first: int = 0, last: int | None = None) -> Iterator[Frame]:
     """The frames from step `first` to step `last`. Never raises for what a record contains."""
-    game = _game_of(record)
+    game = game_of(record.header)
     if isinstance(game, str):
         if first == 0:
-            yield Frame(0, (), (), "", game)
+            yield Frame(0, (), (), "", one_line(game))
         return
     number = -1
     try:
@@ -78,9 +77,9 @@ class Extent:
 
 def extent_of(record: Record) -> Extent:
     """Plays the record without drawing anything."""
-    game = _game_of(record)
+    game = game_of(record.header)
     if isinstance(game, str):
-        return Extent(0, game)
+        return Extent(0, one_line(game))
     last = 0
     try:
         for last, _ in enumerate(Replay(record.header, record.lines, game)):  # noqa: B007 - the number is the answer
@@ -92,7 +91,7 @@ def extent_of(record: Record) -> Extent:
 
 def step_of_fault(record: Record, seat: int) -> int | None:
     """The step with the first fault of a seat; None if the record cannot be followed to one."""
-    game = _game_of(record)
+    game = game_of(record.header)
     if isinstance(game, str):
         return None
     try:
@@ -168,15 +167,3 @@ def _wrong(game: Game, error: Exception) -> str:
         return f"line {error.line} cannot be followed: {one_line(error)}"
     # Rules may stumble over values that no match has ever had.
     return f"the rules of {game.id} broke down: {type(error).__name__}: {one_line(error)}"
-
-
-def _game_of(record: Record) -> Game | str:
-    """The game, or why no board can be shown."""
-    head = record.header
-    try:
-        game = get_game(head.game)
-    except UnknownGame as error:
-        return f"no board: {one_line(error)}"
-    if game.rules_version != head.rules_version:
-        return f"no board: played by rules version {head.rules_version}, installed is {game.rules_version}"
-    return game

@@ -7,9 +7,8 @@ from typing import Any
 
 from referee.cli.output import console, plural, print_json, print_table, print_text, table
 from referee.games.api import Game
-from referee.games.registry import UnknownGame, get_game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, RecordError, Verdict, read_record
-from referee.record.replay import Replay, ReplayError, Step
+from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.tournament.errors import UsageError
 
 _EVIDENCE_TEXTS = ("board", "stdout", "stderr")
@@ -43,12 +42,12 @@ class Match:
             raise UsageError(f"there is no seat {seat}", f"the match has the seats 0 to {record.header.players - 1}")
         self.record = record
         self.seat = seat
-        self._game = _game_of(record)
+        self._game = game_of(record.header)
 
     def frames(self) -> Iterator[Frame]:
         """From the start; the last one says what is wrong if the record cannot be followed to its end."""
         if isinstance(self._game, str):
-            yield Frame((self._game,), "")
+            yield Frame((one_line(self._game),), "")
             return
         try:
             for step in Replay(self.record.header, self.record.lines, self._game):
@@ -247,18 +246,6 @@ def _row(path: Path) -> dict[str, Any]:
         "decisions": sum(isinstance(line, Answer) for line in record.lines),
         "wall_s": footer.wall_us / 1e6 if footer else 0.0,
     }
-
-
-def _game_of(record: Record) -> Game | str:
-    """The game, or why the match cannot be shown on a board."""
-    head = record.header
-    try:
-        game = get_game(head.game)
-    except UnknownGame as error:
-        return f"no board: {one_line(str(error))}"
-    if game.rules_version != head.rules_version:
-        return f"no board: played by rules version {head.rules_version}, installed is {game.rules_version}"
-    return game
 
 
 def _evidence(seat: int, fault: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from referee.games.api import Event, Game, GameError, State
 from referee.games.keyed import KeyedChance
+from referee.games.registry import UnknownGame, get_game
 from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, Chance, FaultLine, Header, Line, Strike
 from referee.record.stand_in import FORFEIT, RANDOM, stand_in
 
@@ -19,6 +20,17 @@ class ReplayError(Exception):
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
         self.line = line
+
+
+def game_of(header: Header) -> Game | str:
+    """The installed game that a record can be played again with, or a sentence on why there is none."""
+    try:
+        game = get_game(header.game)
+    except UnknownGame as error:
+        return f"no board: {error}"
+    if game.rules_version != header.rules_version:
+        return f"no board: played by rules version {header.rules_version}, installed is {game.rules_version}"
+    return game
 
 
 @dataclass(frozen=True, slots=True)
