@@ -3,13 +3,14 @@
 import getpass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from referee.cli.arguments import OUT, Out
+
 RunArgument = Annotated[str, typer.Argument(help="Tournament file, run folder or name of a run.", show_default=False)]
 BotArgument = Annotated[str, typer.Argument(help="Name or entry id of a bot of the run.", show_default=False)]
-OutOption = Annotated[Path, typer.Option(help="The folder that run folders are in.")]
 ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.")]
 
 
@@ -32,7 +33,7 @@ def withdraw(
     bot: BotArgument,
     choice: ChoiceOption = ChoiceWord.KEEP,
     reason: ReasonOption = "",
-    out: OutOption = Path("runs"),
+    out: Out = OUT,
 ) -> None:
     """Take a bot out of a run: it plays no more. Stop the run first; the next `crosstown run` goes on without it."""
     _leave("withdrawn", run, bot, choice, reason, out)
@@ -43,26 +44,21 @@ def disable(
     bot: BotArgument,
     choice: ChoiceOption = ChoiceWord.KEEP,
     reason: ReasonOption = "",
-    out: OutOption = Path("runs"),
+    out: Out = OUT,
 ) -> None:
     """As withdraw, for a bot that must not go on: the journal says so."""
     _leave("disabled", run, bot, choice, reason, out)
 
 
-def _leave(kind: str, run: str, bot: str, choice: ChoiceWord, reason: str, out: Path) -> None:
+def _leave(
+    kind: Literal["withdrawn", "disabled"], run: str, bot: str, choice: ChoiceWord, reason: str, out: Path
+) -> None:
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
     from referee.tournament.controls import leave
 
     folder = find_run(run, out).folder
-    control = leave(
-        folder,
-        "withdrawn" if kind == "withdrawn" else "disabled",
-        bot,
-        choice.value,
-        by=who(),
-        reason=reason,
-    )
+    control = leave(folder, kind, bot, choice.value, by=who(), reason=reason)
     print_text(f"'{control.name}' is {kind} from place {control.place} on ({choice}); go on with: crosstown run FILE")
 
 
@@ -71,7 +67,7 @@ def add(
     bot: Annotated[Path, typer.Argument(help="The folder of the bot.", show_default=False)],
     name: Annotated[str | None, typer.Option(help="Its name; default: what it calls itself.")] = None,
     reason: ReasonOption = "",
-    out: OutOption = Path("runs"),
+    out: Out = OUT,
 ) -> None:
     """Let a bot join a run that has begun. Stop the run first; the next `crosstown run` goes on with it."""
     from referee.cli.output import print_text
@@ -87,7 +83,7 @@ def annul(
     match: Annotated[str, typer.Argument(help="The match id, as `crosstown matches list` has it.", show_default=False)],
     replay: Annotated[bool, typer.Option("--replay", help="Play it again.")] = False,
     reason: ReasonOption = "",
-    out: OutOption = Path("runs"),
+    out: Out = OUT,
 ) -> None:
     """Take a match out of what counts; its record is kept aside. Stop the run first."""
     from referee.cli.output import print_text

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import OUT, Out
 from referee.cli.errors import ExitCode
 
 app = typer.Typer(no_args_is_help=True, help="Match records: list them, step through one, verify them.")
@@ -15,14 +16,13 @@ Run = Annotated[
         "--run", help="A run folder, or any folder with records; default: all runs in --out.", show_default=False
     ),
 ]
-Out = Annotated[Path, typer.Option(help="The folder that run folders are in.")]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @app.command("list")
 def list_matches(
     run: Run = None,
-    out: Out = Path("runs"),
+    out: Out = OUT,
     void: Annotated[bool, typer.Option("--void", help="Also the records that were set aside.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -37,7 +37,7 @@ def list_matches(
 def show(
     match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match, its beginning, or path of a record.")],
     run: Run = None,
-    out: Out = Path("runs"),
+    out: Out = OUT,
     step: Annotated[
         int | None, typer.Option(min=0, help="Only the position after so many steps; 0 is the start.")
     ] = None,
@@ -81,7 +81,7 @@ def verify(
         typer.Argument(metavar="MATCH...", help="Ids or paths; default: all records that count.", show_default=False),
     ] = None,
     run: Run = None,
-    out: Out = Path("runs"),
+    out: Out = OUT,
     void: Annotated[bool, typer.Option("--void", help="Also the records that were set aside.")] = False,
     every: Annotated[bool, typer.Option("--all", help="A line for each record, not only for those that fail.")] = False,
     as_json: AsJson = False,
@@ -102,7 +102,7 @@ def verify(
 def rejudge(
     match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match, its beginning, or path of a record.")],
     run: Run = None,
-    out: Out = Path("runs"),
+    out: Out = OUT,
     extra_ms: Annotated[int, typer.Option(min=0, help="Add so much to every limit of time.")] = 0,
     ranking: Annotated[str, typer.Option(help="Decide otherwise: a rank per seat, 1 the best, such as 1,2.")] = "",
     apply: Annotated[

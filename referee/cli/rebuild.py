@@ -5,15 +5,12 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import OUT, LatestRun, Out
+
 
 def rebuild(
-    run: Annotated[
-        str | None,
-        typer.Argument(
-            help="Tournament file, run folder or name of a run; default: the most recent one.", show_default=False
-        ),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("runs"),
+    run: LatestRun = None,
+    out: Out = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
 ) -> None:
     """Make the database of a run anew from its records. The old one is replaced only when the new one is complete."""

@@ -6,18 +6,15 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import OUT, LatestRun, Out
+
 
 def report(
-    run: Annotated[
-        str | None,
-        typer.Argument(
-            help="Tournament file, run folder or name of a run; default: the most recent one.", show_default=False
-        ),
-    ] = None,
+    run: LatestRun = None,
     html: Annotated[
         Path | None, typer.Option("--html", help="Where to write; default: report.html in the run folder.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("runs"),
+    out: Out = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print where it is as JSON.")] = False,
 ) -> None:
     """Write a page with tables, plots, faults and links to the records. It needs no script and no network."""

@@ -1,9 +1,10 @@
 """`crosstown standings`: the leaderboard of a run, also while it goes on."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from referee.cli.arguments import OUT, LatestRun, Out
 
 COLUMNS = (
     "rank",
@@ -35,13 +36,8 @@ COLUMNS = (
 
 
 def standings(
-    run: Annotated[
-        str | None,
-        typer.Argument(
-            help="Tournament file, run folder or name of a run; default: the most recent one.", show_default=False
-        ),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("runs"),
+    run: LatestRun = None,
+    out: Out = OUT,
     live: Annotated[bool, typer.Option("--live", help="Rank by the live table instead of the official one.")] = False,
     pooled: Annotated[
         bool, typer.Option("--pooled", help="Rate all games and numbers of players together, in one table.")
