@@ -40,7 +40,7 @@ def build(
     again: Annotated[bool, typer.Option("--again", help="Build even what is built already.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build bots into the cache, once per source: fetch with the network, build without it.
+    """Build bots into the cache, once per source: fetch, then build. Not sandboxed yet: build only what you trust.
 
     Exit code 1 if a build failed; the log is kept and named. $CROSSTOWN_CACHE says where the cache is.
     """

@@ -1,4 +1,4 @@
-"""Builds a bot once per source: a copy of its folder in the cache, fetched for with the network, compiled without.
+"""Builds a bot once per source: a copy of its folder in the cache, fetched for, then compiled.
 
 CACHE/<source id>/bot/         the copy, with what the build made
 CACHE/<source id>/log.txt      what fetch and build printed, the middle cut out of a long one
@@ -15,7 +15,7 @@ from pathlib import Path
 from referee.process.built import Built, cache_folder, read_built, write_built
 from referee.process.entry import source_id
 from referee.process.manifest import BUILD_OUTPUT, Manifest, ManifestError, load_manifest
-from referee.process.phase import BuildError, BuildLimits, Log, Wrap, one_line_of, plain, run_phase
+from referee.process.phase import BuildError, BuildLimits, Log, one_line_of, run_phase
 from referee.process.program import find_argv
 
 
@@ -25,13 +25,13 @@ def build(
     cache: Path | None = None,
     limits: BuildLimits | None = None,
     again: bool = False,
-    wrap: Wrap = plain,
     beside: Mapping[str, Path] | None = None,
 ) -> tuple[Built, bool]:
     """The build of the bot in `folder`, and whether it was made just now; `again` makes it anew.
 
-    `wrap` is the sandbox around each phase. `beside` are folders, by name, that are put beside the sources where they
-    have none of that name. Of two callers at once the second waits. Raises BuildError, ManifestError or EntryError.
+    `beside` are folders, by name, that are put beside the sources where they have none of that name. Of two callers at
+    once the second waits. No sandbox: this runs what the bot's author wrote. Raises BuildError, ManifestError or
+    EntryError.
     """
     folder = folder.resolve()
     manifest = load_manifest(folder)
@@ -42,16 +42,14 @@ def build(
         with _alone(home):
             if not again and (built := read_built(home)):
                 return built, False
-            return _make(folder, manifest, home, limits or BuildLimits(), wrap, beside or {}), True
+            return _make(folder, manifest, home, limits or BuildLimits(), beside or {}), True
     except shutil.Error as error:
         raise BuildError(f"{folder}: cannot be copied to {home}: {error}; check the rights of its files") from None
     except OSError as error:
         raise BuildError(f"{error.filename or home}: {error.strerror}; see whether the disk is full") from None
 
 
-def _make(
-    folder: Path, manifest: Manifest, home: Path, limits: BuildLimits, wrap: Wrap, beside: Mapping[str, Path]
-) -> Built:
+def _make(folder: Path, manifest: Manifest, home: Path, limits: BuildLimits, beside: Mapping[str, Path]) -> Built:
     copy = home / "bot"
     (home / "built.json").unlink(missing_ok=True)
     if copy.exists():
@@ -64,8 +62,8 @@ def _make(
     fetch_s = build_s = 0.0
     with Log(home / "log.txt", limits.log_bytes) as log:
         if manifest.fetch:
-            fetch_s = run_phase("fetch", manifest.fetch, copy, limits, log, wrap)
-        build_s = run_phase("build", manifest.build, copy, limits, log, wrap)
+            fetch_s = run_phase("fetch", manifest.fetch, copy, limits, log)
+        build_s = run_phase("build", manifest.build, copy, limits, log)
     try:
         find_argv(copy, manifest)
     except ManifestError as error:

@@ -7,18 +7,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self, TypeAlias
+from typing import IO, Self
 
 from referee.process.manifest import PYTHON
 from referee.process.output import Capture, joined
-
-Wrap: TypeAlias = Callable[[str, Path, Sequence[str]], Sequence[str]]
-"""(phase, the bot's copy, argv) -> the argv to execute: the sandbox around a phase."""
 
 _KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
 _KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")
@@ -80,12 +77,7 @@ class Log:
         return "\n".join(self.text().splitlines()[-_SHOWN_LINES:])
 
 
-def plain(phase: str, copy: Path, argv: Sequence[str]) -> Sequence[str]:
-    """No sandbox."""
-    return argv
-
-
-def run_phase(phase: str, argv: Sequence[str], copy: Path, limits: BuildLimits, log: Log, wrap: Wrap) -> float:
+def run_phase(phase: str, argv: Sequence[str], copy: Path, limits: BuildLimits, log: Log) -> float:
     """Run one phase in the bot's copy; the seconds it took. BuildError if it fails or does not end in time."""
     began_s = time.monotonic()
     words = _words(argv)
@@ -93,7 +85,7 @@ def run_phase(phase: str, argv: Sequence[str], copy: Path, limits: BuildLimits, 
     limit_s = limits.limit_s(phase)
     try:
         process = subprocess.Popen(
-            wrap(phase, copy, words),
+            words,
             cwd=copy,
             env=_environment(),
             stdin=subprocess.DEVNULL,
