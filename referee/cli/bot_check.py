@@ -10,6 +10,7 @@ from referee.compliance import Report, Row, check_bot
 from referee.games.api import Game
 from referee.games.registry import BrokenGame, game_ids, get_game, load_game
 from referee.process.entry import Entry
+from referee.process.manifest import ANY_GAME
 from referee.tournament.errors import UsageError
 
 _SHOWN_OUTPUT_LINES = 20
@@ -41,12 +42,12 @@ def _games(entry: Entry, only: Sequence[str] | None) -> list[Game]:
     declared = entry.manifest.games
     if only:
         for name in only:
-            if "*" not in declared and name not in declared:
+            if ANY_GAME not in declared and name not in declared:
                 raise UsageError(
                     f"bot '{entry.name}' does not declare the game '{name}'", f"its bot.toml has: {', '.join(declared)}"
                 )
         return [get_game(name) for name in only]
-    if "*" in declared:
+    if ANY_GAME in declared:
         return [game for game in map(load_game, game_ids()) if not isinstance(game, BrokenGame)]
     return [get_game(name) for name in declared]
 

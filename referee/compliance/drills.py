@@ -13,6 +13,7 @@ from referee.compliance.report import Failed, Outcome, Report, Row
 from referee.compliance.stage import Stage
 from referee.games.api import Game
 from referee.process.entry import Entry
+from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.wire import encode
 
@@ -20,7 +21,6 @@ EXIT_LIMIT_S = 5.0
 LATE_SOCKET_S = 1.0
 HUGE_BYTES = 3 << 20
 """Below the 4 MiB that gRPC libraries take by default; no shipped game comes near."""
-ANY_GAME = "*"
 
 
 @dataclass(frozen=True, slots=True)

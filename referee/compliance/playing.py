@@ -28,7 +28,6 @@ class Tally:
     kinds: dict[str, int] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     late: int = 0
-    typed: int = 0
     answers: list[bytes] = field(default_factory=list)
 
     def summary(self) -> str:
@@ -223,7 +222,6 @@ class Sitting:
             return legal[move.index]
         if choice is None:
             raise Failed(f"the Move for {where} has neither an index nor an action")
-        self._tally.typed += 1
         try:
             action = self._game.codec.decode_action(move.action)
         except ActionSyntaxError as error:

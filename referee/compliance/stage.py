@@ -106,10 +106,6 @@ class Stage:
         except DecodeError:
             raise Failed(f"expected {what}, got {len(raw)} bytes that are no crosstown.v1.BotMessage") from None
 
-    def waiting(self) -> int:
-        """Messages that came and were not heard yet."""
-        return self._heard.qsize()
-
     async def leave(self) -> None:
         """The referee is gone, without a word."""
         if self._server is not None:

@@ -8,14 +8,13 @@ from referee.match.effort import Effort, measure_effort, state_below
 from referee.match.reasons import EndReason
 from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.process.bot import BotProcess, Exit
+from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.wire import Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close."""
-
-ANY_GAME = "*"
 
 DISMISSED_S = 0.25
 """What a bot that has left a match gets to read why."""

@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 from referee.process.names import BotNameError, check_name
 
 FILE_NAME = "bot.toml"
+ANY_GAME = "*"
+"""Among `games`: the bot plays any."""
 PYTHON = "{python}"
 """The word of an argv that stands for the referee's own interpreter."""
 
@@ -45,7 +47,7 @@ class Manifest:
     """The checked content of `bot.toml`. `games` are game ids, or "*" for any game.
 
     `run`, `fetch`, `build` and `toolchain` are argv lists for a process in the bot's folder; all but `run` may be
-    empty. `build` makes the program, without the network; `fetch` brings what it needs, before; `toolchain` prints a
+    empty. `build` makes the program; `fetch` brings what it needs, before; `toolchain` prints a
     version that is kept with what was built. `options` are the bot's own options with their defaults.
     """
 

@@ -5,6 +5,7 @@ from itertools import combinations
 from pathlib import Path
 
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.manifest import ANY_GAME
 from referee.process.names import BotNameError, clashes
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.errors import ConfigError
@@ -12,8 +13,6 @@ from referee.tournament.field import make_field
 from referee.tournament.formats.registry import get_format
 from referee.tournament.identity import describe
 from referee.tournament.reading import TomlFile, show, suggest
-
-ANY_GAME = "*"
 
 
 def load_tournament(path: Path, gone: Mapping[int, Entry] | None = None) -> Tournament:

@@ -35,9 +35,6 @@ class Answer:
 class JsonLines:
     """One JSON object a line, both ways: the wire's messages in protobuf's JSON mapping, typed bytes decoded."""
 
-    asks_again = False
-    wants_text = True
-
     def start(self, match: Match) -> str:
         return _line(
             "match_start",
@@ -124,9 +121,6 @@ class TextLines:
     Every question ends in the line `choose 0 to N within S s`, without the time if it is an hour and more. A line that
     is no such number is answered by a line that begins with `! `, and the question stays open.
     """
-
-    asks_again = True
-    wants_text = True
 
     def start(self, match: Match) -> str:
         return f"# match {match.id}: {match.game}, you are seat {match.seat} of {match.players}\n"
