@@ -1,5 +1,6 @@
 """The bridge as an author of a program that reads and prints lines uses it: whole matches, and every mistake."""
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -10,6 +11,10 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from crosstown_bot import Match, Turn
+from crosstown_bridge.bridge import MOST_TOLD, Bridge
+from crosstown_bridge.lines import BadAnswer, TextLines
+from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.games.api import resolve_options
 from referee.games.registry import game_ids, get_game
@@ -146,8 +151,6 @@ async def test_a_resignation_is_one(hall: Hall, first: Entry) -> None:
         ("print('{}')", "is no answer"),
         ("print('true')", "is no answer"),
         ("print('{\"move\": 1}')", "unknown key 'move'"),
-        ("print(message['legal_count'])", "out of range; expected 0 to"),
-        ("print(-1)", "out of range; expected 0 to"),
         ('print(\'{"action": {"fly": 1}}\')', "is no Action message of shibuya"),
         ('print(\'{"index": 0, "note": 1}\')', "the note must be a string"),
         ("print('[' * 100000)", "is no JSON"),
@@ -166,6 +169,17 @@ async def test_what_is_no_answer_is_explained_to_its_author(
     assert result.faults[1] is None
     assert sentence in evidence
     assert "bridge: decision 1 of match" in evidence
+
+
+@pytest.mark.parametrize("answer", ["message['legal_count']", "-1", "1 << 32", "10 ** 1000"])
+async def test_an_index_out_of_range_is_an_illegal_action_as_in_every_other_bot(
+    hall: Hall, first: Entry, answer: str
+) -> None:
+    result, evidence = await hall.play(hall.program(ECHO.format(answer=f"print({answer})")), first)
+    assert result.reason is EndReason.ILLEGAL_ACTION
+    assert "in decision 1: expected 0 to" in result.detail
+    assert "bridge: decision 1 of match" in evidence
+    assert "is out of range; expected 0 to" in evidence
 
 
 async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Hall, first: Entry) -> None:
@@ -210,6 +224,63 @@ for line in sys.stdin:
 async def test_text_asks_again_when_the_answer_is_no_number(hall: Hall, first: Entry) -> None:
     result, evidence = await hall.play(hall.program(ASKED_TWICE, "--text"), first)
     assert result.reason is EndReason.NORMAL, evidence
+
+
+async def test_text_that_is_never_a_number_is_shown_to_its_author_once_and_time_decides(
+    hall: Hall, first: Entry
+) -> None:
+    quick = Limits(startup_s=30, ready_s=30, first_move_s=1, move_s=1)
+    program = hall.program(TEXT.format(answer="print('I take the card')"), "--text")
+    result, evidence = await hall.play(program, first, limits=quick)
+    assert result.reason is EndReason.MOVE_TIMEOUT
+    assert evidence.count("'I take the card' is no number from 0 to ") == 1
+    assert "flush" not in evidence
+
+
+class Parrot:
+    """A program that answers every line it gets with the next of `answers`, over and over."""
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = answers
+        self.told: list[str] = []
+
+    def tell(self, text: str) -> None:
+        self.told.append(text)
+
+    async def line(self) -> str:
+        await asyncio.sleep(0)
+        return self.answers[len(self.told) % len(self.answers)]
+
+
+def turn_of(legal_count: int, left_s: float) -> Turn:
+    decide = pb.Decide(match="m", decision=3, legal_count=legal_count, clock=pb.Clock(left_us=int(left_s * 1e6)))
+    return Turn(Match(pb.MatchStart(match="m", game="shibuya")), decide)
+
+
+async def test_text_is_not_asked_again_when_time_is_up(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crosstown_bridge.bridge.LATE_S", 0.0)
+    parrot = Parrot(*map("bad {}".format, range(20)), "x" * 10_000)
+    bridge = Bridge({}, parrot, TextLines())  # type: ignore[arg-type]
+    assert await bridge.choose(turn_of(2, 0.2)) > 1
+    asked = len(parrot.told)
+    await asyncio.sleep(0)
+    assert len(parrot.told) == asked
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == MOST_TOLD + 2, said
+    assert len(max(said, key=len)) < 400
+    assert "more bad answers came" in said[-2]
+    assert "time is up" in said[-1]
+
+
+@pytest.mark.parametrize(("line", "index"), [("1", 1), ("01 because", 1), ("0000000001", None), ("9" * 5000, None)])
+async def test_text_reads_the_whole_number_or_refuses_it(line: str, index: int | None) -> None:
+    try:
+        read = TextLines().answer(line, turn_of(2, 1)).choice
+    except BadAnswer:
+        read = None
+    assert read == index
 
 
 COUNTING = """

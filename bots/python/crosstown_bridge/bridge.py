@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crosstown_bot import Bot, Match, Result, Turn, run
 
 from crosstown_bridge.child import Child, ChildGone, say
-from crosstown_bridge.lines import BadAnswer, JsonLines, TextLines
+from crosstown_bridge.lines import NO_INDEX, BadAnswer, JsonLines, TextLines
 from crosstown_bridge.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 SILENCE_SHARE = 0.8
 """Of the time for an answer: then the author is told what the program's silence looks like."""
+
+MOST_TOLD = 5
+"""Different bad answers to one question that are shown."""
+
+LATE_S = 1.0
+"""After its end the time for an answer is over by the referee's clock, too."""
 
 
 class Bridge(Bot):
@@ -38,31 +44,69 @@ class Bridge(Bot):
         self._child.tell(self._lines.end(result))
 
     async def choose(self, turn: Turn) -> Any:
-        """Asks until there is an answer. Ends the process, with the reason, if none can come: that loses the match."""
-        deadline_s = time.monotonic() + turn.left_s
+        """Asks until there is an answer or time is up. Ends the process, with the reason, if none can come: that loses
+        the match."""
+        question = _Question(turn, time.monotonic() + turn.left_s)
         try:
             self._child.tell(self._lines.question(turn))
             while True:
-                line = await self._line(turn, deadline_s)
+                line = await self._line(question)
                 try:
                     answer = self._lines.answer(line, turn)
                 except BadAnswer as problem:
                     if not isinstance(self._lines, TextLines):
                         raise
-                    self._child.tell(self._lines.again(problem, turn, deadline_s - time.monotonic()))
+                    question.complain(str(problem))
+                    if question.left_s() <= 0:
+                        return await _give_up(question)
+                    self._child.tell(self._lines.again(problem, turn, question.left_s()))
                 else:
+                    if answer.problem:
+                        say(f"{question.name}: {answer.problem}")
                     turn.note = answer.note
                     return answer.choice
         except (BadAnswer, ChildGone) as problem:
-            raise SystemExit(f"bridge: decision {turn.number} of match {turn.match.id}: {problem}") from None
+            raise SystemExit(f"bridge: {question.name}: {problem}") from None
 
-    async def _line(self, turn: Turn, deadline_s: float) -> str:
+    async def _line(self, question: _Question) -> str:
         waiting = asyncio.ensure_future(self._child.line())
-        patience_s = SILENCE_SHARE * (deadline_s - time.monotonic())
-        done, _ = await asyncio.wait({waiting}, timeout=max(patience_s, 0))
-        if not done:
-            say(f"decision {turn.number} of match {turn.match.id}, no answer yet: {self._child.silence()}")
+        if not question.bad_answers:  # who has answered, if badly, reads and flushes
+            done, _ = await asyncio.wait({waiting}, timeout=max(SILENCE_SHARE * question.left_s(), 0))
+            if not done:
+                say(f"{question.name}, no answer yet: {self._child.silence()}")
         return await waiting
+
+
+class _Question:
+    """One question on its way to an answer, and what its author was told about it."""
+
+    def __init__(self, turn: Turn, deadline_s: float) -> None:
+        self.name = f"decision {turn.number} of match {turn.match.id}"
+        self.bad_answers = 0
+        self._deadline_s = deadline_s
+        self._told: set[str] = set()
+
+    def left_s(self) -> float:
+        return self._deadline_s - time.monotonic()
+
+    def complain(self, problem: str) -> None:
+        """Each bad answer once, and not more than a few: the referee keeps only so much of what is printed."""
+        self.bad_answers += 1
+        if problem in self._told or len(self._told) > MOST_TOLD:
+            return
+        self._told.add(problem)
+        if len(self._told) > MOST_TOLD:
+            say(f"{self.name}: more bad answers came, which are not shown")
+        else:
+            say(f"{self.name}: {problem}")
+
+
+async def _give_up(question: _Question) -> int:
+    """Time is up, and every answer was bad: the referee decides, and it is not asked to judge one more bad answer. This
+    one comes too late by far; it tells a referee that waits for it (a match was cancelled) that the bot is free."""
+    say(f"{question.name}: time is up; bad answers: {question.bad_answers}, good ones: none")
+    await asyncio.sleep(LATE_S)
+    return NO_INDEX
 
 
 def main(words: Sequence[str]) -> int:

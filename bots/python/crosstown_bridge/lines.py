@@ -20,16 +20,24 @@ NO_HURRY_S = 3600.0
 """From here on a limit is not worth saying."""
 
 
+MOST_DIGITS = 9
+"""Of a number that is read as an index."""
+
+NO_INDEX = (1 << 32) - 1
+"""Stands for an index that the wire's uint32 cannot hold: out of range in every game."""
+
+
 class BadAnswer(Exception):
     """A line that answers nothing. One sentence for the author: what came, what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What `Bot.choose` returns, and the note beside it."""
+    """What `Bot.choose` returns, and the note beside it. `problem`: it is an answer, but the referee will refuse it."""
 
     choice: Any
     note: str = ""
+    problem: str = ""
 
 
 class JsonLines:
@@ -111,7 +119,10 @@ class JsonLines:
         if not isinstance(index, int) or isinstance(index, bool) or "action" in value:
             raise BadAnswer(f"{_shown(line)} is no answer; expected {expected}")
         if not 0 <= index < turn.legal_count:
-            raise BadAnswer(f"index {index} is out of range; expected 0 to {turn.legal_count - 1}")
+            sendable = index if 0 <= index < NO_INDEX else NO_INDEX
+            return Answer(
+                sendable, note, f"index {_cut(str(index))} is out of range; expected 0 to {turn.legal_count - 1}"
+            )
         return Answer(index, note)
 
 
@@ -143,9 +154,10 @@ class TextLines:
         word, _, note = line.strip().partition(" ")
         if word == "resign":
             return Answer(RESIGN, note)
-        if not (word.isascii() and word.isdigit()) or int(word[:9]) >= turn.legal_count:
+        index = int(word) if word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS else NO_INDEX
+        if index >= turn.legal_count:
             raise BadAnswer(f"{_shown(line.strip())} is no number from 0 to {turn.legal_count - 1} (nor `resign`)")
-        return Answer(int(word[:9]), note)
+        return Answer(index, note)
 
     def again(self, problem: BadAnswer, turn: Turn, left_s: float) -> str:
         return f"! {problem}\n{_prompt(turn, left_s)}\n"
@@ -183,4 +195,8 @@ def _action(turn: Turn, value: Any) -> bytes:
 
 
 def _shown(text: str) -> str:
-    return repr(text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "...")
+    return repr(_cut(text))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "..."
