@@ -11,13 +11,18 @@ from referee.cli.arguments import OUT, LatestRun, Out
 
 def report(
     run: LatestRun = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Where to write; default: report.html in the run folder.")
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Where to write; default: report.html in the run folder.", show_default=False),
     ] = None,
+    html: Annotated[bool, typer.Option("--html", help="An HTML page, which is all there is: may be left out.")] = False,
     out: Out = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print where it is as JSON.")] = False,
 ) -> None:
-    """Write a page with tables, plots, faults and links to the records. It needs no script and no network."""
+    """Write a page with tables, plots, faults and links to the records, and print where it is.
+
+    It needs no script and no network. A single argument that ends in .html is the FILE, of the most recent run.
+    """
     from datetime import UTC, datetime
 
     from leaderboard.controls import apply_controls
@@ -29,8 +34,10 @@ def report(
     from referee.cli.runs import find_run
     from referee.tournament.errors import PlatformError
 
+    if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
+        run, file = None, Path(run)
     found = find_run(run, out)
-    path = html or found.folder.path / "report.html"
+    path = file or found.folder.path / "report.html"
     index = load_index(found.folder.matches, found.folder.database)
     counted = apply_controls(index.rows, found.journal.controls, missed_matches(found.folder, found.journal))
     page = report_html(
@@ -46,12 +53,16 @@ def report(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
-            raise PlatformError(f"cannot write {path}: it is no ordinary file", "choose another place with --html")
+            raise PlatformError(
+                f"cannot write {path}: it is no ordinary file", "name another file: crosstown report RUN FILE"
+            )
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(page, encoding="utf-8", errors="replace")
         temporary.replace(path)
     except OSError as error:
-        raise PlatformError(f"cannot write {path}: {error.strerror}", "choose another place with --html") from error
+        raise PlatformError(
+            f"cannot write {path}: {error.strerror}", "name another file: crosstown report RUN FILE"
+        ) from error
     if as_json:
         print_json({"report": str(path), "matches": len(counted.rows)})
     else:

@@ -164,12 +164,30 @@ def test_the_report_is_one_page_beside_the_records(make_run, crosstown, tmp_path
     assert f'href="../runs/cup/matches/{name}"' in (tmp_path / "elsewhere" / "page.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        (("cup", "--html"), "runs/cup/report.html"),
+        (("--html", "cup"), "runs/cup/report.html"),
+        (("--html",), "runs/cup/report.html"),
+        (("cup", "--html", "page.html"), "page.html"),
+        (("cup", "page"), "page"),
+        (("--html", "page.HTM"), "page.HTM"),
+    ],
+)
+def test_html_takes_a_file_or_none_in_any_order(make_run, crosstown, tmp_path, words, place):
+    make_run()
+    printed = crosstown("report", *words)
+    assert (printed.code, printed.out) == (0, f"{place}\n"), printed.err
+    assert (tmp_path / place).read_text().startswith("<!doctype html>")
+
+
 def test_a_report_that_cannot_be_written_is_an_error_in_words(make_run, crosstown, tmp_path):
     make_run()
     (tmp_path / "page.html").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for target in ("page.html", "pipe"):
-        printed = crosstown("report", "--html", target)
+        printed = crosstown("report", "cup", "--html", target)
         assert printed.code == 3
         assert f"cannot write {target}: it is no ordinary file" in printed.err
     assert (tmp_path / "pipe").is_fifo()
