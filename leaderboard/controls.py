@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.records import MatchRow
-from referee.record.control import LEAVING, Control
+from referee.record.control import LEAVING, Control, in_force
 
 _TOLD = {"withdrawn": "withdrawn", "disabled": "disabled", "breaker": "set aside for faults"}
 _CHOICES = {
@@ -49,7 +49,7 @@ def apply_controls(
     """
     leaving: dict[str, Control] = {}
     judged: dict[str, Control] = {}
-    for control in controls:
+    for control in in_force(controls):
         if control.kind in LEAVING:
             leaving[control.entry_id] = control
         elif control.kind == "added":

@@ -7,6 +7,7 @@ They hold from a place in the schedule on, so that everything derived from them 
     added       entry_id joins                       withdrawn   entry_id leaves, by its owner's or organiser's wish
     breaker     entry_id was set aside for faults    disabled    entry_id leaves, because it must not go on
     annulled    match_id does not count              rejudged    match_id counts with `ranking` instead of its own
+    reopened    match_id is played again: what was decided about it before was about another record
     decided     the run stopped here by its own statistics, or by its budget or precision
 
 For entries that leave, `choice` says what becomes of their matches: `keep` those played, `annul` all of them, or keep
@@ -14,14 +15,16 @@ those played and score what they miss as `losses`.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from referee.record.format import CHAIN_START, RecordError, next_chain, open_line
 
-ControlKind: TypeAlias = Literal["added", "withdrawn", "disabled", "breaker", "annulled", "rejudged", "decided"]
+ControlKind: TypeAlias = Literal[
+    "added", "withdrawn", "disabled", "breaker", "annulled", "rejudged", "reopened", "decided"
+]
 Choice: TypeAlias = Literal["keep", "annul", "losses"]
 
 LEAVING: tuple[ControlKind, ...] = ("withdrawn", "disabled", "breaker")
@@ -115,6 +118,25 @@ def controls_of(path: Path, lines: tuple[JournalLine, ...]) -> tuple[Control, ..
             except (KeyError, TypeError, ValueError) as error:
                 raise JournalDamage(path, number, f"a '{line.kind}' line without a usable {error}") from None
     return tuple(found)
+
+
+def in_force(controls: Sequence[Control]) -> tuple[Control, ...]:
+    """Those of `controls` that hold, in their order: of several about one match the last, and none that it was reopened
+    from; and no `decided` if a match before its place was judged otherwise since, for it rested on that match."""
+    last: dict[str, Control] = {}
+    decided: Control | None = None
+    for control in controls:
+        if control.match_id:
+            last[control.match_id] = control
+            decided = None if decided is not None and control.place < decided.place else decided
+        elif control.kind == "decided":
+            decided = control
+    return tuple(
+        control
+        for control in controls
+        if (control is last[control.match_id] and control.kind != "reopened" if control.match_id else True)
+        and (control.kind != "decided" or control is decided)
+    )
 
 
 def control_fields(control: Control) -> dict[str, Any]:

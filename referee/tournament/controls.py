@@ -12,13 +12,13 @@ from typing import Any
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.manifest import Manifest
 from referee.process.names import BotNameError, clashes
-from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields
+from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields, in_force
 from referee.tournament.config import Tournament
 from referee.tournament.errors import UsageError
 from referee.tournament.folder import RunFolder, run_folders
 from referee.tournament.journal import Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
-from referee.tournament.records import live_or_closed, record_files, set_aside
+from referee.tournament.records import clear_leftovers, live_or_closed, place_of, record_files, set_aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,36 +109,61 @@ def add(folder: RunFolder, path: Path, name: str | None, *, by: str, reason: str
     return _append(folder, make, more)
 
 
-def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: str) -> Control | None:
-    """A match does not count: never, or (None) not this time, and is played again. Its record is kept aside.
+def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: str) -> Control:
+    """A match does not count: never, or not this time, and is played again. Its record is kept aside.
 
-    A match that stayed void can be given up so: nobody waits for it any more.
+    A match that stayed void can be given up so: nobody waits for it any more. One that was annulled can be played
+    again.
+    UsageError, BusyError or PlatformError.
     """
     with RunLock(folder.lock, wait_s=0):
         text = read_journal(folder.journal)
+        place = _place_in(folder, match_id)
+        clear_leftovers(folder, match_id)
         record = live_or_closed(folder, match_id)
-        void = any(line.kind == "void" and line.fields.get("match") == match_id for line in text.events)
-        if record is None and (replay or not void):
-            raise UsageError(f"no match {match_id} counts in {folder.path}", "see: crosstown matches list")
-        place = int(match_id[1:].partition("-")[0])
-        control = Control("annulled", place, match_id=match_id, by=by, reason=reason)
+        if record is None:
+            _check_without_record(folder, text, match_id, replay=replay)
         with Journal(folder.journal, text) as journal:
-            if replay:
-                journal.append("void", match=match_id, place=place, reason="annulled", detail=reason, by=by)
-            else:
-                journal.control(control)
-        if record is not None:
+            if replay and record is not None:
+                # First of all, for what lies there when the run goes on counts. If nothing more is written, it is
+                # played again all the same.
+                set_aside(folder, record, "annulled")
+            control = Control("reopened" if replay else "annulled", place, match_id=match_id, by=by, reason=reason)
+            journal.control(control)
+        if not replay and record is not None:
             set_aside(folder, record, "annulled")
-    return None if replay else control
+    return control
+
+
+def _check_without_record(folder: RunFolder, text: JournalText, match_id: str, *, replay: bool) -> None:
+    annulled = any(c.kind == "annulled" and c.match_id == match_id for c in in_force(text.controls))
+    waits = any(line.kind in ("void", "reopened") and match_id in line.fields.values() for line in text.events)
+    if annulled and not replay:
+        raise UsageError(f"match {match_id} is annulled already", "to play it again: --replay")
+    if not annulled and waits and replay:
+        raise UsageError(f"match {match_id} is to be played again already", "go on with: crosstown run FILE")
+    if not annulled and not waits:
+        raise _no_match(folder, match_id)
+
+
+def _place_in(folder: RunFolder, match_id: str) -> int:
+    place = place_of(match_id)
+    if place is None or not match_id.replace("-", "").isalnum():
+        raise _no_match(folder, match_id)
+    return place
+
+
+def _no_match(folder: RunFolder, match_id: str) -> UsageError:
+    return UsageError(f"no match {match_id} counts in {folder.path}", "see: crosstown matches list")
 
 
 def judge_again(folder: RunFolder, match_id: str, ranking: Sequence[int], *, by: str, reason: str) -> Control:
     """A match counts with another ranking (per seat, 1 the best) than its own; its record stays as it is."""
 
     def make(text: JournalText) -> Control:
+        place = _place_in(folder, match_id)
         if live_or_closed(folder, match_id) is None:
-            raise UsageError(f"no match {match_id} counts in {folder.path}", "see: crosstown matches list")
-        place = int(match_id[1:].partition("-")[0])
+            raise _no_match(folder, match_id)
         return Control("rejudged", place, match_id=match_id, by=by, reason=reason, ranking=tuple(ranking))
 
     return _append(folder, make)
@@ -155,8 +180,7 @@ def find_bot(bots: Sequence[KnownBot], wanted: str) -> KnownBot:
 
 def next_place(folder: RunFolder) -> int:
     """The first place behind everything that has a record."""
-    places = [int(name[1:].partition("-")[0]) for name in record_files(folder) if name[1:].partition("-")[0].isdigit()]
-    return max(places, default=-1) + 1
+    return max((place for name in record_files(folder) if (place := place_of(name)) is not None), default=-1) + 1
 
 
 def _append(

@@ -110,6 +110,12 @@ def set_aside(folder: RunFolder, path: Path, why: str) -> Path:
     return target
 
 
+def place_of(match_id: str) -> int | None:
+    """The place in a match id, by its form alone."""
+    digits = match_id[1:].partition("-")[0]
+    return int(digits) if match_id.startswith("m") and digits.isascii() and digits.isdigit() else None
+
+
 def live_or_closed(folder: RunFolder, match_id: str) -> Path | None:
     """The record of a match where there is one."""
     for suffix in (CLOSED_SUFFIX, LIVE_SUFFIX):

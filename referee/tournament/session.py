@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from referee.record.control import LEAVING, Control
+from referee.record.control import LEAVING, Control, in_force
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
@@ -76,6 +76,7 @@ def open_stock(
 ) -> Stock:
     """The stock of a run, not taken yet. Needs the lock."""
     breaker = Breaker(tournament.config.breaker)
+    controls = in_force(controls)
     for control in controls:
         if control.kind in LEAVING:
             breaker.forget(control.entry_id)
@@ -85,8 +86,7 @@ def open_stock(
         breaker=breaker,
         on_control=on_control,
         decide=decide,
-        annulled=frozenset(control.match_id for control in controls if control.kind == "annulled"),
-        rejudged={control.match_id: control.ranking for control in controls if control.kind == "rejudged"},
+        verdicts={control.match_id: control for control in controls if control.match_id},
         lead=MAX_LEAD if decide is None else DECIDING_LEAD,
     )
 

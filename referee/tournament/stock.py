@@ -6,7 +6,7 @@ results, and comes out the same.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from referee.record.control import Control
 from referee.tournament.breaker import Breaker
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.api import BlockResult, MatchScore
-from referee.tournament.records import COUNTS, Judged, close_if_live, judge, record_files, set_aside
+from referee.tournament.records import COUNTS, Judged, close_if_live, judge, place_of, record_files, set_aside
 from referee.tournament.walk import Walk
 
 Decide = Callable[[BlockResult], bool]
@@ -27,15 +27,15 @@ MAX_OPEN = 10_000
 
 @dataclass(slots=True)
 class Stock:
-    """The walk, and what is known of its matches. `decided` hands on what has to be written down."""
+    """The walk, and what is known of its matches. `on_control` hands on what has to be written down; `verdicts` has, by
+    match, what an organiser has decided about it: annulled, or judged again."""
 
     folder: RunFolder
     walk: Walk
     breaker: Breaker
     on_control: Callable[[Control], None]
     decide: Decide | None = None
-    annulled: frozenset[str] = frozenset()
-    rejudged: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    verdicts: dict[str, Control] = field(default_factory=dict)
     lead: int | None = None
     found: int = 0
     played: int = 0
@@ -49,7 +49,7 @@ class Stock:
     def take(self) -> None:
         """Go through what lies there. What can belong to no match any more is set aside."""
         self._files = record_files(self.folder)
-        last = max((place for name in self._files if (place := _place(name)) is not None), default=-1)
+        last = max((place for name in self._files if (place := place_of(name)) is not None), default=-1)
         while self._files and self.walk.places <= last and len(self._open) < MAX_OPEN:
             spec = self._look()
             if spec is None:
@@ -85,7 +85,8 @@ class Stock:
         self.found += found
         self.played += not found
         self._early[spec.place] = record, found
-        self.walk.settle(spec, self.rejudged.get(spec.match_id, judged.ranking), judged.faults)
+        verdict = self.verdicts.get(spec.match_id)
+        self.walk.settle(spec, judged.ranking if verdict is None else verdict.ranking, judged.faults)
         self.follow()
 
     def failed_to_start(self, spec: MatchSpec, entry_id: str, detail: str) -> None:
@@ -99,7 +100,7 @@ class Stock:
 
     def is_off(self, spec: MatchSpec) -> bool:
         """Whether a match without a record will never be played; it is then settled."""
-        off = spec.match_id in self.annulled or self.walk.beyond(spec.place) or bool(self.walk.out(spec))
+        off = self._annulled(spec) or self.walk.beyond(spec.place) or bool(self.walk.out(spec))
         if off:
             self.cancelled += not self.walk.beyond(spec.place)
             self.walk.settle(spec)
@@ -152,13 +153,23 @@ class Stock:
             if path is not None and self._claim(spec, path):
                 continue
             if not self.is_off(spec):
+                self._reopen(spec)
                 return spec
         return None
+
+    def _annulled(self, spec: MatchSpec) -> bool:
+        return spec.match_id in self.verdicts and self.verdicts[spec.match_id].kind == "annulled"
+
+    def _reopen(self, spec: MatchSpec) -> None:
+        """A match that was judged again, and whose record is gone, is played again: the ranking was that record's."""
+        if self.verdicts.pop(spec.match_id, None) is not None:
+            why = "the record that was judged again is gone"
+            self.on_control(Control("reopened", spec.place, match_id=spec.match_id, by="rule", reason=why))
 
     def _claim(self, spec: MatchSpec, path: Path) -> bool:
         """Whether the record settles the match; if not, it is set aside."""
         judged = judge(path, spec)
-        why = "annulled" if judged.why == COUNTS and spec.match_id in self.annulled else judged.why
+        why = "annulled" if judged.why == COUNTS and self._annulled(spec) else judged.why
         if why != COUNTS:
             self.moved.append(set_aside(self.folder, path, why))
             return False
@@ -175,9 +186,3 @@ class Stock:
     def _decided(self, control: Control) -> None:
         self.walk.control(control)
         self.on_control(control)
-
-
-def _place(match_id: str) -> int | None:
-    """The place in a match id, by its form alone."""
-    digits = match_id[1:].partition("-")[0]
-    return int(digits) if match_id.startswith("m") and digits.isascii() and digits.isdigit() else None

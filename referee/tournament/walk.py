@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from referee.match.spec import MatchSpec, SeatSpec
-from referee.record.control import LEAVING, Control
+from referee.record.control import LEAVING, Control, in_force
 from referee.tournament.config import Tournament
 from referee.tournament.field import make_field, variant_games
 from referee.tournament.formats.api import Block, BlockResult, MatchScore, Need, News, Placing
@@ -77,7 +77,7 @@ class Walk:
         """Whether the schedule has no more matches."""
         self.placings: Sequence[Placing] = ()
         """The format's own table, once the schedule has ended."""
-        for control in controls:
+        for control in in_force(controls):
             self.control(control)
 
     @property

@@ -7,6 +7,8 @@ from collections import Counter
 
 import pytest
 
+from leaderboard.controls import apply_controls
+from leaderboard.index import load_index
 from referee.record import read_record
 from referee.record.control import read_controls
 from referee.tournament import controls
@@ -237,6 +239,90 @@ def test_a_kill_between_the_annulment_and_its_record_changes_nothing(begun, play
     aside.rename(run_folder.matches / f"{match_id}.jsonl.gz")
     play(tournament)
     assert match_id not in played(run_folder)
+
+
+def test_a_match_that_was_judged_again_and_is_then_replayed_counts_as_it_is_played(begun, play, run_folder):
+    tournament = begun(2, blocks=2, matches=2)
+    match_id, other = sorted(played(run_folder))
+    for one in (match_id, other):
+        controls.judge_again(run_folder, one, (2, 2), **BY)
+    controls.annul(run_folder, match_id, replay=True, **BY)
+    scores = []
+    assert play(tournament, lambda block: scores.append(block) or False).summary.complete
+    assert rankings(run_folder) == {match.match_id: match.ranking for block in scores for match in block.matches}
+    assert rankings(run_folder)[other] == (2, 2)
+    assert rankings(run_folder)[match_id] == read_record(run_folder.matches / f"{match_id}.jsonl.gz").footer.ranking
+
+
+def rankings(folder):
+    """What tables make of the records and controls."""
+    rows = load_index(folder.matches, folder.database).rows
+    counted = apply_controls(rows, read_controls(folder.journal))
+    return {row.match_id: tuple(seat.rank for seat in row.seats) for row in counted.rows}
+
+
+def test_a_ranking_that_was_given_to_a_record_goes_with_it(begun, play, run_folder):
+    """Were the record lost, another play of the match would get a verdict that nobody has spoken on it."""
+    tournament = begun(2, blocks=2, matches=2)
+    match_id = min(played(run_folder))
+    controls.judge_again(run_folder, match_id, (2, 2), **BY)
+    (run_folder.matches / f"{match_id}.jsonl.gz").write_bytes(b"damaged")
+    play(tournament)
+    assert rankings(run_folder)[match_id] == read_record(run_folder.matches / f"{match_id}.jsonl.gz").footer.ranking
+    assert [(c.kind, c.by) for c in read_controls(run_folder.journal)] == [("rejudged", "ann"), ("reopened", "rule")]
+
+
+def test_a_verdict_of_a_stopping_rule_falls_with_a_match_it_rested_on(begun, play, run_folder):
+    tournament = begun(2, blocks=20, matches=6)
+
+    def all_drawn(block):
+        return all(match.ranking == (1, 1) for match in block.matches)
+
+    first = [spec.match_id for spec in schedule(tournament)][:2]
+    for match_id in first:
+        controls.judge_again(run_folder, match_id, (1, 1), **BY)
+    assert play(tournament, all_drawn).summary.decided
+    for match_id in first:
+        controls.annul(run_folder, match_id, replay=True, **BY)
+    run = play(tournament, all_drawn)
+    assert not run.summary.decided
+    assert run.summary.complete
+    assert len(played(run_folder)) == 40
+
+
+def test_a_kill_amid_an_annulment_with_replay_lets_nothing_count_twice(begun, play, run_folder, monkeypatch):
+    tournament = begun(3, blocks=2, matches=5)
+    match_id = sorted(played(run_folder))[2]
+    controls.judge_again(run_folder, match_id, (2, 2), **BY)
+    monkeypatch.setattr(controls.Journal, "control", lambda *_: (_ for _ in ()).throw(Killed))
+    with pytest.raises(Killed):
+        controls.annul(run_folder, match_id, replay=True, **BY)
+    monkeypatch.undo()
+    assert match_id not in rankings(run_folder)
+    assert play(tournament).executor.started[0] == 2
+    assert rankings(run_folder)[match_id] == read_record(run_folder.matches / f"{match_id}.jsonl.gz").footer.ranking
+
+
+def test_a_match_that_was_annulled_can_be_played_again_after_all_and_not_twice(begun, play, run_folder):
+    tournament = begun(3, blocks=2, matches=5)
+    match_id = sorted(played(run_folder))[2]
+    controls.annul(run_folder, match_id, replay=False, **BY)
+    with pytest.raises(UsageError, match="is annulled already"):
+        controls.annul(run_folder, match_id, replay=False, **BY)
+    controls.annul(run_folder, match_id, replay=True, **BY)
+    with pytest.raises(UsageError, match="is to be played again already"):
+        controls.annul(run_folder, match_id, replay=True, **BY)
+    assert play(tournament).summary.complete
+    assert match_id in rankings(run_folder)
+
+
+@pytest.mark.parametrize("wanted", ["x", "m", "../tournament", "m000001-../x", ""])
+def test_what_is_no_match_id_is_told_as_such(begun, run_folder, wanted):
+    begun(2, matches=2)
+    with pytest.raises(UsageError, match="no match"):
+        controls.annul(run_folder, wanted, replay=True, **BY)
+    with pytest.raises(UsageError, match="no match"):
+        controls.judge_again(run_folder, wanted, (1, 2), **BY)
 
 
 @pytest.mark.parametrize("words", ["no bot 'nobody'", "its bots are: 'bot0', 'bot1'"])
