@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.confining import Env, Network, Profile, Read
 from referee.cli.errors import ExitCode
 
 
@@ -20,6 +21,10 @@ def match(
     seed: Annotated[str | None, typer.Option(help="Hexadecimal; default: a new one.", show_default=False)] = None,
     first_move_s: Annotated[float, typer.Option(min=0.001, help="Seconds for a bot's first move.")] = 5.0,
     move_s: Annotated[float, typer.Option(min=0.001, help="Seconds for each other move of a bot.")] = 1.0,
+    sandbox: Profile = None,
+    network: Network = False,
+    env: Env = None,
+    read: Read = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show every step as it happens.")] = False,
     out: Annotated[Path, typer.Option(help="The folder that run folders are in; records go to 'single' there.")] = Path(
         "runs"
@@ -30,10 +35,17 @@ def match(
 
     Exit code 1 if the match did not come to count.
     """
+    from referee.cli.confining import settle
     from referee.cli.one_match import plan, play
 
     planned = plan(
-        game, seats, option or [], seed, clock={"first_move_s": first_move_s, "move_s": move_s}, folder=out / "single"
+        game,
+        seats,
+        option or [],
+        seed,
+        clock={"first_move_s": first_move_s, "move_s": move_s},
+        folder=out / "single",
+        confinement=settle(sandbox, network=network, env=env, read=read),
     )
     if not play(planned, watch=watch, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)

@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from referee.cli.building import load_or_build
+from referee.cli.confining import Confinement, settle, tell
 from referee.cli.match_pages import Match, one_line
 from referee.cli.output import print_json, print_text
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
-from referee.match.result import MatchResult
+from referee.match.result import Fault, MatchResult
 from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table
+from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
+from referee.process.manifest import ANY_GAME
+from referee.process.sandbox import Sandbox
 from referee.record.reader import NotARecordError, RecordFollower
 from referee.tournament.errors import UsageError
 
@@ -30,6 +34,8 @@ HUMAN = "human"
 HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
 """A day for each move: the clock is for bots."""
 _LOOK_S = 0.1
+_LAST_WORDS = 12
+"""Lines of a faulted bot's stderr that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,8 @@ class Plan:
     seed: str
     limits: Limits
     folder: Path
+    confinement: Confinement
+    """Of the bots; people need the terminal."""
 
 
 def plan(
@@ -52,8 +60,12 @@ def plan(
     *,
     clock: Mapping[str, float],
     folder: Path,
+    confinement: Confinement | None = None,
 ) -> Plan:
-    """Check everything before anything starts. UnknownGame, UsageError, ManifestError, EntryError or GameError."""
+    """Check everything before anything starts. UnknownGame, UsageError, ManifestError, EntryError or GameError.
+
+    Without a `confinement` the bots have a sandbox where it works.
+    """
     game = get_game(game_id)
     if len(seats) not in game.player_counts:
         counts = ", ".join(map(str, game.player_counts))
@@ -67,14 +79,28 @@ def plan(
         MatchSpec("m", game_id, {}, (SeatSpec("", "", ""),), seed, limits)
     except SpecError as error:
         raise UsageError(str(error), "correct it, or leave it out") from None
-    bots = tuple(None if seat == HUMAN else load_or_build(Path(seat)) for seat in seats)
-    return Plan(game, resolve_options(game_id, game.options, given), bots, seed, limits, folder)
+    bots = tuple(None if seat == HUMAN else _bot(Path(seat), game_id) for seat in seats)
+    resolved = resolve_options(game_id, game.options, given)
+    return Plan(game, resolved, bots, seed, limits, folder, confinement or settle())
+
+
+def _bot(folder: Path, game_id: str) -> Entry:
+    entry = load_or_build(folder)
+    games = entry.manifest.games
+    if ANY_GAME not in games and game_id not in games:
+        raise UsageError(
+            f"bot '{entry.name}' plays {', '.join(games)}, not {game_id}",
+            f"choose one of its games, or name {game_id} in 'games' of {folder / 'bot.toml'}",
+        )
+    return entry
 
 
 def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
     """Whether the match counts. Its record lies in the plan's folder."""
     planned.folder.mkdir(parents=True, exist_ok=True)
     records = planned.folder / "matches"
+    if any(planned.bots):
+        tell(planned.confinement, quiet=as_json)
     with _people(planned) as entries:
         spec = _spec(planned, entries)
         over = threading.Event()
@@ -83,7 +109,7 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
         if watcher:
             watcher.start()
         try:
-            result = asyncio.run(_run(spec, entries, records))
+            result = asyncio.run(_run(spec, entries, records, _sandboxes(planned, entries)))
         finally:
             over.set()
             if watcher:
@@ -96,9 +122,18 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
     return result.status == "rated"
 
 
-async def _run(spec: MatchSpec, entries: Sequence[Entry], records: Path) -> MatchResult:
-    async with Table({entry.id: entry for entry in entries}) as table:
+async def _run(
+    spec: MatchSpec, entries: Sequence[Entry], records: Path, sandboxes: Mapping[str, Sandbox]
+) -> MatchResult:
+    async with Table({entry.id: entry for entry in entries}, sandboxes=sandboxes, cgroups=find()) as table:
         return await table.play(spec, records)
+
+
+def _sandboxes(planned: Plan, entries: Sequence[Entry]) -> dict[str, Sandbox]:
+    return {
+        entry.id: Sandbox() if bot is None else planned.confinement.sandbox
+        for entry, bot in zip(entries, planned.bots, strict=True)
+    }
 
 
 def _spec(planned: Plan, entries: Sequence[Entry]) -> MatchSpec:
@@ -191,15 +226,39 @@ def _outcome(spec: MatchSpec, result: MatchResult) -> dict[str, Any]:
                 "rank": result.ranking[number] if result.ranking else None,
                 "points": result.returns[number] if result.returns else None,
                 **asdict(result.seat_stats[number]),
+                "fault": _fault(result.faults[number]),
             }
             for number, seat in enumerate(spec.seats)
         ],
     }
 
 
+def _fault(fault: Fault | None) -> dict[str, str] | None:
+    """For programs; the record has all the evidence."""
+    if fault is None:
+        return None
+    return {"reason": str(fault.reason), "detail": fault.detail, "stderr": str(fault.evidence.get("stderr", ""))}
+
+
+def _last_words(name: str, fault: Fault) -> Iterator[str]:
+    """The end of what a bot at fault printed to stderr: mostly it says what to mend."""
+    lines = str(fault.evidence.get("stderr", "")).rstrip().splitlines()
+    if not lines:
+        return
+    yield f"the end of what {name} (seat {fault.seat}) printed to stderr:"
+    if len(lines) > _LAST_WORDS:
+        yield "    ..."
+    for line in lines[-_LAST_WORDS:]:
+        yield f"    {line}"
+
+
 def _conclude(spec: MatchSpec, result: MatchResult, path: Path) -> None:
     detail = f": {one_line(result.detail)}" if result.detail else ""
     print_text(f"{result.reason}{detail}")
+    for fault in result.faults:
+        if fault is not None:
+            for line in _last_words(spec.seats[fault.seat].name, fault):
+                print_text(one_line(line))
     order = range(len(spec.seats))
     if result.ranking:
         order = sorted(order, key=lambda seat: result.ranking[seat])  # type: ignore[assignment]

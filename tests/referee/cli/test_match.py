@@ -5,7 +5,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,18 @@ Say = Callable[..., subprocess.CompletedProcess[str]]
 def say(tmp_path: Path) -> Say:
     """Runs `crosstown match` in a folder of its own."""
 
-    def said(*words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "referee.cli.main", "match", *words]
-        return subprocess.run(command, input=typed, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    def said(
+        *words: str, typed: str = "", environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "referee.cli.main", "match", *words],
+            input=typed,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            timeout=120,
+            env={**os.environ, **(environment or {})},
+        )
 
     return said
 
@@ -116,6 +125,75 @@ def test_watching_shows_every_step_up_to_the_last(say: Say, tmp_path: Path) -> N
     )
 
 
+def write_bot(folder: Path, choose: str, games: str = '["*"]') -> str:
+    """A bot whose method `choose` is this line."""
+    folder.mkdir()
+    (folder / "bot.toml").write_text(f'name = "mine"\nversion = "1"\ngames = {games}\nrun = ["{{python}}", "bot.py"]\n')
+    (folder / "bot.py").write_text(
+        "import sys\nfrom pathlib import Path\nfrom crosstown_bot import Bot, run\n"
+        f"class Mine(Bot):\n    def choose(self, turn):\n        {choose}\nrun(Mine)\n"
+    )
+    return str(folder)
+
+
+@pytest.mark.strict_sandbox
+def test_bots_play_in_the_sandbox_of_a_run_and_the_profile_is_said(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("other bots' weights")
+    spy = write_bot(tmp_path / "spy", f"Path({str(tmp_path / 'secret')!r}).read_text(); return 0")
+    done = say("shibuya", "--seat", RANDOM, "--seat", spy)
+    assert done.stderr == "sandbox of the bots: strict\n"
+    assert "crashed: seat 1 (mine): " in done.stdout
+    assert "FileNotFoundError" in done.stdout
+    assert [seat.sandbox for seat in read_record(only_record(tmp_path)).header.seats] == ["strict", "strict"]
+
+
+@pytest.mark.strict_sandbox
+def test_what_is_granted_on_the_command_line_is_there(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "weights").write_text("0")
+    choose = f"return int(Path({str(tmp_path / 'weights')!r}).read_text()) + len(__import__('os').environ['HOME_KEY'])"
+    bot = write_bot(tmp_path / "reader", choose)
+    grants = ["--read", "weights", "--env", "HOME_KEY"]
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot, *grants, environment={"HOME_KEY": ""})
+    assert done.returncode == 0, done.stderr
+    assert f"sandbox of the bots: strict, env HOME_KEY, read {tmp_path / 'weights'}\n" in done.stderr
+    assert done.stdout.startswith("normal\n")
+
+
+def test_without_a_sandbox_only_when_asked(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("0")
+    bot = write_bot(tmp_path / "reader", f"return int(Path({str(tmp_path / 'data')!r}).read_text())")
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot, "--sandbox", "plain")
+    assert "no sandbox, as asked for" in done.stderr
+    assert done.stdout.startswith("normal\n")
+
+
+@pytest.mark.strict_sandbox
+def test_a_person_sits_outside_of_the_sandbox_of_the_bots(say: Say, tmp_path: Path) -> None:
+    done = say("shibuya", "--seat", "human", "--seat", RANDOM, typed="resign\n")
+    assert "sandbox of the bots: strict" in done.stderr
+    assert [seat.sandbox for seat in read_record(only_record(tmp_path)).header.seats] == ["plain", "strict"]
+
+
+def test_the_end_of_what_a_bot_at_fault_printed_is_shown(say: Say, tmp_path: Path) -> None:
+    bot = write_bot(tmp_path / "mine", "print('\\x1b[31mhm', file=sys.stderr); raise ValueError('no plan for this')")
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot)
+    assert "the end of what mine (seat 1) printed to stderr:\n" in done.stdout
+    assert "    ValueError: no plan for this\n" in done.stdout
+    assert "\x1b" not in done.stdout
+    told = json.loads(say("shibuya", "--seat", RANDOM, "--seat", bot, "--json").stdout)
+    assert told["seats"][0]["fault"] is None
+    assert told["seats"][1]["fault"]["reason"] == "crashed"
+    assert "ValueError: no plan for this" in told["seats"][1]["fault"]["stderr"]
+
+
+def test_a_bot_is_not_seated_at_a_game_that_it_does_not_play(say: Say, tmp_path: Path) -> None:
+    bot = write_bot(tmp_path / "mine", "return 0", '["toy", "manhattan_traffiq"]')
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot)
+    assert done.returncode == 2
+    assert "bot 'mine' plays toy, manhattan_traffiq, not shibuya" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -126,6 +204,8 @@ def test_watching_shows_every_step_up_to_the_last(say: Say, tmp_path: Path) -> N
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "build_phase"], "has no '='"),
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "x=1"], "shibuya has no option 'x'"),
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--option", "build_phase=7"], "build_phase"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--sandbox", "loose"], "--sandbox is 'loose'"),
+        (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--env", "NO_SUCH_KEY"], "NO_SUCH_KEY: the variable is not"),
     ],
 )
 def test_what_cannot_be_played_is_refused_before_anything_starts(

@@ -1,0 +1,78 @@
+"""How the bots of a single match or of a check are confined: as `run` does it, with options in place of the file."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.output import console, one_line
+from referee.process.probe import Probe, SandboxError, choose_profile, probe
+from referee.process.sandbox import PROFILES, Sandbox
+from referee.tournament.errors import PlatformError, UsageError
+
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--sandbox", metavar="|".join(PROFILES), help="Default: strict where it works, as in a run.", show_default=False
+    ),
+]
+Network = Annotated[bool, typer.Option("--network", help="Grant the bots the network.")]
+Env = Annotated[
+    list[str] | None,
+    typer.Option("--env", help="Grant the bots this variable of your environment; repeatable.", show_default=False),
+]
+Read = Annotated[
+    list[Path] | None,
+    typer.Option("--read", help="Grant the bots this file or folder to read; repeatable.", show_default=False),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """The sandbox of every bot, and one sentence on it; `warning`: nobody asked for what it says."""
+
+    sandbox: Sandbox
+    sentence: str
+    warning: bool = False
+
+
+def settle(
+    profile: str | None = None,
+    *,
+    network: bool = False,
+    env: Sequence[str] | None = None,
+    read: Sequence[Path] | None = None,
+    found: Probe | None = None,
+) -> Confinement:
+    """What was asked for, else strict where it works. UsageError, or PlatformError if strict does not work here."""
+    if profile is not None and profile not in PROFILES:
+        raise UsageError(f"--sandbox is '{profile}'", f"expected {' or '.join(PROFILES)}")
+    wanted = next((known for known in PROFILES if known == profile), None)
+    if missing := [name for name in env or () if name not in os.environ]:
+        raise UsageError(f"--env {missing[0]}: the variable is not set", f"export {missing[0]}, or leave --env out")
+    found = found or probe()
+    try:
+        chosen = choose_profile(wanted, found)
+    except SandboxError as error:
+        raise PlatformError(str(error), f"{error.fix}; or go without: --sandbox plain") from None
+    try:
+        sandbox = Sandbox(chosen, network, tuple(env or ()), tuple(str(path.resolve()) for path in read or ()))
+    except ValueError as error:
+        raise UsageError(str(error), "correct it, or leave it out") from None
+    if chosen == "strict":
+        return Confinement(sandbox, f"sandbox of the bots: {sandbox}")
+    if wanted == "plain":
+        return Confinement(sandbox, f"no sandbox, as asked for: the bots may do what you may ({sandbox})")
+    return Confinement(sandbox, f"bots play WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}", warning=True)
+
+
+def tell(confinement: Confinement, *, quiet: bool = False) -> None:
+    """On stderr, before anything starts: a warning always, else unless `quiet`."""
+    notes = console(stderr=True)
+    if confinement.warning:
+        notes.print(one_line(f"warning: {confinement.sentence}"), markup=False, style="bold")
+    elif not quiet:
+        notes.print(one_line(confinement.sentence), markup=False)

@@ -1,0 +1,43 @@
+"""Which profile bots of a single match get, and what is said about it."""
+
+import pytest
+
+from referee.cli.confining import settle, tell
+from referee.process.probe import Probe
+from referee.tournament.errors import PlatformError
+
+WORKS = Probe(True)
+BROKEN = Probe(False, "bwrap is not installed", "install bubblewrap")
+
+
+@pytest.mark.parametrize(
+    ("asked", "found", "profile", "sentence", "warning"),
+    [
+        (None, WORKS, "strict", "sandbox of the bots: strict", False),
+        ("strict", WORKS, "strict", "sandbox of the bots: strict", False),
+        ("plain", WORKS, "plain", "no sandbox, as asked for", False),
+        ("plain", BROKEN, "plain", "no sandbox, as asked for", False),
+        (None, BROKEN, "plain", "WITHOUT A SANDBOX (bwrap is not installed); to have one: install bubblewrap", True),
+    ],
+)
+def test_strict_where_it_works_unless_asked_otherwise(
+    asked: str | None, found: Probe, profile: str, sentence: str, warning: bool
+) -> None:
+    settled = settle(asked, found=found)
+    assert settled.sandbox.profile == profile
+    assert sentence in settled.sentence
+    assert settled.warning is warning
+
+
+def test_strict_that_does_not_work_is_refused_with_the_remedy() -> None:
+    with pytest.raises(PlatformError, match="bwrap is not installed") as refused:
+        settle("strict", found=BROKEN)
+    assert refused.value.next_step == "install bubblewrap; or go without: --sandbox plain"
+
+
+@pytest.mark.parametrize(("asked", "said_quietly"), [(None, True), ("plain", False)])
+def test_only_what_nobody_asked_for_is_said_in_quiet(
+    capsys: pytest.CaptureFixture[str], asked: str | None, said_quietly: bool
+) -> None:
+    tell(settle(asked, found=BROKEN), quiet=True)
+    assert ("warning: bots play WITHOUT A SANDBOX" in " ".join(capsys.readouterr().err.split())) is said_quietly
