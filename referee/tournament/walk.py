@@ -6,9 +6,10 @@ configuration, the controls of the journal and the results of matches, whoever p
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import Any
 
 from referee.match.spec import MatchSpec, SeatSpec
 from referee.record.control import LEAVING, Control, in_force
@@ -40,10 +41,18 @@ class _Open:
 class Walk:
     """One walk from the first place on."""
 
-    def __init__(self, tournament: Tournament, controls: Sequence[Control] = (), *, keep_blocks: bool = False) -> None:
+    def __init__(
+        self,
+        tournament: Tournament,
+        controls: Sequence[Control] = (),
+        *,
+        keep_blocks: bool = False,
+        description: Mapping[str, Any] | None = None,
+    ) -> None:
         """`controls` are those of the journal; later ones come through `control`. With `keep_blocks`, or if the format
-        looks at results, settled blocks are told of; otherwise none are kept."""
-        description = describe(tournament)
+        looks at results, settled blocks are told of; otherwise none are kept. `description` as the journal has it,
+        where `tournament` only stands in for what a run was made of."""
+        description = describe(tournament) if description is None else description
         self._config = tournament.config
         self._plan_id = digest(description)
         self._seats = seats_of(tournament)
@@ -174,11 +183,28 @@ class Walk:
         ):
             del self._open[first.number]
             self.settled_blocks += 1
-            scores = tuple(first.scores[place] for place in sorted(first.scores))
-            result = BlockResult(first.number, first.place, first.block, first.seed, scores)
+            result = self._result(first)
             if self._uses_results:
                 self._news.append(result)
             yield result
+
+    def finish(self) -> None:
+        """End the schedule here, for one who only looks: `placings` are then the format's own table over the blocks
+        that are whole by now."""
+        if self.ended:
+            return
+        known = [self._result(item) for item in self._open.values() if len(item.scores) == item.size]
+        if self._need is None or not self._uses_results:
+            self._end(())
+            return
+        told = self._tell(self.blocks)
+        results = sorted((*told.results, *known), key=lambda result: result.number)
+        try:
+            self._plan.send(replace(told, results=tuple(results), over=True))
+        except StopIteration as end:
+            self._end(end.value or ())
+        else:
+            self._end(())
 
     def out(self, spec: MatchSpec) -> tuple[SeatSpec, ...]:
         """The seats of a match whose entries are out at its place."""
@@ -200,6 +226,10 @@ class Walk:
 
     def bots_of(self, spec: MatchSpec) -> tuple[int, ...]:
         return tuple(self._numbers[seat.entry_id] for seat in spec.seats)
+
+    def _result(self, block: _Open) -> BlockResult:
+        scores = tuple(block.scores[place] for place in sorted(block.scores))
+        return BlockResult(block.number, block.place, block.block, block.seed, scores)
 
     def _advance(self) -> bool:
         """Take the format one step on. False if it waits for results."""

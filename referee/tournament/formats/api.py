@@ -119,12 +119,14 @@ class BlockResult:
 class News:
     """The answer to a Need: blocks settled since the last one, and who is in as of the place that was asked for.
 
-    `bots` is how many have ever entered (later ones have higher numbers), `absent` those who are out.
+    `bots` is how many have ever entered (later ones have higher numbers), `absent` those who are out. `over`: someone
+    looks at a run that is not finished; nothing more will come, and what is wanted is the table as it stands.
     """
 
     results: tuple[BlockResult, ...]
     bots: int
     absent: frozenset[int]
+    over: bool = False
 
     @property
     def present(self) -> tuple[int, ...]:
@@ -174,7 +176,8 @@ class Format:
     """A format under its name. All functions are pure.
 
     `check` returns '' or a sentence on why this field cannot play it; `extent` counts the matches where nobody leaves
-    or joins. `uses_results`: whether the plan looks at results; if not, none are kept for it.
+    or joins. `uses_results`: whether the plan looks at results; if not, none are kept for it. `has_table`: whether the
+    plan ends in a table of its own, at a Need whose answer is `over` too.
     """
 
     name: str
@@ -184,6 +187,7 @@ class Format:
     extent: Callable[[Field], Extent]
     check: Callable[[Field], str]
     uses_results: bool = True
+    has_table: bool = False
 
 
 def told(answer: News | None) -> News:

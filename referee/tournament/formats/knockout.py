@@ -9,7 +9,7 @@ on is derived from results each time, so a match that is played anew changes all
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -19,13 +19,14 @@ from referee.tournament.formats.api import (
     Field,
     Format,
     Need,
+    News,
     Placing,
     Plan,
     Setting,
     seats_problem,
     told,
 )
-from referee.tournament.formats.points import block_points, ranks
+from referee.tournament.formats.points import block_points, ranks, show
 
 SETTINGS = (
     Setting("best_of", "whole", 1, "blocks of a table, in units of the file's `blocks`", minimum=1, maximum=10_000),
@@ -61,29 +62,68 @@ class Tie:
         return self.lead() > regular - self.blocks
 
 
+@dataclass(slots=True)
+class Bracket:
+    """What a knockout remembers: who is left, in which round the others went out, and everyone's way through it.
+
+    `ways` has per bot what it did in each round, for people.
+    """
+
+    alive: list[int] = field(default_factory=list)
+    fell: dict[int, int] = field(default_factory=dict)
+    ways: dict[int, dict[int, str]] = field(default_factory=dict)
+
+    def note(self, number: int, ties: Sequence[Tie], sitting_out: Sequence[int]) -> None:
+        """How round `number` stands."""
+        for bot in sitting_out:
+            self.ways.setdefault(bot, {})[number] = "bye"
+        for place, tie in enumerate(ties, start=1):
+            for bot in tie.members:
+                points = show(tie.points.get(bot, Fraction()))
+                self.ways.setdefault(bot, {})[number] = f"{points} at table {place}"
+
+    def placings(self) -> list[Placing]:
+        """Who is left, then by the round in which one went out, the latest first."""
+        key = dict.fromkeys(self.alive, -math.inf) | {bot: -when for bot, when in self.fell.items()}
+        order = sorted(key, key=lambda bot: (key[bot], bot))
+        rounds = sorted({number for way in self.ways.values() for number in way})
+        return [
+            Placing(
+                bot,
+                rank,
+                {"out in round": str(self.fell[bot]) if bot in self.fell else "-"}
+                | {f"round {number}": self.ways.get(bot, {}).get(number, "-") for number in rounds},
+            )
+            for bot, rank in ranks(order, key)
+        ]
+
+
 def plan(field: Field) -> Plan:
-    alive: list[int] = []
-    fell: dict[int, int] = {}
+    bracket = Bracket()
     byes: Counter[int] = Counter()
     number = 0
     while True:
         news = told((yield Need()))
         if number == 0:
-            alive = list(range(news.bots))
+            bracket.alive = list(range(news.bots))
+        alive, fell = bracket.alive, bracket.fell
         fell |= {bot: number for bot in alive if bot in news.absent}
-        alive = [bot for bot in alive if bot not in news.absent]
+        bracket.alive = alive = [bot for bot in alive if bot not in news.absent]
         variant = _variant(field, number, len(alive))
         players = field.variants[variant].players
         fallen = sorted((bot for bot in fell if bot not in news.absent), key=lambda bot: (-fell[bot], bot))
-        if len(alive) < 2 or len(alive) + len(fallen) < players:
-            return _placings(alive, fell)
+        if news.over or len(alive) < 2 or len(alive) + len(fallen) < players:
+            return bracket.placings()
         number += 1
         alive += fallen[: max(0, players - len(alive))]
+        bracket.fell = fell = {bot: when for bot, when in fell.items() if bot not in alive}
         ties, sitting_out = draw(alive, players, byes, _advance(field, players))
         byes.update(sitting_out)
-        yield from _play(field, ties, variant, number)
-        alive = sitting_out + [bot for tie in ties for bot in tie.order()[: tie.advance]]
-        fell = {bot: when for bot, when in fell.items() if bot not in alive}
+        if (yield from _play(field, ties, variant, number)):
+            bracket.note(number, ties, sitting_out)
+            return bracket.placings()
+        bracket.note(number, ties, sitting_out)
+        bracket.alive = sitting_out + [bot for tie in ties for bot in tie.order()[: tie.advance]]
         fell |= {bot: number for tie in ties for bot in tie.order()[tie.advance :]}
 
 
@@ -101,8 +141,9 @@ def draw(alive: Sequence[int], players: int, byes: Counter[int], advance: int) -
     return [Tie(tuple(table), 1 if last else advance) for table in tables], sitting_out
 
 
-def _play(field: Field, ties: Sequence[Tie], variant: int, number: int) -> Plan:
-    """Blocks of all tables that are not decided, in waves: as many as any result takes at first, then one each."""
+def _play(field: Field, ties: Sequence[Tie], variant: int, number: int) -> Generator[Block | Need, News | None, bool]:
+    """Blocks of all tables that are not decided, in waves: as many as any result takes at first, then one each. True if
+    it was cut short by someone who only looks."""
     regular, extra = _regular(field), field.settings["extra"]
     wave = regular // 2 + 1
     while waiting := [tie for tie in ties if not tie.decided(regular, extra)]:
@@ -112,20 +153,14 @@ def _play(field: Field, ties: Sequence[Tie], variant: int, number: int) -> Plan:
                 tie.blocks += 1
         wave = 1
         by_group = {tie.members: tie for tie in waiting}
-        for result in told((yield Need())).results:
+        news = told((yield Need()))
+        for result in news.results:
             tie = by_group[result.block.group]
             for bot, points in block_points(result).items():
                 tie.points[bot] = tie.points.get(bot, Fraction()) + points
-    return []
-
-
-def _placings(alive: Sequence[int], fell: dict[int, int]) -> list[Placing]:
-    """Who is left, then by the round in which one went out, the latest first."""
-    key = dict.fromkeys(alive, -math.inf) | {bot: -when for bot, when in fell.items()}
-    order = sorted(key, key=lambda bot: (key[bot], bot))
-    return [
-        Placing(bot, rank, {"out in round": "-" if bot in alive else str(fell[bot])}) for bot, rank in ranks(order, key)
-    ]
+        if news.over:
+            return True
+    return False
 
 
 def _variant(field: Field, number: int, alive: int) -> int:
@@ -172,4 +207,4 @@ def problem(field: Field) -> str:
     return seats_problem(field)
 
 
-FORMAT = Format("knockout", "the losers of a table are out", SETTINGS, plan, extent, problem)
+FORMAT = Format("knockout", "the losers of a table are out", SETTINGS, plan, extent, problem, has_table=True)

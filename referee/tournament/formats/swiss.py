@@ -76,6 +76,8 @@ def plan(field: Field) -> Plan:
         news = told((yield Need()))
         bots = news.bots
         table.add(news.results, field.blocks)
+        if news.over:
+            return _placings(table, range(bots))
         variant = _variant(field, number, len(news.present))
         if variant is None:
             break
@@ -144,4 +146,4 @@ def extent(field: Field) -> Extent:
     return Extent(total, total)
 
 
-FORMAT = Format("swiss", "rounds of those with equal points", SETTINGS, plan, extent, seats_problem)
+FORMAT = Format("swiss", "rounds of those with equal points", SETTINGS, plan, extent, seats_problem, has_table=True)
