@@ -14,3 +14,19 @@ LatestRun = Annotated[
         help="Tournament file, run folder or name of a run; default: the most recent one.", show_default=False
     ),
 ]
+
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--sandbox", metavar="strict|plain", help="Default: strict where it works, as in a run.", show_default=False
+    ),
+]
+Network = Annotated[bool, typer.Option("--network", help="Grant the bots the network.")]
+Env = Annotated[
+    list[str] | None,
+    typer.Option("--env", help="Grant the bots this variable of your environment; repeatable.", show_default=False),
+]
+Read = Annotated[
+    list[Path] | None,
+    typer.Option("--read", help="Grant the bots this file or folder to read; repeatable.", show_default=False),
+]

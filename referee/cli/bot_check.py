@@ -5,18 +5,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from referee.cli.building import load_or_build
+from referee.cli.confining import Confinement, tell
 from referee.cli.output import one_line, print_json, print_text
 from referee.compliance import Report, Row, check_bot
 from referee.games.api import Game
 from referee.games.registry import BrokenGame, game_ids, get_game, load_game
+from referee.process.cgroup import find
 from referee.process.entry import Entry
+from referee.process.launch import Ground
 from referee.process.manifest import ANY_GAME
 from referee.tournament.errors import UsageError
 
 _SHOWN_OUTPUT_LINES = 20
 
 
-def check_folder(folder: Path, only: Sequence[str] | None, startup_s: float, *, fail_fast: bool, as_json: bool) -> bool:
+def check_folder(
+    folder: Path,
+    only: Sequence[str] | None,
+    startup_s: float,
+    confinement: Confinement,
+    *,
+    fail_fast: bool,
+    as_json: bool,
+) -> bool:
     """Whether every drill passed. A bot that is not built yet is built first."""
     entry = load_or_build(folder)
     games = _games(entry, only)
@@ -28,10 +39,13 @@ def check_folder(folder: Path, only: Sequence[str] | None, startup_s: float, *, 
 
     if not as_json:
         print_text(f"{one_line(entry.name)} {one_line(entry.manifest.version)}, entry {entry.id}")
+    tell(confinement, quiet=as_json)
     on_row = (lambda row: None) if as_json else show
-    report = asyncio.run(check_bot(entry, games, startup_s=startup_s, fail_fast=fail_fast, on_row=on_row))
+    ground = Ground(confinement.sandbox, find())
+    checked = check_bot(entry, games, ground=ground, startup_s=startup_s, fail_fast=fail_fast, on_row=on_row)
+    report = asyncio.run(checked)
     if as_json:
-        print_json(report.to_dict())
+        print_json({**report.to_dict(), "sandbox": str(confinement.sandbox)})
     else:
         _conclude(report)
     return report.passed

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee.cli.arguments import Env, Network, Profile, Read
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
     from referee.process.built import Built
+    from referee.process.phase import BuildError
 
 app = typer.Typer(no_args_is_help=True, help="Bots: begin one, build it, see what is there, check one.")
 
@@ -38,29 +40,34 @@ def new(
 def build(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of bots.", show_default=False)],
     again: Annotated[bool, typer.Option("--again", help="Build even what is built already.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Without a sandbox: for your own bots only.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build bots into the cache, once per source: fetch, then build. Not sandboxed yet: build only what you trust.
+    """Build bots into the cache, once per source: fetch with the network, then build without, in a sandbox.
 
     Exit code 1 if a build failed; the log is kept and named. $CROSSTOWN_CACHE says where the cache is.
     """
     from referee.cli.building import build_bot
     from referee.cli.output import print_json, print_text
+    from referee.process.manifest import load_manifest
     from referee.process.phase import BuildError
 
     rows: list[dict[str, Any]] = []
     for folder in folders:
-        try:
-            built, fresh = build_bot(folder, again=again)
-        except BuildError as error:
-            rows.append(_failed(folder, error))
+        if not load_manifest(folder).build:
+            rows.append(_without_build(folder))
         else:
-            rows.append(_succeeded(folder, built, fresh=fresh))
+            try:
+                built, fresh = build_bot(folder, again=again, wanted="plain" if plain else None)
+            except BuildError as error:
+                rows.append(_failed(folder, error))
+            else:
+                rows.append(_succeeded(folder, built, fresh=fresh))
         if not as_json:
             print_text(rows[-1]["text"])
     if as_json:
         print_json({"builds": [{key: value for key, value in row.items() if key != "text"} for row in rows]})
-    if not all(row["built"] for row in rows):
+    if any("problem" in row for row in rows):
         raise typer.Exit(ExitCode.FAILED)
 
 
@@ -85,6 +92,10 @@ def check(
     ] = None,
     startup_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that the bot has to say Hello.")] = 10.0,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="End with the first drill that fails.")] = False,
+    sandbox: Profile = None,
+    network: Network = False,
+    env: Env = None,
+    read: Read = None,
     as_json: AsJson = False,
 ) -> None:
     """Drive one bot through the protocol and its rarer turns, with every game it declares.
@@ -92,8 +103,10 @@ def check(
     Exit code 1 if a drill failed; the report says what to mend first.
     """
     from referee.cli.bot_check import check_folder
+    from referee.cli.confining import settle
 
-    if not check_folder(folder, game, startup_s, fail_fast=fail_fast, as_json=as_json):
+    confinement = settle(sandbox, network=network, env=env, read=read)
+    if not check_folder(folder, game, startup_s, confinement, fail_fast=fail_fast, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)
 
 
@@ -110,20 +123,29 @@ def _succeeded(folder: Path, built: "Built", *, fresh: bool) -> dict[str, Any]:
         "build_s": built.build_s,
         "toolchain": built.toolchain,
         "artefacts": built.artefacts,
+        "sandbox": built.sandbox,
         "log": str(built.log),
         "text": f"{folder}: {took}{f' with {built.toolchain}' if built.toolchain else ''}; it runs from {built.folder}",
     }
 
 
-def _failed(folder: Path, error: "Any") -> dict[str, Any]:
+def _without_build(folder: Path) -> dict[str, Any]:
+    return {
+        "folder": str(folder),
+        "built": False,
+        "fresh": False,
+        "text": f"{folder}: nothing to build: its bot.toml has no build command, it runs as it is",
+    }
+
+
+def _failed(folder: Path, error: "BuildError") -> dict[str, Any]:
+    from referee.cli.building import end_of_log
     from referee.cli.output import one_line
 
-    end = "".join(f"\n    {one_line(line)}" for line in error.tail.splitlines())
-    log = f"\n  the whole log: {error.log}" if error.log else ""
     return {
         "folder": str(folder),
         "built": False,
         "problem": str(error),
         "log": str(error.log) if error.log else None,
-        "text": f"{folder}: not built: {one_line(error)}{end}{log}",
+        "text": f"{folder}: not built: {one_line(error)}\n{end_of_log(error)}".rstrip("\n"),
     }

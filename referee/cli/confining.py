@@ -4,30 +4,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from referee.cli.output import console, one_line
 from referee.process.probe import Probe, SandboxError, choose_profile, probe
 from referee.process.sandbox import PROFILES, Sandbox
 from referee.tournament.errors import PlatformError, UsageError
-
-Profile = Annotated[
-    str | None,
-    typer.Option(
-        "--sandbox", metavar="|".join(PROFILES), help="Default: strict where it works, as in a run.", show_default=False
-    ),
-]
-Network = Annotated[bool, typer.Option("--network", help="Grant the bots the network.")]
-Env = Annotated[
-    list[str] | None,
-    typer.Option("--env", help="Grant the bots this variable of your environment; repeatable.", show_default=False),
-]
-Read = Annotated[
-    list[Path] | None,
-    typer.Option("--read", help="Grant the bots this file or folder to read; repeatable.", show_default=False),
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.confining import Env, Network, Profile, Read
+from referee.cli.arguments import Env, Network, Profile, Read
 from referee.cli.errors import ExitCode
 
 

@@ -5,6 +5,7 @@ import secrets
 import shutil
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,8 +18,10 @@ from referee.compliance.report import Failed
 from referee.process.bot import BotProcess, StartError
 from referee.process.entry import Entry
 from referee.process.exit import Exit
+from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.output import Output
+from referee.process.sandbox import Sandbox
 from referee.wire import encode
 from referee.wire.encode import PROTOCOL, WireLimits
 
@@ -30,9 +33,10 @@ LIMITS = WireLimits(MAX_MESSAGE_BYTES, 4096, 65536, int(READY_LIMIT_S * 1e6))
 class Stage:
     """An async context manager: the bot is started on entering it, and nothing of it is left on leaving."""
 
-    def __init__(self, entry: Entry, *, startup_s: float, listen_after_s: float = 0.0) -> None:
+    def __init__(self, entry: Entry, *, startup_s: float, listen_after_s: float = 0.0, ground: Ground) -> None:
         """`listen_after_s`: how long the socket is not there yet when the bot already runs."""
         self._entry = entry
+        self._ground = ground
         self._startup_s = startup_s
         self._listen_after_s = listen_after_s
         self._heard: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -45,14 +49,18 @@ class Stage:
 
     async def __aenter__(self) -> Self:
         self._folder = Path(tempfile.mkdtemp(prefix="crosstown-"))
+        # In a folder of its own that the sandbox shows, since the socket may come later than the bot.
+        self._socket = self._folder / "referee" / "referee.sock"
+        self._socket.parent.mkdir(mode=0o755)
         token = secrets.token_hex(16)
         try:
             try:
                 self._process = await BotProcess.start(
                     self._entry,
-                    address=f"unix:{self._folder / 'referee.sock'}",
+                    address=f"unix:{self._socket}",
                     token=token,
                     limits=ProcessLimits(),
+                    ground=replace(self._ground, sandbox=self._sandbox()),
                 )
             except StartError as error:
                 raise Failed(f"{error}; it printed: {error.output.stderr_text().strip() or 'nothing'}") from None
@@ -129,6 +137,12 @@ class Stage:
         except TimeoutError:
             return None
 
+    def _sandbox(self) -> Sandbox:
+        sandbox = self._ground.sandbox
+        if sandbox.profile == "plain":
+            return sandbox
+        return replace(sandbox, read=(*sandbox.read, str(self._socket.parent)))
+
     async def _listen(self) -> None:
         self._server = grpc.aio.server(
             options=[
@@ -142,7 +156,8 @@ class Stage:
         self._server.add_generic_rpc_handlers(
             (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
         )
-        self._server.add_insecure_port(f"unix:{self._folder / 'referee.sock'}")
+        self._server.add_insecure_port(f"unix:{self._socket}")
+        self._socket.chmod(0o666)  # the bot may have a user of its own; the folder above is private to us
         await self._server.start()
 
     async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
