@@ -16,6 +16,8 @@ DICE_HEIGHT, CARDS_HEIGHT = 68, 70
 _DIE, _DIE_PITCH, _DICE_ACROSS = 26, 28, 11
 _SEAT, _LINE, _LEFT = 25, 13, 36
 _CARD_WIDTH, _CARD_PITCH = 110, 114
+_TITLE_WIDTHS = (80, 98, 58)
+"""Of the rows of a card's title: the cost stands beside the first, the type beside the last."""
 
 
 @cache
@@ -87,11 +89,11 @@ def card_parts(o: Observation, spots: Spots) -> Iterator[str]:
             yield rect(x, 2, _CARD_WIDTH, 41, "hole edge dash", radius=5)
             continue
         content = rect(x, 2, _CARD_WIDTH, 41, "panel edge", radius=5)
-        for row, words in enumerate(_two_lines(card_title(card))):
-            content += text(x + 6, 15 + 12 * row, words, size=10.5, css="ink b", width=_CARD_WIDTH - 30)
+        for row, words in enumerate(_title_rows(card_title(card))):
+            content += text(x + 6, 15 + 12 * row, words, size=10.5, css="ink b", width=_TITLE_WIDTHS[row])
         content += text(x + _CARD_WIDTH - 17, 17, str(o.setting.card_costs[card]), size=12, css="ink b e")
         content += icon("energy", x + _CARD_WIDTH - 9, 13, 11, "ink")
-        content += text(x + 6, 39, _printed()[shipped_card_ids()[card]]["type"], size=10, css="soft")
+        content += text(x + _CARD_WIDTH - 5, 39, _printed()[shipped_card_ids()[card]]["type"], size=10, css="soft e")
         yield spots.spot(f"card:{shipped_card_ids()[card]}", _card_told(card), content, halo)
     x = 6 + _CARD_PITCH * len(cards.market)
     sweep = rect(x, 2, 46, 18, "panel edge", radius=4) + text(x + 23, 15, "sweep", size=10.5, css="ink m")
@@ -99,7 +101,7 @@ def card_parts(o: Observation, spots: Spots) -> Iterator[str]:
     discards = card_numbers(cards.discards)
     told = ", ".join(card_title(card) for card in discards) or "none"
     content = text(x, 32, f"deck {cards.deck.bit_count()}", size=10, css="soft")
-    content += text(x, 43, f"discards {len(discards)}", size=10, css="soft", width=WIDTH - x - 3)
+    content += text(x, 43, f"discard {len(discards)}", size=10, css="soft", width=WIDTH - x - 3)
     yield spots.spot("discards", f"discards: {told}", content, rect(x - 2, 24, 50, 22, "halo", radius=4))
     goals = ", ".join(
         _goal(goal) for goal, holder in zip(GOALS, (cards.superstar, cards.statue), strict=True) if holder == NOBODY
@@ -112,16 +114,17 @@ def _goal(goal: str) -> str:
     return goal.replace("_", " ").title().replace(" Of ", " of ")
 
 
-def _two_lines(words: str) -> list[str]:
-    width = _CARD_WIDTH - 30
-    if width_of(words, 10.5, bold=True) <= width:
-        return [words]
-    parts = words.split(" ")
-    for end in range(len(parts) - 1, 0, -1):
-        first = " ".join(parts[:end])
-        if width_of(first, 10.5, bold=True) <= width:
-            return [first, " ".join(parts[end:])]
-    return [words]
+def _title_rows(words: str) -> list[str]:
+    """A title in as few rows as hold it; the last row takes what is left."""
+    rows: list[str] = []
+    for word in words.split(" "):
+        longer = f"{rows[-1]} {word}" if rows else word
+        last = len(rows) == len(_TITLE_WIDTHS)
+        if rows and not last and width_of(longer, 10.5, bold=True) > _TITLE_WIDTHS[len(rows) - 1]:
+            rows.append(word)
+        else:
+            rows[-1:] = [longer]
+    return rows
 
 
 def seat_parts(o: Observation, seat: int, look: Look, spots: Spots) -> tuple[str, int]:

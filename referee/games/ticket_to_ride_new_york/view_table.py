@@ -6,7 +6,7 @@ from functools import lru_cache
 from referee.games.drawing.look import Look
 from referee.games.drawing.parts import WIDTH, circle, moved, path, rect, text
 from referee.games.drawing.spots import Spots
-from referee.games.drawing.text import seat_name
+from referee.games.drawing.text import seat_name, width_of
 from referee.games.ticket_to_ride_new_york.actions import CARDS, ticket_id
 from referee.games.ticket_to_ride_new_york.observation import Observation
 from referee.games.ticket_to_ride_new_york.view_chart import chart_of, joined, map_points
@@ -18,6 +18,7 @@ _TICKETS_ACROSS, _TICKET_WIDTH = 6, 58
 _LEFT = 36
 """Where the things of a seat begin."""
 _CHIP = 26
+_RETURNED_ROWS, _RETURNED_WIDTH = 3, 62
 _FILLS = {name: "yellow" if name == "taxi" else name for name in CARDS}
 
 
@@ -38,13 +39,26 @@ def card_parts(seen: Observation, spots: Spots) -> Iterator[str]:
     told = f"the tickets: {seen.unknown_tickets} unseen, then {under} returned ones" + (f": {known}" if known else "")
     yield _pile(270, "tickets", "Tickets", tickets, told, spots)
     if known:
-        yield text(332, 33, "returned", size=10, css="soft")
-        yield text(332, 46, known, size=10, css="ink", width=62)
+        yield text(332, 14, "returned", size=10, css="soft")
+        for row, words in enumerate(_rows(known.split(" "))):
+            yield text(332, 27 + 11 * row, words, size=10, css="ink", width=_RETURNED_WIDTH)
     yield text(8, 69, f"Discards {sum(seen.discards)}", size=10, css="soft")
     yield chips(76, 58, seen.discards)
     if any(seen.aside):
         yield text(270, 69, "aside", size=10, css="soft")
         yield chips(300, 58, seen.aside)
+
+
+def _rows(names: Sequence[str]) -> list[str]:
+    """Names in rows that hold them; the last row takes what is left."""
+    rows: list[str] = []
+    for name in names:
+        longer = f"{rows[-1]} {name}" if rows else name
+        if rows and len(rows) < _RETURNED_ROWS and width_of(longer, 10) > _RETURNED_WIDTH:
+            rows.append(name)
+        else:
+            rows[-1:] = [longer]
+    return rows
 
 
 def _pile(x: float, place: str, title: str, count: str, tooltip: str, spots: Spots) -> str:
@@ -161,7 +175,7 @@ def _ticket(seen: Observation, seat: int, number: int, offered: bool, x: float, 
     content = rect(x, y, _TICKET_WIDTH, 17, "paper edge" + (" dash" if offered else ""), radius=3)
     ticked = done and not offered
     ends = f"{one.code}-{other.code}"
-    content += text(x + (13 if ticked else 5), y + 12.3, ends, size=10, css="ink", width=34 if ticked else 42)
+    content += text(x + (12 if ticked else 5), y + 12.3, ends, size=10, css="ink", width=36 if ticked else 43)
     content += text(x + _TICKET_WIDTH - 4, y + 12.3, str(points), size=10.5, css="ink b e")
     if ticked:
         content += path(f"M{x + 3} {y + 9}l3 4l5 -9", "hole s-now", width=2)

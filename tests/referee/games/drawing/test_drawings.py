@@ -54,6 +54,16 @@ def test_every_viewer_of_every_position_gets_a_sound_drawing(
                 check_buttons(game, observation, legal, svg, apart)
 
 
+def test_nothing_that_the_game_says_itself_is_cut(table: tuple[Game, int], walk: Callable[..., Any]) -> None:
+    game, players = table
+    for state, _ in walk(game, players, 3, EVERY):
+        viewers = range(players)
+        for viewer in viewers:
+            revealed = [state.observation(seat) for seat in viewers] if state.is_terminal() else ()
+            svg = draw_board(game, state.observation(viewer), bare(names=("A",) * players), revealed)
+            assert re.findall(r"<text[^>]*>([^<]*\u2026)", svg) == []
+
+
 def check_elements(svg: str, apart: Any) -> None:
     for element in apart.elements(svg):
         assert element.tag.removeprefix("{http://www.w3.org/2000/svg}") in TAGS

@@ -1,6 +1,7 @@
 """Each drawing shows what is public, and what its viewer knows besides."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from referee.games.api import resolve_options
@@ -90,6 +91,22 @@ def test_seats_stacks_units_and_monsters_are_all_there(walk: Callable[..., Any],
                         assert f"unit:{name}-{kind}" not in titles
             dice = {face: count for face, count in enumerate(o.turn_state.dice) if count}
             assert len([place for place in titles if place.startswith("die:")]) >= len(dice)
+
+
+def test_every_card_has_its_whole_title_in_the_market(apart: Any) -> None:
+    game = get_game("king_of_new_york")
+    o = game.new_initial_state(2, resolve_options(game.id, game.options, {})).observation(None)
+    for card in range(len(o.setting.card_costs)):
+        svg = draw_board(game, replace(o, cards=replace(o.cards, market=(card,))), PLAIN)
+        assert "\u2026" not in svg, apart.titles(svg)
+
+
+def test_large_piles_are_told_in_full(apart: Any) -> None:
+    game = get_game("king_of_new_york")
+    o = game.new_initial_state(2, resolve_options(game.id, game.options, {})).observation(None)
+    all_but_one = o.cards.deck & (o.cards.deck - 1)
+    svg = draw_board(game, replace(o, cards=replace(o.cards, deck=0, discards=all_but_one)), PLAIN)
+    assert f"discard {all_but_one.bit_count()}" in texts(apart, svg)
 
 
 # Manhattan TraffIQ
