@@ -1,19 +1,5 @@
-"""Text that a bot or a file brought in, made fit to be shown."""
+"""Text that a bot or a file brought in, as pages show it."""
 
-MOST = 2000
-"""Characters of one text that a page shows; the record has all of it."""
+from referee.texts import clean, one_line
 
-
-def clean(text: object, most: int = MOST) -> str:
-    """Control, format and direction characters are written out as escapes; lines are kept; the rest is cut."""
-    whole = str(text)
-    shown = "".join(
-        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode("ascii")
-        for char in whole[:most]
-    )
-    return shown if len(whole) <= most else f"{shown} ... ({len(whole) - most} more characters in the record)"
-
-
-def one_line(text: object, most: int = MOST) -> str:
-    """The same, with line ends written out."""
-    return clean(text, most).replace("\n", "\\n")
+__all__ = ["clean", "one_line"]

@@ -9,20 +9,14 @@ from referee.cli.output import console, plural, print_json, print_table, print_t
 from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, RecordError, Verdict, read_record
 from referee.record.replay import Replay, ReplayError, Step, game_of
+from referee.texts import clean
+from referee.texts import one_line as one_line
 from referee.tournament.errors import UsageError
 
+LONGEST = 20_000
+"""Characters of captured output that are shown."""
+
 _EVIDENCE_TEXTS = ("board", "stdout", "stderr")
-
-
-def printable(text: str) -> str:
-    """What a bot wrote, harmless for a terminal: control, format and bidi characters are escaped, lines are kept."""
-    return "".join(
-        char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode("ascii") for char in text
-    )
-
-
-def one_line(text: str) -> str:
-    return printable(text).replace("\n", "\\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +254,7 @@ def _evidence(seat: int, fault: Mapping[str, Any]) -> list[str]:
 
 
 def _indented(text: str) -> list[str]:
-    return [f"    {line}" for line in printable(text).rstrip("\n").split("\n")]
+    return [f"    {line}" for line in clean(text, LONGEST).rstrip("\n").split("\n")]
 
 
 def _detail(detail: str) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from referee.texts import one_line as one_line
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -133,13 +135,6 @@ def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None
     stream = QuietStream(sys.stdout)
     stream.write(text.getvalue())
     stream.settle()
-
-
-def one_line(value: object, *, most: int = 2000) -> str:
-    """Text for a terminal, whatever a file or a bot put into it: no line breaks, no control characters, an end."""
-    text = str(value)
-    text = text if len(text) <= most else text[: most - 3] + "..."
-    return "".join(c if c.isprintable() else " " if c in "\r\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
 def plural(number: int, word: str) -> str:

@@ -60,7 +60,7 @@ def test_an_error_is_two_lines_whatever_is_in_it():
     stream = io.StringIO()
     code = report(ConfigError(FILE, 1, "bad\nname \x1b[31m\u202e", "give\tanother"), stream)
     assert code is ExitCode.USAGE
-    assert stream.getvalue() == "error: cup.toml:1: bad name \\x1b[31m\\x202e\nnext: give another\n"
+    assert stream.getvalue() == "error: cup.toml:1: bad\\nname \\x1b[31m\\u202e\nnext: give\\tanother\n"
 
 
 def test_a_traceback_comes_only_with_debug():

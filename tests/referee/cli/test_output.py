@@ -14,7 +14,6 @@ from referee.cli.output import (
     console,
     duration,
     fault_text,
-    one_line,
     plural,
     print_json,
     print_table,
@@ -48,15 +47,10 @@ def test_nothing_is_cut_however_narrow_the_terminal_is(monkeypatch):
     assert len(lines) == 2
 
 
-def test_what_a_bot_says_is_one_line_without_control_characters():
-    assert one_line(HOSTILE) == "a\\x1b[31mb\\x9bc\\x202e d\\xe0041"
-    assert one_line("x" * 5000, most=10) == "xxxxxxx..."
-
-
 def test_a_note_cannot_steer_the_terminal(capfd):
     with ProgressReport("cup", lambda record: None) as report:
         report.note(f"'bob' did not start: {HOSTILE}")
-    assert capfd.readouterr().err == "'bob' did not start: a\\x1b[31mb\\x9bc\\x202e d\\xe0041\n"
+    assert capfd.readouterr().err == "'bob' did not start: a\\x1b[31mb\\x9bc\\u202e\\nd\\U000e0041\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

@@ -1,0 +1,38 @@
+"""What bots and files bring in is shown, and does nothing."""
+
+import pytest
+
+from referee.texts import clean, one_line
+
+NAMED = {
+    "colours": ("a\x1b[31mb", "a\\x1b[31mb"),
+    "c1 control": ("\x9b2J", "\\x9b2J"),
+    "right to left": ("\u202egnp.exe", "\\u202egnp.exe"),
+    "hidden tag": ("d\U000e0041", "d\\U000e0041"),
+    "line separator": ("a\u2028b", "a\\u2028b"),
+    "half a pair": ("\ud83d", "\\ud83d"),
+    "tab and return": ("a\tb\r", "a\\tb\\r"),
+    "markup is for the page to escape": ('<b>&"', '<b>&"'),
+    "letters of any script": ("Zoë 木", "Zoë 木"),
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), NAMED.values(), ids=NAMED)
+def test_nothing_but_seen_characters_is_left(text: str, shown: str) -> None:
+    assert one_line(text) == shown
+    assert clean(text) == shown
+
+
+def test_lines_are_kept_or_written_out() -> None:
+    assert clean("a\nb") == "a\nb"
+    assert one_line("a\nb") == "a\\nb"
+
+
+def test_a_long_text_is_cut_and_says_how_much_is_missing() -> None:
+    assert clean("x" * 5000, most=10) == "x" * 10 + "... (4990 more characters)"
+    assert len(one_line("\U000e0041" * 1_000_000)) < 25_000
+
+
+def test_any_value_may_be_shown() -> None:
+    assert one_line(None) == "None"
+    assert one_line(ValueError("so\nit is")) == "so\\nit is"
