@@ -79,14 +79,28 @@ class Store:
         except sqlite3.Error as error:
             raise _store_error(self.path, error) from error
 
+    def remove(self, match_ids: Iterable[str]) -> None:
+        """Remove these matches, as far as they are there."""
+        try:
+            with self._db.atomic():
+                for match_id in match_ids:
+                    self._table("matches").delete_where("match_id = ?", [match_id])
+        except sqlite3.Error as error:
+            raise _store_error(self.path, error) from error
+
     def put_ratings(self, ratings: Iterable[Mapping[str, Any]]) -> None:
-        """Replace the ratings by these, each with at least the keys of `RATING_COLUMNS` (as `Standing.to_dict`)."""
+        """Replace the ratings by these, each with at least the keys of `RATING_COLUMNS` (as `Standing.to_dict`), and
+        forget entries without a match."""
         try:
             with self._db.atomic():
                 self._db.execute("DELETE FROM ratings")
                 self._table("ratings").insert_all(
                     [{name: rating[name] for name in RATING_COLUMNS} for rating in ratings],
                     pk=("game", "players", "entry_id"),
+                )
+                self._db.execute(
+                    "DELETE FROM entries WHERE entry_id NOT IN (SELECT entry_id FROM seats)"
+                    " AND entry_id NOT IN (SELECT entry_id FROM ratings)"
                 )
         except _REFUSED as error:
             raise _store_error(self.path, error) from error

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from leaderboard.index import load_index
-from leaderboard.records import MatchRow, read_match
+from leaderboard.records import MatchRow, match_id_of, read_match
 from leaderboard.run_table import RunTable, keep_table
 from leaderboard.store import Store, StoreError
 
@@ -21,8 +21,9 @@ class Indexer:
     def __init__(self, matches: Path, database: Path) -> None:
         self._matches = matches
         self._database = database
-        self._records: queue.Queue[Path | None] = queue.Queue()
-        self._waiting: list[MatchRow] = []
+        self._records: queue.Queue[tuple[Path, bool] | None] = queue.Queue()
+        self._waiting: dict[str, MatchRow] = {}
+        self._dropped: set[str] = set()
         self._store: Store | None = None
         self._synced = False
         self._problem = ""
@@ -35,7 +36,11 @@ class Indexer:
 
     def add(self, record: Path) -> None:
         """A record that counts now. Returns at once."""
-        self._records.put(record)
+        self._records.put((record, True))
+
+    def drop(self, record: Path) -> None:
+        """What lay here counts no more. Returns at once."""
+        self._records.put((record, False))
 
     def close(self) -> None:
         """Write what is left, and wait for it."""
@@ -65,14 +70,22 @@ class Indexer:
         deadline = time.monotonic() + BATCH_S
         for _ in range(_BATCH_ROWS):
             try:
-                record = self._records.get(timeout=max(0.0, deadline - time.monotonic()))
+                news = self._records.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
                 return True
-            if record is None:
+            if news is None:
                 return False
-            if (row := read_match(record).row) is not None:
-                self._waiting.append(row)
+            self._note(*news)
         return True
+
+    def _note(self, record: Path, counts: bool) -> None:
+        match_id = match_id_of(record.name)
+        self._waiting.pop(match_id, None)
+        self._dropped.discard(match_id)
+        if not counts:
+            self._dropped.add(match_id)
+        elif (row := read_match(record).row) is not None:
+            self._waiting[match_id] = row
 
     def _write(self) -> None:
         try:
@@ -80,12 +93,15 @@ class Indexer:
                 self._store = Store(self._database)
             if not self._synced:
                 self._sync(self._store)
+            if self._dropped:
+                self._store.remove(self._dropped)
             if self._waiting:
-                self._store.put(self._waiting)
+                self._store.put(self._waiting.values())
         except StoreError as error:
             self._problem = str(error)
             return
         self._waiting.clear()
+        self._dropped.clear()
         self._problem = ""
 
     def _sync(self, store: Store) -> None:

@@ -1,12 +1,12 @@
 """Progress of a run on stderr: a bar in a terminal, a line now and then elsewhere."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from referee.cli.output import console, duration, one_line
+from referee.tournament.runner import Reached
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -14,17 +14,25 @@ if TYPE_CHECKING:
 LINE_EVERY_S = 10.0
 
 
-class ProgressReport:
-    """The runner's observer. Shows what happens and hands each record on to `on_record`."""
+class Records(Protocol):
+    """Who keeps up with the records that count."""
 
-    def __init__(self, title: str, on_record: Callable[[Path], None], *, quiet: bool = False) -> None:
+    def add(self, record: Path) -> None: ...
+
+    def drop(self, record: Path) -> None: ...
+
+
+class ProgressReport:
+    """The runner's observer. Shows where the run stands, and hands on which records count and which no more."""
+
+    def __init__(self, title: str, records: Records, *, quiet: bool = False) -> None:
         self._title = title
-        self._on_record = on_record
+        self._records = records
         self._quiet = quiet
         self._console = console(stderr=True)
         self._bar: Progress | None = None
         self._task: Any = None
-        self._total = self._done = self._found = self._given_up = 0
+        self._start = self._at = Reached(0, 0, 0)
         self._began_s = self._said_s = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -36,12 +44,13 @@ class ProgressReport:
         if self._bar is not None:
             self._bar.stop()
 
-    def begun(self, total: int, done: int) -> None:
-        self._total, self._done, self._found = total, done, done
+    def begun(self, at: Reached) -> None:
+        self._start = self._at = at
+        done, total = at.done, at.total
         self._began_s = self._said_s = time.monotonic()
         if done and done < total:
             self.note(f"going on: {done} of {total} matches are there")
-        if self._quiet or not self._console.is_terminal or done == total:
+        if self._quiet or not self._console.is_terminal or done + at.off == total:
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
         from rich.text import Text
@@ -53,17 +62,18 @@ class ProgressReport:
             TextColumn("{task.fields[pace]}"),
             console=self._console,
         )
-        self._task = self._bar.add_task(Text(self._title).markup, total=total, completed=done, pace="")
+        self._task = self._bar.add_task(Text(self._title).markup, total=total, completed=done + at.off, pace="")
         self._bar.start()
 
-    def rated(self, record: Path) -> None:
-        self._done += 1
-        self._on_record(record)
+    def reached(self, at: Reached) -> None:
+        self._at = at
         self._show()
 
-    def given_up(self, missing: int) -> None:
-        self._given_up += missing
-        self._show()
+    def rated(self, record: Path) -> None:
+        self._records.add(record)
+
+    def revoked(self, record: Path) -> None:
+        self._records.drop(record)
 
     def note(self, sentence: str) -> None:
         if not self._quiet:
@@ -75,18 +85,21 @@ class ProgressReport:
         return time.monotonic() - self._began_s
 
     def pace(self) -> str:
-        """Rate, time left, and what was given up: '9.8 matches/s, 3.2 s left'."""
-        played = self._done - self._found
-        if not played:
+        """Rate, time left, and what will not be played: '9.8 matches/s, 3.2 s left, 4 given up or cancelled'."""
+        at, elapsed_s = self._at, max(self.elapsed_s, 1e-9)
+        played = at.done - self._start.done
+        if played <= 0:
             return ""
-        rate = played / max(self.elapsed_s, 1e-9)
-        left = self._total - self._done - self._given_up
-        lost = f", {self._given_up} given up" if self._given_up else ""
-        return f"{rate:.1f} matches/s, {duration(left / rate)} left{lost}"
+        # What is cancelled on the way takes no time, and will go on to: it counts for how soon the end comes.
+        settled = played + at.off - self._start.off
+        left_s = (at.total - at.done - at.off) * elapsed_s / settled
+        off = f", {at.off} given up or cancelled" if at.off else ""
+        return f"{played / elapsed_s:.1f} matches/s, {duration(left_s)} left{off}"
 
     def _show(self) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done + self._given_up, pace=self.pace())
+            done = self._at.done + self._at.off
+            self._bar.update(self._task, total=self._at.total, completed=done, pace=self.pace())
         elif time.monotonic() - self._said_s >= LINE_EVERY_S:
             self._said_s = time.monotonic()
-            self.note(f"{self._title}: {self._done} of {self._total} matches, {self.pace()}")
+            self.note(f"{self._title}: {self._at.done} of {self._at.total} matches, {self.pace()}")

@@ -92,7 +92,7 @@ def play(
             cores=cores,
         )
 
-    with ProgressReport(tournament.config.name, indexer.add, quiet=quiet) as report:
+    with ProgressReport(tournament.config.name, indexer, quiet=quiet) as report:
         try:
             summary = run_session(tournament, folder, make_executor, report, decide)
             indexer.start()  # nothing was left to play, but the database may be behind the records

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.tournament.controls import known_bots
 from referee.tournament.errors import UsageError
 from referee.tournament.field import extent_of
 from referee.tournament.folder import RunFolder, run_folders
@@ -27,11 +28,11 @@ class Run:
 
     @property
     def total(self) -> int:
-        """Matches that count once all is played; at most, where the schedule depends on results."""
+        """Matches that count once all is played; at most, where that depends on results or on who leaves."""
         last = self.journal.events[-1]
         if last.kind == "finished":
             return int(last.fields["rated"]) + int(last.fields["missing"])
-        return extent_of(self.configuration).most
+        return extent_of(self.configuration, [bot.name for bot in known_bots(self.journal)]).most
 
 
 def find_run(wanted: str | None, out: Path) -> Run:

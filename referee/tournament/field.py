@@ -29,9 +29,10 @@ def variant_games(description: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(number for number, game in enumerate(description["games"]) for _ in game["players"])
 
 
-def extent_of(description: Mapping[str, Any]) -> Extent:
-    """How many matches the schedule has if nobody leaves or joins."""
-    return get_format(description["format"]).extent(make_field(description))
+def extent_of(description: Mapping[str, Any], names: Sequence[str] | None = None) -> Extent:
+    """How many matches the schedule has if nobody leaves; at most, if others play than its own bots: those of
+    `names`."""
+    return get_format(description["format"]).extent(make_field(description, names))
 
 
 def _variant(game_id: str, players: int, options: Mapping[str, Any]) -> Variant:

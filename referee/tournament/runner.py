@@ -38,16 +38,29 @@ _CAP_SLACK_S = 60.0
 _PROBE_BYTES = 64 << 10
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Where a run stands: of `total` matches (at most, as long as it depends on results) `done` count, and `off` will
+    not be played: cancelled for good, or given up in this run of the command."""
+
+    total: int
+    done: int
+    off: int
+
+
 class Observer(Protocol):
     """Who is told of progress. Calls must return at once."""
 
-    def begun(self, total: int, done: int) -> None: ...
+    def begun(self, at: Reached) -> None: ...
+
+    def reached(self, at: Reached) -> None:
+        """Something has changed since."""
 
     def rated(self, record: Path) -> None:
         """A match counts; its record is durable."""
 
-    def given_up(self, missing: int) -> None:
-        """So many more matches will not be played in this run of the command."""
+    def revoked(self, record: Path) -> None:
+        """What lay here counted, and does not: its fate was decided at an earlier place. Also before `begun`."""
 
     def note(self, sentence: str) -> None:
         """Something the user should know."""
@@ -116,13 +129,14 @@ class Runner:
         self._tally = _Tally()
         self._pace = Pace()
         self._quiet: int | None = None
-        self._told = stock.cancelled
+        self._told: Reached | None = None
         self._stop = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> Summary:
         """Until all is played or `stop` is set. PlatformError when the machine does not let it go on."""
         self._stop = stop
-        self._observer.begun(self._total, self._stock.found)
+        self._told = self._reached()
+        self._observer.begun(self._told)
         playing: dict[asyncio.Task[MatchResult], MatchSpec] = {}
         stopping = asyncio.create_task(stop.wait())
         try:
@@ -147,7 +161,7 @@ class Runner:
                 break
         if spec is None and not in_play:
             spec = self._pick_alone()
-        self._tell_cancelled()
+        self._tell()
         return spec
 
     def _pick(self) -> MatchSpec | None:
@@ -172,10 +186,16 @@ class Runner:
                 return spec
         return None
 
-    def _tell_cancelled(self) -> None:
-        if self._stock.cancelled > self._told:
-            self._observer.given_up(self._stock.cancelled - self._told)
-        self._told = self._stock.cancelled
+    def _reached(self) -> Reached:
+        stock = self._stock
+        off = stock.cancelled + len(self._tally.given_up)
+        return Reached(stock.total(self._total), stock.found + stock.played, off)
+
+    def _tell(self) -> None:
+        now = self._reached()
+        if now != self._told:
+            self._observer.reached(now)
+        self._told = now
 
     async def _finish(self, playing: dict[asyncio.Task[MatchResult], MatchSpec]) -> None:
         """Give what is in progress a moment; what still goes on is abandoned, and starts afresh on resume."""
@@ -188,6 +208,7 @@ class Runner:
         finished = sorted((task for task in playing if task.done()), key=lambda task: playing[task].place)
         for task in finished:
             self._judge(playing.pop(task), task)
+            self._tell()
 
     def _judge(self, spec: MatchSpec, task: asyncio.Task[MatchResult]) -> None:
         if self._quiet == spec.place:
@@ -242,7 +263,6 @@ class Runner:
         self._reconsider()
         if spec.place in tally.given_up:
             self._journal.append("given_up", **event)
-            self._observer.given_up(1)
             self._observer.note(f"match {spec.match_id} did not count in {attempt} attempts: {reason}: {detail}")
 
     def _reconsider(self) -> None:
@@ -259,7 +279,7 @@ class Runner:
         done = not stopped or self._stock.all_settled
         complete = walk.ended and not given_up and done
         summary = Summary(
-            total=walk.counted if walk.ended else max(self._total, walk.places),
+            total=self._stock.total(self._total),
             found=self._stock.found,
             played=self._stock.played,
             void=self._tally.void,

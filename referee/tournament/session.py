@@ -16,7 +16,7 @@ from referee.tournament.folder import RunFolder, check_configuration
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
-from referee.tournament.runner import Observer, Runner, Summary
+from referee.tournament.runner import Observer, Reached, Runner, Summary
 from referee.tournament.stock import Decide, Stock
 from referee.tournament.walk import Walk
 
@@ -62,7 +62,7 @@ def run_session(
             if control.kind == "breaker":
                 observer.note(f"'{control.name}' is set aside from here on: {control.reason}")
 
-        stock = open_stock(tournament, folder, text.controls, on_control, decide)
+        stock = open_stock(tournament, folder, text.controls, on_control, observer.revoked, decide)
         stock.take()
         return _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock)
 
@@ -72,6 +72,7 @@ def open_stock(
     folder: RunFolder,
     controls: Sequence[Control],
     on_control: Callable[[Control], None],
+    on_revoked: Callable[[Path], None],
     decide: Decide | None = None,
 ) -> Stock:
     """The stock of a run, not taken yet. Needs the lock."""
@@ -85,6 +86,7 @@ def open_stock(
         walk=Walk(tournament, controls, keep_blocks=decide is not None),
         breaker=breaker,
         on_control=on_control,
+        on_revoked=on_revoked,
         decide=decide,
         verdicts={control.match_id: control for control in controls if control.match_id},
         lead=MAX_LEAD if decide is None else DECIDING_LEAD,
@@ -101,15 +103,15 @@ def _go_on(
     text: JournalText,
     stock: Stock,
 ) -> Summary:
-    total = max(extent_of(describe(tournament)).most, stock.walk.places)
+    total = extent_of(describe(tournament), [entry.name for entry in tournament.entries]).most
     first = stock.next()
     if text.created is not None and (first is not None or stock.moved):
         journal.append("resumed", rated=stock.found, set_aside=[path.name for path in stock.moved])
     if stock.moved:
         observer.note(_moved(stock.moved))
     if first is None:
-        total = stock.walk.counted
-        observer.begun(total, stock.found)
+        total = stock.total(total)
+        observer.begun(Reached(total, stock.found, stock.cancelled))
         # A run that was killed after its last record, but before it could say so, ends here.
         if not text.events or text.events[-1].kind != "finished" or stock.moved:
             journal.append("finished", rated=stock.found, missing=total - stock.found - stock.cancelled)
@@ -127,7 +129,7 @@ def _go_on(
             placings=tuple(stock.walk.placings),
         )
     stock.put_back(first)
-    executor = make_executor(max(1, total - stock.found), lock.fd)
+    executor = make_executor(max(1, stock.total(total) - stock.found), lock.fd)
     return asyncio.run(_run(folder, executor, journal, observer, stock, total))
 
 

@@ -27,13 +27,17 @@ MAX_OPEN = 10_000
 
 @dataclass(slots=True)
 class Stock:
-    """The walk, and what is known of its matches. `on_control` hands on what has to be written down; `verdicts` has, by
-    match, what an organiser has decided about it: annulled, or judged again."""
+    """The walk, and what is known of its matches.
+
+    `on_control` hands on what has to be written down, `on_revoked` where a record lay that counts no more. `verdicts`
+    has, by match, what an organiser has decided about it: annulled, or judged again.
+    """
 
     folder: RunFolder
     walk: Walk
     breaker: Breaker
     on_control: Callable[[Control], None]
+    on_revoked: Callable[[Path], None]
     decide: Decide | None = None
     verdicts: dict[str, Control] = field(default_factory=dict)
     lead: int | None = None
@@ -69,6 +73,11 @@ class Stock:
     def put_back(self, spec: MatchSpec) -> None:
         """Undo the last `next`."""
         self._open.appendleft(spec)
+
+    def total(self, most: int) -> int:
+        """Matches of the schedule that may count; `most` is what it may come to by itself."""
+        known = self.walk.ended or self.walk.decided
+        return self.walk.counted if known else max(most, self.walk.places)
 
     @property
     def all_settled(self) -> bool:
@@ -137,6 +146,7 @@ class Stock:
         self.cancelled += not self.walk.beyond(score.place)
         self.walk.revoke(score)
         self.moved.append(set_aside(self.folder, record, "late"))
+        self.on_revoked(record)
 
     def sweep(self) -> None:
         """Set aside what no match of the schedule has claimed."""

@@ -85,3 +85,17 @@ def test_an_indexer_that_was_never_started_ends(make_run):
     index.close()
     assert index.finish(run_table(folder.matches, folder.database, ())) == ""
     assert not folder.database.exists()
+
+
+def test_a_match_that_counts_no_more_leaves_the_database(make_run):
+    folder = make_run(played=4)
+    index = Indexer(folder.matches, folder.database)
+    index.start()
+    first, *_, last = records(folder)
+    index.add(last)
+    for path in (first, last):
+        path.unlink()
+        index.drop(path)
+    index.close()
+    assert [row.place for row in read_rows(folder.database)] == [1, 2]
+    assert index.finish(run_table(folder.matches, folder.database, ())) == ""

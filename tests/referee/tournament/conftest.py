@@ -19,7 +19,7 @@ from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
 from referee.tournament.executor import MatchLost
 from referee.tournament.folder import RunFolder
-from referee.tournament.runner import Summary
+from referee.tournament.runner import Reached, Summary
 from referee.tournament.session import run_session
 from referee.tournament.stock import Decide
 
@@ -214,20 +214,24 @@ def header_of(spec: MatchSpec) -> Header:
 class Log:
     """An observer that remembers."""
 
-    total: int = 0
-    found: int = 0
+    steps: list[Reached] = field(default_factory=list)
     records: list[Path] = field(default_factory=list)
-    lost: int = 0
+    revoked_records: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def begun(self, total: int, done: int) -> None:
-        self.total, self.found = total, done
+    def begun(self, at: Reached) -> None:
+        assert not self.steps
+        self.steps.append(at)
+
+    def reached(self, at: Reached) -> None:
+        assert at != self.steps[-1]
+        self.steps.append(at)
 
     def rated(self, record: Path) -> None:
         self.records.append(record)
 
-    def given_up(self, missing: int) -> None:
-        self.lost += missing
+    def revoked(self, record: Path) -> None:
+        self.revoked_records.append(record)
 
     def note(self, sentence: str) -> None:
         self.notes.append(sentence)
@@ -243,15 +247,21 @@ class Run:
 
 
 @pytest.fixture
+def make_log() -> Callable[[], Log]:
+    return Log
+
+
+@pytest.fixture
 def run_folder(tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path / "runs" / "cup")
 
 
 @pytest.fixture
 def play(run_folder: RunFolder) -> Callable[..., Run]:
-    """play(tournament, slots=.., script=.., order=..) is one run of the command in `run_folder`."""
+    """play(tournament, slots=.., script=.., order=..) is one run of the command in `run_folder`; `log` another observer
+    than a new `Log`."""
 
-    def run(tournament: Tournament, decide: Decide | None = None, **executor_keys: Any) -> Run:
+    def run(tournament: Tournament, decide: Decide | None = None, log: Log | None = None, **executor_keys: Any) -> Run:
         made: list[FakeExecutor] = []
 
         def make(missing: int, lock_fd: int) -> FakeExecutor:
@@ -260,7 +270,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
             made.append(FakeExecutor(run_folder.matches, **executor_keys))
             return made[0]
 
-        log = Log()
+        log = log or Log()
         summary = run_session(tournament, run_folder, make, log, decide)
         return Run(summary, log, made[0] if made else None)
 

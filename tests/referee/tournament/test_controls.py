@@ -9,6 +9,7 @@ import pytest
 
 from leaderboard.controls import apply_controls
 from leaderboard.index import load_index
+from referee.cli.runs import find_run
 from referee.record import read_record
 from referee.record.control import read_controls
 from referee.tournament import controls
@@ -145,6 +146,31 @@ def test_a_bot_that_joins_plays_from_the_next_cycle_on_and_then_what_it_missed(b
     assert len(groups) == 6
     assert set(groups.values()) == {8}
     assert play(joined).executor is None
+
+
+@pytest.mark.parametrize("style", ["round-robin", "gauntlet", "league", "swiss"])
+def test_the_totals_hold_after_bots_have_joined_and_left(begun, play, run_folder, write_bot, style):
+    more = "[swiss]\nrounds = 4\n" if style == "swiss" else ""
+    tournament = begun(4, blocks=2 if style != "league" else 12, format=style, more=more, matches=5)
+    controls.add(run_folder, write_bot("late"), None, **BY)
+    controls.leave(run_folder, "withdrawn", "bot2", "losses", **BY)
+    joined = controls.with_added(tournament, read_journal(run_folder.journal))
+    run = play(joined, slots=2)
+    assert run.summary.complete
+    assert run.summary.missing == 0
+    first, last = run.log.steps[0], run.log.steps[-1]
+    assert first.done == 5
+    assert first.total >= last.total == last.done + last.off == run.summary.total
+    assert all(step.done + step.off <= step.total for step in run.log.steps)
+    shown = find_run(None, run_folder.path.parent)
+    assert shown.total == run.summary.found + run.summary.played
+
+
+def test_a_bot_that_joins_makes_the_run_longer_for_who_asks_meanwhile(begun, run_folder, write_bot):
+    begun(3, blocks=4, matches=20)
+    before = find_run(None, run_folder.path.parent).total
+    controls.add(run_folder, write_bot("late"), None, **BY)
+    assert (before, find_run(None, run_folder.path.parent).total) == (24, 48)
 
 
 def test_a_bot_that_joins_a_finished_round_robin_plays_all_and_another_after_it_too(

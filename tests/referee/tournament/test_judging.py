@@ -4,10 +4,15 @@ import shutil
 
 import pytest
 
+from leaderboard.index import load_index
+from leaderboard.run_table import run_table
+from leaderboard.store import read_rows
+from referee.cli.indexer import Indexer
 from referee.record import read_record
 from referee.record.control import read_controls
 from referee.tournament.breaker import LEAST_PLAYED, Breaker
 from referee.tournament.formats.api import MatchScore
+from referee.tournament.runner import Reached
 from referee.tournament.schedule import count, schedule
 from referee.tournament.sections.breaker import BreakerConfig
 
@@ -73,7 +78,7 @@ def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tou
     assert run.summary.cancelled == len(with_bad) - 3
     assert run.summary.set_aside == ("bot1",)
     assert run.summary.complete
-    assert run.log.lost == run.summary.cancelled
+    assert run.log.steps[-1] == Reached(count(tournament), run.summary.played, run.summary.cancelled)
     assert any("'bot1' is set aside from here on: 3 faults in a row" in note for note in run.log.notes)
 
 
@@ -173,6 +178,47 @@ def test_a_rule_is_not_asked_beyond_a_block_that_misses_a_match(make_tournament,
     run = play(make_tournament(2, blocks=10), decide, script={5: ["lost"]})
     assert decide.asked == [0, 1]
     assert [item.place for item in run.summary.given_up] == [5]
+
+
+# What is told of matches that ended too late
+
+
+@pytest.fixture
+def keeping(make_log, run_folder):
+    """keeping() is an observer that keeps the database up with what it is told."""
+    made = []
+
+    def make():
+        log, index = make_log(), Indexer(run_folder.matches, run_folder.database)
+        log.rated, log.revoked = index.add, index.drop
+        made.append(index)
+        return log, index
+
+    yield make
+    for index in made:
+        index.close()
+
+
+@pytest.mark.parametrize("why", ["breaker", "decided"])
+def test_the_database_has_the_rows_of_a_rebuild_and_progress_counts_no_late_match(
+    make_tournament, play, run_folder, keeping, why
+):
+    tournament = make_tournament(4, blocks=6) if why == "breaker" else make_tournament(2, blocks=500)
+    decide = After(7) if why == "decided" else None
+    crashes = tournament.entries[1].id if why == "breaker" else ""
+    log, index = keeping()
+    index.start()
+    # The first match is the slowest: what comes after it ends before its fate is decided.
+    run = play(tournament, decide, log, slots=5, crashes=crashes, order=lambda spec: 90 if spec.place == 0 else 1)
+    assert any("-late" in path.name for path in run_folder.void.iterdir())
+    index.close()
+    assert index.finish(run_table(run_folder.matches, run_folder.database, ())) == ""
+    rebuilt = load_index(run_folder.matches, run_folder.path / "none.db").rows
+    assert tuple(read_rows(run_folder.database)) == rebuilt
+    assert len(rebuilt) == run.summary.played
+    assert log.steps[-1].done == run.summary.played
+    assert log.steps[-1].total == run.summary.total
+    assert all(step.done + step.off <= step.total for step in log.steps)
 
 
 # Void matches
