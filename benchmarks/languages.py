@@ -127,7 +127,7 @@ async def main(arguments: argparse.Namespace) -> None:
     rows = []
     for language in arguments.languages or FOLDERS:
         try:
-            entry = load_entry(FOLDERS[language])
+            entry = load_entry(FOLDERS[language], built_in=FOLDERS[language])
         except (EntryError, ManifestError) as error:
             print(f"{language} is left out: {error}", file=sys.stderr)
             continue

@@ -6,9 +6,10 @@ import shutil
 from difflib import get_close_matches
 from pathlib import Path
 
-from referee.cli.kits import KITS, copy_kit, copy_protos
+from referee.cli.kits import KITS, copy_kit
 from referee.process.manifest import FILE_NAME, load_manifest
 from referee.process.names import check_name
+from referee.process.sources import PROTO, copy_protos
 from referee.tournament.errors import UsageError
 
 
@@ -36,7 +37,7 @@ def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:
         manifest.write_text(text)
         builds = bool(load_manifest(folder).build)
         if builds:
-            copy_protos(folder / "proto")
+            copy_protos(folder / PROTO)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

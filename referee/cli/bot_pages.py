@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from referee.cli.output import console, one_line, print_json, print_table, table
-from referee.process.built import cache_folder, read_built
-from referee.process.entry import EntryError, load_entry, source_id
+from referee.process.entry import EntryError, NotBuiltError, load_entry
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, ManifestError, load_manifest
 from referee.process.names import BotNameError
 from referee.tournament.errors import UsageError
@@ -81,10 +80,9 @@ def _found(folder: Path) -> Found:
         return Found(str(folder), folder.name, "", (), "", "broken", str(error))
     try:
         entry = load_entry(folder)
-        built = bool(manifest.build) and read_built(cache_folder() / source_id(folder, manifest)) is not None
-        state, problem, entry_id = "built" if built else "ready", "", entry.id
-    except ManifestError as error:
-        state, problem, entry_id = "not built" if manifest.build else "broken", str(error), ""
-    except (EntryError, BotNameError) as error:
+        state, problem, entry_id = "built" if entry.built else "ready", "", entry.id
+    except NotBuiltError as error:
+        state, problem, entry_id = "not built", str(error), ""
+    except (ManifestError, EntryError, BotNameError) as error:
         state, problem, entry_id = "broken", str(error), ""
     return Found(str(folder), manifest.name, manifest.version, manifest.games, entry_id, state, problem)

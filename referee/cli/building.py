@@ -1,41 +1,55 @@
-"""Builds a bot as every command does it: with the proto files at hand."""
+"""Builds a bot as every command does it: in the sandbox where that works, and says so where it does not."""
 
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from referee.cli.kits import copy_protos
 from referee.cli.output import one_line
-from referee.process.build import build
+from referee.process.build import Yard, build
 from referee.process.built import Built
-from referee.process.entry import Entry, EntryError, load_entry
-from referee.process.manifest import ManifestError, load_manifest
+from referee.process.cgroup import find
+from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry
+from referee.process.manifest import ManifestError
 from referee.process.names import BotNameError
+from referee.process.phase import BuildError
+from referee.process.probe import SandboxError, choose_profile, probe
+from referee.process.sandbox import Profile
+from referee.tournament.errors import PlatformError
 
 
-def build_bot(folder: Path, *, again: bool = False) -> tuple[Built, bool]:
-    """See `referee.process.build.build`."""
-    with tempfile.TemporaryDirectory(prefix="crosstown-") as scratch:
-        copy_protos(Path(scratch) / "proto")
-        return build(folder, again=again, beside={"proto": Path(scratch) / "proto"})
+def build_bot(folder: Path, *, again: bool = False, wanted: Profile | None = None) -> tuple[Built, bool]:
+    """See `referee.process.build.build`. `wanted`: the sandbox; None for the strict one where it works, else none,
+    with a warning. PlatformError if strict is asked for and does not work here."""
+    found = probe()
+    try:
+        profile = choose_profile(wanted, found)
+    except SandboxError as error:
+        raise PlatformError(str(error), f"{error.fix}; or build without: crosstown bots build --plain") from None
+    if wanted is None and profile == "plain":
+        print(f"warning: bots are built WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}", file=sys.stderr)
+    return build(folder, Yard(profile, cgroups=find()), again=again)
 
 
-def load_or_build(folder: Path) -> Entry:
-    """The entry of a bot; one whose program is not there yet is built first, and stderr says so."""
+def load_or_build(folder: Path, wanted: Profile | None = None) -> Entry:
+    """The entry of a bot; one that is not built as it is now is built first, and stderr says so."""
     try:
         return load_entry(folder)
-    except ManifestError:
-        if not (folder.is_dir() and load_manifest(folder).build):
-            raise
-    print(f"building {one_line(folder)} ...", file=sys.stderr, flush=True)
-    build_bot(folder)
+    except NotBuiltError:
+        print(f"building {one_line(folder)} ...", file=sys.stderr, flush=True)
+    build_bot(folder, wanted=wanted)
     return load_entry(folder)
 
 
-def build_missing(folders: Iterable[Path]) -> None:
-    """Build the bots whose programs are not there yet; whatever else is wrong with one is told when it is loaded."""
-    for folder in folders:
+def build_missing(folders: Iterable[tuple[Path, Profile | None]]) -> None:
+    """Build the bots that are not built as they are now, each under its profile; whatever else is wrong with one is
+    told when it is loaded."""
+    for folder, wanted in folders:
         with suppress(ManifestError, EntryError, BotNameError):
-            load_or_build(folder)
+            load_or_build(folder, wanted)
+
+
+def end_of_log(error: BuildError) -> str:
+    """What a failed build printed last, and where all of it is, as lines of a terminal; '' if there is no log."""
+    end = "".join(f"    {one_line(line)}\n" for line in error.tail.splitlines())
+    return f"{end}  the whole log: {error.log}\n" if error.log else ""

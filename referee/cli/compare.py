@@ -74,6 +74,7 @@ def compare(
     except ValueError as error:
         raise UsageError(str(error), "see: crosstown compare --help") from None
     folders = [a, b, *(field or [])]
+    build_missing((folder, None) for folder in folders)
     names = _names([load_entry(folder, None, {}).name for folder in folders])
     name = _run_name(names[0], names[1])
     path = out / f"{name}.toml"
@@ -95,7 +96,6 @@ def compare(
         path.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise PlatformError(f"cannot write {path}: {error.strerror}", "choose another place with --out") from error
-    build_missing(folders)
     tournament = load_tournament(path)
     description = describe(tournament)
     rule = Comparison(question, blocks_in_round(make_field(description)))

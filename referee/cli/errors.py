@@ -89,6 +89,8 @@ def report(error: BaseException, stream: TextIO | None = None, *, debug: bool = 
         if debug:
             traceback.print_exception(error, file=stream)
         print(f"error: {one_line(explained.what)}", file=stream)
+        if tail := getattr(error, "tail", ""):  # of a failed build
+            print("\n".join(f"    {one_line(line)}" for line in tail.splitlines()), file=stream)
         print(f"next: {one_line(explained.next_step)}", file=stream)
         stream.flush()
     except OSError:

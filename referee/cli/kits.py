@@ -1,9 +1,7 @@
-"""Where the starter kits and the proto files are: in the installed package, or in the checkout it runs from."""
+"""Where the starter kits are: in the installed package, or in the checkout it runs from."""
 
 import shutil
 from pathlib import Path
-
-import crosstown_proto
 
 import referee
 from referee.process.manifest import BUILD_OUTPUT
@@ -31,20 +29,6 @@ def kit_folder(language: str) -> Path:
     path = KITS[language]
     installed = _INSTALLED / path.removeprefix("bots/")
     return installed if installed.is_dir() else _CHECKOUT / path
-
-
-def proto_folder() -> Path:
-    """The folder that holds crosstown/v1/*.proto."""
-    installed = Path(crosstown_proto.__file__).parent / "proto"
-    return installed if installed.is_dir() else _CHECKOUT / "proto"
-
-
-def copy_protos(target: Path) -> None:
-    """Lay crosstown/v1/*.proto into `target`."""
-    folder = target / "crosstown" / "v1"
-    folder.mkdir(parents=True)
-    for path in sorted((proto_folder() / "crosstown" / "v1").glob("*.proto")):
-        shutil.copyfile(path, folder / path.name)
 
 
 def copy_kit(language: str, target: Path) -> None:

@@ -30,7 +30,10 @@ def run(
     from referee.tournament.entrants import load_tournament
 
     gone = {} if new else bots_out(out, tournament_name(file))
-    build_missing(bot.folder for number, bot in enumerate(load_config(file).bots) if number not in gone)
+    if not dry_run:
+        config = load_config(file)
+        staying = [bot for number, bot in enumerate(config.bots) if number not in gone]
+        build_missing((bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in staying)
     tournament = load_tournament(file, gone)
     cores = len(available_cores())
     if dry_run:

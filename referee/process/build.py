@@ -1,84 +1,118 @@
-"""Builds a bot once per source: a copy of its folder in the cache, fetched for, then compiled.
-
-CACHE/<source id>/bot/         the copy, with what the build made
-CACHE/<source id>/log.txt      what fetch and build printed, the middle cut out of a long one
-CACHE/<source id>/built.json   written last: a build is whole if it is there
-"""
+"""Builds a bot once per source: a copy of its folder in the cache, fetched for with the network, compiled without."""
 
 import fcntl
-import shutil
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from referee.process.built import Built, cache_folder, read_built, write_built
+from referee.process.build_settings import copy_settings
+from referee.process.built import Built, cache_folder, next_home, read_built, remove, remove_older, write_built
+from referee.process.cgroup import Cgroups
 from referee.process.entry import source_id
-from referee.process.manifest import BUILD_OUTPUT, Manifest, ManifestError, load_manifest
-from referee.process.phase import BuildError, BuildLimits, Log, one_line_of, run_phase
+from referee.process.manifest import Manifest, ManifestError, load_manifest
+from referee.process.phase import BuildError, BuildLimits, Log, Workshop, one_line_of, run_phase
 from referee.process.program import find_argv
+from referee.process.sandbox import Profile
+from referee.process.sources import PROTO, EntryError, Sources, copy_protos, copy_sources, has_protos, read_sources
 
 
-def build(
-    folder: Path,
-    *,
-    cache: Path | None = None,
-    limits: BuildLimits | None = None,
-    again: bool = False,
-    beside: Mapping[str, Path] | None = None,
-) -> tuple[Built, bool]:
+@dataclass(frozen=True, slots=True)
+class Yard:
+    """How this machine builds. Under "strict" a build has the sandbox of bots, a home of its own, and the network for
+    its fetch phase alone; under "plain" it may do what the user may. `cache`: None for the user's own."""
+
+    profile: Profile = "plain"
+    limits: BuildLimits = BuildLimits()  # noqa: RUF009 - frozen
+    cgroups: Cgroups = Cgroups()  # noqa: RUF009
+    cache: Path | None = None
+
+
+def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tuple[Built, bool]:
     """The build of the bot in `folder`, and whether it was made just now; `again` makes it anew.
 
-    `beside` are folders, by name, that are put beside the sources where they have none of that name. Of two callers at
-    once the second waits. No sandbox: this runs what the bot's author wrote. Raises BuildError, ManifestError or
-    EntryError.
+    Our proto files lie beside the sources of a bot that has none. Of two callers at once the second waits. A build that
+    somebody plays from stays where it is. Raises BuildError, ManifestError or EntryError.
     """
+    yard = yard or Yard()
     folder = folder.resolve()
     manifest = load_manifest(folder)
     if not manifest.build:
         raise BuildError(f"{folder / 'bot.toml'}: nothing is to be built; a bot that is has a line like build = [...]")
-    home = (cache or cache_folder()) / source_id(folder, manifest)
+    sources = read_sources(folder, manifest)
+    place = (yard.cache or cache_folder()) / source_id(manifest, sources)
     try:
-        with _alone(home):
-            if not again and (built := read_built(home)):
+        with _alone(place):
+            if not again and (built := read_built(place)):
                 return built, False
-            return _make(folder, manifest, home, limits or BuildLimits(), beside or {}), True
-    except shutil.Error as error:
-        raise BuildError(f"{folder}: cannot be copied to {home}: {error}; check the rights of its files") from None
+            return _make(folder, manifest, sources, place, yard), True
     except OSError as error:
-        raise BuildError(f"{error.filename or home}: {error.strerror}; see whether the disk is full") from None
+        raise BuildError(
+            f"{error.filename or place}: {error.strerror or error}; see whether the disk is full"
+        ) from None
 
 
-def _make(folder: Path, manifest: Manifest, home: Path, limits: BuildLimits, beside: Mapping[str, Path]) -> Built:
-    copy = home / "bot"
-    (home / "built.json").unlink(missing_ok=True)
-    if copy.exists():
-        shutil.rmtree(copy)
-    shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(".*", "__pycache__", *BUILD_OUTPUT))
-    for name, source in beside.items():
-        if not (copy / name).exists():
-            shutil.copytree(source, copy / name)
+def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard: Yard) -> Built:
+    counted = read_built(place)
+    remove_older(place, counted.folder.parent if counted else None)
+    home = next_home(place)
+    workshop = Workshop(home / "bot", home / "home", yard.profile, yard.limits, yard.cgroups)
+    try:
+        copy_sources(folder, manifest, workshop.copy)
+        if read_sources(workshop.copy, manifest) != sources:
+            raise EntryError(f"{folder}: was changed while it was copied; build it again")
+        if not has_protos(sources):
+            copy_protos(workshop.copy / PROTO)
+        workshop.home.mkdir(mode=0o700)
+        if yard.profile == "strict":
+            copy_settings(os.environ, workshop.home)
+        built = _build(manifest, workshop, home / "log.txt", place.name)
+        write_built(place, built)
+    except BaseException:
+        remove(workshop.copy)
+        raise
+    finally:
+        remove(workshop.home)
+    remove_older(place, home)
+    return built
+
+
+def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str) -> Built:
+    copy = workshop.copy
     sources = set(_files(copy))
     fetch_s = build_s = 0.0
-    with Log(home / "log.txt", limits.log_bytes) as log:
-        if manifest.fetch:
-            fetch_s = run_phase("fetch", manifest.fetch, copy, limits, log)
-        build_s = run_phase("build", manifest.build, copy, limits, log)
+    with Log(log_file, workshop.limits.log_bytes) as log:
+        try:
+            if manifest.fetch:
+                fetch_s = run_phase("fetch", manifest.fetch, workshop, log)
+            build_s = run_phase("build", manifest.build, workshop, log)
+            toolchain = one_line_of(manifest.toolchain, workshop) if manifest.toolchain else ""
+        finally:
+            _take_back(copy)
     try:
         find_argv(copy, manifest)
     except ManifestError as error:
-        raise BuildError(f"the build ended well but left nothing to run: {error}", home / "log.txt") from None
-    built = Built(
-        source_id=home.name,
+        raise BuildError(f"the build ended well but left nothing to run: {error}", log_file, log.tail()) from None
+    return Built(
+        source_id=source,
         folder=copy,
-        log=home / "log.txt",
+        log=log_file,
         fetch_s=round(fetch_s, 3),
         build_s=round(build_s, 3),
-        toolchain=one_line_of(manifest.toolchain, copy) if manifest.toolchain else "",
+        toolchain=toolchain,
         artefacts=_hash(copy, sorted(set(_files(copy)) - sources)),
+        sandbox=workshop.profile,
     )
-    write_built(home, built)
-    return built
+
+
+def _take_back(copy: Path) -> None:
+    """Where we are root, the phases had a user of their own, who owns what they made. Nobody of them is left."""
+    if os.getuid() == 0:
+        for parent, folders, files in os.walk(copy):
+            for name in (".", *folders, *files):
+                os.lchown(f"{parent}/{name}", 0, 0)
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -98,8 +132,8 @@ def _hash(folder: Path, names: list[str]) -> str:
 
 
 @contextmanager
-def _alone(home: Path) -> Iterator[None]:
-    home.mkdir(parents=True, exist_ok=True)
-    with (home / "lock").open("wb") as lock:
+def _alone(place: Path) -> Iterator[None]:
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

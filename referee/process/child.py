@@ -45,7 +45,8 @@ def become(argv: list[str], settings: Settings, uid: int | None, pipes: tuple[in
                 file.write("0")
         step = "stage"
         if uid is not None:
-            make_stage(settings.get("stage", []), uid, uid, map_ids="no_id_maps" not in settings)
+            own = settings.get("own", [])
+            make_stage(settings.get("stage", []), uid, uid, map_ids="no_id_maps" not in settings, own=own)
             step = "user"
             os.setgroups([])
             os.setresgid(uid, uid, uid)

@@ -11,7 +11,8 @@ PEAK in bytes, OOM 0 or 1. End of file means that nothing is left.
 
 Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom (files of
 counters; cpu as FILE:NANOSECONDS_PER_UNIT), thaw (FILE:WORD), sandbox (the program is bubblewrap), seccomp (hex),
-users (FIRST:COUNT to choose from), stage (a path to bring along); rlimit, cgroup and stage may be repeated.
+users (FIRST:COUNT to choose from), stage (a path to bring along), own (one of these, to give to the user); rlimit,
+cgroup, stage and own may be repeated.
 """
 
 # Imports decide start time and memory. `signal` alone costs 5 ms (it builds enums), so its C core is used here, and

@@ -4,7 +4,7 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,8 +77,13 @@ def guardian_argv(
     scratch: Path,
     ground: Ground,
     group: Group | None,
+    writable: Sequence[Path] = (),
+    home: Path | None = None,
 ) -> list[str]:
-    """The command line of a guardian for `argv` in `folder`. FileNotFoundError if the sandbox has no program."""
+    """The command line of a guardian for `argv` in `folder`. `writable` and `home`: see `confine`.
+
+    FileNotFoundError if the sandbox has no program.
+    """
     settings = [f"scratch={scratch}", f"linger_ms={round(limits.linger_s * 1000)}"]
     counted = frozenset(group.places if group else ())
     if ground.sandbox.profile == "strict":
@@ -90,6 +95,8 @@ def guardian_argv(
             disk_bytes=limits.disk_bytes,
             processes=None if "pids" in counted else limits.processes,
             call_filter=bot_filter(),
+            writable=writable,
+            home=home,
         )
         argv = confined.argv
         settings += confined.settings

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,6 +34,12 @@ def find_needs(argv: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
         found.update(_toolchain(one, folder))
         if os.path.realpath(one) == os.path.realpath(sys.executable):
             found.update(_our_python())
+    return outermost(found, folder)
+
+
+def outermost(found: Iterable[Path], folder: Path) -> tuple[Path, ...]:
+    """Those that exist, parents before children, none inside of another, of the bot's `folder` or of what is always
+    there."""
     kept: list[Path] = []
     for path in sorted(found, key=lambda path: (len(path.parts), path)):
         inside = any(path.is_relative_to(other) for other in (*kept, folder, _LINKS, *map(Path, SYSTEM)))
@@ -47,12 +53,12 @@ def _toolchain(program: Path, folder: Path) -> Iterator[Path]:
         for store in _STORES:
             if path.is_relative_to(store):
                 yield store
-        yield from _home(path, folder)
+        yield from home_of(path, folder)
         settings = path.parent.parent / "pyvenv.cfg"
         if settings.is_file():
             base = _base_of(settings)
             if base is not None:
-                yield from _home(base, folder)
+                yield from home_of(base, folder)
 
 
 def _links(program: Path) -> Iterator[Path]:
@@ -66,10 +72,10 @@ def _links(program: Path) -> Iterator[Path]:
     yield Path(os.path.realpath(program))
 
 
-def _home(program: Path, folder: Path) -> Iterator[Path]:
+def home_of(program: Path, folder: Path) -> Iterator[Path]:
     """The toolchain that a program in some bin/ belongs to; of a wide folder, the program alone."""
     prefix = program.parent.parent
-    if program.parent.name not in _PROGRAM_FOLDERS or _is_wide(prefix, folder):
+    if program.parent.name not in _PROGRAM_FOLDERS or is_wide(prefix, folder):
         yield program
         return
     if (prefix / "pyvenv.cfg").is_file():
@@ -86,7 +92,7 @@ def _home(program: Path, folder: Path) -> Iterator[Path]:
         yield from (prefix / part for part in sorted(parts & _PARTS))
 
 
-def _is_wide(prefix: Path, folder: Path) -> bool:
+def is_wide(prefix: Path, folder: Path) -> bool:
     """Whether more than a toolchain lies here: a home, the root, whatever the bot itself is part of."""
     home = Path.home()
     return (

@@ -1,27 +1,30 @@
-"""One phase of a build: a command in a session of its own, with an end, limits, and a log that is kept."""
+"""One phase of a build: a command under a guardian, with limits, and a log that is kept."""
 
 import os
-import resource
+import shutil
 import signal
-import subprocess
 import sys
-import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Literal, Self, TypeAlias
 
+from referee.process.build_settings import environment
+from referee.process.cgroup import Cgroups
+from referee.process.errand import Ended, Errand, run_errand
+from referee.process.launch import Ground
+from referee.process.limits import ProcessLimits
 from referee.process.manifest import PYTHON
 from referee.process.output import Capture, joined
+from referee.process.sandbox import Profile, Sandbox
+from referee.process.toolchains import find_toolchains
 
-_KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR")
-_KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")
-_KEPT_ENDINGS = ("_proxy", "_PROXY")
-_TOOLCHAIN_LIMIT_S = 30.0
-_SHOWN_LINES = 12
+Phase: TypeAlias = Literal["fetch", "build", "toolchain"]
+
+_SHOWN_LINES = 20
+_TOOLCHAIN_BYTES = 4096
 
 
 class BuildError(Exception):
@@ -35,16 +38,21 @@ class BuildError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BuildLimits:
-    """Seconds of each phase; what each of its processes may have as memory and write as one file; kept log."""
+    """Seconds of each phase. Of each phase, all its processes together: memory, where the host has control groups for
+    us (else each process), their number, and by how much the disk may fill. What one file may have, and the kept log.
+    """
 
     fetch_s: float = 900.0
     build_s: float = 1800.0
+    toolchain_s: float = 30.0
     memory_mib: int = 8192
+    processes: int = 4096
+    disk_mib: int = 16384
     file_mib: int = 2048
     log_bytes: int = 1 << 20
 
-    def limit_s(self, phase: str) -> float:
-        return self.fetch_s if phase == "fetch" else self.build_s
+    def limit_s(self, phase: Phase) -> float:
+        return {"fetch": self.fetch_s, "build": self.build_s, "toolchain": self.toolchain_s}[phase]
 
 
 class Log:
@@ -77,95 +85,95 @@ class Log:
         return "\n".join(self.text().splitlines()[-_SHOWN_LINES:])
 
 
-def run_phase(phase: str, argv: Sequence[str], copy: Path, limits: BuildLimits, log: Log) -> float:
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Where the phases of one build run: the bot's `copy`, a `home` that is theirs alone, and how they are confined.
+
+    Under "plain" the home is that of the user instead.
+    """
+
+    copy: Path
+    home: Path
+    profile: Profile
+    limits: BuildLimits
+    cgroups: Cgroups
+
+
+def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -> float:
     """Run one phase in the bot's copy; the seconds it took. BuildError if it fails or does not end in time."""
     began_s = time.monotonic()
-    words = _words(argv)
-    log.feed(f"$ {' '.join(words)}\n".encode(errors="replace"))
-    limit_s = limits.limit_s(phase)
-    try:
-        process = subprocess.Popen(
-            words,
-            cwd=copy,
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=lambda: _limit(limits),
-        )
-    except OSError as error:
-        raise BuildError(f"{phase}: cannot start {words[0]!r}: {error.strerror}; install it", log.save()) from None
-    assert process.stdout is not None
-    reader = threading.Thread(target=_copy, args=(process.stdout, log), daemon=True)
-    reader.start()
-    try:
-        code = process.wait(limit_s)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        reader.join(1)
-        raise BuildError(f"{phase}: not ready after {limit_s:g} s; it was ended", log.save(), log.tail()) from None
-    except BaseException:  # Ctrl-C: nothing of the build goes on without us
-        _end(process)
-        raise
-    _end(process)  # what it left running in its session
-    reader.join(1)
-    if code != 0:
-        how = f"exit code {code}" if code > 0 else signal.Signals(-code).name
-        raise BuildError(f"{phase}: {words[0]!r} ended with {how}", log.save(), log.tail())
+    log.feed(f"$ {' '.join(_words(argv))}\n".encode(errors="replace"))
+    ended = _run(phase, argv, workshop, log.feed)
+    if ended.code is None:
+        raise BuildError(f"{phase}: {ended.why}", log.save(), log.tail())
+    if ended.code != 0:
+        how = f"exit code {ended.code}" if ended.code > 0 else signal.Signals(-ended.code).name
+        if ended.out_of_memory:
+            how += f", at its memory limit of {workshop.limits.memory_mib} MiB"
+        raise BuildError(f"{phase}: '{argv[0]}' ended with {how}", log.save(), log.tail())
     return time.monotonic() - began_s
 
 
-def one_line_of(argv: Sequence[str], folder: Path) -> str:
+def one_line_of(argv: Sequence[str], workshop: Workshop) -> str:
     """The first line that a command prints, such as a version; what went wrong if it prints none."""
+    said = Capture(_TOOLCHAIN_BYTES)
     try:
-        done = subprocess.run(
-            _words(argv),
-            cwd=folder,
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TOOLCHAIN_LIMIT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        ended = _run("toolchain", argv, workshop, said.feed)
+    except BuildError as error:
         return f"unknown: {error}"
-    lines = (done.stdout + done.stderr).decode(errors="backslashreplace").strip().splitlines()
+    if ended.code is None:
+        return f"unknown: {ended.why}"
+    lines = said.head.decode(errors="backslashreplace").strip().splitlines()
     return lines[0][:200] if lines else "unknown: it printed nothing"
+
+
+def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable[[bytes], None]) -> Ended:
+    strict = workshop.profile == "strict"
+    env = environment(os.environ, confined=strict)
+    words = _words(argv)
+    program = _program(words[0], workshop.copy, env.get("PATH"))
+    if program is None:
+        raise BuildError(f"{phase}: '{words[0]}' is not there; install it, or correct bot.toml")
+    limits = workshop.limits
+    tools = find_toolchains(os.environ, workshop.copy) if strict else ()
+    sandbox = Sandbox(workshop.profile, network=phase == "fetch", read=tuple(map(str, tools)))
+    errand = Errand(
+        (program, *words[1:]),
+        workshop.copy,
+        env,
+        limits.limit_s(phase),
+        ProcessLimits(
+            memory_bytes=limits.memory_mib << 20, processes=limits.processes, file_bytes=limits.file_mib << 20
+        ),
+        Ground(sandbox, workshop.cgroups),
+        writable=(workshop.copy,) if strict else (),
+        home=workshop.home if strict else None,
+        problem=_disk_watch(workshop.copy, limits.disk_mib),
+    )
+    try:
+        return run_errand(errand, output)
+    except OSError as error:
+        raise BuildError(f"{phase}: cannot be started: {error.strerror or error}") from None
 
 
 def _words(argv: Sequence[str]) -> list[str]:
     return [sys.executable if word == PYTHON else word for word in argv]
 
 
-def _environment() -> dict[str, str]:
-    """What toolchains look at, and nothing that is the organiser's secret by accident."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name in _KEPT or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_ENDINGS)
-    }
+def _program(word: str, copy: Path, path: str | None) -> str | None:
+    if "/" in word:
+        own = (copy / word).absolute()
+        return str(own) if own.is_file() else None
+    found = shutil.which(word, path=path)
+    return None if found is None else str(Path(found).absolute())
 
 
-def _limit(limits: BuildLimits) -> None:
-    """In the child, before exec."""
-    for kind, value in (
-        (resource.RLIMIT_DATA, limits.memory_mib << 20),
-        (resource.RLIMIT_FSIZE, limits.file_mib << 20),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(kind)
-        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (most, most))
+def _disk_watch(folder: Path, disk_mib: int) -> Callable[[], str]:
+    """Says when the disk of `folder` has lost more than it may, whoever took it."""
+    before = shutil.disk_usage(folder).free
 
+    def problem() -> str:
+        lost = (before - shutil.disk_usage(folder).free) >> 20
+        return f"it filled more than {disk_mib} MiB of the disk; it was ended" if lost > disk_mib else ""
 
-def _copy(stream: IO[bytes], log: Log) -> None:
-    with stream:
-        while chunk := os.read(stream.fileno(), 65536):
-            log.feed(chunk)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End the whole session of a phase."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    return problem

@@ -30,15 +30,13 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
         not_its_own = not found.is_relative_to(folder.absolute())
         if manifest.build and not_its_own and not any((folder / name).is_dir() for name in BUILD_OUTPUT):
             # Such as `java -jar target/bot.jar`: the program is there, what it is to run is not.
-            command = f"crosstown bots build '{folder}'"
-            raise ManifestError(f"{folder}: nothing of it is built yet; build the bot first: {command}")
+            names = ", ".join(sorted(BUILD_OUTPUT))
+            raise ManifestError(f"{folder}: nothing is built in there; the build must make one of {names}")
         return found
     where = f"{folder / FILE_NAME}: 'run' starts '{word}'"
     if own.is_file():
         raise ManifestError(f"{where}, which is not executable; run: chmod +x {own}")
     if own.is_dir():
         raise ManifestError(f"{where}, which is a folder; name a program")
-    if manifest.build and "/" in word:
-        raise ManifestError(f"{where}, which does not exist yet; build the bot first: crosstown bots build '{folder}'")
     looked = "" if "/" in word else " and in PATH"
     raise ManifestError(f"{where}, which is not there (looked in the bot's folder{looked}); install or correct it")

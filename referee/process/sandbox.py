@@ -81,8 +81,13 @@ def confine(
     processes: int | None,
     call_filter: bytes,
     program: str | None = None,
+    writable: Sequence[Path] = (),
+    home: Path | None = None,
 ) -> Confined:
     """`argv` in the bot's `folder`, behind bubblewrap. FileNotFoundError if there is no bubblewrap.
+
+    Nothing of the disk can be written but the folders in `writable`, which may be the bot's own, and `home`, which
+    then is `HOME` in place of a file system in memory. All in these is given to the bot's user where we are root.
 
     Where we are root, each path is staged (see `stage`), and the guardian chooses a user for the bot. `processes`
     limits the bot in its namespace where we are not root, and no control group does it.
@@ -90,15 +95,21 @@ def confine(
     bwrap = program or shutil.which(PROGRAM)
     if bwrap is None:
         raise FileNotFoundError(2, f"{PROGRAM} is not installed")
-    shown = [*find_needs(argv, folder), folder, *map(Path, sandbox.read), *sockets]
+    own = [*writable, *([home] if home else [])]
+    shown = [*find_needs(argv, folder), folder, *map(Path, sandbox.read), *sockets, *own]
     shown = sorted({path for path in shown if path.exists()}, key=lambda path: (len(path.parts), path))
     root = os.getuid() == 0
     sources = [f"{stage_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]
     words = [bwrap, *_namespaces(sandbox), *_system(sandbox), "--proc", "/proc", "--dev", "/dev"]
     size = [] if disk_bytes is None else ["--size", str(max(disk_bytes, 1))]
-    words += [*size, "--tmpfs", HOME, *size, "--tmpfs", "/dev/shm"]  # noqa: S108
+    if home is None:
+        words += [*size, "--tmpfs", HOME]
+    else:
+        words += ["--bind", sources[shown.index(home)], HOME]
+    words += [*size, "--tmpfs", "/dev/shm"]  # noqa: S108
     for source, path in zip(sources, shown, strict=True):
-        words += ["--ro-bind", source, str(path)]
+        if path != home:
+            words += ["--bind" if path in writable else "--ro-bind", source, str(path)]
     words += ["--ro-bind-data", str(PASSWD_FD), "/etc/passwd", "--remount-ro", "/dev", "--remount-ro", "/"]
     words += ["--chdir", str(folder), "--info-fd", str(INFO_FD), "--json-status-fd", str(STATUS_FD)]
     if call_filter:
@@ -109,6 +120,7 @@ def confine(
     settings = ["sandbox=1", f"seccomp={call_filter.hex()}", "cwd=/"]
     if root:
         settings += [f"users={USERS[0]}:{USERS[1]}", *(f"stage={path}" for path in shown)]
+        settings += [f"own={path}" for path in own]
     return Confined((*words, "--", *inner), tuple(settings))
 
 

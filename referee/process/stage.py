@@ -32,15 +32,22 @@ def stage_folder() -> str:
     raise FileNotFoundError(2, f"none of {', '.join(STAGES)} is a folder")
 
 
-def make_stage(sources: "list[str]", uid: int, gid: int, *, map_ids: bool = True) -> None:
+def make_stage(
+    sources: "list[str]", uid: int, gid: int, *, map_ids: bool = True, own: "list[str] | tuple[str, ...]" = ()
+) -> None:
     """Mounts `sources[n]`, read-only, at `stage_folder()/n`. This process moves into the new mount namespace.
 
-    Raises OSError.
+    Those that are in `own` are given to the user for good, with all in them, and mounted writable. Raises OSError.
     """
+    for source in own:
+        _give(source, uid, gid)
     _call("unshare", ctypes.c_int(_CLONE_NEWNS))
     _mount(None, "/", None, _MS_REC | _MS_PRIVATE)
     maps: dict[tuple[int, int], int] = {}
-    clones = [_clone(source, uid, gid, maps, map_ids=map_ids) for source in sources]
+    clones = [
+        _clone_writable(source) if source in own else _clone(source, uid, gid, maps, map_ids=map_ids)
+        for source in sources
+    ]
     stage = stage_folder()
     _mount("tmpfs", stage, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=0755,size=1m")
     for number, (source, clone) in enumerate(zip(sources, clones, strict=True)):
@@ -51,7 +58,8 @@ def make_stage(sources: "list[str]", uid: int, gid: int, *, map_ids: bool = True
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT))
         if clone < 0:
             _mount(source, target, None, _MS_BIND)
-            _mount(None, target, None, _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
+            access = 0 if source in own else _MS_RDONLY
+            _mount(None, target, None, _MS_BIND | _MS_REMOUNT | access | _MS_NOSUID | _MS_NODEV)
             continue
         _syscall(_MOVE_MOUNT, clone, b"", _AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
         os.close(clone)
@@ -84,6 +92,26 @@ def _clone(source: str, uid: int, gid: int, maps: "dict[tuple[int, int], int]", 
             raise OSError(error.errno, f"{error.strerror}: {source}") from None
     if not map_ids and not os.path.isdir(source) and not os.path.isfile(source):
         os.chmod(source, 0o666)  # a socket, in a folder that is private to the referee
+    return clone
+
+
+def _give(folder: str, uid: int, gid: int) -> None:
+    """`folder` and all in it; of links, the links."""
+    os.lchown(folder, uid, gid)
+    for parent, folders, files in os.walk(folder):
+        for name in folders + files:
+            os.lchown(f"{parent}/{name}", uid, gid)
+
+
+def _clone_writable(source: str) -> int:
+    """A file for a detached mount of `source` as it is; -1 on kernels before 5.12."""
+    try:
+        clone = _syscall(_OPEN_TREE, _AT_FDCWD, os.fsencode(source), _OPEN_TREE_CLONE | _O_CLOEXEC)
+        _set_attributes(clone, _ATTR_NOSUID | _ATTR_NODEV, 0)
+    except OSError as error:
+        if error.errno == 38:  # ENOSYS
+            return -1
+        raise OSError(error.errno, f"{error.strerror}: {source}") from None
     return clone
 
 

@@ -122,6 +122,7 @@ def starter(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Entry]:
         if language not in built:
             build(language)
             built.add(language)
-        return load_entry(ROOT / "bots" / language, options=options)
+        folder = ROOT / "bots" / language
+        return load_entry(folder, options=options, built_in=folder)
 
     return get

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from referee.process.build import build
+from referee.process import build as building
+from referee.process import sources
+from referee.process.build import Yard, build
 from referee.process.built import CACHE_VARIABLE, cache_folder
-from referee.process.entry import load_entry
-from referee.process.manifest import ManifestError
+from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry
+from referee.process.manifest import Manifest, ManifestError
 from referee.process.phase import BuildError, BuildLimits
 
 Make = Callable[..., Path]
@@ -56,7 +58,7 @@ def test_what_was_built_runs_from_the_cache_and_the_bots_folder_stays_as_it_is(b
     before = sorted(folder.rglob("*"))
     built, fresh = build(folder)
     assert fresh
-    assert built.folder == cache / built.source_id / "bot"
+    assert built.folder == cache / built.source_id / "1" / "bot"
     assert sorted(folder.rglob("*")) == before
     entry = load_entry(folder)
     assert entry.home == built.folder
@@ -92,10 +94,22 @@ def test_a_bot_that_was_not_built_is_refused_with_the_command(bot: Make) -> None
         load_entry(bot())
 
 
-def test_a_program_built_in_place_runs_where_it_is(bot: Make) -> None:
+def test_a_program_built_in_place_does_not_play_as_what_it_was_not_built_from(bot: Make) -> None:
     folder = bot()
     subprocess.run(["sh", "-c", "mkdir build && cp source build/bot && chmod +x build/bot"], cwd=folder, check=True)
-    assert load_entry(folder).home == folder
+    (folder / "source").write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(NotBuiltError, match=r"not built, or was changed since; .* crosstown bots build '.*a bot'"):
+        load_entry(folder)
+    build(folder)
+    entry = load_entry(folder)
+    assert entry.home != folder
+    assert (entry.home / "build" / "bot").read_text() == "#!/bin/sh\nexit 1\n"
+
+
+def test_a_caller_may_answer_for_a_build_of_its_own(bot: Make) -> None:
+    folder = bot()
+    subprocess.run(["sh", "-c", "mkdir build && cp source build/bot && chmod +x build/bot"], cwd=folder, check=True)
+    assert load_entry(folder, built_in=folder).argv == (str(folder / "build" / "bot"),)
 
 
 def test_fetch_comes_first_and_both_stand_in_the_log_with_the_toolchain(bot: Make) -> None:
@@ -124,7 +138,7 @@ def test_a_build_that_fails_says_how_and_shows_the_end_of_its_log(
 ) -> None:
     folder = bot(script)
     with pytest.raises(BuildError) as caught:
-        build(folder, limits=BuildLimits(build_s=0.3 if "sleep" in script else 60))
+        build(folder, Yard(limits=BuildLimits(build_s=0.3 if "sleep" in script else 60)))
     assert sentence in str(caught.value)
     assert caught.value.log is not None
     assert tail in caught.value.log.read_text()
@@ -152,7 +166,7 @@ def test_nothing_of_a_build_outlives_it(bot: Make, tmp_path: Path) -> None:
 def test_a_log_of_any_length_is_kept_short(bot: Make) -> None:
     folder = bot("echo first; head -c 30000000 /dev/zero | tr '\\0' x; echo last; exit 1")
     with pytest.raises(BuildError) as caught:
-        build(folder, limits=BuildLimits(log_bytes=10_000))
+        build(folder, Yard(limits=BuildLimits(log_bytes=10_000)))
     assert caught.value.log is not None
     log = caught.value.log.read_text()
     assert len(log) < 11_000
@@ -165,7 +179,7 @@ def test_a_log_of_any_length_is_kept_short(bot: Make) -> None:
 def test_a_build_that_takes_too_much_fails(bot: Make, script: str) -> None:
     script = script.replace("python3", f"'{sys.executable}'")
     with pytest.raises(BuildError, match="ended with"):
-        build(bot(f"{script} && exit 0"), limits=BuildLimits(memory_mib=100, file_mib=1))
+        build(bot(f"{script} && exit 0"), Yard(limits=BuildLimits(memory_mib=100, file_mib=1)))
 
 
 def test_secrets_of_the_environment_do_not_reach_a_build(bot: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,22 +206,123 @@ def test_two_builds_at_once_are_one(bot: Make, tmp_path: Path) -> None:
     assert (tmp_path / "count").read_text() == "x\n"
 
 
-def test_folders_are_put_beside_the_sources_unless_they_have_their_own(bot: Make, tmp_path: Path) -> None:
-    (tmp_path / "proto").mkdir()
-    (tmp_path / "proto" / "file").write_text("shipped")
+def test_our_proto_files_lie_beside_the_sources_of_a_bot_that_has_none(bot: Make) -> None:
     folder = bot()
-    built, _ = build(folder, beside={"proto": tmp_path / "proto"})
-    assert (built.folder / "proto" / "file").read_text() == "shipped"
+    built, _ = build(folder)
+    assert (built.folder / "proto" / "crosstown" / "v1" / "referee.proto").is_file()
     (folder / "proto").mkdir()
     (folder / "proto" / "file").write_text("own")
-    built, _ = build(folder, beside={"proto": tmp_path / "proto"})
-    assert (built.folder / "proto" / "file").read_text() == "own"
+    built, _ = build(folder)
+    assert [path.name for path in (built.folder / "proto").iterdir()] == ["file"]
+
+
+def test_a_change_of_our_proto_files_is_a_new_build_and_the_same_entry(
+    bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = bot()
+    first, _ = build(folder)
+    entry = load_entry(folder)
+    changed = tmp_path / "referee.proto"
+    changed.write_text("message More {}")
+    monkeypatch.setattr(sources, "proto_files", lambda: [changed])
+    with pytest.raises(NotBuiltError):
+        load_entry(folder)
+    second, fresh = build(folder)
+    assert fresh
+    assert second.source_id != first.source_id
+    assert load_entry(folder).id == entry.id
+
+
+def test_a_bots_own_proto_files_are_all_that_its_build_depends_on(
+    bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = bot()
+    (folder / "proto").mkdir()
+    (folder / "proto" / "file").write_text("own")
+    build(folder)
+    monkeypatch.setattr(sources, "proto_files", list)
+    assert not build(folder)[1]
+
+
+def test_files_whose_names_begin_with_a_dot_are_copied_but_for_what_other_tools_keep(bot: Make) -> None:
+    folder = bot(
+        "test -f .config/settings && test ! -e .git && mkdir build && cp source build/bot && chmod +x build/bot"
+    )
+    for name in (".config/settings", ".git/HEAD"):
+        (folder / name).parent.mkdir()
+        (folder / name).write_text("whatever")
+    first, _ = build(folder)
+    (folder / ".git" / "HEAD").write_text("other")
+    assert not build(folder)[1]
+    (folder / ".config" / "settings").write_text("other")
+    assert build(folder)[0].source_id != first.source_id
+
+
+def test_a_link_within_the_bot_is_one_in_the_copy(bot: Make) -> None:
+    folder = bot("test -L there/alias && mkdir build && cp there/alias build/bot && chmod +x build/bot")
+    (folder / "there").mkdir()
+    (folder / "there" / "alias").symlink_to(folder / "source")
+    built, _ = build(folder)
+    assert (built.folder / "there" / "alias").readlink() == Path("../source")
+
+
+def test_a_build_that_somebody_plays_from_stays_when_it_is_made_anew(bot: Make) -> None:
+    folder = bot()
+    playing = load_entry_of(folder)
+    assert build(folder, again=True)[1]
+    assert Path(playing.argv[0]).is_file()
+    newer = load_entry(folder)
+    assert newer.home != playing.home
+    assert newer == load_entry(folder)
+    old_home = playing.home
+    del playing
+    build(folder, again=True)
+    assert not old_home.exists()
+    assert newer.home.exists()
+
+
+def load_entry_of(folder: Path) -> Entry:
+    build(folder)
+    return load_entry(folder)
+
+
+def test_a_build_that_fails_leaves_the_one_before_in_place(bot: Make, tmp_path: Path) -> None:
+    flag = tmp_path / "broken"
+    folder = bot(f"test ! -e '{flag}' && mkdir build && cp source build/bot && chmod +x build/bot")
+    before, _ = build(folder)
+    flag.touch()
+    with pytest.raises(BuildError):
+        build(folder, again=True)
+    assert load_entry(folder).built == before
+
+
+def test_the_sources_of_a_bot_are_hashed_once(bot: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = bot()
+    build(folder)
+    hashed: list[str] = []
+    real = sources._hash_file
+    monkeypatch.setattr(sources, "_hash_file", lambda path: hashed.append(path.name) or real(path))
+    load_entry(folder)
+    assert hashed.count("source") == 1
+
+
+def test_a_bot_that_changes_while_it_is_copied_is_not_built(bot: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = bot()
+    real = building.copy_sources
+
+    def late(source: Path, manifest: Manifest, target: Path) -> None:
+        (folder / "source").write_text("changed")
+        real(source, manifest, target)
+
+    monkeypatch.setattr(building, "copy_sources", late)
+    with pytest.raises(EntryError, match="was changed while it was copied"):
+        build(folder)
 
 
 def test_a_build_cut_short_counts_for_nothing(bot: Make) -> None:
     folder = bot()
     built, _ = build(folder)
-    (built.folder.parent / "built.json").write_text("{")
+    (built.folder.parents[1] / "built.json").write_text("{")
     with pytest.raises(ManifestError):
         load_entry(folder)
     assert build(folder)[1]

@@ -43,16 +43,27 @@ def test_the_working_directory_does_not_matter(folder: Path, monkeypatch: pytest
     assert load_entry(Path(folder.name)).folder.is_absolute()
 
 
-def test_times_rights_caches_and_hidden_files_do_not_matter(folder: Path) -> None:
+def test_times_rights_and_what_other_tools_keep_do_not_matter(folder: Path) -> None:
     before = load_entry(folder).id
     os.utime(folder / "bot.py", (1, 1))
     (folder / "bot.py").chmod(0o755)
-    for name in ("__pycache__/bot.cpython-311.pyc", "lib/__pycache__/x.pyc", ".git/HEAD", ".venv/x", ".DS_Store"):
+    for name in (
+        "__pycache__/bot.cpython-311.pyc",
+        "lib/__pycache__/x.pyc",
+        ".git/HEAD",
+        ".venv/x",
+        ".DS_Store",
+        ".bot.py.swp",
+    ):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("whatever")
     (folder / "empty").mkdir()
     os.mkfifo(folder / "pipe")
     assert load_entry(folder).id == before
+
+
+def add_hidden(folder: Path) -> None:
+    (folder / ".settings").write_text("x")
 
 
 def change_content(folder: Path) -> None:
@@ -82,7 +93,15 @@ def change_argv(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [change_content, change_name, add_empty_file, move_bytes_between_files, change_option_default, change_argv],
+    [
+        add_hidden,
+        change_content,
+        change_name,
+        add_empty_file,
+        move_bytes_between_files,
+        change_option_default,
+        change_argv,
+    ],
 )
 def test_whatever_makes_the_bot_another_bot_changes_the_id(folder: Path, change: Callable[[Path], None]) -> None:
     before = load_entry(folder).id
@@ -128,11 +147,11 @@ def test_build_output_counts_only_where_nothing_is_built(write_bot: WriteBot) ->
     for toml, same in ((built, True), (OPTIONS, False)):
         folder = write_bot({"bot": "#!/bin/sh\n", "main.c": ""}, toml=toml)
         (folder / "bot").chmod(0o755)
-        before = load_entry(folder).id
+        before = load_entry(folder, built_in=folder).id
         (folder / "target").mkdir()
         (folder / "target" / "x.o").write_text("object code")
         (folder / "bot").write_text("#!/bin/sh\n# built again\n")
-        assert (load_entry(folder).id == before) is same
+        assert (load_entry(folder, built_in=folder).id == before) is same
 
 
 def test_a_link_inside_the_folder_counts_as_what_it_leads_to(folder: Path) -> None:

@@ -1,0 +1,94 @@
+"""What a build sees of the environment, and of the settings in the user's home: where packages come from, no secret."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from referee.process.sandbox import HOME
+
+_KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SOURCE_DATE_EPOCH")
+_KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "M2_", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")
+_KEPT_ENDINGS = ("_proxy", "_PROXY")
+
+CERTIFICATES = (
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "CARGO_HTTP_CAINFO", "PIP_CERT"),
+    *("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "npm_config_cafile", "NPM_CONFIG_CAFILE"),
+)
+"""Variables that name files with certificate authorities: passed on, and their files shown."""
+
+_SECRET = re.compile(r"token|secret|passw|credential|_?auth|api_?key|private_?key", re.IGNORECASE)
+
+# Where tools keep what they write, or find their settings: in the sandbox all that is below its own home.
+_PLACES = (
+    *("HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "GOPATH", "GOBIN", "GOCACHE", "GOMODCACHE", "GOTMPDIR", "GOENV"),
+    *("CARGO_HOME", "CARGO_INSTALL_ROOT", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "RUSTUP_HOME"),
+    *("PIP_CACHE_DIR", "PIP_CONFIG_FILE", "PIP_TARGET", "PIP_PREFIX", "PIP_LOG", "MAVEN_USER_HOME"),
+    *("npm_config_cache", "npm_config_prefix", "npm_config_userconfig", "npm_config_tmp", "npm_config_logs_dir"),
+)
+_PLACES_LOWER = frozenset(name.lower() for name in _PLACES)
+
+
+def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
+    """Of `ours` what toolchains look at, and no variable whose name speaks of a secret. `confined`: in the sandbox."""
+    kept = {
+        name: value
+        for name, value in ours.items()
+        if (name in _KEPT or name in CERTIFICATES or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_ENDINGS))
+        and (not _SECRET.search(name) or name.startswith("CROSSTOWN_BUILD_"))
+    }
+    if not confined:
+        return kept
+    kept = {name: value for name, value in kept.items() if name.lower() not in _PLACES_LOWER}
+    rustup = rustup_home(ours)
+    return {
+        **kept,
+        "PATH": kept.get("PATH", os.defpath),
+        "HOME": HOME,
+        "TMPDIR": HOME,
+        **({"RUSTUP_HOME": str(rustup)} if rustup.is_dir() else {}),
+    }
+
+
+def rustup_home(ours: Mapping[str, str]) -> Path:
+    """Where rustup keeps its toolchains, if it is there at all."""
+    return Path(ours.get("RUSTUP_HOME") or _home(ours) / ".rustup")
+
+
+def copy_settings(ours: Mapping[str, str], home: Path) -> None:
+    """Lay the settings of package managers into the `home` of a build, without what they hold of credentials.
+
+    Files that are not there or cannot be read are passed over. Raises OSError where `home` cannot be written.
+    """
+    user = _home(ours)
+    cargo = Path(ours.get("CARGO_HOME") or user / ".cargo")
+    files: tuple[tuple[Path, str, Callable[[str], str]], ...] = (
+        (Path(ours.get("GOENV") or user / ".config/go/env"), ".config/go/env", _open_lines),
+        (cargo / "config.toml", ".cargo/config.toml", _open_lines),
+        (Path(ours.get("npm_config_userconfig") or user / ".npmrc"), ".npmrc", _open_lines),
+        (user / ".m2/settings.xml", ".m2/settings.xml", _without_servers),
+        (Path(ours.get("PIP_CONFIG_FILE") or user / ".config/pip/pip.conf"), ".config/pip/pip.conf", _open_lines),
+    )
+    for source, name, opened in files:
+        text = ""
+        with suppress(OSError):
+            text = source.read_text(errors="surrogateescape") if source.is_file() else ""
+        if text:
+            target = home / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(opened(text), errors="surrogateescape")
+
+
+def _home(ours: Mapping[str, str]) -> Path:
+    return Path(ours.get("HOME") or Path.home())
+
+
+def _open_lines(text: str) -> str:
+    """All lines `key = value` whose key speaks of no secret, and the others."""
+    return "".join(line for line in text.splitlines(keepends=True) if not _SECRET.search(re.split(r"=", line)[0]))
+
+
+def _without_servers(text: str) -> str:
+    """Maven's settings without the element that holds user names and passwords."""
+    return re.sub(r"<servers\b.*?</servers\s*>", "", re.sub(r"<!--.*?-->", "", text, flags=re.S), flags=re.S)

@@ -1,0 +1,69 @@
+"""The toolchains that a build may call: what lies on PATH, or is named by a variable, outside of /usr."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from referee.process.build_settings import CERTIFICATES, rustup_home
+from referee.process.needs import SYSTEM, home_of, is_wide, outermost
+
+_HOMES = ("JAVA_HOME", "MAVEN_HOME", "M2_HOME", "GOROOT")
+"""Variables that name a whole toolchain."""
+
+_FILES = (*CERTIFICATES, "PIP_FIND_LINKS")
+
+_MARKS = ("pkg/tool", "lib/rustlib", "boot", "jmods")
+"""Which a folder has below it that is a toolchain as a whole: Go, Rust, Maven, a JDK."""
+
+_PYENV = ("bin", "libexec", "plugins", "shims", "version", "versions")
+_RUSTUP = ("settings.toml", "toolchains")
+
+
+def find_toolchains(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
+    """Files and folders to show a build in `folder` read-only, parents before children; what is in /usr is always.
+
+    Of each folder on PATH the toolchain it belongs to; of links in these and in /usr's that of what they lead to; what
+    version managers keep; never a whole home.
+    """
+    found: set[Path] = set()
+    for text in ours.get("PATH", os.defpath).split(os.pathsep):
+        place = Path(text)
+        if place.is_absolute() and place.is_dir():
+            found.update(_of_path(place, folder))
+    for name in _HOMES:
+        if ours.get(name) and Path(ours[name]).is_absolute() and not is_wide(Path(ours[name]), folder):
+            found.add(Path(ours[name]))
+            found.add(Path(os.path.realpath(ours[name])))
+    found.update(Path(ours[name]) for name in _FILES if Path(ours.get(name, "")).is_absolute())
+    rustup, pyenv = rustup_home(ours), Path(ours.get("PYENV_ROOT") or "/nowhere")
+    found.update(rustup / part for part in _RUSTUP)
+    found.update(pyenv / part for part in _PYENV)
+    return outermost(found, folder)
+
+
+def _of_path(place: Path, folder: Path) -> Iterator[Path]:
+    """What one folder of PATH brings."""
+    if not _is_system(place):
+        yield place
+        yield from _whole(place / "any", folder)
+    try:
+        programs = [Path(entry.path) for entry in os.scandir(place) if entry.is_symlink()]
+    except OSError:
+        return
+    for program in programs:
+        target = Path(os.path.realpath(program))
+        if not _is_system(target) and not target.is_relative_to(place) and target.is_file():
+            yield from _whole(target, folder)
+
+
+def _whole(program: Path, folder: Path) -> Iterator[Path]:
+    """The toolchain that a program in some bin/ belongs to."""
+    prefix = program.parent.parent
+    if not is_wide(prefix, folder) and any((prefix / mark).exists() for mark in _MARKS):
+        yield prefix
+    else:
+        yield from home_of(program, folder)
+
+
+def _is_system(path: Path) -> bool:
+    return any(path.is_relative_to(name) for name in SYSTEM)
