@@ -140,6 +140,17 @@ async def test_a_game_without_messages_in_the_package_is_explained(hall: Hall) -
     assert "the messages of game 'toy' are not in crosstown_proto" in record.footer.faults[0]["stderr"]
 
 
+@pytest.mark.parametrize("what", ["observation", "observation_bytes", "legal_actions", "legal_actions_bytes"])
+async def test_reading_what_was_switched_off_is_explained(hall: Hall, what: str) -> None:
+    switch = f"wants_{what.removesuffix('_bytes')} = False"
+    bot = hall.bot(f"{switch}\ndef choose(self, turn):\n    turn.{what}")
+    result, record, _ = await hall.play(bot, hall.bot(FIRST), game="shibuya")
+    assert result.reason is EndReason.CRASHED
+    assert record.footer is not None
+    assert record.footer.faults[0] is not None
+    assert f"is not sent: your Bot class says {switch}; take that line out" in record.footer.faults[0]["stderr"]
+
+
 async def test_resigning(hall: Hall) -> None:
     result, _, _ = await hall.play(hall.bot("def choose(self, turn):\n    return RESIGN"), hall.bot(FIRST))
     assert result.reason is EndReason.RESIGNED
@@ -184,7 +195,7 @@ updates = 0
 def choose(self, turn):
     assert "your hand" in turn.board
     assert len(turn.action_texts) == turn.legal_count
-    assert turn.observation_bytes == turn.legal_actions_bytes == b""
+    assert turn._decide.observation == turn._decide.legal_actions == b""
     return 0
 """
     result, _, _ = await hall.play(hall.bot(body.replace("wants_updates = True", "")), hall.bot(FIRST))

@@ -37,9 +37,9 @@ class Bot:
     wants_updates = False
     """Ask for `update` to be called while others move."""
     wants_observation = True
-    """False saves the work of encoding `Turn.observation`."""
+    """False saves the work of encoding `Turn.observation`, which is then not there."""
     wants_legal_actions = True
-    """False saves the work of encoding `Turn.legal_actions`; `Turn.legal_count` is always there."""
+    """False saves the work of encoding `Turn.legal_actions`, which are then not there; `Turn.legal_count` always is."""
     messages: ModuleType | None = None
     """The generated module of the game's messages, for games whose messages are not in `crosstown_proto`."""
 

@@ -104,7 +104,7 @@ async def _serve(bot: Bot, call: Any) -> bool:
                 choice = await _settled(choice)
             await write(_answer(decide, choice, turn.note))
         elif body == "match_start":
-            match = Match(message.match_start, bot.messages)
+            match = Match(message.match_start, bot.messages, _switched_off(bot))
             bot.start(match)
             await write(pb.BotMessage(ready=pb.Ready(match=match.id)).SerializeToString())
         elif body == "match_end" and match is not None:
@@ -115,6 +115,11 @@ async def _serve(bot: Bot, call: Any) -> bool:
         elif body == "bye":
             return True
     return False
+
+
+def _switched_off(bot: Bot) -> frozenset[str]:
+    wants = {"observation": bot.wants_observation, "legal_actions": bot.wants_legal_actions}
+    return frozenset(what for what, wanted in wants.items() if not wanted)
 
 
 async def _settled(choice: Any) -> Any:

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 class Match:
     """One match, the same object in all its turns. `store` is free for the bot's own use."""
 
-    def __init__(self, start: pb.MatchStart, messages: ModuleType | None = None) -> None:
+    def __init__(
+        self, start: pb.MatchStart, messages: ModuleType | None = None, switched_off: frozenset[str] = frozenset()
+    ) -> None:
+        """`switched_off`: what the bot told the referee not to send, by the names of `Turn`."""
         self.id: str = start.match
         self.game: str = start.game
         self.rules_version: int = start.rules_version
@@ -36,6 +39,7 @@ class Match:
         self._options: dict[str, Any] | None = None
         self._rng: Random | None = None
         self._messages = messages
+        self._switched_off = switched_off
 
     @property
     def options(self) -> dict[str, Any]:
@@ -63,6 +67,13 @@ class Match:
                     " to its generated module, or use only legal_count and text"
                 ) from None
         return self._messages
+
+    def must_be_sent(self, what: str) -> None:
+        """LookupError if the bot switched it off: an empty message would look like an empty board."""
+        if what in self._switched_off:
+            raise LookupError(
+                f"turn.{what} is not sent: your Bot class says wants_{what} = False; take that line out of it"
+            )
 
 
 class Turn:
@@ -111,20 +122,25 @@ class Turn:
 
     @property
     def observation(self) -> Any:
-        """The game's Observation message, from this seat's view."""
+        """The game's Observation message, from this seat's view. LookupError if `wants_observation` is False."""
+        self.match.must_be_sent("observation")
         return self.match.messages.Observation.FromString(self._decide.observation)
 
     @property
     def observation_bytes(self) -> bytes:
+        self.match.must_be_sent("observation")
         return self._decide.observation
 
     @property
     def legal_actions(self) -> Any:
-        """The game's LegalActions message: columns, one entry per index."""
+        """The game's LegalActions message: columns, one entry per index. LookupError if `wants_legal_actions` is
+        False."""
+        self.match.must_be_sent("legal_actions")
         return self.match.messages.LegalActions.FromString(self._decide.legal_actions)
 
     @property
     def legal_actions_bytes(self) -> bytes:
+        self.match.must_be_sent("legal_actions")
         return self._decide.legal_actions
 
     @property
