@@ -10,7 +10,7 @@ from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.process.bot import BotProcess, Exit
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
-from referee.wire import Session, StreamEnd, encode
+from referee.wire import Hello, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 
 EXIT_AFTER_STREAM_S = 1.0
@@ -22,7 +22,7 @@ DISMISSED_S = 0.25
 STREAM_AFTER_EXIT_S = 0.2
 """What a process sent before it exited is still read for so long, should a child keep the stream open."""
 
-_SENTENCES = {
+STREAM_ENDS = {
     StreamEnd.CLOSED_BY_BOT: "closed its stream, or sent a message far above the limit",
     StreamEnd.NOT_READING: "does not read its stream",
     StreamEnd.FLOODED: "sent messages without end between matches",
@@ -38,13 +38,7 @@ class LiveBot:
         self.session = session
         self.told = told
         """What Welcome said."""
-        hello = session.hello
-        self.wants = Wants(
-            text=hello.wants_text,
-            updates=hello.wants_updates,
-            legal_actions=not hello.omit_legal_actions,
-            observation=not hello.omit_observation,
-        )
+        self.wants = wants_of(session.hello)
         self.blocks: set[tuple[str, str, int]] = set()
         """Where it has played: (tournament, game, block)."""
         self.end: SeatEnd | None = None
@@ -59,9 +53,8 @@ class LiveBot:
         return self.session.ended.done() or self.process.exited is not None
 
     def plays(self, game: str) -> bool:
-        """Whether the bot says that it can; one that names no games, or "*", plays any."""
-        games = self.session.hello.games
-        return not games or ANY_GAME in games or game in games
+        """Whether the bot says that it can."""
+        return plays_game(self.session.hello, game)
 
     def listen(self, listener: SeatListener | None) -> None:
         self._listener = listener
@@ -104,9 +97,24 @@ class LiveBot:
             self.end = exit_end(exited.result())
         else:
             exited.cancel()
-            self.end = SeatEnd(EndReason.DISCONNECTED, _SENTENCES[stream.result()])
+            self.end = SeatEnd(EndReason.DISCONNECTED, STREAM_ENDS[stream.result()])
         if self._listener is not None:
             self._listener.on_end(self.end)
+
+
+def wants_of(hello: Hello) -> Wants:
+    """What a bot asked for."""
+    return Wants(
+        text=hello.wants_text,
+        updates=hello.wants_updates,
+        legal_actions=not hello.omit_legal_actions,
+        observation=not hello.omit_observation,
+    )
+
+
+def plays_game(hello: Hello, game: str) -> bool:
+    """Whether a bot says that it can; one that names no games, or "*", plays any."""
+    return not hello.games or ANY_GAME in hello.games or game in hello.games
 
 
 def exit_end(how: Exit) -> SeatEnd:

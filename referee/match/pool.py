@@ -3,10 +3,12 @@
 import asyncio
 import os
 import secrets
+import time
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from referee.match.bot import LiveBot, exit_end, output_evidence
+from referee.match.guest import GuestBot, Invitation, say_bye
 from referee.match.spec import Limits
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
@@ -15,7 +17,7 @@ from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.orphans import Household
 from referee.process.sandbox import Sandbox
-from referee.wire import HandshakeError, Session, WireServer
+from referee.wire import Guest, HandshakeError, Hello, Session, WireServer
 from referee.wire.encode import WireLimits
 
 BYE_S = 1.0
@@ -53,7 +55,9 @@ class Pool:
         household: Household | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
+        guests: Mapping[str, Invitation] | None = None,
     ) -> None:
+        """`guests` by entry id; they are let in from now on."""
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
         self._server = server
@@ -64,14 +68,19 @@ class Pool:
         self._idle: list[LiveBot] = []
         self._tokens: dict[LiveBot, str] = {}
         self._stopping: set[asyncio.Task[object]] = set()
+        self._places = {entry_id: _Place(server, invited) for entry_id, invited in (guests or {}).items()}
 
-    async def acquire(self, entry_id: str, limits: Limits, game: str, block: Block, *, ponder: bool = True) -> LiveBot:
-        """A process of this entry that has not played in `block`: an idle one, or a new one.
+    async def acquire(
+        self, entry_id: str, limits: Limits, game: str, block: Block, *, ponder: bool = True
+    ) -> LiveBot | GuestBot:
+        """A process of this entry that has not played in `block`: an idle one, or a new one; or its guest.
 
         BotStartError if the bot does not come; OSError where the system does not let one be started.
 
         It plays no other match at the same time, however many it offers to in Hello.
         """
+        if entry_id in self._places:
+            return await self._places[entry_id].take(self._entries[entry_id], limits.startup_s, game)
         told = _wire_limits(limits, ponder)
         for bot in reversed(self._idle):
             if bot.process.entry.id == entry_id and bot.told == told and block not in bot.blocks:
@@ -84,17 +93,19 @@ class Pool:
             bot = await self._start(entry_id, limits, told)
         if not bot.plays(game):
             self._retire(bot, FAULTED_BYE_S)
-            games = ", ".join(bot.session.hello.games[:_SHOWN_GAMES])[:_SHOWN_CHARACTERS]
-            raise BotStartError(
-                f"the bot says in Hello that it plays {games}; this match is {game}",
-                output_evidence(bot.process.output()),
-            )
+            raise BotStartError(_plays_others(bot.session.hello, game), output_evidence(bot.process.output()))
         bot.blocks.add(block)
         return bot
 
-    def release(self, bot: LiveBot, *, reusable: bool) -> None:
-        """A match is done with this bot. Returns at once; what has to die dies meanwhile."""
+    def release(self, bot: LiveBot | GuestBot, *, reusable: bool) -> None:
+        """A match is done with this bot. Returns at once; what has to die dies meanwhile.
+
+        A guest stays, whatever it did: there is no other process to take its place.
+        """
         bot.listen(None)
+        if isinstance(bot, GuestBot):
+            self._places[bot.entry.id].free.set()
+            return
         if not reusable or bot.ending:
             self._retire(bot, FAULTED_BYE_S)
             return
@@ -103,7 +114,10 @@ class Pool:
             self._retire(self._idle.pop(0), BYE_S)
 
     async def close(self) -> None:
-        """End all processes, and wait until they are gone."""
+        """End all processes, and wait until they are gone; guests hear Bye."""
+        for place in self._places.values():
+            if place.guest.session is not None:
+                self._spawn(say_bye(place.guest.session, BYE_S))
         while self._idle:
             self._retire(self._idle.pop(), BYE_S)
         while self._stopping:
@@ -171,6 +185,45 @@ class Pool:
         task = asyncio.get_running_loop().create_task(work)
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
+
+
+class _Place:
+    """Where one guest is awaited, and whether it is free."""
+
+    def __init__(self, server: WireServer, invited: Invitation) -> None:
+        told = _wire_limits(invited.limits, ponder=True)
+        self.guest = Guest(invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version)
+        self.free = asyncio.Event()
+        self.free.set()
+        self._waited_for_until_s = time.monotonic() + invited.wait_s
+        server.invite(self.guest)
+
+    async def take(self, entry: Entry, startup_s: float, game: str) -> GuestBot:
+        """The guest, once it is there and plays nothing else. BotStartError if that takes too long."""
+        limit_s = max(startup_s, self._waited_for_until_s - time.monotonic())
+        try:
+            async with asyncio.timeout(limit_s):
+                while not self.free.is_set():
+                    await self.free.wait()
+        except TimeoutError:
+            raise BotStartError(f"it plays another match, and did not end within {limit_s:.0f} s", {}) from None
+        self.free.clear()
+        try:
+            bot = GuestBot(entry, await self.guest.arrive(limit_s))
+            if not bot.plays(game):
+                raise BotStartError(_plays_others(bot.session.hello, game), {})
+        except HandshakeError as error:
+            self.free.set()
+            raise BotStartError(str(error), {}) from None
+        except BaseException:
+            self.free.set()
+            raise
+        return bot
+
+
+def _plays_others(hello: Hello, game: str) -> str:
+    games = ", ".join(hello.games[:_SHOWN_GAMES])[:_SHOWN_CHARACTERS]
+    return f"the bot says in Hello that it plays {games}; this match is {game}"
 
 
 def _process_limits(limits: Limits) -> ProcessLimits:

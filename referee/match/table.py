@@ -17,6 +17,7 @@ from referee.games.api import Game
 from referee.games.registry import get_game
 from referee.match.bot import LiveBot
 from referee.match.clock import LoopClock
+from referee.match.guest import GuestBot, Invitation
 from referee.match.outcome import Outcome
 from referee.match.play import Match
 from referee.match.pool import BotStartError, Pool
@@ -32,6 +33,9 @@ from referee.record.format import seed_commitment
 from referee.wire import WireServer
 from referee.wire.server import HARD_MESSAGE_BYTES
 
+REMOTE = "remote"
+"""In a record's header, where others have their sandbox: this seat's bot is not run by the referee."""
+
 
 class Table:
     """An async context manager; leaving it ends all its bots. Matches may be played at the same time."""
@@ -46,10 +50,13 @@ class Table:
         household: Household | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
+        guests: Mapping[str, Invitation] | None = None,
     ) -> None:
-        """`entries` and `sandboxes` by id; a bot without is plain. `household` only in a process of our own; without
-        `cgroups` no limit is held by control groups. ValueError if the socket's path is too long."""
+        """`entries`, `sandboxes` and `guests` by id; a bot without a sandbox is plain, a guest is not started but comes
+        by itself (see `guest`). `household` only in a process of our own; without `cgroups` no limit is held by control
+        groups. ValueError if the socket's path is too long."""
         self._entries = entries
+        self._guests = guests or {}
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
         self._max_idle = max_idle
@@ -69,6 +76,7 @@ class Table:
                 household=self._household,
                 sandboxes=self._sandboxes,
                 cgroups=self._cgroups,
+                guests=self._guests,
             )
             stack.push_async_callback(self._pool.close)
             self._stack = stack.pop_all()
@@ -78,6 +86,11 @@ class Table:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stack.aclose()
+
+    @property
+    def address(self) -> str:
+        """Where the table's bots, and guests on this machine, find it: a gRPC target."""
+        return self._server.address
 
     async def play(self, spec: MatchSpec, records: Path) -> MatchResult:
         """Play one match and write `records/<match_id>.jsonl.gz`. Never raises for what a bot does.
@@ -91,7 +104,7 @@ class Table:
             raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {HARD_MESSAGE_BYTES}")
         began_ns = time.monotonic_ns()
         try:
-            record = RecordWriter(records, _header(spec, game, self._sandboxes))
+            record = RecordWriter(records, _header(spec, game, self._confined()))
         except RecordExistsError:
             raise
         except RecordError as error:
@@ -111,6 +124,10 @@ class Table:
             outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
             return _result(spec, replace(played, outcome=outcome), began_ns)
         return result
+
+    def _confined(self) -> dict[str, str]:
+        """By entry id how a bot is confined, for the record."""
+        return {**{key: str(box) for key, box in self._sandboxes.items()}, **dict.fromkeys(self._guests, REMOTE)}
 
     async def _play(self, spec: MatchSpec, game: Game, record: RecordWriter, played: "_Played") -> None:
         """Fills in `played`, as far as it gets."""
@@ -139,7 +156,7 @@ class Table:
                 if bot is not None:
                     self._pool.release(bot, reusable=reusable and fault is None)
 
-    async def _sit_down(self, spec: MatchSpec) -> "tuple[list[LiveBot | None], tuple[Fault | None, ...]]":
+    async def _sit_down(self, spec: MatchSpec) -> "tuple[list[LiveBot | GuestBot | None], tuple[Fault | None, ...]]":
         """Per seat its bot, or the fault that it did not come. Bots start side by side."""
         block = (spec.tournament, spec.game, spec.block)
         tasks = [
@@ -148,7 +165,7 @@ class Table:
             )
             for number, seat in enumerate(spec.seats)
         ]
-        bots: list[LiveBot | None] = []
+        bots: list[LiveBot | GuestBot | None] = []
         faults: list[Fault | None] = []
         try:
             await asyncio.wait(tasks)
@@ -168,12 +185,12 @@ class Table:
             raise
         return bots, tuple(faults)
 
-    async def _get_up(self, tasks: "Sequence[asyncio.Task[LiveBot]]") -> None:
+    async def _get_up(self, tasks: "Sequence[asyncio.Task[LiveBot | GuestBot]]") -> None:
         """Nobody plays: whoever came leaves, whoever is on the way turns back."""
         for task in tasks:
             task.cancel()
         for bot in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(bot, LiveBot):
+            if isinstance(bot, LiveBot | GuestBot):
                 self._pool.release(bot, reusable=False)
 
 
@@ -203,7 +220,7 @@ def _crosstown_version() -> str:
     return version("crosstown")
 
 
-def _header(spec: MatchSpec, game: Game, sandboxes: Mapping[str, Sandbox]) -> Header:
+def _header(spec: MatchSpec, game: Game, confined: Mapping[str, str]) -> Header:
     return Header(
         match_id=spec.match_id,
         tournament=spec.tournament,
@@ -214,7 +231,7 @@ def _header(spec: MatchSpec, game: Game, sandboxes: Mapping[str, Sandbox]) -> He
         options=spec.options,
         players=len(spec.seats),
         seats=tuple(
-            SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock, str(sandboxes.get(seat.entry_id, "")))
+            SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock, confined.get(seat.entry_id, ""))
             for seat in spec.seats
         ),
         limits=spec.limits.in_force(),

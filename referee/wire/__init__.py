@@ -3,7 +3,20 @@
 Knows tokens and streams, not matches: whoever plays a match listens to a session.
 """
 
-from referee.wire.server import HandshakeError, WireServer
-from referee.wire.session import BotMessage, Received, Session, StreamEnd
+from referee.wire.guests import Guest
+from referee.wire.handshake import HandshakeError
+from referee.wire.lasting import LastingSession
+from referee.wire.server import WireServer
+from referee.wire.session import BotMessage, Hello, Received, Session, StreamEnd
 
-__all__ = ["BotMessage", "HandshakeError", "Received", "Session", "StreamEnd", "WireServer"]
+__all__ = [
+    "BotMessage",
+    "Guest",
+    "HandshakeError",
+    "Hello",
+    "LastingSession",
+    "Received",
+    "Session",
+    "StreamEnd",
+    "WireServer",
+]

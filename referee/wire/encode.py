@@ -30,7 +30,8 @@ class WireLimits:
     cores: float = 0.0
 
 
-def welcome(limits: WireLimits) -> bytes:
+def welcome(limits: WireLimits, *, session: str = "", reconnect_us: int = 0, next_message: int = 0) -> bytes:
+    """`next_message` is the number of the message after this one, for a bot that may come back."""
     return pb.RefereeMessage(
         welcome=pb.Welcome(
             protocol=PROTOCOL,
@@ -47,6 +48,9 @@ def welcome(limits: WireLimits) -> bytes:
                 file_size_mib=limits.file_size_mib,
                 cores=limits.cores,
             ),
+            session=session,
+            reconnect_us=reconnect_us,
+            next_message=next_message if session else 0,
         )
     ).SerializeToString()
 

@@ -1,4 +1,4 @@
-"""The gRPC server: one private unix socket, one Play call per bot process, identity by token."""
+"""The gRPC server: one private unix socket, one Play call per bot, identity by token."""
 
 import asyncio
 import os
@@ -10,10 +10,11 @@ from typing import Any
 
 import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
-from google.protobuf.message import DecodeError
 
 from referee.wire import encode
-from referee.wire.encode import PROTOCOL, WireLimits
+from referee.wire.encode import WireLimits
+from referee.wire.guests import Guest, find_guest
+from referee.wire.handshake import HandshakeError, Refusal, protocol_problem, read_hello
 from referee.wire.session import Session
 
 MAX_SOCKET_PATH_BYTES = 107
@@ -24,10 +25,6 @@ HARD_MESSAGE_BYTES = 16 << 20
 
 HELLO_LIMIT_S = 10.0
 _SOCKET_NAME = "referee.sock"
-
-
-class HandshakeError(Exception):
-    """A bot process with the right token said something the referee cannot accept. One sentence for its author."""
 
 
 class WireServer:
@@ -45,6 +42,7 @@ class WireServer:
         self._hello_limit_s = hello_limit_s
         self._expected: dict[str, tuple[asyncio.Future[Session], WireLimits]] = {}
         self._used: set[str] = set()
+        self._guests: list[Guest] = []
         self._server: Any = None
         self._made: Path | None = None
         self.address = ""
@@ -91,52 +89,34 @@ class WireServer:
         self._expected.pop(token, None)
         self._used.discard(token)
 
+    def invite(self, guest: Guest) -> None:
+        """From now on a bot with the guest's token is let in, whenever it comes."""
+        self._guests.append(guest)
+
     async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
-        hello = await self._read_hello(context)
-        session = await self._admit(hello, context)
+        try:
+            session = self._admit(await read_hello(context, self._hello_limit_s), context)
+        except Refusal as refusal:
+            await context.abort(refusal.code, str(refusal))
         await session.read_all()
 
-    async def _read_hello(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> pb.Hello:
-        try:
-            async with asyncio.timeout(self._hello_limit_s):
-                raw: Any = await context.read()
-        except TimeoutError:
-            await context.abort(
-                grpc.StatusCode.DEADLINE_EXCEEDED, f"no Hello within {self._hello_limit_s:g} s of opening the stream"
-            )
-        if raw is grpc.aio.EOF:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the stream ended before Hello")
-        try:
-            message = pb.BotMessage.FromString(raw)
-        except DecodeError:
-            await context.abort(
-                grpc.StatusCode.INVALID_ARGUMENT, "the first message is not a crosstown.v1.BotMessage; expected Hello"
-            )
-        if message.WhichOneof("body") != "hello":
-            await context.abort(
-                grpc.StatusCode.INVALID_ARGUMENT,
-                f"the first message is {message.WhichOneof('body') or 'empty'}; expected Hello",
-            )
-        return message.hello
-
-    async def _admit(self, hello: pb.Hello, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Session:
+    def _admit(self, hello: pb.Hello, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Session:
+        """Raises Refusal."""
+        guest = find_guest(self._guests, hello.token)
+        if guest is not None:
+            return guest.admit(hello, context)
         if hello.token in self._used:
-            await context.abort(
-                grpc.StatusCode.ALREADY_EXISTS,
-                "this token has opened a session already: one process, one token, one stream for all its matches",
-            )
+            sentence = "this token has opened a session already: one process, one token, one stream for all its matches"
+            raise Refusal(grpc.StatusCode.ALREADY_EXISTS, sentence)
         if hello.token not in self._expected:
-            await context.abort(
-                grpc.StatusCode.UNAUTHENTICATED,
-                "unknown token: send the value of CROSSTOWN_TOKEN unchanged; it is valid for one process only",
-            )
+            sentence = "unknown token: send the value of CROSSTOWN_TOKEN unchanged; it is valid for one process only"
+            raise Refusal(grpc.StatusCode.UNAUTHENTICATED, sentence)
         future, limits = self._expected.pop(hello.token)
         self._used.add(hello.token)
-        if hello.protocol != PROTOCOL:
-            sentence = f"the bot speaks protocol {hello.protocol}, the referee protocol {PROTOCOL}: expected {PROTOCOL}"
+        if problem := protocol_problem(hello):
             if not future.done():
-                future.set_exception(HandshakeError(sentence))
-            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, sentence)
+                future.set_exception(HandshakeError(problem))
+            raise Refusal(grpc.StatusCode.FAILED_PRECONDITION, problem)
         session = Session(context, hello)
         session.send(encode.welcome(limits))
         if not future.done():

@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 from referee.wire.eager import EagerRun
 
 BotMessage: TypeAlias = pb.BotMessage
+Hello: TypeAlias = pb.Hello
 
 WRITE_LIMIT_S = 5.0
 """A bot that lets a message to it wait so long does not read its stream."""

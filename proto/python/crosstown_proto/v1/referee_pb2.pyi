@@ -5,7 +5,7 @@ The wire between the referee and a bot. Version 1.
 
 The referee is the gRPC server. A bot process is a client: it finds the address and its token in the
 environment (CROSSTOWN_ADDRESS, a gRPC target string such as unix:/path or host:port; CROSSTOWN_TOKEN), opens
-one Play stream and keeps it open for all its matches. An ended stream ends the session.
+one Play stream and keeps it open for all its matches. An ended stream ends the session, but a remote bot's.
 
 Order of a session:
   bot -> Hello                                    once, first
@@ -14,10 +14,10 @@ Order of a session:
   ref -> Decide            bot -> Move | Resign   per decision
   ref -> MatchEnd                                 per match
   ref -> Bye                                      then the bot closes its side
-Meant for remote bots, which this referee does not serve yet (Welcome.reconnect_us is 0): one whose connection broke
-may come back within Welcome.reconnect_us; it opens a new stream with its token and Hello.session; Welcome is
-followed by what was not delivered, and by MatchStart or Decide again where its answer is still awaited. No deadline
-moves.
+A remote bot is not started by the referee: it dials in with the token that its author was given. One whose
+connection broke may come back within Welcome.reconnect_us: it opens a new stream with its token, Hello.session and
+Hello.received. Welcome is followed by what was not delivered, from the message Welcome.next_message on, and by
+MatchStart or Decide again where its answer is still awaited. No deadline moves.
 A handshake that fails ends the call with a status whose message says what was wrong and what was expected.
 
 Field numbers never change meaning. Unknown fields are ignored by both sides.
@@ -135,6 +135,7 @@ class Hello(_message.Message):
     OMIT_LEGAL_ACTIONS_FIELD_NUMBER: _builtins.int
     OMIT_OBSERVATION_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
+    RECEIVED_FIELD_NUMBER: _builtins.int
     protocol: _builtins.int
     """The wire version the bot speaks: 1."""
     token: _builtins.str
@@ -154,7 +155,13 @@ class Hello(_message.Message):
     omit_observation: _builtins.bool
     """Do not send Decide.observation."""
     session: _builtins.str
-    """Welcome.session of the stream before this one, by which a remote bot comes back. Empty in the first Hello."""
+    """Welcome.session of the stream before this one, by which a remote bot comes back. Empty in the first Hello. What the
+    first Hello said of games and wishes goes on to hold.
+    """
+    received: _builtins.int
+    """With session: the number of the last message that the bot has got. Messages after Welcome are numbered from 1 over
+    all streams of a session. A bot that does not count says 0, and may get messages that it has had.
+    """
     @_builtins.property
     def games(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the games it plays. Empty, or with "*" in it: any game (a bot that answers with an index can)."""
@@ -173,10 +180,11 @@ class Hello(_message.Message):
         omit_legal_actions: _builtins.bool = ...,
         omit_observation: _builtins.bool = ...,
         session: _builtins.str = ...,
+        received: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "max_parallel_matches", b"max_parallel_matches", "name", b"name", "omit_legal_actions", b"omit_legal_actions", "omit_observation", b"omit_observation", "protocol", b"protocol", "session", b"session", "token", b"token", "version", b"version", "wants_text", b"wants_text", "wants_updates", b"wants_updates"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "max_parallel_matches", b"max_parallel_matches", "name", b"name", "omit_legal_actions", b"omit_legal_actions", "omit_observation", b"omit_observation", "protocol", b"protocol", "received", b"received", "session", b"session", "token", b"token", "version", b"version", "wants_text", b"wants_text", "wants_updates", b"wants_updates"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -192,12 +200,17 @@ class Welcome(_message.Message):
     LIMITS_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
     RECONNECT_US_FIELD_NUMBER: _builtins.int
+    NEXT_MESSAGE_FIELD_NUMBER: _builtins.int
     protocol: _builtins.int
     """The wire version the referee speaks."""
     session: _builtins.str
     """What a remote bot sends as Hello.session when its connection broke. Empty where it cannot come back."""
     reconnect_us: _builtins.int
     """How long after its connection broke a bot may come back, microseconds. 0: a broken stream ends the session."""
+    next_message: _builtins.int
+    """With session: the number of the message that follows. At most Hello.received where its answer is still awaited: then
+    the bot has had it, and answers once more if it has answered, the same.
+    """
     @_builtins.property
     def limits(self) -> Global___Limits: ...
     def __init__(
@@ -207,10 +220,11 @@ class Welcome(_message.Message):
         limits: Global___Limits | None = ...,
         session: _builtins.str = ...,
         reconnect_us: _builtins.int = ...,
+        next_message: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "protocol", b"protocol", "reconnect_us", b"reconnect_us", "session", b"session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "next_message", b"next_message", "protocol", b"protocol", "reconnect_us", b"reconnect_us", "session", b"session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

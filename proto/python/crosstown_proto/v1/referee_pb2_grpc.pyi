@@ -5,7 +5,7 @@ The wire between the referee and a bot. Version 1.
 
 The referee is the gRPC server. A bot process is a client: it finds the address and its token in the
 environment (CROSSTOWN_ADDRESS, a gRPC target string such as unix:/path or host:port; CROSSTOWN_TOKEN), opens
-one Play stream and keeps it open for all its matches. An ended stream ends the session.
+one Play stream and keeps it open for all its matches. An ended stream ends the session, but a remote bot's.
 
 Order of a session:
   bot -> Hello                                    once, first
@@ -14,10 +14,10 @@ Order of a session:
   ref -> Decide            bot -> Move | Resign   per decision
   ref -> MatchEnd                                 per match
   ref -> Bye                                      then the bot closes its side
-Meant for remote bots, which this referee does not serve yet (Welcome.reconnect_us is 0): one whose connection broke
-may come back within Welcome.reconnect_us; it opens a new stream with its token and Hello.session; Welcome is
-followed by what was not delivered, and by MatchStart or Decide again where its answer is still awaited. No deadline
-moves.
+A remote bot is not started by the referee: it dials in with the token that its author was given. One whose
+connection broke may come back within Welcome.reconnect_us: it opens a new stream with its token, Hello.session and
+Hello.received. Welcome is followed by what was not delivered, from the message Welcome.next_message on, and by
+MatchStart or Decide again where its answer is still awaited. No deadline moves.
 A handshake that fails ends the call with a status whose message says what was wrong and what was expected.
 
 Field numbers never change meaning. Unknown fields are ignored by both sides.

@@ -1,0 +1,94 @@
+"""Bots that the referee does not start: they dial in by themselves, and a token of their own says who they are."""
+
+import asyncio
+import hmac
+from collections.abc import Iterable
+
+import grpc
+from crosstown_proto.v1 import referee_pb2 as pb
+
+from referee.wire import encode
+from referee.wire.encode import WireLimits
+from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
+from referee.wire.lasting import LastingSession
+from referee.wire.session import Session
+
+
+class Guest:
+    """One of them, from its invitation to the end of the server: one session at a time, any number one after another.
+
+    Its token opens a session while there is none, or while the bot of the last one is away (it has begun anew, and the
+    match that it played is lost). Token and key of a session take that up again.
+    """
+
+    def __init__(self, token: str, limits: WireLimits, *, reconnect_s: float = 0.0, version: str = "") -> None:
+        """`version` is what Hello must say; '' takes any."""
+        self.token = token.encode()
+        self._limits = limits
+        self._reconnect_s = reconnect_s
+        self._version = version
+        self._session: LastingSession | None = None
+        self._problem = ""
+        self._came = asyncio.Event()
+
+    @property
+    def session(self) -> LastingSession | None:
+        """The one that has not ended; its bot may be away."""
+        return None if self._session is None or self._session.ended.done() else self._session
+
+    async def arrive(self, limit_s: float) -> LastingSession:
+        """The session once the bot is there. HandshakeError, with what it did wrong last, if it does not come."""
+        try:
+            async with asyncio.timeout(limit_s):
+                while self.session is None or not self.session.online:
+                    self._came.clear()
+                    await self._came.wait()
+        except TimeoutError:
+            raise HandshakeError(self._problem or f"it did not connect within {limit_s:.0f} s") from None
+        return self.session
+
+    def admit(self, hello: pb.Hello, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Session:
+        """A stream whose token is this guest's; Welcome is on its way. Raises Refusal."""
+        problem = protocol_problem(hello) or self._version_problem(hello)
+        if problem:
+            self._problem = problem
+            raise Refusal(grpc.StatusCode.FAILED_PRECONDITION, problem)
+        current = self.session
+        if hello.session:
+            if current is None or not hmac.compare_digest(hello.session.encode(), current.key.encode()):
+                sentence = "this session is over, or is not this bot's: open a new one, without Hello.session"
+                raise Refusal(grpc.StatusCode.NOT_FOUND, sentence)
+            stream, first = Session(context, hello), current.next_for(hello.received)
+            self._welcome(stream, current, first)
+            current.resume(stream, first)
+        else:
+            if current is not None and current.online:
+                sentence = "this token has a session already: one bot, one token, one stream for all its matches"
+                raise Refusal(grpc.StatusCode.ALREADY_EXISTS, sentence)
+            if current is not None:
+                current.give_up()
+            stream = Session(context, hello)
+            self._session = LastingSession(stream, self._reconnect_s)
+            self._welcome(stream, self._session, 1)
+        self._problem = ""
+        self._came.set()
+        return stream
+
+    def _version_problem(self, hello: pb.Hello) -> str:
+        if not self._version or hello.version == self._version:
+            return ""
+        return f"the bot says in Hello that it is version {hello.version!r}, expected {self._version!r}"
+
+    def _welcome(self, stream: Session, session: LastingSession, first: int) -> None:
+        reconnect_us = round(session.reconnect_s * 1e6)
+        stream.send(encode.welcome(self._limits, session=session.key, reconnect_us=reconnect_us, next_message=first))
+
+
+def find_guest(guests: Iterable[Guest], token: str) -> Guest | None:
+    """Whose token it is, in a time that does not depend on how much of it is right."""
+    given = token.encode()
+    found = None
+    for guest in guests:
+        if hmac.compare_digest(guest.token, given):
+            found = guest
+    return found

@@ -1,0 +1,50 @@
+"""The first message of a stream, read with a deadline; and how one is turned away."""
+
+import asyncio
+from typing import Any
+
+import grpc
+from crosstown_proto.v1 import referee_pb2 as pb
+from google.protobuf.message import DecodeError
+
+from referee.wire.encode import PROTOCOL
+
+
+class HandshakeError(Exception):
+    """A bot process with the right token said something the referee cannot accept. One sentence for its author."""
+
+
+class Refusal(Exception):
+    """Ends a call before it is a session: a status, and a sentence that says what was expected."""
+
+    def __init__(self, code: grpc.StatusCode, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+async def read_hello(context: "grpc.aio.ServicerContext[bytes, bytes]", limit_s: float) -> pb.Hello:
+    """Raises Refusal for anything else, and for nothing within `limit_s`."""
+    try:
+        async with asyncio.timeout(limit_s):
+            raw: Any = await context.read()
+    except TimeoutError:
+        sentence = f"no Hello within {limit_s:g} s of opening the stream"
+        raise Refusal(grpc.StatusCode.DEADLINE_EXCEEDED, sentence) from None
+    if raw is grpc.aio.EOF:
+        raise Refusal(grpc.StatusCode.INVALID_ARGUMENT, "the stream ended before Hello")
+    try:
+        message = pb.BotMessage.FromString(raw)
+    except DecodeError:
+        sentence = "the first message is not a crosstown.v1.BotMessage; expected Hello"
+        raise Refusal(grpc.StatusCode.INVALID_ARGUMENT, sentence) from None
+    if message.WhichOneof("body") != "hello":
+        sentence = f"the first message is {message.WhichOneof('body') or 'empty'}; expected Hello"
+        raise Refusal(grpc.StatusCode.INVALID_ARGUMENT, sentence)
+    return message.hello
+
+
+def protocol_problem(hello: pb.Hello) -> str:
+    """What is wrong with the version of the wire that a bot speaks; '' if nothing."""
+    if hello.protocol == PROTOCOL:
+        return ""
+    return f"the bot speaks protocol {hello.protocol}, the referee protocol {PROTOCOL}: expected {PROTOCOL}"

@@ -1,0 +1,363 @@
+"""Bots that are not started by the referee but come by themselves: sessions that go on, and who is turned away."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from crosstown_proto.v1 import referee_pb2 as pb
+
+from referee.games.api import resolve_options
+from referee.games.registry import get_game
+from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
+from referee.match.guest import Invitation
+from referee.process.entry import Entry
+from referee.process.guest import guest_entry
+from referee.record import Record, read_record, verify
+
+R = EndReason
+PATIENT = Limits(startup_s=30, ready_s=30, first_move_s=30, move_s=30)
+ADA, BOB = guest_entry("Ada", "1"), guest_entry("Bob", "1")
+TOKENS = {ADA.id: "a" * 32, BOB.id: "b" * 32}
+WAIT_S = 10
+
+
+class Stream:
+    """One stream of a guest, spoken by hand."""
+
+    def __init__(self, address: str) -> None:
+        self.channel = grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
+        self.call: Any = self.channel.stream_stream("/crosstown.v1.Referee/Play")(wait_for_ready=True)
+
+    async def hello(self, token: str, **more: Any) -> "Stream":
+        await self.say(hello=pb.Hello(protocol=1, token=token, **more))
+        return self
+
+    async def say(self, **body: Any) -> None:
+        await self.call.write(pb.BotMessage(**body).SerializeToString())
+
+    async def hear(self) -> Any:
+        """The next message; None when the stream is over."""
+        async with asyncio.timeout(WAIT_S):
+            raw = await self.call.read()
+        return None if raw is grpc.aio.EOF else pb.RefereeMessage.FromString(raw)
+
+    async def hear_until(self, body: str) -> pb.RefereeMessage:
+        while (message := await self.hear()).WhichOneof("body") != body:
+            await self.answer(message)
+        return message  # type: ignore[no-any-return]
+
+    async def answer(self, message: pb.RefereeMessage) -> None:
+        if message.HasField("match_start"):
+            await self.say(ready=pb.Ready(match=message.match_start.match))
+        elif message.HasField("decide"):
+            decide = message.decide
+            await self.say(move=pb.Move(match=decide.match, decision=decide.decision, index=0))
+
+    async def play(self) -> list[str]:
+        """Answers everything to the end of the stream; the kinds of what it heard."""
+        heard: list[str] = []
+        while (message := await self.hear()) is not None:
+            heard.append(message.WhichOneof("body"))
+            await self.answer(message)
+            if heard[-1] == "bye":
+                await self.call.done_writing()
+        return heard
+
+    async def status(self) -> tuple[grpc.StatusCode, str]:
+        async with asyncio.timeout(WAIT_S):
+            return await self.call.code(), await self.call.details()
+
+    async def drop(self) -> None:
+        """As if the network had gone."""
+        await self.channel.close()
+
+
+@dataclass
+class Room:
+    """A table with two guests."""
+
+    folder: Path
+    table: Any = None
+    number: int = 0
+    streams: list[Stream] = field(default_factory=list)
+
+    def stream(self) -> Stream:
+        self.streams.append(Stream(self.table.address))
+        return self.streams[-1]
+
+    async def come(self, entry: Entry, **more: Any) -> tuple[Stream, pb.Welcome]:
+        stream = await self.stream().hello(TOKENS[entry.id], **more)
+        return stream, (await stream.hear()).welcome
+
+    async def back(self, entry: Entry, welcome: pb.Welcome, received: int = 0) -> tuple[Stream, pb.Welcome]:
+        return await self.come(entry, session=welcome.session, received=received)
+
+    async def turned_away(self, token: str, **more: Any) -> tuple[grpc.StatusCode, str]:
+        stream = await self.stream().hello(token, **more)
+        return await stream.status()
+
+    def begin(self, *, limits: Limits = PATIENT) -> "asyncio.Task[tuple[MatchResult, Record]]":
+        return asyncio.create_task(self._play(limits))
+
+    async def _play(self, limits: Limits) -> tuple[MatchResult, Record]:
+        self.number += 1
+        spec = MatchSpec(
+            match_id=f"m-{self.number:03}",
+            game="toy",
+            options=resolve_options("toy", get_game("toy").options, {}),
+            seats=tuple(SeatSpec(entry.id, entry.name, entry.manifest.version) for entry in (ADA, BOB)),
+            seed=f"{self.number:032x}",
+            limits=limits,
+        )
+        async with asyncio.timeout(60):
+            result = await self.table.play(spec, self.folder)
+        path = self.folder / f"{spec.match_id}.jsonl.gz"
+        assert verify(path).status == "ok"
+        return result, read_record(path)
+
+
+@pytest.fixture
+async def room(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
+    async with AsyncExitStack() as stack:
+
+        async def build(**invitation: Any) -> Room:
+            room = Room(tmp_path)
+            guests = {key: Invitation(token, PATIENT, **invitation) for key, token in TOKENS.items()}
+            table = Table({ADA.id: ADA, BOB.id: BOB}, guests=guests)
+            room.table = await stack.enter_async_context(table)
+            stack.push_async_callback(leave, room)
+            return room
+
+        yield build
+
+
+async def leave(room: Room) -> None:
+    for stream in room.streams:
+        await stream.drop()
+
+
+async def test_guests_play_match_after_match_on_one_stream(room: Any) -> None:
+    hall = await room()
+    streams = [(await hall.come(entry))[0] for entry in (ADA, BOB)]
+    playing = [asyncio.create_task(stream.play()) for stream in streams]
+    for _ in range(2):
+        result, record = await hall.begin()
+        assert (result.reason, result.faults) == (R.NORMAL, (None, None))
+        assert [seat.sandbox for seat in record.header.seats] == ["remote", "remote"]
+    await hall.table.__aexit__(None, None, None)
+    for heard in await asyncio.gather(*playing):
+        assert heard.count("match_start") == 2
+        assert heard[-1] == "bye"
+
+
+async def test_a_guest_may_come_after_the_match_was_called(room: Any) -> None:
+    hall = await room()
+    ada = asyncio.create_task((await hall.come(ADA))[0].play())
+    match = hall.begin()
+    bob = asyncio.create_task((await hall.come(BOB))[0].play())
+    assert (await match)[0].reason is R.NORMAL
+    for task in (ada, bob):
+        task.cancel()
+
+
+async def test_con_4_a_guest_that_never_comes_is_failed_to_start(room: Any) -> None:
+    hall = await room(wait_s=0.3)
+    await hall.come(ADA)
+    result, _ = await hall.begin(limits=Limits(startup_s=0.3))
+    assert (result.reason, result.status) == (R.START_FAILED, "void")
+    assert result.faults[0] is None
+    assert "did not connect" in result.faults[1].detail
+
+
+async def test_the_version_that_was_agreed_on_must_be_said(room: Any) -> None:
+    hall = await room(version="2", wait_s=0.3)
+    assert (await hall.come(ADA, version="2"))[1].protocol == 1
+    code, words = await hall.turned_away(TOKENS[BOB.id], version="3")
+    assert (code, "version '3', expected '2'" in words) == (grpc.StatusCode.FAILED_PRECONDITION, True)
+    result, _ = await hall.begin(limits=Limits(startup_s=0.3))
+    assert "version '3', expected '2'" in result.faults[1].detail
+
+
+@pytest.mark.parametrize("received", [0, 2], ids=["that does not count", "that counts"])
+async def test_a_bot_that_comes_back_is_asked_again(room: Any, received: int) -> None:
+    """TIM-4: the clock of the question goes on, and the answer counts."""
+    hall = await room(reconnect_s=30)
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    assert (welcome.reconnect_us, len(welcome.session), welcome.next_message) == (30_000_000, 32, 1)
+    match = hall.begin()
+    other = asyncio.create_task(bob.play())
+    asked = await ada.hear_until("decide")
+    await ada.drop()
+    again, second = await hall.back(ADA, welcome, received)
+    assert (second.session, second.next_message) == (welcome.session, 2)
+    assert await again.hear() == asked
+    await again.answer(asked)
+    rest = asyncio.create_task(again.play())
+    result, record = await match
+    assert (result.reason, result.faults) == (R.NORMAL, (None, None))
+    assert result.seat_stats[0].dropped == 0
+    assert record.complete
+    for task in (other, rest):
+        task.cancel()
+
+
+async def test_a_ready_that_was_lost_is_asked_for_again(room: Any) -> None:
+    hall = await room(reconnect_s=30)
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    match = hall.begin()
+    other = asyncio.create_task(bob.play())
+    start = await ada.hear()
+    await ada.drop()
+    again, _ = await hall.back(ADA, welcome, received=1)
+    assert await again.hear() == start
+    await again.answer(start)
+    rest = asyncio.create_task(again.play())
+    assert (await match)[0].reason is R.NORMAL
+    for task in (other, rest):
+        task.cancel()
+
+
+async def test_the_end_of_a_match_waits_for_a_bot_that_is_away(room: Any) -> None:
+    hall = await room(reconnect_s=30)
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    match = hall.begin()
+    for _ in range(2):  # MatchStart, and the choice that all make at once
+        for stream in (ada, bob):
+            await stream.answer(await stream.hear())
+    assert (await ada.hear()).decide.kind == "turn"
+    await ada.drop()
+    await bob.say(resign=pb.Resign(match="m-001"))
+    assert (await match)[0].reason is R.RESIGNED
+    again, welcome = await hall.back(ADA, welcome, received=3)
+    assert welcome.next_message == 4
+    kinds = [(await again.hear()).WhichOneof("body") for _ in range(2)]
+    assert kinds == ["cancel", "match_end"]
+
+
+async def test_a_bot_that_does_not_come_back_is_disconnected(room: Any) -> None:
+    hall = await room(reconnect_s=0.3)
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    match = hall.begin()
+    other = asyncio.create_task(bob.play())
+    await ada.hear_until("decide")
+    await ada.drop()
+    result, _ = await match
+    other.cancel()
+    assert (result.reason, result.status, result.ranking) == (R.DISCONNECTED, "rated", (2, 1))
+    assert "did not take its session up within 0.3 s" in result.detail
+    code, words = await hall.turned_away(TOKENS[ADA.id], session=welcome.session)
+    assert (code, "without Hello.session" in words) == (grpc.StatusCode.NOT_FOUND, True)
+
+
+async def test_the_clock_of_a_bot_that_is_away_runs_out(room: Any) -> None:
+    hall = await room(reconnect_s=30)
+    (ada, _), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    match = hall.begin(limits=Limits(startup_s=30, ready_s=30, first_move_s=0.3, move_s=30))
+    other = asyncio.create_task(bob.play())
+    await ada.hear_until("decide")
+    await ada.drop()
+    result, _ = await match
+    other.cancel()
+    assert (result.reason, result.ranking) == (R.MOVE_TIMEOUT, (2, 1))
+
+
+async def test_without_a_way_back_a_broken_stream_is_the_end(room: Any) -> None:
+    hall = await room()
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    assert (welcome.session, welcome.reconnect_us) == ("", 0)
+    match = hall.begin()
+    other = asyncio.create_task(bob.play())
+    await ada.hear_until("decide")
+    await ada.drop()
+    assert (await match)[0].reason is R.DISCONNECTED
+    other.cancel()
+
+
+async def test_a_new_process_of_the_bot_begins_anew(room: Any) -> None:
+    """The match that the old one played is lost, the next one is played."""
+    hall = await room(reconnect_s=30)
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    match = hall.begin()
+    playing = [asyncio.create_task(bob.play())]
+    await ada.hear_until("decide")
+    await ada.drop()
+    await still_away(hall, ADA)
+    fresh, anew = await hall.come(ADA)
+    assert anew.session not in ("", welcome.session)
+    assert (await match)[0].reason is R.DISCONNECTED
+    playing.append(asyncio.create_task(fresh.play()))
+    assert (await hall.begin())[0].reason is R.NORMAL
+    for task in playing:
+        task.cancel()
+
+
+async def still_away(hall: Room, entry: Entry) -> None:
+    """Until the referee has noticed that the stream is over."""
+    async with asyncio.timeout(WAIT_S):
+        while hall.table._pool._places[entry.id].guest.session.online:  # noqa: ASYNC110 - there is nothing to wait for
+            await asyncio.sleep(0.005)
+
+
+async def test_of_two_connections_with_one_session_the_newer_one_plays(room: Any) -> None:
+    hall = await room(reconnect_s=30)
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    match = hall.begin()
+    playing = [asyncio.create_task(bob.play())]
+    await ada.hear_until("decide")
+    newer, _ = await hall.back(ADA, welcome)
+    assert (await ada.status())[0] is grpc.StatusCode.ABORTED
+    playing.append(asyncio.create_task(newer.play()))
+    assert (await match)[0].reason is R.NORMAL
+    for task in playing:
+        task.cancel()
+
+
+async def test_a_token_has_one_session(room: Any) -> None:
+    hall = await room(reconnect_s=30)
+    await hall.come(ADA)
+    code, words = await hall.turned_away(TOKENS[ADA.id])
+    assert (code, "has a session already" in words) == (grpc.StatusCode.ALREADY_EXISTS, True)
+
+
+@pytest.mark.parametrize(
+    ("token", "code"),
+    [
+        ("c" * 32, grpc.StatusCode.UNAUTHENTICATED),
+        ("", grpc.StatusCode.UNAUTHENTICATED),
+        ("\u00e9" * 32, grpc.StatusCode.UNAUTHENTICATED),
+        (TOKENS[BOB.id], grpc.StatusCode.NOT_FOUND),
+    ],
+    ids=["a guess", "none", "not ASCII", "another bot's"],
+)
+async def test_a_session_that_was_overheard_opens_nothing_without_its_token(
+    room: Any, token: str, code: grpc.StatusCode
+) -> None:
+    hall = await room(reconnect_s=30)
+    ada, welcome = await hall.come(ADA)
+    assert (await hall.turned_away(token, session=welcome.session))[0] is code
+    assert hall.table._pool._places[ADA.id].guest.session.online
+    assert not ada.call.done()
+
+
+async def test_a_guest_that_talks_between_matches_without_end_is_cut_off(room: Any) -> None:
+    hall = await room(reconnect_s=30)
+    ada, _ = await hall.come(ADA)
+    for _ in range(101):
+        await ada.say(ready=pb.Ready(match="m"))
+    assert (await ada.status())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert hall.table._pool._places[ADA.id].guest.session is None
+
+
+def test_a_token_must_be_long() -> None:
+    with pytest.raises(ValueError, match="at least 16"):
+        Invitation("short")
+
+
+def test_an_entry_is_named_by_name_and_version() -> None:
+    assert ADA.id == guest_entry("Ada", "1").id
+    assert len({ADA.id, BOB.id, guest_entry("Ada", "2").id, guest_entry("Ada").id}) == 4
