@@ -12,7 +12,7 @@ from typing import Any
 from referee.games.api import Decision, Event, Game, State
 from referee.match.budget import NOTHING_ALLOWED, Allowance
 from referee.match.choice import Refusal, read_choice
-from referee.match.clock import Clock, Handle
+from referee.match.clock import GRACE_NS, Clock, Handle
 from referee.match.evidence import cut_note, message_evidence, position_evidence, stray_kind, stray_text
 from referee.match.question import Question
 from referee.match.reasons import EndReason
@@ -27,9 +27,6 @@ MAX_STRAY_MESSAGES = 100
 """Messages of one seat in one match that answer nothing asked; one more is a fault."""
 
 RECORDED_STRAY_MESSAGES = 10
-GRACE_NS = 2_000_000
-"""A deadline is judged this much after it, so that an answer which is here but unread is seen first."""
-
 LOOK_NS = 10_000_000
 """A bot that is ready to run at its deadline is looked at again after so long: if it has run, its time is up."""
 
@@ -182,14 +179,19 @@ class Panel:
     def _probe(self, seat: SeatPlay, question: Question) -> None:
         """The decision lasts: from here on it matters what the bot's tasks do."""
         if question.open:
+            question.lag_probed_ns = self._clock.lag_ns()
             question.effort_before = seat.bot.effort()
             at_ns = question.sent_ns + question.limit_ns
             question.timer = self._clock.call_at(at_ns, lambda: self._time_is_up(seat, question))
 
     def _time_is_up(self, seat: SeatPlay, question: Question) -> None:
+        """Judged a little later, so that an answer which is here but unread is seen first."""
         if question.open:
-            at = self._clock.now_ns() + GRACE_NS
-            question.timer = self._clock.call_at(at, lambda: self._judge_time(seat, question))
+            question.own_before = self._clock.effort()
+            self._judge_time_at(self._clock.now_ns() + GRACE_NS, seat, question)
+
+    def _judge_time_at(self, at_ns: int, seat: SeatPlay, question: Question) -> None:
+        question.timer = self._clock.call_at(at_ns, lambda: self._judge_time(seat, question))
 
     def _judge_time(self, seat: SeatPlay, question: Question) -> None:
         # A bot that is gone has crashed, however late it was; how is about to be told.
@@ -202,14 +204,20 @@ class Panel:
                     self._time_out(seat, question, "no answer")
                     return
                 if left_ns < 0:
-                    if not self._is_held_up(seat, question):
+                    left_ns = self._look_again_ns(seat, question)
+                    if not left_ns:
                         self._time_out(seat, question, "no answer")
                         return
-                    left_ns = LOOK_NS
-                at_ns = now_ns + left_ns + GRACE_NS  # time that was not the bot's doing is given back
-                question.timer = self._clock.call_at(at_ns, lambda: self._judge_time(seat, question))
+                # time that was not the bot's doing is given back
+                self._judge_time_at(now_ns + left_ns + GRACE_NS, seat, question)
             except Exception as error:
                 self._break(error)
+
+    def _look_again_ns(self, seat: SeatPlay, question: Question) -> int:
+        """After what time it may turn out that the time is not up after all; 0 if it cannot."""
+        if question.wall_ns < 2 * question.limit_ns and self._clock.is_behind():
+            return GRACE_NS
+        return LOOK_NS if self._is_held_up(seat, question) else 0
 
     def _is_held_up(self, seat: SeatPlay, question: Question) -> bool:
         """Whether the bot may be waiting for a processor at this moment: a wait is counted only when it is over."""
@@ -358,7 +366,7 @@ class Panel:
         self.seats[question.seat].bot.send(encode.cancel(self._id, question.number))
 
     def _measure(self, seat: SeatPlay, question: Question, at_ns: int) -> None:
-        question.measure(at_ns, self._clock.lag_ns(), seat.bot.cpu_ns())
+        question.measure(at_ns, self._clock, seat.bot.cpu_ns())
         if question.effort_before is not None and (question.wall_ns > question.limit_ns or seat.budget.counts):
             question.weigh(seat.bot.effort())
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from referee.match.budget import Allowance
-from referee.match.clock import Handle
+from referee.match.clock import Clock, Handle
 from referee.match.effort import Effort
 
 
@@ -21,11 +21,13 @@ class Question:
         "kind",
         "lag_before_ns",
         "lag_ns",
+        "lag_probed_ns",
         "legal",
         "limit_ns",
         "note",
         "number",
         "open",
+        "own_before",
         "seat",
         "sent_ns",
         "timer",
@@ -42,6 +44,8 @@ class Question:
         self.limit_ns = allowance.limit_ns
         self.sent_ns = 0
         self.lag_before_ns = 0
+        self.lag_probed_ns: int | None = None
+        """As `lag_before_ns`, when the decision had lasted a little."""
         self.cpu_before_ns: int | None = None
         self.effort_before: Effort | None = None
         """Where the bot's tasks stood when the decision had lasted a little; None while it has not."""
@@ -52,6 +56,8 @@ class Question:
         self.wall_ns = 0
         self.effort_seen: Effort | None = None
         """The same at the last look after the deadline."""
+        self.own_before: Effort | None = None
+        """At the deadline: where the threads stood that bring the referee its messages."""
         self.lag_ns = 0
         """How late the referee was, as far as is known."""
         self.waited_ns = 0
@@ -65,10 +71,22 @@ class Question:
             self.timer.cancel()
             self.timer = None
 
-    def measure(self, now_ns: int, lag_now_ns: int, cpu_now_ns: int | None) -> None:
-        """Note the times up to now."""
+    def measure(self, now_ns: int, clock: Clock, cpu_now_ns: int | None) -> None:
+        """Note the times up to now.
+
+        The referee's lateness matters at both ends: before the decision had lasted a little the question may not have
+        been under way, and since the last look an answer may have lain there. In between it kept nobody waiting, for
+        what came was seen at the look; else a bot that sleeps past its limit would get away with it on a busy machine.
+        """
         self.wall_ns = now_ns - self.sent_ns
-        self.lag_ns = lag_now_ns - self.lag_before_ns
+        lag_now_ns = clock.lag_ns()
+        if self.lag_probed_ns is None:
+            self.lag_ns = lag_now_ns - self.lag_before_ns
+        else:
+            since_ns = max(self.lag_probed_ns, clock.looked_lag_ns())
+            self.lag_ns = self.lag_probed_ns - self.lag_before_ns + lag_now_ns - since_ns
+        if self.own_before is not None:
+            self.lag_ns += clock.effort().waited_ns(self.own_before)
         if cpu_now_ns is not None and self.cpu_before_ns is not None:
             self.cpu_us = (cpu_now_ns - self.cpu_before_ns) // 1000
 

@@ -1,6 +1,7 @@
 """The clock of the event loop: what it says about the referee's own lag."""
 
 import asyncio
+import threading
 import time
 
 from referee.match.clock import LoopClock
@@ -19,12 +20,41 @@ async def test_a_loop_that_stands_still_is_late_by_that_long() -> None:
     assert settled >= overdue
 
 
+async def test_after_a_late_beat_the_referee_has_looked() -> None:
+    async with LoopClock() as clock:
+        await asyncio.sleep(0.05)
+        before = clock.looked_lag_ns()
+        time.sleep(0.1)  # noqa: ASYNC251 - standing still is what is measured
+        assert clock.looked_lag_ns() == before
+        while clock.looked_lag_ns() < before + 50_000_000:  # noqa: ASYNC110 - it is what is awaited
+            await asyncio.sleep(0.01)
+
+
+async def test_a_thread_that_is_awake_may_hold_a_message() -> None:
+    async with LoopClock() as clock:
+        over = threading.Event()
+
+        def spin() -> None:
+            while not over.is_set():
+                pass
+
+        thread = threading.Thread(target=spin)
+        thread.start()
+        while not clock.is_behind():  # noqa: ASYNC110 - starting still
+            await asyncio.sleep(0.001)
+        assert clock.effort().tasks
+        over.set()
+        thread.join()
+
+
 async def test_waiting_is_not_being_late() -> None:
     async with LoopClock() as clock:
-        before, began = clock.lag_ns(), clock.now_ns()
-        await asyncio.sleep(0.2)
-        waited_ns = clock.now_ns() - began
-    assert clock.lag_ns() - before < waited_ns / 2  # all but none, on a machine that is not itself overloaded
+        for _ in range(200):  # a machine with too much to do makes the loop late indeed, but not all the time
+            before, began = clock.lag_ns(), clock.now_ns()
+            await asyncio.sleep(0.1)
+            if clock.lag_ns() - before < (clock.now_ns() - began) / 4:
+                return
+    raise AssertionError("waiting counts as being late")
 
 
 async def test_timers_run_at_their_time() -> None:

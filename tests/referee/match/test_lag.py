@@ -93,6 +93,66 @@ async def test_a_bot_that_runs_at_the_deadline_is_late(sit: Sit) -> None:
     assert table.match.faults[mover.number].evidence["wall_us"] < 1_060_000
 
 
+async def test_lateness_in_the_middle_of_a_decision_excuses_no_sleeper(sit: Sit) -> None:
+    """After it the referee looked, and there was no answer: it did not lie there."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    for _ in range(9):
+        table.clock.lag += 50 * MS
+        await table.clock.turn(0.1)
+        table.clock.looked_lag = table.clock.lag
+    await table.clock.turn(0.1)
+    outcome = await table.outcome()
+    assert outcome.reason is EndReason.MOVE_TIMEOUT
+    evidence = table.match.faults[mover.number].evidence
+    assert evidence["referee_late_us"] == 0
+    assert evidence["wall_us"] < 1_050_000
+
+
+@pytest.mark.parametrize(("late_ms", "excused"), [(300, True), (150, False)])
+async def test_lateness_before_the_first_look_and_after_the_last_one_is_given_back(
+    sit: Sit, late_ms: int, excused: bool
+) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    table.clock.lag += late_ms * MS  # the question may have been under way for so long
+    await table.clock.turn(0.1)
+    table.clock.looked_lag = table.clock.lag
+    await table.clock.turn(0.85)
+    table.clock.lag += late_ms * MS  # and the answer, too
+    table.clock.ns += 500 * MS
+    mover.move(0)
+    await table.clock.turn(0)
+    fault = table.match.faults[mover.number]
+    assert (fault is None) is excused
+    assert excused or fault.evidence["referee_late_us"] == 2 * late_ms * 1000
+
+
+async def test_while_what_brings_the_messages_is_busy_no_time_is_up(sit: Sit) -> None:
+    """An answer that has come in time may lie in another thread."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    table.clock.behind = True
+    await table.clock.turn(1.04)
+    assert not table.task.done()
+    table.clock.own_waited += 35 * MS
+    mover.move(0)
+    await table.play_to("turn", 1 - mover.number)
+
+
+async def test_a_referee_that_is_always_busy_still_sees_that_time_is_up(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    await table.play_to("turn")
+    table.clock.behind = True
+    await table.clock.turn(2.1)
+    assert (await table.outcome()).reason is EndReason.MOVE_TIMEOUT
+
+
 async def test_a_quick_decision_is_not_looked_into(sit: Sit) -> None:
     table = sit()
     await table.start()
