@@ -25,16 +25,16 @@ def run(
     """Play a tournament. Stopped in any way, the same command goes on where it was."""
     from referee.cli.building import build_missing
     from referee.tournament.config import load_config, tournament_name
-    from referee.tournament.controls import bots_out
+    from referee.tournament.controls import newest_bots
     from referee.tournament.cores import available_cores
-    from referee.tournament.entrants import load_tournament
+    from referee.tournament.entrants import folders_needed, load_tournament
 
-    gone = {} if new else bots_out(out, tournament_name(file))
+    known = () if new else newest_bots(out, tournament_name(file))
     if not dry_run:
         config = load_config(file)
-        staying = [bot for number, bot in enumerate(config.bots) if number not in gone]
-        build_missing((bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in staying)
-    tournament = load_tournament(file, gone)
+        needed = folders_needed(config, known)
+        build_missing((bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in needed)
+    tournament = load_tournament(file, known)
     cores = len(available_cores())
     if dry_run:
         from referee.cli.preview import preview

@@ -11,7 +11,7 @@ from leaderboard.store import Store, StoreError
 from referee.cli.runs import Run
 from referee.record.control import LEAVING
 from referee.tournament.config import Tournament
-from referee.tournament.controls import ghost, known_bots, with_added
+from referee.tournament.controls import known_bots, with_added
 from referee.tournament.entrants import load_tournament
 from referee.tournament.errors import TournamentError
 from referee.tournament.folder import RunFolder
@@ -83,9 +83,8 @@ def _tournament_of(text: JournalText) -> Tournament | None:
     created = text.created
     if created is None or "file" not in created.fields:
         return None
-    gone = {number: ghost(bot) for number, bot in enumerate(known_bots(text)) if bot.out}
     try:
-        tournament = load_tournament(Path(created.fields["file"]), gone)
+        tournament = load_tournament(Path(created.fields["file"]), known_bots(text))
         if digest(describe(tournament)) != created.fields["hash"]:
             return None
         return with_added(tournament, text)

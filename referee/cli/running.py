@@ -18,8 +18,9 @@ from referee.process.probe import probe
 from referee.record.control import LEAVING
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
-from referee.tournament.controls import with_added
+from referee.tournament.controls import is_ghost, known_bots, with_added
 from referee.tournament.cores import available_cores, split_cores, too_many_threads
+from referee.tournament.entrants import changed_since, load_tournament
 from referee.tournament.executor import Executor
 from referee.tournament.folder import RunFolder, choose_folder
 from referee.tournament.identity import describe
@@ -45,6 +46,12 @@ def play_tournament(
 ) -> ExitCode:
     """Play what is missing and print the outcome. Raises TournamentError."""
     folder = choose_folder(out, describe(tournament), new=new)
+    left = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
+    if any(is_ghost(entry) and entry.id not in left for entry in tournament.entries):
+        tournament = load_tournament(tournament.config.path)  # who has left the newest run is still in this one
+        folder = choose_folder(out, describe(tournament), new=new)
+    if not quiet:
+        tell_changed(tournament, folder)
     tournament = with_added(tournament, read_journal(folder.journal))
     cores = available_cores()
     sets = split_cores(workers, cores) if pin else ()
@@ -102,6 +109,18 @@ def play(
     text = read_journal(folder.journal)
     table = run_table(folder.matches, folder.database, entrants_of(text), text.controls, missed_matches(folder, text))
     return Played(summary, table, elapsed_s, indexer.finish(table))
+
+
+def tell_changed(tournament: Tournament, folder: RunFolder) -> None:
+    """That another version lies where a bot that has left came from: it is not in this run."""
+    for name, path in changed_since(tournament):
+        words = shlex.join(["crosstown", "add", str(folder.path), str(path), "--name"])
+        console(stderr=True).print(
+            one_line(
+                f"'{name}' has left this run, and what is in {path} now is not in it; to let it join: {words} NAME"
+            ),
+            markup=False,
+        )
 
 
 def tell_confinement(confinement: Confinement, *, quiet: bool) -> None:

@@ -23,13 +23,15 @@ from referee.tournament.records import clear_leftovers, live_or_closed, place_of
 
 @dataclass(frozen=True, slots=True)
 class KnownBot:
-    """A bot as the journal has it."""
+    """A bot as the journal has it. `folder` is where it lay; `joined` marks those that the file does not have."""
 
     entry_id: str
     name: str
     version: str
     options: Mapping[str, str | int | bool]
     out: bool = False
+    folder: str = ""
+    joined: bool = False
 
 
 def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
@@ -37,21 +39,24 @@ def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
     if text.created is None:
         return ()
     gone = {control.entry_id for control in text.controls if control.kind in LEAVING}
-    listed = [*text.created.fields["configuration"]["bots"], *(line.fields for line in _added(text))]
+    bots = text.created.fields["configuration"]["bots"]
+    folders = text.created.fields.get("folders") or [""] * len(bots)
+    added = [line.fields for line in _added(text)]
+    listed = [*((bot, folder, False) for bot, folder in zip(bots, folders, strict=True))]
+    listed += [(bot, bot["folder"], True) for bot in added]
     return tuple(
-        KnownBot(bot["entry_id"], bot["name"], bot["version"], bot["options"], bot["entry_id"] in gone)
-        for bot in listed
+        KnownBot(bot["entry_id"], bot["name"], bot["version"], bot["options"], bot["entry_id"] in gone, folder, joined)
+        for bot, folder, joined in listed
     )
 
 
-def bots_out(out: Path, name: str) -> dict[int, Entry]:
-    """Of the newest run of a tournament, the bots of the file that have left it, by index: they need not be on the
-    disk any more."""
+def newest_bots(out: Path, name: str) -> tuple[KnownBot, ...]:
+    """The bots of the newest run of a tournament: those of them that have left need not be on the disk any more."""
     for folder in reversed(run_folders(out, name)):
         text = read_journal(folder.journal)
         if text.created is not None:
-            return {number: ghost(bot) for number, bot in enumerate(known_bots(text)) if bot.out}
-    return {}
+            return known_bots(text)
+    return ()
 
 
 def with_added(tournament: Tournament, text: JournalText) -> Tournament:
@@ -202,6 +207,10 @@ def ghost(bot: KnownBot) -> Entry:
     """An entry that plays no more: what tables need of it."""
     manifest = Manifest(bot.name, bot.version, ("*",), ())
     return Entry(bot.entry_id, bot.name, Path(), manifest, bot.options, (), Path())
+
+
+def is_ghost(entry: Entry) -> bool:
+    return not entry.argv
 
 
 def _restore(name: str) -> str:

@@ -1,6 +1,11 @@
-"""The bots of a tournament as they are on disk, checked against it and against each other."""
+"""The bots of a tournament as they are on disk, checked against it and against each other.
 
-from collections.abc import Mapping
+A bot that has left a run is known by its entry id. It need not be on the disk any more, and may have been changed there
+since: then what the file names in its place stands for it as it was. Everything else is taken as it is now.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -8,6 +13,7 @@ from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.manifest import ANY_GAME
 from referee.process.names import BotNameError, clashes
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
+from referee.tournament.controls import KnownBot, ghost, is_ghost
 from referee.tournament.errors import ConfigError
 from referee.tournament.field import make_field
 from referee.tournament.formats.registry import get_format
@@ -15,19 +21,67 @@ from referee.tournament.identity import describe
 from referee.tournament.reading import TomlFile, show, suggest
 
 
-def load_tournament(path: Path, gone: Mapping[int, Entry] | None = None) -> Tournament:
+def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
     """Read the tournament file at `path` and the bots it names. Raises ConfigError.
 
-    `gone` has, by index, the entries that have left the run: they are taken as they were.
+    `known` are the bots of a run of it: those that have left it are taken as they were.
     """
     config = load_config(path)
-    known = gone or {}
-    entries = tuple(known.get(number) or _entry(config, bot) for number, bot in enumerate(config.bots))
+    found = [_try(config, bot) for bot in config.bots]
+    ids = {bot.entry_id for bot in known}
+    here = {entry.id for entry in found if isinstance(entry, Entry)}
+    gone = [bot for bot in known if bot.out and not bot.joined and bot.entry_id not in here]
+    entries = tuple(
+        _stand_in(bot, gone, entry) if isinstance(entry, ConfigError) or entry.id not in ids else entry
+        for bot, entry in zip(config.bots, found, strict=True)
+    )
     for one, other in combinations(range(len(entries)), 2):
         _check_pair(config, entries, one, other)
     tournament = Tournament(config, entries)
     _check_format(tournament)
     return tournament
+
+
+def folders_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[BotConfig]:
+    """The bots of the file but those whose folder is only there for bots that have left."""
+    left = Counter(Path(bot.folder).resolve() for bot in known if bot.out and not bot.joined and bot.folder)
+    named = Counter(bot.folder.resolve() for bot in config.bots)
+    return [bot for bot in config.bots if named[bot.folder.resolve()] > left[bot.folder.resolve()]]
+
+
+def changed_since(tournament: Tournament) -> list[tuple[str, Path]]:
+    """Name and folder of each bot that has left, and in whose place another version lies by now."""
+    return [
+        (entry.name, bot.folder)
+        for bot, entry in zip(tournament.config.bots, tournament.entries, strict=False)
+        if is_ghost(entry) and isinstance(there := _try(tournament.config, bot), Entry) and there.id != entry.id
+    ]
+
+
+def _try(config: TournamentConfig, bot: BotConfig) -> Entry | ConfigError:
+    try:
+        return _entry(config, bot)
+    except ConfigError as error:
+        return error
+
+
+def _stand_in(bot: BotConfig, gone: list[KnownBot], found: Entry | ConfigError) -> Entry:
+    """For a bot of the file that the run does not know as it is now, or that cannot be read: whoever left from its
+    folder, by its name and options. Nobody stands for two."""
+    lost = isinstance(found, ConfigError)  # then a folder of that name elsewhere will do: all may have been moved
+    for one in gone:
+        there = Path(one.folder)
+        if (
+            one.folder
+            and (there.resolve() == bot.folder.resolve() or (lost and there.name == bot.folder.name))
+            and bot.name in (None, one.name)
+            and all(one.options.get(name) == value for name, value in bot.options.items())
+        ):
+            gone.remove(one)
+            return ghost(one)
+    if isinstance(found, ConfigError):
+        raise found
+    return found
 
 
 def _check_format(tournament: Tournament) -> None:

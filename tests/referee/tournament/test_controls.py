@@ -13,8 +13,9 @@ from referee.cli.runs import find_run
 from referee.record import read_record
 from referee.record.control import read_controls
 from referee.tournament import controls
-from referee.tournament.entrants import load_tournament
-from referee.tournament.errors import BusyError, ConfigError, UsageError
+from referee.tournament.entrants import changed_since, folders_needed, load_tournament
+from referee.tournament.errors import BusyError, ChangedError, ConfigError, UsageError
+from referee.tournament.identity import describe
 from referee.tournament.journal import read_journal
 from referee.tournament.schedule import count, schedule
 
@@ -84,9 +85,87 @@ def test_a_bot_that_is_out_need_not_be_on_the_disk_any_more(begun, play, run_fol
     with pytest.raises(ConfigError, match="bot1: does not exist"):
         load_tournament(path)
     controls.leave(run_folder, "withdrawn", tournament.entries[1].id, "keep", **BY)
-    again = load_tournament(path, controls.bots_out(run_folder.path.parent, "cup"))
+    again = load_tournament(path, controls.newest_bots(run_folder.path.parent, "cup"))
     assert [entry.id for entry in again.entries] == [entry.id for entry in tournament.entries]
     assert play(again).summary.complete
+
+
+def leave_and_load(tournament, run_folder, name="bot1"):
+    """Withdraw the bot; then load(text=...) reads the file, of that text, as the run knows its bots."""
+    controls.leave(run_folder, "withdrawn", name, "keep", **BY)
+    path = tournament.config.path
+
+    def load(text=None):
+        path.write_text(text or path.read_text())
+        return load_tournament(path, controls.newest_bots(run_folder.path.parent, "cup"))
+
+    return load
+
+
+def test_a_bot_that_is_out_may_be_changed_and_is_told(begun, play, run_folder, write_bot):
+    tournament = begun(3, blocks=3)
+    load = leave_and_load(tournament, run_folder)
+    assert changed_since(load()) == []
+    folder = write_bot("bot1")
+    (folder / "bot.py").write_text("# better\n")
+    again = load()
+    assert describe(again) == describe(tournament)
+    assert changed_since(again) == [("bot1", folder)]
+    controls.add(run_folder, folder, "better", **BY)
+    joined = controls.with_added(again, read_journal(run_folder.journal))
+    assert play(joined).summary.complete
+    assert any("better" in names for names in played(run_folder).values())
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(('path = "bots/bot1"', 'path = "bots/other"'), "bots.2..entry_id .source", id="another"),
+        pytest.param(('path = "bots/bot1"', 'path = "bots/bot1"\nname = "new"'), "bots.2..name", id="renamed"),
+        pytest.param(('path = "bots/bot1"', 'path = "bots/bot3"'), "bots.2..entry_id", id="exchanged"),
+    ],
+)
+def test_what_the_file_names_instead_of_a_bot_that_is_out_is_not_hidden_by_it(
+    begun, play, run_folder, write_bot, change, told
+):
+    tournament = begun(3, blocks=3)
+    load = leave_and_load(tournament, run_folder)
+    write_bot("other")
+    write_bot("bot3")
+    changed = load(tournament.config.path.read_text().replace(*change))
+    with pytest.raises(ChangedError, match=told):
+        play(changed)
+
+
+def test_a_bot_that_the_file_names_beyond_one_that_joined_and_left_is_not_hidden_by_it(
+    begun, play, run_folder, write_bot
+):
+    tournament = begun(2, blocks=3, matches=3)
+    controls.add(run_folder, write_bot("late"), None, **BY)
+    load = leave_and_load(tournament, run_folder, "late")
+    before = tournament.config.path.read_text()
+    for name in ("late", "latest"):
+        write_bot(name)
+        changed = load(before + f'[[bots]]\npath = "bots/{name}"\n')
+        assert changed.entries[2].name == name
+        assert changed.entries[2].argv
+        with pytest.raises(ChangedError, match=r"bots.3.\.entry_id"):
+            play(changed)
+
+
+@pytest.mark.parametrize("leaves", ["bot2", "twin"])
+def test_two_bots_of_one_folder_are_told_apart_when_one_has_left(
+    make_tournament, play, run_folder, write_bot, tmp_path, leaves
+):
+    write_bot("bot2", options="[options]\nsalt = 1\n")
+    more = "".join(f'[[bots]]\npath = "bots/bot2"\n{line}\n' for line in ("", 'name = "twin"\noptions = { salt = 2 }'))
+    tournament = make_tournament(2, more=more)
+    stop_after(play, tournament, 5)
+    load = leave_and_load(tournament, run_folder, leaves)
+    known = controls.newest_bots(run_folder.path.parent, "cup")
+    assert [entry.id for entry in load().entries] == [entry.id for entry in tournament.entries]
+    assert len(folders_needed(tournament.config, known)) == 4
+    assert play(load()).summary.complete
 
 
 @pytest.mark.parametrize("style", ["swiss", "knockout", "league"])
