@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from leaderboard.account import NO_TABLE, FormatTable
 from leaderboard.controls import Counted
 from leaderboard.history import history
 from leaderboard.official import rate
@@ -60,6 +61,7 @@ def report_html(
     unusable: Iterable[ReadMatch] = (),
     link: str = "",
     facts: Mapping[str, Any] | None = None,
+    format_table: FormatTable = NO_TABLE,
 ) -> str:
     """The page. `link` is where the records are, as seen from it; `facts` are shown as they are, by name."""
     pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
@@ -81,6 +83,7 @@ def report_html(
         unusable=list(unusable),
         percentiles=PERCENTILES,
         facts=facts or {},
+        format_table=format_table,
     )
 
 

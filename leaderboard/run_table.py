@@ -1,10 +1,11 @@
 """The standings of one run folder: kept in the database with a fingerprint of all they come from, or computed."""
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from leaderboard.account import NO_TABLE, FormatTable, Look, no_account
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import fingerprint, load_index
 from leaderboard.records import MatchRow
@@ -12,7 +13,7 @@ from leaderboard.standings import Entrant, Standing, standings
 from leaderboard.store import Store, StoreError, read_snapshot
 from referee.record.control import Control
 
-COMPUTED_BY = 1
+COMPUTED_BY = 2
 """Goes up when the same records give another table."""
 
 _NAME = "standings"
@@ -20,7 +21,8 @@ _NAME = "standings"
 
 @dataclass(frozen=True, slots=True)
 class RunTable:
-    """Standings, the number of matches they count, what must be said of them, and the fingerprint of their inputs.
+    """Standings, the number of matches they count, what must be said of them, the fingerprint of their inputs, and the
+    format's own table.
 
     `kept`: they were taken from the database.
     """
@@ -30,6 +32,7 @@ class RunTable:
     caption: str
     fingerprint: str
     kept: bool
+    format_table: FormatTable = NO_TABLE
 
 
 def run_table(
@@ -37,25 +40,30 @@ def run_table(
     database: Path,
     entrants: Sequence[Entrant],
     controls: Sequence[Control] = (),
-    missed: Iterable[Sequence[str]] = (),
+    look: Look = no_account,
     *,
+    plan: str = "",
     pooled: bool = False,
     faultless: bool = False,
 ) -> RunTable:
-    """The table of the records in `matches`. Reads only. `faultless` leaves out every match with a fault."""
-    misses = [tuple(entries) for entries in missed]
-    mark = fingerprint(matches, COMPUTED_BY, entrants, controls, misses, pooled, faultless)
+    """The table of the records in `matches`. Reads only. `faultless` leaves out every match with a fault.
+
+    `look` is asked only when nothing is kept; what it computes with, besides records and controls, is named by `plan`.
+    """
+    mark = fingerprint(matches, COMPUTED_BY, entrants, controls, plan, pooled, faultless)
     try:
         text = read_snapshot(database, _NAME, mark) if database.exists() else None
     except StoreError:
         text = None
     if text is not None and (kept := _parse(text, mark)) is not None:
         return kept
-    counted = apply_controls(load_index(matches, database).rows, controls, misses)
+    found = load_index(matches, database).rows
+    account = look(found)
+    counted = apply_controls(found, controls, account.missed)
     if faultless:
         counted = without_faults(counted)
     rows = standings(counted, entrants, pooled=pooled)
-    return RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False)
+    return RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, account.table)
 
 
 def _parse(text: str, mark: str) -> RunTable | None:
@@ -63,7 +71,8 @@ def _parse(text: str, mark: str) -> RunTable | None:
     try:
         kept = json.loads(text)
         rows = tuple(Standing(**row) for row in kept["rows"])
-        return RunTable(rows, int(kept["matches"]), str(kept["caption"]), mark, True)
+        own = FormatTable(**kept["format_table"])
+        return RunTable(rows, int(kept["matches"]), str(kept["caption"]), mark, True, own)
     except (ValueError, TypeError, KeyError):
         return None
 
@@ -71,7 +80,12 @@ def _parse(text: str, mark: str) -> RunTable | None:
 def keep_table(store: Store, table: RunTable) -> None:
     """Keep a table for the next who asks, and its ratings for those who ask in SQL. StoreError."""
     rows = [row.to_dict() for row in table.rows]
-    content = {"rows": rows, "matches": table.matches, "caption": table.caption}
+    content = {
+        "rows": rows,
+        "matches": table.matches,
+        "caption": table.caption,
+        "format_table": asdict(table.format_table),
+    }
     store.put_ratings(row for row in rows if row["played"])
     store.keep_snapshot(_NAME, table.fingerprint, json.dumps(content, separators=(",", ":")))
 

@@ -1,11 +1,12 @@
 """What the pages of a run show, computed when a record came or something was decided, and kept until then."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
+from leaderboard.account import NO_TABLE, FormatTable, Look, no_account
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import load_index
 from leaderboard.records import MatchRow, ReadMatch, SeatRow
@@ -24,7 +25,7 @@ class RunFacts:
     total: int | None = None
     entrants: Sequence[Entrant] = ()
     controls: Sequence[Control] = ()
-    missed: Iterable[Sequence[str]] = ()
+    look: Look = no_account
     shown: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -46,6 +47,7 @@ class RunTables:
     table: Sequence[Standing]
     pools: Sequence[PoolReport]
     unusable: Sequence[ReadMatch]
+    format_table: FormatTable = NO_TABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ def entry_matches(tables: RunTables, entry_id: str) -> list[EntryMatch]:
 
 def _tables(run: RunPlace, facts: RunFacts) -> RunTables:
     index = load_index(run.matches, run.database)
-    counted = apply_controls(index.rows, facts.controls, facts.missed)
+    account = facts.look(index.rows)
+    counted = apply_controls(index.rows, facts.controls, account.missed)
     table = standings(counted, facts.entrants)
     pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
-    return RunTables(facts, counted, table, pools, index.unusable)
+    return RunTables(facts, counted, table, pools, index.unusable, account.table)

@@ -30,16 +30,18 @@ def report(
     from leaderboard.report import report_html
     from leaderboard.standings import standings
     from referee.cli.output import print_json, print_text
-    from referee.cli.run_tables import entrants_of, missed_matches
+    from referee.cli.run_account import account_of
+    from referee.cli.run_tables import entrants_of
     from referee.cli.runs import find_run
     from referee.tournament.errors import PlatformError
 
     if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
-        run, file = None, Path(run)
+        file, run = Path(run), None
     found = find_run(run, out)
     path = file or found.folder.path / "report.html"
     index = load_index(found.folder.matches, found.folder.database)
-    counted = apply_controls(index.rows, found.journal.controls, missed_matches(found.folder, found.journal))
+    account = account_of(found.journal, index.rows)
+    counted = apply_controls(index.rows, found.journal.controls, account.missed)
     page = report_html(
         str(found.configuration["name"]),
         counted,
@@ -47,6 +49,7 @@ def report(
         total=found.total,
         made_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         unusable=index.unusable,
+        format_table=account.table,
         link=os.path.relpath(found.folder.matches, path.parent),
         facts={"format": found.configuration["format"], "seed": found.configuration["seed"]},
     )

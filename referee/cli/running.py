@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from leaderboard.account import FormatTable
 from leaderboard.run_table import RunTable, run_table
 from leaderboard.standings import CAPTION, Standing
 from referee.cli.errors import ExitCode
+from referee.cli.format_pages import print_format_table
 from referee.cli.indexer import Indexer
-from referee.cli.output import console, duration, one_line, plural, print_json, print_standings, print_table, print_text
-from referee.cli.output import table as new_table
+from referee.cli.output import console, duration, one_line, plural, print_json, print_standings
 from referee.cli.progress import ProgressReport
-from referee.cli.run_tables import entrants_of, missed_matches
+from referee.cli.run_account import looking
+from referee.cli.run_tables import entrants_of, plan_of
 from referee.process.orphans import Household
 from referee.process.probe import probe
 from referee.record.control import LEAVING
@@ -107,7 +109,9 @@ def play(
             elapsed_s = report.elapsed_s
             indexer.close()
     text = read_journal(folder.journal)
-    table = run_table(folder.matches, folder.database, entrants_of(text), text.controls, missed_matches(folder, text))
+    table = run_table(
+        folder.matches, folder.database, entrants_of(text), text.controls, looking(text), plan=plan_of(text)
+    )
     return Played(summary, table, elapsed_s, indexer.finish(table))
 
 
@@ -155,15 +159,7 @@ def print_placings(tournament: Tournament, summary: Summary) -> None:
     rows = placings(tournament, summary)
     if not rows:
         return
-    from rich.text import Text
-
-    out = console()
-    columns = [name for name in rows[0] if name != "entry_id"]
-    made = new_table([(name, "left" if name == "name" else "right") for name in columns], plain=not out.is_terminal)
-    for row in rows:
-        made.add_row(*[Text(one_line(str(row[name]))) for name in columns])
-    print_text(f"\n{tournament.config.format}:")
-    print_table(out, made)
+    print_format_table(FormatTable(tournament.config.format, rows))
 
 
 def _code(summary: Summary) -> ExitCode:

@@ -50,6 +50,7 @@ def standings(
 ) -> None:
     """Print the leaderboard of a run."""
     from leaderboard.standings import CAPTION, LIVE_CAPTION, by_live_rating
+    from referee.cli.format_pages import csv_columns, print_format_table
     from referee.cli.output import print_csv, print_json, print_standings
     from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
@@ -72,14 +73,19 @@ def standings(
                 "standings": [row.to_dict() for row in rows],
                 "method": caption,
                 "caption": made.caption,
+                "placings": [dict(row) for row in made.format_table.rows],
+                "placings_final": made.format_table.final,
             }
         )
     elif as_csv:
-        print_csv([_flat(row.to_dict()) for row in rows], COLUMNS)
+        own = made.format_table
+        added = tuple(csv_columns(own, ""))
+        print_csv([_flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
     else:
         state = "" if made.matches == found.total else f" {made.matches} of {found.total} matches so far."
         faults = " Matches with a fault are left out." if faultless else ""
         print_standings(rows, " ".join(part for part in (caption + state + faults, made.caption) if part))
+        print_format_table(made.format_table)
 
 
 def _games(configuration: Any) -> str:

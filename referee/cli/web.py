@@ -51,7 +51,8 @@ def web(
 def facts_of(folder: Path) -> "RunFacts":
     """What the journal of a run says of it."""
     from leaderboard.web.tables import RunFacts
-    from referee.cli.run_tables import entrants_of, missed_matches
+    from referee.cli.run_account import looking
+    from referee.cli.run_tables import entrants_of
     from referee.cli.runs import Run
     from referee.record import RecordError
     from referee.tournament.errors import TournamentError
@@ -69,7 +70,7 @@ def facts_of(folder: Path) -> "RunFacts":
             total=run.total,
             entrants=entrants_of(text),
             controls=text.controls,
-            missed=missed_matches(place, text),
+            look=looking(text),
             shown={"format": run.configuration["format"]},
         )
     except (TournamentError, RecordError, KeyError, TypeError, ValueError) as error:

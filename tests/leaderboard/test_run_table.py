@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from leaderboard.account import Account
 from leaderboard.index import load_index
 from leaderboard.run_table import keep_table, run_table
 from leaderboard.standings import CAPTION, Entrant, by_live_rating, standings
@@ -21,7 +22,9 @@ def run_folder(tmp_path, write_record):
 
 
 def table(folder, *controls, missed=(), **options):
-    return run_table(folder / "matches", folder / "x.db", ENTRANTS, controls, missed, **options)
+    return run_table(
+        folder / "matches", folder / "x.db", ENTRANTS, controls, lambda rows: Account(missed=missed), **options
+    )
 
 
 def keep(folder):

@@ -1,12 +1,14 @@
 """A run of the toy game as it lies on disk, made without playing; commands run in this process."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
 
+from leaderboard.records import read_match
 from referee.cli.main import run_command
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
@@ -15,7 +17,7 @@ from referee.tournament.entrants import load_tournament
 from referee.tournament.folder import RunFolder
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import Journal, read_journal
-from referee.tournament.schedule import schedule
+from referee.tournament.walk import Walk
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,11 @@ def crosstown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Iterator[Cal
 def write_tournament(tmp_path: Path) -> Callable[..., Path]:
     """write_tournament("cup", blocks=2) leaves cup.toml with two bots, "<ann>" and "[b]bob"."""
 
-    def write(name: str = "cup", blocks: int = 2, seed: int = 1) -> Path:
-        lines = ['game = "toy"', f"seed = {seed}", f"blocks = {blocks}"]
-        for folder, shown in (("ann", "<ann>"), ("bob", "[b]bob")):
+    def write(
+        name: str = "cup", blocks: int = 2, seed: int = 1, style: str = "round-robin", others: Sequence[str] = ()
+    ) -> Path:
+        lines = ['game = "toy"', f'format = "{style}"', f"seed = {seed}", f"blocks = {blocks}"]
+        for folder, shown in (("ann", "<ann>"), ("bob", "[b]bob"), *((name, name) for name in others)):
             bot = tmp_path / "bots" / folder
             bot.mkdir(parents=True, exist_ok=True)
             (bot / "bot.toml").write_text(
@@ -66,18 +70,31 @@ def write_tournament(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
-    """make_run("cup", played=3) leaves runs/cup with its first matches played: the first bot wins, but loses match 1
-    by a crash."""
+    """make_run("cup", played=3) leaves runs/cup with its first matches played: who is first in the file wins, but loses
+    match 1 by a crash."""
 
-    def make(name: str = "cup", blocks: int = 2, seed: int = 1, played: int = 4, out: str = "runs") -> RunFolder:
-        tournament = load_tournament(write_tournament(name, blocks, seed))
+    def make(
+        name: str = "cup",
+        blocks: int = 2,
+        seed: int = 1,
+        played: int = 4,
+        out: str = "runs",
+        style: str = "round-robin",
+        others: Sequence[str] = (),
+    ) -> RunFolder:
+        tournament = load_tournament(write_tournament(name, blocks, seed, style, others))
         folder = RunFolder(tmp_path / out / name)
         folder.make()
         description = describe(tournament)
         with Journal(folder.journal, read_journal(folder.journal)) as journal:
             journal.append("created", format=1, hash=digest(description), configuration=description)
-        for spec in list(schedule(tournament))[:played]:
+        walk = Walk(tournament)
+        while walk.places < played and (spec := walk.next()) is not None:
             _record(folder, tournament, spec)
+            row = read_match(folder.matches / f"{spec.match_id}.jsonl.gz").row
+            walk.settle(spec, [seat.rank for seat in row.seats], [seat.fault for seat in row.seats])
+            deque(walk.in_order(), 0)
+            deque(walk.settled(), 0)
         return folder
 
     return make
@@ -99,7 +116,9 @@ def _record(folder: RunFolder, tournament: Tournament, spec) -> None:
         created_at="2026-01-01T00:00:00Z",
         crosstown="0",
     )
-    first = [seat.entry_id for seat in spec.seats].index(tournament.entries[0].id)
+    order = [entry.id for entry in tournament.entries]
+    numbers = [order.index(seat.entry_id) for seat in spec.seats]
+    first = numbers.index(min(numbers))
     crashed = spec.place == 1
     winner = 1 - first if crashed else first
     RecordWriter(folder.matches, header).close(

@@ -9,9 +9,11 @@ import pytest
 
 from leaderboard.records import read_match
 from leaderboard.store import read_rows
+from referee.cli import run_account
 from referee.record.control import Control
 from referee.tournament.journal import Journal, read_journal
 from referee.tournament.lock import RunLock
+from referee.tournament.walk import Walk
 
 
 def test_the_table_for_people(make_run, crosstown):
@@ -208,7 +210,37 @@ def test_who_leaves_with_losses_loses_what_it_misses_and_the_table_says_so(make_
     assert "scored as lost, and not rated" in printed
     (tmp_path / "cup.toml").unlink()
     rows = {row["name"]: row for row in json.loads(crosstown("standings", "--json").out)["standings"]}
-    assert rows["[b]bob"]["forfeited"] == 0, "without the file nobody can tell what is missed"
+    assert rows["[b]bob"]["forfeited"] == 3, "the journal is enough"
+
+
+def test_an_annulled_match_is_not_missed(make_run, crosstown):
+    folder = make_run(blocks=3, played=4)
+    match_id = sorted(folder.matches.glob("*.gz"))[1].name.partition(".")[0]
+    assert crosstown("annul", "cup", match_id).code == 0
+    assert crosstown("withdraw", "cup", "[b]bob", "--choice", "losses").code == 0
+    rows = {row["name"]: row for row in json.loads(crosstown("standings", "--json").out)["standings"]}
+    assert (rows["[b]bob"]["played"], rows["[b]bob"]["forfeited"]) == (3, 2)
+
+
+@pytest.mark.parametrize(("choice", "walks"), [("keep", 0), ("annul", 0), ("losses", 1)])
+def test_the_schedule_is_walked_only_where_somebody_loses_what_it_misses(
+    make_run, crosstown, monkeypatch, choice, walks
+):
+    made = []
+
+    def counted(*words, **more):
+        made.append(words)
+        return Walk(*words, **more)
+
+    make_run(blocks=3, played=3)
+    assert crosstown("withdraw", "cup", "[b]bob", "--choice", choice).code == 0
+    monkeypatch.setattr(run_account, "Walk", counted)
+    assert crosstown("standings").code == 0
+    assert len(made) == walks
+    assert crosstown("rebuild").code == 0  # which keeps the table
+    made.clear()
+    assert crosstown("standings").code == 0
+    assert made == []
 
 
 def test_a_match_judged_again_counts_with_its_new_ranking(make_run, crosstown):

@@ -1,0 +1,44 @@
+"""What only the schedule of a run can tell a table: who misses what, and the format's own table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from leaderboard.records import MatchRow
+
+
+@dataclass(frozen=True, slots=True)
+class FormatTable:
+    """A format's own table: per row `rank`, `name`, `entry_id` and its figures, best first.
+
+    `final`: the schedule has ended. Otherwise it is the table as it stands, over whole blocks.
+    """
+
+    format: str
+    rows: Sequence[Mapping[str, Any]] = ()
+    final: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What to show of each row."""
+        return tuple(name for name in (self.rows[0] if self.rows else ()) if name != "entry_id")
+
+
+NO_TABLE = FormatTable("")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """`missed` has the entries of each match that will not be played because one has left and loses what it misses."""
+
+    missed: Sequence[Sequence[str]] = field(default=())
+    table: FormatTable = NO_TABLE
+
+
+Look: TypeAlias = Callable[[Sequence[MatchRow]], Account]
+"""Computes the account from the rated matches as they are in the records, no control applied."""
+
+
+def no_account(rows: Sequence[MatchRow]) -> Account:
+    """For records without a tournament."""
+    return Account()

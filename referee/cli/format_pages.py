@@ -1,0 +1,26 @@
+"""A format's own table for people: Swiss points, a knockout's rounds."""
+
+from leaderboard.account import FormatTable
+from referee.cli.output import console, one_line, print_table, print_text, table
+
+
+def print_format_table(shown: FormatTable) -> None:
+    """On stdout; nothing where the format has none."""
+    if not shown.rows:
+        return
+    from rich.text import Text
+
+    out = console()
+    columns = [(name, "left" if name == "name" else "right") for name in shown.columns]
+    made = table(columns, plain=not out.is_terminal)
+    for row in shown.rows:
+        made.add_row(*[Text(one_line(str(row[name]))) for name in shown.columns])
+    print_text(f"\n{shown.format}{'' if shown.final else ', as it stands'}:")
+    print_table(out, made)
+
+
+def csv_columns(shown: FormatTable, entry_id: str) -> dict[str, object]:
+    """The row of one entry for a table that has other columns too."""
+    row = next((row for row in shown.rows if row["entry_id"] == entry_id), None)
+    figures = [name for name in shown.columns if name not in ("name",)]
+    return {f"{shown.format} {name}": "" if row is None else row[name] for name in figures}

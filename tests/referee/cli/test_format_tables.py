@@ -1,0 +1,109 @@
+"""The table that a format makes itself: wherever standings are shown, before the end and after it."""
+
+import csv
+import io
+import json
+
+import pytest
+
+BOTS = ("cyd", "dan")
+SWISS_COLUMNS = ["rank", "name", "points", "buchholz", "sonneborn-berger", "byes"]
+
+
+@pytest.fixture
+def placings(crosstown):
+    def read():
+        values = json.loads(crosstown("standings", "--json").out)
+        return [(row["rank"], row["name"]) for row in values["placings"]], values["placings_final"]
+
+    return read
+
+
+def test_swiss_points_stand_below_the_ratings_by_the_runs_own_tie_breaks(make_run, crosstown, placings):
+    make_run(style="swiss", blocks=2, played=16, others=BOTS)
+    lines = crosstown("standings").out.splitlines()
+    head = lines.index("swiss:")
+    assert lines[head + 1].split() == SWISS_COLUMNS
+    # By hand: ann beat cyd 3-1 and bob 4-0; bob beat dan 4-0; cyd beat dan 4-0; a round is worth one point.
+    assert [line.split() for line in lines[head + 2 :]] == [
+        ["1", "<ann>", "1.75", "2.25", "1.94", "0"],
+        ["2", "cyd", "1.25", "1.75", "0.44", "0"],
+        ["3", "[b]bob", "1", "1.75", "0", "0"],
+        ["4", "dan", "0", "2.25", "0", "0"],
+    ]
+    assert placings()[1]
+
+
+@pytest.mark.parametrize(
+    ("played", "order"),
+    [
+        (0, [(1, "<ann>"), (1, "[b]bob"), (1, "cyd"), (1, "dan")]),
+        (7, [(1, "<ann>"), (2, "[b]bob"), (3, "cyd"), (4, "dan")]),  # whole blocks: 0.75, 0.5, 0.25, 0
+        (16, [(1, "<ann>"), (2, "cyd"), (3, "[b]bob"), (4, "dan")]),
+    ],
+)
+def test_a_swiss_table_is_there_before_the_end_and_says_so(make_run, crosstown, placings, played, order):
+    make_run(style="swiss", blocks=2, played=played, others=BOTS)
+    table, final = placings()
+    assert table == order
+    assert final == (played == 16)
+    assert ("swiss, as it stands:" in crosstown("standings").out) != final
+
+
+def test_a_knockout_shows_who_went_out_when_and_everyones_way(make_run, crosstown, placings):
+    make_run(style="knockout", blocks=1, played=100, others=BOTS)
+    lines = crosstown("standings").out.splitlines()
+    head = lines.index("knockout:")
+    assert lines[head + 1].split() == ["rank", "name", "out", "in", "round", "round", "1", "round", "2"]
+    assert placings() == ([(1, "<ann>"), (2, "[b]bob"), (3, "cyd"), (3, "dan")], True)
+    values = json.loads(crosstown("standings", "--json").out)["placings"]
+    assert [row["round 1"].partition(" at ")[2] for row in values] == ["table 1", "table 2", "table 2", "table 1"]
+    assert [row["round 2"] for row in values[2:]] == ["-", "-"]
+
+
+def test_a_knockout_before_its_end_has_those_who_are_left_in_front(make_run, placings):
+    make_run(style="knockout", blocks=1, played=7, others=BOTS)
+    table, final = placings()
+    assert [name for rank, name in table if rank == 1] == ["<ann>", "[b]bob"]
+    assert not final
+
+
+def test_other_formats_have_no_table_of_their_own(make_run, crosstown, placings):
+    make_run()
+    assert placings() == ([], True)
+    assert "round-robin" not in crosstown("standings").out
+
+
+def test_csv_has_the_figures_of_the_format_beside_the_ratings(make_run, crosstown):
+    make_run(style="swiss", blocks=2, played=16, others=BOTS)
+    rows = {row["name"]: row for row in csv.DictReader(io.StringIO(crosstown("standings", "--csv").out))}
+    assert (rows["<ann>"]["swiss rank"], rows["<ann>"]["swiss points"], rows["<ann>"]["swiss buchholz"]) == (
+        "1",
+        "1.75",
+        "2.25",
+    )
+
+
+def test_the_report_has_the_formats_table(make_run, crosstown, tmp_path):
+    make_run(style="swiss", blocks=2, played=16, others=BOTS)
+    crosstown("report", "cup", "--html")
+    page = (tmp_path / "runs/cup/report.html").read_text()
+    assert "<h2>swiss</h2>" in page
+    assert "<th>sonneborn-berger</th>" in page
+    assert "1.75" in page
+
+
+def test_a_kept_table_keeps_the_formats_own(make_run, crosstown):
+    make_run(style="swiss", blocks=2, played=16, others=BOTS)
+    before = crosstown("standings", "--json").out
+    assert crosstown("rebuild").code == 0
+    assert crosstown("standings", "--json").out == before
+
+
+def test_the_tournament_file_and_the_bots_need_not_be_there(make_run, crosstown, tmp_path, placings):
+    make_run(style="knockout", blocks=1, played=100, others=BOTS)
+    before = placings()
+    (tmp_path / "cup.toml").unlink()
+    for manifest in (tmp_path / "bots").glob("*/bot.toml"):
+        manifest.unlink()
+    assert placings() == before
