@@ -104,7 +104,7 @@ class Table:
             raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {HARD_MESSAGE_BYTES}")
         began_ns = time.monotonic_ns()
         try:
-            record = RecordWriter(records, _header(spec, game, self._confined()))
+            record = RecordWriter(records, _header(spec, game, self._confined(), self._builds()))
         except RecordExistsError:
             raise
         except RecordError as error:
@@ -128,6 +128,10 @@ class Table:
     def _confined(self) -> dict[str, str]:
         """By entry id how a bot is confined, for the record."""
         return {**{key: str(box) for key, box in self._sandboxes.items()}, **dict.fromkeys(self._guests, REMOTE)}
+
+    def _builds(self) -> dict[str, str]:
+        """What runs of each entry that had to be built, for records."""
+        return {entry_id: str(entry.built) for entry_id, entry in self._entries.items() if entry.built}
 
     async def _play(self, spec: MatchSpec, game: Game, record: RecordWriter, played: "_Played") -> None:
         """Fills in `played`, as far as it gets."""
@@ -220,7 +224,7 @@ def _crosstown_version() -> str:
     return version("crosstown")
 
 
-def _header(spec: MatchSpec, game: Game, confined: Mapping[str, str]) -> Header:
+def _header(spec: MatchSpec, game: Game, confined: Mapping[str, str], builds: Mapping[str, str]) -> Header:
     return Header(
         match_id=spec.match_id,
         tournament=spec.tournament,
@@ -231,7 +235,14 @@ def _header(spec: MatchSpec, game: Game, confined: Mapping[str, str]) -> Header:
         options=spec.options,
         players=len(spec.seats),
         seats=tuple(
-            SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock, confined.get(seat.entry_id, ""))
+            SeatHeader(
+                seat.entry_id,
+                seat.name,
+                seat.version,
+                seat.clock,
+                confined.get(seat.entry_id, ""),
+                builds.get(seat.entry_id, ""),
+            )
             for seat in spec.seats
         ),
         limits=spec.limits.in_force(),

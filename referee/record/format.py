@@ -55,7 +55,8 @@ class SeatHeader:
     """Who sits where: the entry's id (hash of source and options), and its name and version for people.
 
     `clock` has the limits of this seat that differ from the match's; `sandbox` is how the bot was confined and what it
-    was granted, for people, such as "strict, network".
+    was granted, for people, such as "strict, network". `build` is what was made of the entry's sources, and with what:
+    a hash over the files that its build made, and the version of the toolchain; empty for a bot that needs no build.
     """
 
     entry_id: str
@@ -63,6 +64,7 @@ class SeatHeader:
     version: str
     clock: Mapping[str, float] = field(default_factory=dict)
     sandbox: str = ""
+    build: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,7 @@ def open_line(text: str) -> tuple[str, str]:
 
 def header_body(header: Header) -> str:
     fields = asdict(header)
-    optional = [(seat, name) for seat in fields["seats"] for name in ("clock", "sandbox")]
+    optional = [(seat, name) for seat in fields["seats"] for name in ("clock", "sandbox", "build")]
     for holder, name in ((fields, "policy"), *optional):
         if not holder[name]:
             del holder[name]

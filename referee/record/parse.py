@@ -79,6 +79,7 @@ def parse_header(fields: dict[str, Any]) -> Header:
             _str(seat["version"]),
             _numbers(seat.get("clock", {})),
             _str(seat.get("sandbox", "")),
+            _str(seat.get("build", "")),
         )
         for seat in map(_dict, _list(fields["seats"]))
     )

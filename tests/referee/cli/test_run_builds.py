@@ -1,11 +1,15 @@
-"""`crosstown run` builds the bots whose programs are not there yet, and says what failed."""
+"""`crosstown run` builds the bots that are not built as they are now, and says what failed."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from referee.cli import building
 from referee.cli.main import run_command
+from referee.process.probe import Probe
+from referee.record import read_record
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -38,5 +42,57 @@ def test_a_build_that_fails_ends_the_run_with_the_log_and_plays_nothing(
     assert run_command(["run", str(tournament), "--workers", "1"]) == 1
     _, err = capsys.readouterr()
     assert "build: 'sh' ended with exit code 1" in err
+    assert "undeclared" in err
     assert "log.txt" in err
     assert not (tournament.parent / "runs").exists()
+
+
+def in_place(folder: Path) -> None:
+    """What an author has who once called the compiler by hand."""
+    (folder / "build").mkdir()
+    (folder / "build" / "bot").write_text("#!/bin/sh\nexit 3\n")
+    (folder / "build" / "bot").chmod(0o755)
+
+
+def test_what_was_built_in_place_plays_no_match(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    in_place(tournament.parent / "c")
+    assert run_command(["run", str(tournament), "--workers", "1"]) == 0
+    assert "building" in capsys.readouterr().err
+    assert run_command(["match", "shibuya", "--seat", "c", "--seat", "c", "--out", "single"]) == 0
+
+
+def test_records_say_what_was_built_and_by_what(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = tournament.parent / "c" / "bot.toml"
+    manifest.write_text(manifest.read_text().replace("build =", 'toolchain = ["cc", "--version"]\nbuild ='))
+    assert run_command(["run", str(tournament), "--workers", "1"]) == 0
+    records = [read_record(path) for path in (tournament.parent / "runs").rglob("*.jsonl.gz")]
+    assert records
+    for record in records:
+        builds = {seat.name: seat.build for seat in record.header.seats}
+        assert re.fullmatch(r"[0-9a-f]{16} by .*cc .*", builds["c"])
+        assert builds["random"] == ""
+
+
+def test_a_dry_run_builds_nothing_and_says_what_it_needs(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["run", str(tournament), "--dry-run"]) == 2
+    _, err = capsys.readouterr()
+    assert "building" not in err
+    assert "not built, or was changed since" in err
+    assert "next: build the bot first: crosstown bots build" in err
+    assert not (tournament.parent / "cache").exists()
+
+
+def test_where_there_is_no_sandbox_builds_say_so_and_strict_ones_are_refused(
+    tournament: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "probe", lambda: Probe(False, "no bubblewrap", "install it"))
+    assert run_command(["bots", "build", "c"]) == 0
+    assert "bots are built WITHOUT A SANDBOX (no bubblewrap); to have one: install it" in capsys.readouterr().err
+    assert run_command(["bots", "build", "--plain", "--again", "c"]) == 0
+    assert "WITHOUT" not in capsys.readouterr().err
+    tournament.write_text(tournament.read_text() + '[sandbox]\nprofile = "strict"\n')
+    (tournament.parent / "c" / "more.h").write_text("")
+    assert run_command(["run", str(tournament)]) == 3
+    _, err = capsys.readouterr()
+    assert "the strict sandbox does not work here: no bubblewrap" in err
+    assert "crosstown bots build --plain" in err

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from referee.record import Answer, RecordError, RecordExistsError, RecordWriter, read_record
+from referee.record import Answer, RecordError, RecordExistsError, RecordWriter, SeatHeader, read_record
 
 Start = Callable[..., Any]
 
@@ -39,6 +39,16 @@ def test_what_was_flushed_can_be_read_while_the_match_goes_on(start_match: Start
     assert record.footer is None
     assert not record.complete
     assert record.problems == ()
+
+
+def test_a_seat_is_read_as_it_was_written(start_match: Start) -> None:
+    seats = (
+        SeatHeader("00ff", "one", "1", {"move_s": 2.0}, "strict, network", "1a2b by go version go1.26"),
+        SeatHeader("11ff", "two", "1"),
+    )
+    match = start_match(seats=seats)
+    match.play()
+    assert read_record(match.writer.close(match.footer())).header.seats == seats
 
 
 def test_a_second_record_of_the_same_match_is_refused(start_match: Start, closed: Path) -> None:
