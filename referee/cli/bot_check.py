@@ -29,7 +29,7 @@ def check_folder(
     as_json: bool,
 ) -> bool:
     """Whether every drill passed. A bot that is not built yet is built first."""
-    entry = load_or_build(folder)
+    entry = load_or_build(folder, confinement.sandbox.profile)
     games = _games(entry, only)
 
     def show(row: Row) -> None:

@@ -26,7 +26,7 @@ from referee.match.table import Table
 from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME
-from referee.process.sandbox import Sandbox
+from referee.process.sandbox import Profile, Sandbox
 from referee.record.reader import NotARecordError, RecordFollower
 from referee.tournament.errors import UsageError
 
@@ -79,13 +79,15 @@ def plan(
         MatchSpec("m", game_id, {}, (SeatSpec("", "", ""),), seed, limits)
     except SpecError as error:
         raise UsageError(str(error), "correct it, or leave it out") from None
-    bots = tuple(None if seat == HUMAN else _bot(Path(seat), game_id) for seat in seats)
+    confinement = confinement or settle()
+    profile = confinement.sandbox.profile
+    bots = tuple(None if seat == HUMAN else _bot(Path(seat), game_id, profile) for seat in seats)
     resolved = resolve_options(game_id, game.options, given)
-    return Plan(game, resolved, bots, seed, limits, folder, confinement or settle())
+    return Plan(game, resolved, bots, seed, limits, folder, confinement)
 
 
-def _bot(folder: Path, game_id: str) -> Entry:
-    entry = load_or_build(folder)
+def _bot(folder: Path, game_id: str, profile: Profile) -> Entry:
+    entry = load_or_build(folder, profile)
     games = entry.manifest.games
     if ANY_GAME not in games and game_id not in games:
         raise UsageError(
@@ -102,14 +104,14 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
     if any(planned.bots):
         tell(planned.confinement, quiet=as_json)
     with _people(planned) as entries:
-        spec = _spec(planned, entries)
+        spec = match_spec(planned, entries)
         over = threading.Event()
         live = records / f"{spec.match_id}.jsonl"
         watcher = threading.Thread(target=_watch, args=(live, over), daemon=True) if watch else None
         if watcher:
             watcher.start()
         try:
-            result = asyncio.run(_run(spec, entries, records, _sandboxes(planned, entries)))
+            result = asyncio.run(run_match(spec, entries, records, sandboxes_of(planned, entries)))
         finally:
             over.set()
             if watcher:
@@ -122,23 +124,25 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
     return result.status == "rated"
 
 
-async def _run(
+async def run_match(
     spec: MatchSpec, entries: Sequence[Entry], records: Path, sandboxes: Mapping[str, Sandbox]
 ) -> MatchResult:
     async with Table({entry.id: entry for entry in entries}, sandboxes=sandboxes, cgroups=find()) as table:
         return await table.play(spec, records)
 
 
-def _sandboxes(planned: Plan, entries: Sequence[Entry]) -> dict[str, Sandbox]:
+def sandboxes_of(planned: Plan, entries: Sequence[Entry]) -> dict[str, Sandbox]:
+    """By entry id; a person's client has none."""
     return {
         entry.id: Sandbox() if bot is None else planned.confinement.sandbox
         for entry, bot in zip(entries, planned.bots, strict=True)
     }
 
 
-def _spec(planned: Plan, entries: Sequence[Entry]) -> MatchSpec:
+def match_spec(planned: Plan, entries: Sequence[Entry], human_clock: Mapping[str, float] = HUMAN_CLOCK) -> MatchSpec:
+    """A new match as it was planned."""
     seats = tuple(
-        SeatSpec(entry.id, entry.name, entry.manifest.version, HUMAN_CLOCK if bot is None else {})
+        SeatSpec(entry.id, entry.name, entry.manifest.version, human_clock if bot is None else {})
         for entry, bot in zip(entries, planned.bots, strict=True)
     )
     when = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
@@ -153,6 +157,15 @@ def _spec(planned: Plan, entries: Sequence[Entry]) -> MatchSpec:
     )
 
 
+def human_entry(folder: Path, name: str, run: Sequence[str], number: int) -> Entry:
+    """A person as a bot whose client is `run`; `number` makes two people of one name two entries. Makes `folder`."""
+    folder.mkdir()
+    called, argv = (json.dumps(value, ensure_ascii=False) for value in (name, run))
+    lines = [f"name = {called}", 'version = "1"', 'games = ["*"]', f"run = {argv}", "[options]", f"seat = {number}", ""]
+    (folder / "bot.toml").write_text("\n".join(lines), encoding="utf-8")
+    return load_entry(folder)
+
+
 @contextmanager
 def _people(planned: Plan) -> Iterator[list[Entry]]:
     """The entries of all seats; a person is a bot behind the bridge that talks through this process's own files."""
@@ -160,18 +173,14 @@ def _people(planned: Plan) -> Iterator[list[Entry]]:
         entries = []
         for seat, bot in enumerate(planned.bots):
             if bot is None:
-                folder = Path(scratch) / f"seat-{seat}"
-                folder.mkdir()
                 files = [
                     f"/proc/{os.getpid()}/fd/{sys.stdin.fileno()}",
                     f"/proc/{os.getpid()}/fd/{sys.stdout.fileno()}",
                 ]
                 run = ["{python}", "-m", "crosstown_bridge", "--text", "--terminal", *files]
                 name = HUMAN if planned.bots.count(None) == 1 else f"{HUMAN} {seat}"
-                lines = [f'name = "{name}"', 'version = "1"', 'games = ["*"]', f"run = {json.dumps(run)}"]
-                # The option makes two people two entries.
-                (folder / "bot.toml").write_text("\n".join([*lines, "[options]", f"seat = {seat}", ""]))
-                bot = load_entry(folder)
+                # The seat makes two people two entries.
+                bot = human_entry(Path(scratch) / f"seat-{seat}", name, run, seat)
             entries.append(bot)
         yield entries
 

@@ -186,6 +186,18 @@ def test_the_end_of_what_a_bot_at_fault_printed_is_shown(say: Say, tmp_path: Pat
     assert "ValueError: no plan for this" in told["seats"][1]["fault"]["stderr"]
 
 
+def test_a_build_that_fails_shows_what_it_printed_last(say: Say, tmp_path: Path) -> None:
+    bot = Path(write_bot(tmp_path / "mine", "return 0"))
+    toml = (bot / "bot.toml").read_text()
+    (bot / "bot.toml").write_text(toml + 'build = ["sh", "-c", "echo no semicolon; exit 1"]\n')
+    done = say(
+        "shibuya", "--seat", RANDOM, "--seat", str(bot), environment={"CROSSTOWN_CACHE": str(tmp_path / "cache")}
+    )
+    assert done.returncode == 1
+    assert "    no semicolon\n" in done.stderr
+    assert f"see the log: {tmp_path / 'cache'}" in done.stderr
+
+
 def test_a_bot_is_not_seated_at_a_game_that_it_does_not_play(say: Say, tmp_path: Path) -> None:
     bot = write_bot(tmp_path / "mine", "return 0", '["toy", "manhattan_traffiq"]')
     done = say("shibuya", "--seat", RANDOM, "--seat", bot)
