@@ -30,7 +30,7 @@ from referee.process.orphans import Household
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
-from referee.wire import WireServer
+from referee.wire import Door, Listen, WireServer
 from referee.wire.server import HARD_MESSAGE_BYTES
 
 REMOTE = "remote"
@@ -38,7 +38,10 @@ REMOTE = "remote"
 
 
 class Table:
-    """An async context manager; leaving it ends all its bots. Matches may be played at the same time."""
+    """An async context manager; leaving it ends all its bots. Matches may be played at the same time.
+
+    Entering raises ListenError where it cannot listen.
+    """
 
     def __init__(
         self,
@@ -51,12 +54,15 @@ class Table:
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
         guests: Mapping[str, Invitation] | None = None,
+        listen: Listen | None = None,
     ) -> None:
-        """`entries`, `sandboxes` and `guests` by id; a bot without a sandbox is plain, a guest is not started but comes
-        by itself (see `guest`). `household` only in a process of our own; without `cgroups` no limit is held by control
-        groups. ValueError if the socket's path is too long."""
+        """`entries`, `sandboxes` and `guests` by id; a bot without a sandbox is plain. A guest is not started but comes
+        by itself (see `guest`), with `listen` from another machine too. `household` only in a process of our own;
+        without `cgroups` no limit is held by control groups. ValueError if the socket's path is too long."""
         self._entries = entries
         self._guests = guests or {}
+        self._listen = listen
+        self._door: Door | None = None
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
         self._max_idle = max_idle
@@ -78,6 +84,8 @@ class Table:
                 cgroups=self._cgroups,
                 guests=self._guests,
             )
+            if self._listen is not None:
+                self._door = await stack.enter_async_context(Door(self._listen, self._server.guests))
             stack.push_async_callback(self._pool.close)
             self._stack = stack.pop_all()
         return self
@@ -91,6 +99,11 @@ class Table:
     def address(self) -> str:
         """Where the table's bots, and guests on this machine, find it: a gRPC target."""
         return self._server.address
+
+    @property
+    def remote_address(self) -> str:
+        """HOST:PORT for guests from elsewhere; '' if there is no way in for them."""
+        return "" if self._door is None else self._door.address
 
     async def play(self, spec: MatchSpec, records: Path) -> MatchResult:
         """Play one match and write `records/<match_id>.jsonl.gz`. Never raises for what a bot does.

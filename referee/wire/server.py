@@ -42,7 +42,8 @@ class WireServer:
         self._hello_limit_s = hello_limit_s
         self._expected: dict[str, tuple[asyncio.Future[Session], WireLimits]] = {}
         self._used: set[str] = set()
-        self._guests: list[Guest] = []
+        self.guests: list[Guest] = []
+        """Those that were invited."""
         self._server: Any = None
         self._made: Path | None = None
         self.address = ""
@@ -91,7 +92,7 @@ class WireServer:
 
     def invite(self, guest: Guest) -> None:
         """From now on a bot with the guest's token is let in, whenever it comes."""
-        self._guests.append(guest)
+        self.guests.append(guest)
 
     async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
         try:
@@ -102,7 +103,7 @@ class WireServer:
 
     def _admit(self, hello: pb.Hello, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Session:
         """Raises Refusal."""
-        guest = find_guest(self._guests, hello.token)
+        guest = find_guest(self.guests, hello.token)
         if guest is not None:
             return guest.admit(hello, context)
         if hello.token in self._used:

@@ -1,0 +1,115 @@
+"""The gRPC server for bots from other machines: TCP with TLS, tokens of guests, patience with nobody."""
+
+import asyncio
+import resource
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+import grpc
+
+from referee.wire.guests import Guest, find_guest
+from referee.wire.handshake import Refusal, read_hello
+from referee.wire.listening import Listen, ListenError, check_pair, join_address
+
+HARD_MESSAGE_BYTES = 16 << 20
+HELLO_LIMIT_S = 10.0
+MAX_STRANGERS = 64
+"""Streams without a Hello at one time; the oldest is turned away for one more. A bot says Hello at once."""
+
+MAX_CONNECTIONS = 512
+KEEPALIVE_S = 15
+KEEPALIVE_LIMIT_S = 60
+"""A connection that gives no sign of life for so long is broken. A bot that computes may be as slow to answer pings."""
+
+
+class Door:
+    """Lets guests in from elsewhere; an async context manager. ListenError where it cannot listen.
+
+    It is a server of its own, beside the one of the local bots: strangers use up nothing that these need.
+    """
+
+    def __init__(self, listen: Listen, guests: Sequence[Guest], *, hello_limit_s: float = HELLO_LIMIT_S) -> None:
+        """`guests` may grow."""
+        self._listen = listen
+        self._guests = guests
+        self._hello_limit_s = hello_limit_s
+        self._strangers: dict[asyncio.Timeout, None] = {}
+        self._server: Any = None
+        self.address = ""
+        """HOST:PORT, once it is open."""
+
+    async def __aenter__(self) -> "Door":
+        self._server = grpc.aio.server(options=_options())
+        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
+        self._server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
+        )
+        listen = self._listen
+        where = join_address(listen.host, listen.port)
+        try:
+            if listen.certificate is None or listen.key is None:
+                port = self._server.add_insecure_port(where)
+            else:
+                check_pair(listen.certificate, listen.key)
+                pair = listen.key.read_bytes(), listen.certificate.read_bytes()
+                port = self._server.add_secure_port(where, grpc.ssl_server_credentials([pair]))
+        except RuntimeError:
+            what = f"cannot listen on {where}: it is in use, or is no address of this machine"
+            raise ListenError(what, "choose another port, or 0.0.0.0 for all addresses of this machine") from None
+        await self._server.start()
+        self.address = join_address(listen.host, port)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._server.stop(grace=0)
+
+    async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
+        try:
+            hello = await self._hear_out(context)
+            guest = find_guest(self._guests, hello.token)
+            if guest is None:
+                sentence = "unknown token: send the value that you were given unchanged, as CROSSTOWN_TOKEN"
+                raise Refusal(grpc.StatusCode.UNAUTHENTICATED, sentence)
+            stream = guest.admit(hello, context)
+        except Refusal as refusal:
+            await context.abort(refusal.code, str(refusal))
+        await stream.read_all()
+
+    async def _hear_out(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Any:
+        """The Hello of a stranger. Refusal if it says none, or if there are too many of them."""
+        if len(self._strangers) >= MAX_STRANGERS:
+            oldest = next(iter(self._strangers))
+            del self._strangers[oldest]
+            oldest.reschedule(asyncio.get_running_loop().time())
+        try:
+            async with asyncio.timeout(None) as patience:
+                self._strangers[patience] = None
+                try:
+                    return await read_hello(context, self._hello_limit_s)
+                finally:
+                    self._strangers.pop(patience, None)
+        except TimeoutError:
+            sentence = "too many connections without a Hello: say it at once"
+            raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, sentence) from None
+
+
+def _options() -> list[tuple[str, int]]:
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return [
+        ("grpc.max_receive_message_length", HARD_MESSAGE_BYTES),
+        ("grpc.max_send_message_length", -1),
+        ("grpc.max_concurrent_streams", 4),
+        ("grpc.max_allowed_incoming_connections", max(16, min(MAX_CONNECTIONS, files // 4))),
+        ("grpc.server_handshake_timeout_ms", round(HELLO_LIMIT_S * 1000)),
+        ("grpc.max_connection_idle_ms", round(HELLO_LIMIT_S * 1000)),
+        ("grpc.keepalive_time_ms", KEEPALIVE_S * 1000),
+        ("grpc.keepalive_timeout_ms", KEEPALIVE_LIMIT_S * 1000),
+        ("grpc.http2.ping_timeout_ms", KEEPALIVE_LIMIT_S * 1000),
+        ("grpc.keepalive_permit_without_calls", 0),
+        ("grpc.http2.min_ping_interval_without_data_ms", 900),
+        ("grpc.http2.max_ping_strikes", 10),
+        ("grpc.so_reuseport", 0),
+    ]

@@ -1,0 +1,140 @@
+"""Where bots from other machines find the referee: an address, and the certificate that proves it is the referee."""
+
+import ipaddress
+import shutil
+import socket
+import ssl
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_OPENSSL_LIMIT_S = 30.0
+_DAYS = 30
+_MAX_PORT = 65535
+
+
+class ListenError(Exception):
+    """Nothing can be listened on. `next_step` says what to do."""
+
+    def __init__(self, what: str, next_step: str) -> None:
+        super().__init__(what)
+        self.next_step = next_step
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """`host` is a name or an address of this machine, 0.0.0.0 or :: for all of them; `port` 0 takes a free one.
+
+    `certificate` and `key` are PEM files, the certificate first in its file, then who signed it. Without both the
+    connection is plain: anyone on the way can read tokens and play in a bot's name.
+    """
+
+    host: str
+    port: int
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def plain(self) -> bool:
+        return self.certificate is None
+
+    @property
+    def here_only(self) -> bool:
+        """Whether nobody on another machine can connect."""
+        return is_loopback(self.host)
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """HOST:PORT, an IPv6 address in brackets. ValueError with a sentence."""
+    host, colon, port = text.rpartition(":")
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not colon or not bare or (":" in bare and bare == host) or any(mark in bare for mark in " /%,"):
+        raise ValueError(f"{text!r} is not HOST:PORT, such as 0.0.0.0:7000 or [::1]:7000")
+    if not port.isascii() or not port.isdigit() or int(port) > _MAX_PORT:
+        raise ValueError(f"the port of {text!r} is not a number from 0 to {_MAX_PORT}")
+    return bare, int(port)
+
+
+def join_address(host: str, port: int) -> str:
+    """Inverse of `parse_address`."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_pair(certificate: Path, key: Path) -> None:
+    """ListenError if these are no certificate and the key that belongs to it."""
+    for path in (certificate, key):
+        try:
+            path.read_bytes()
+        except OSError as error:
+            raise ListenError(f"{path}: cannot be read ({error.strerror})", "check the path and its rights") from None
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=_no_password)
+    except (ssl.SSLError, ValueError) as error:
+        what = f"{certificate} and {key} are not a certificate and its key in PEM, without a password ({error})"
+        raise ListenError(what, "name the two files of one certificate") from None
+
+
+def make_certificate(folder: Path, host: str) -> tuple[Path, Path]:
+    """A certificate that signs itself and its key, in `folder`, for trials: valid for a month, for this machine.
+
+    Bots are given the certificate as their CROSSTOWN_TLS_CA. ListenError where it cannot be made.
+    """
+    program = shutil.which("openssl")
+    if program is None:
+        raise ListenError(
+            "no certificate was given, and there is no program 'openssl' to make one",
+            "install openssl, or give a certificate and its key",
+        )
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    names = ",".join(_alternative_names(host))
+    command = [
+        *(program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+        *("-keyout", str(key), "-out", str(certificate), "-days", str(_DAYS)),
+        *("-subj", "/CN=crosstown", "-addext", f"subjectAltName={names}"),
+    ]
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key.touch(mode=0o600)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_OPENSSL_LIMIT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ListenError(f"no certificate could be made: {error}", "give a certificate and its key") from None
+    if done.returncode != 0:
+        words = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
+        raise ListenError(f"openssl made no certificate: {words}", "give a certificate and its key") from None
+    return certificate, key
+
+
+def _alternative_names(host: str) -> list[str]:
+    """What the referee may be called by who connects to it."""
+    name = socket.gethostname()
+    found = {"localhost", "127.0.0.1", "::1", name}
+    if not is_any(host):
+        found.add(host)
+    with suppress(OSError):  # this machine does not know itself by name
+        found |= {str(item[4][0]) for item in socket.getaddrinfo(name, None)}
+    return sorted(f"{'IP' if _is_address(item) else 'DNS'}:{item}" for item in found if "%" not in item)
+
+
+def is_any(host: str) -> bool:
+    """Whether `host` stands for all addresses of this machine."""
+    return _is_address(host) and ipaddress.ip_address(host).is_unspecified
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _no_password() -> str:
+    return ""

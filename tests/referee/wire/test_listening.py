@@ -1,0 +1,72 @@
+"""Addresses, and certificates that are given or made."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from referee.wire.listening import (
+    Listen,
+    ListenError,
+    check_pair,
+    is_loopback,
+    join_address,
+    make_certificate,
+    parse_address,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("0.0.0.0:7000", "0.0.0.0", 7000),
+        ("[::1]:0", "::1", 0),
+        ("referee.example:65535", "referee.example", 65535),
+    ],
+)
+def test_an_address_is_read_and_written(text: str, host: str, port: int) -> None:
+    assert parse_address(text) == (host, port)
+    assert join_address(host, port) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "7000", ":7000", "host:", "host:x", "host:65536", "host:-1", "::1:7000", "a b:1", "unix:/x:1", "host:\u0661"],
+)
+def test_what_is_no_address_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not HOST:PORT, such as|is not a number from 0 to 65535"):
+        parse_address(text)
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False), ("10.0.0.1", False)],
+)
+def test_only_a_loopback_address_is_here_only(host: str, here: bool) -> None:
+    assert is_loopback(host) is here
+    assert Listen(host, 0).here_only is here
+
+
+def test_a_certificate_is_made_whose_key_is_private(tmp_path: Path) -> None:
+    certificate, key = make_certificate(tmp_path / "tls", "0.0.0.0")
+    check_pair(certificate, key)
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+
+
+def test_without_openssl_the_way_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ListenError, match="no program 'openssl'") as caught:
+        make_certificate(tmp_path / "tls", "0.0.0.0")
+    assert "give a certificate and its key" in caught.value.next_step
+
+
+def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    one, _ = make_certificate(tmp_path / "one", "0.0.0.0")
+    _, other = make_certificate(tmp_path / "other", "0.0.0.0")
+    with pytest.raises(ListenError, match="not a certificate and its key"):
+        check_pair(one, other)
+
+
+def test_files_that_are_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ListenError, match=r"none\.pem: cannot be read"):
+        check_pair(tmp_path / "none.pem", tmp_path / "none.pem")
