@@ -15,6 +15,9 @@ _FILES = (*CERTIFICATES, "PIP_FIND_LINKS")
 _MARKS = ("pkg/tool", "lib/rustlib", "boot", "jmods")
 """Which a folder has below it that is a toolchain as a whole: Go, Rust, Maven, a JDK."""
 
+_MACHINE = tuple(Path("/etc") / name for name in ("maven", "pip.conf", "npmrc"))
+"""Settings that the machine has for all its users."""
+
 _PYENV = ("bin", "libexec", "plugins", "shims", "version", "versions")
 _RUSTUP = ("settings.toml", "toolchains")
 
@@ -38,7 +41,7 @@ def find_toolchains(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
     rustup, pyenv = rustup_home(ours), Path(ours.get("PYENV_ROOT") or "/nowhere")
     found.update(rustup / part for part in _RUSTUP)
     found.update(pyenv / part for part in _PYENV)
-    return outermost(found, folder)
+    return outermost((*found, *_MACHINE), folder)
 
 
 def _of_path(place: Path, folder: Path) -> Iterator[Path]:

@@ -1,0 +1,228 @@
+"""Builds in the sandbox: the network to fetch and none to compile, a home of their own, an end to all they start."""
+
+import json
+import os
+import socket
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.process.build import Yard, build
+from referee.process.built import CACHE_VARIABLE, Built
+from referee.process.entry import load_entry
+from referee.process.phase import BuildError, BuildLimits
+from referee.process.sandbox import Profile
+
+pytestmark = pytest.mark.strict_sandbox
+
+MADE = "mkdir -p build; printf '#!/bin/sh\\n' > build/bot; chmod +x build/bot"
+Make = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "the cache"))
+    return tmp_path / "the cache"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stands in for the user's; no variable leads out of it."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("GOENV", "CARGO_HOME", "RUSTUP_HOME", "PIP_CONFIG_FILE", "npm_config_userconfig"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Make:
+    def made(script: str = "", *, fetch: str = "", toolchain: str = "") -> Path:
+        folder = tmp_path / "a bot"
+        folder.mkdir(exist_ok=True)
+        commands = {"build": f"set -e; {script}\n{MADE}", "fetch": fetch, "toolchain": toolchain}
+        lines = ['name = "b"', 'version = "1"', 'games = ["*"]', 'run = ["build/bot"]']
+        lines += [f"{key} = {json.dumps(['sh', '-c', text])}" for key, text in commands.items() if text]
+        (folder / "bot.toml").write_text("\n".join(lines) + "\n")
+        return folder
+
+    return made
+
+
+def strict(folder: Path, **limits: float) -> Built:
+    return build(folder, Yard("strict", BuildLimits(**limits)))[0]  # type: ignore[arg-type]
+
+
+def log_of(folder: Path) -> str:
+    """What a build that fails at last has printed."""
+    with pytest.raises(BuildError) as caught:
+        strict(folder)
+    assert caught.value.log is not None
+    return caught.value.log.read_text()
+
+
+def test_what_is_built_is_ours_and_runs_from_the_cache(bot: Make, cache: Path) -> None:
+    folder = bot("id -u > build-user")
+    built = strict(folder)
+    assert built.sandbox == "strict"
+    assert load_entry(folder).home.is_relative_to(cache)
+    assert {path.lstat().st_uid for path in built.folder.rglob("*")} == {os.getuid()}
+    if os.getuid() == 0:
+        assert int((built.folder / "build-user").read_text()) != 0
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Of somebody who listens on this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_fetching_has_the_network_and_compiling_has_none(bot: Make, port: int) -> None:
+    knock = f"bash -c '< /dev/tcp/127.0.0.1/{port}'"
+    strict(bot(f"! {knock} 2>&1", fetch=knock))
+
+
+def test_the_home_is_private_is_kept_between_the_phases_and_gone_afterwards(bot: Make, home: Path) -> None:
+    fetch = (
+        'test "$HOME" = "$TMPDIR" && mkdir "$HOME/modules" && echo x > "$HOME/modules/x" && chmod 555 "$HOME/modules"'
+    )
+    built = strict(bot('test -f "$HOME/modules/x"', fetch=fetch))
+    assert not list(home.iterdir())
+    assert sorted(path.name for path in built.folder.parent.iterdir()) == ["bot", "log.txt"]
+
+
+def test_nothing_else_of_this_machine_is_there(bot: Make, tmp_path: Path, home: Path) -> None:
+    (home / ".netrc").write_text("secret")
+    (tmp_path / "other").write_text("secret")
+    folder = bot()
+    folder = bot(f"! test -e '{home}/.netrc'; ! test -e '{tmp_path}/other'; ! test -e '{folder}'; ! touch /usr/x 2>&1")
+    strict(folder)
+
+
+def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bot: Make, home: Path) -> None:
+    for name, text in {
+        ".config/go/env": "GOPROXY=https://proxy.test\nGOAUTH=netrc\n",
+        ".npmrc": "registry=https://npm.test\n//npm.test/:_authToken=SECRET\n_password = SECRET\n",
+        ".cargo/config.toml": '[registries.mine]\nindex = "https://cargo.test"\ntoken = "SECRET"\n',
+        ".cargo/credentials.toml": 'token = "SECRET"\n',
+        ".m2/settings.xml": "<settings><mirrors>https://maven.test</mirrors><!-- </servers> SECRET -->"
+        "<servers><server><password>SECRET</password></server></servers></settings>",
+        ".config/pip/pip.conf": "[global]\nindex-url = https://pip.test\n",
+    }.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    log = log_of(bot('cd "$HOME"; find . -type f -exec cat {} +; exit 1'))
+    for name in ("proxy", "npm", "cargo", "maven", "pip"):
+        assert f"https://{name}.test" in log
+    assert "SECRET" not in log
+
+
+def test_variables_that_say_where_packages_come_from_are_passed_on_and_places_and_secrets_are_not(
+    bot: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = {
+        "GOPROXY": "https://proxy.test",
+        "https_proxy": "http://proxy.test",
+        "npm_config_registry": "https://n.test",
+    }
+    kept_back = {"GOMODCACHE": "/x", "CARGO_HOME": "/x", "NPM_TOKEN": "x", "CARGO_REGISTRY_TOKEN": "x", "MY_KEY": "x"}
+    for name, value in {**passed, **kept_back, "CROSSTOWN_BUILD_TOKEN": "granted"}.items():
+        monkeypatch.setenv(name, value)
+    lines = log_of(bot("env; exit 1")).splitlines()
+    assert {f"{name}={value}" for name, value in passed.items()} <= set(lines)
+    assert "CROSSTOWN_BUILD_TOKEN=granted" in lines
+    assert not {line.partition("=")[0] for line in lines} & set(kept_back)
+
+
+def program(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_toolchains_outside_of_usr_are_found(bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On PATH; a link on PATH into another folder; a whole kit by its marks; one that a variable names."""
+    folders = {name: tmp_path / "tools" / name for name in ("maker", "links", "node", "go", "jdk")}
+    program(folders["maker"] / "bin" / "maker", "cat $(dirname $0)/../lib/data")
+    (folders["maker"] / "lib").mkdir()
+    (folders["maker"] / "lib" / "data").write_text("from lib")
+    (folders["maker"] / "notes.txt").write_text("somebody's own")
+    node = program(folders["node"] / "bin" / "node", "echo from node")
+    folders["links"].mkdir()
+    (folders["links"] / "node").symlink_to(node)
+    program(folders["go"] / "bin" / "gopher", "cat $(dirname $0)/../src/data")
+    (folders["go"] / "pkg" / "tool").mkdir(parents=True)
+    (folders["go"] / "src").mkdir()
+    (folders["go"] / "src" / "data").write_text("from src")
+    program(folders["jdk"] / "bin" / "javac", "echo from jdk")
+    monkeypatch.setenv("JAVA_HOME", str(folders["jdk"]))
+    path = [str(folders["maker"] / "bin"), str(folders["links"]), str(folders["go"] / "bin"), os.environ["PATH"]]
+    monkeypatch.setenv("PATH", os.pathsep.join(path))
+    log = log_of(bot(f'maker; node; gopher; "$JAVA_HOME/bin/javac"; ls "{folders["maker"]}"; exit 1'))
+    for name in ("lib", "node", "src", "jdk"):
+        assert f"from {name}" in log
+    assert "notes.txt" not in log
+
+
+PROFILES: list[Profile] = ["strict", "plain"]
+
+
+def alive(mark: str) -> list[str]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                found += [folder.name] if mark.encode() in (folder / "environ").read_bytes() else []
+            except OSError:
+                continue
+    return found
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("phase", ["fetch", "build", "toolchain"])
+def test_nothing_of_a_build_outlives_it_in_whatever_session_it_is(
+    bot: Make, monkeypatch: pytest.MonkeyPatch, profile: Profile, phase: str
+) -> None:
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv("CROSSTOWN_BUILD_MARK", mark)
+    daemon = "setsid sh -c 'setsid sleep 600 & sleep 600' > /dev/null 2>&1 & sleep 0.2"
+    build(bot(daemon) if phase == "build" else bot(**{phase: daemon}), Yard(profile))
+    assert not [pid for pid in alive(mark) if int(pid) != os.getpid()]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_toolchain_that_never_says_its_version_is_ended(
+    bot: Make, monkeypatch: pytest.MonkeyPatch, profile: Profile
+) -> None:
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv("CROSSTOWN_BUILD_MARK", mark)
+    built, _ = build(bot(toolchain="setsid sleep 600; sleep 600"), Yard(profile, BuildLimits(toolchain_s=0.5)))
+    assert built.toolchain == "unknown: not ready after 0.5 s; it was ended"
+    assert not [pid for pid in alive(mark) if int(pid) != os.getpid()]
+
+
+def test_a_build_may_not_fill_the_disk(bot: Make) -> None:
+    with pytest.raises(BuildError, match="build: it filled more than 32 MiB of the disk; it was ended"):
+        strict(bot("head -c 100000000 /dev/zero > big; sync; sleep 60"), disk_mib=32)
+
+
+def test_a_build_in_its_sandbox_may_take_no_more_memory_than_it_is_given(bot: Make) -> None:
+    with pytest.raises(BuildError, match="ended with") as caught:
+        strict(bot("head -c 400000000 /dev/zero | tail > /dev/null"), memory_mib=100)
+    assert "memory" in caught.value.tail
+
+
+def test_a_sandbox_that_cannot_be_made_is_told_with_what_it_said(bot: Make) -> None:
+    folder = bot()
+    text = (folder / "bot.toml").read_text().replace('["sh", "-c", ', '["./build.sh", ')
+    (folder / "bot.toml").write_text(text)
+    (folder / "build.sh").write_text("#!/no/such/interpreter\n")
+    (folder / "build.sh").chmod(0o755)
+    with pytest.raises(BuildError, match="build: not started: its sandbox could not be made") as caught:
+        strict(folder)
+    assert "execvp" in caught.value.tail
