@@ -4,7 +4,7 @@ Each line is `[kind, time, {...}, chain]`:
 
     created    configuration, hash, where the bots lie
     resumed    how many matches were there, which files were set aside
-    void       a match that did not count: match, place, attempt, reason, detail
+    void       a match that did not count: match, place, attempt, reason, detail; failed_starts: [entry, why] of bots
     given_up   a match that stayed void through all attempts
     stopped    the runner ended before the schedule did: why
     finished   matches rated and given up

@@ -7,7 +7,7 @@ alone, with nothing else in play; after the third it is left to the organiser, a
 import asyncio
 import heapq
 import os
-from collections import Counter, deque
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +16,7 @@ from referee.games.registry import get_game
 from referee.match.reasons import EndReason
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
+from referee.tournament.attempts import Attempts
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor, MatchLost
 from referee.tournament.folder import RunFolder
@@ -26,7 +27,7 @@ from referee.tournament.records import COUNTS, Judged, clear_leftovers, close_if
 from referee.tournament.stock import Stock
 
 MAX_ATTEMPTS = 3
-"""Attempts at a match in one run of the command. The last one is played alone."""
+"""Attempts at a match until it is given up; the last one is played alone. A later run of the command tries as often."""
 
 STOP_GRACE_S = 5.0
 """What matches in progress get to finish when the run is stopped."""
@@ -107,16 +108,22 @@ class Summary:
 class _Tally:
     void: int = 0
     given_up: dict[int, tuple[MatchSpec, GivenUp]] = field(default_factory=dict)
-    attempts: Counter[int] = field(default_factory=Counter)
 
 
 class Runner:
     """One run of the command over one run folder."""
 
     def __init__(
-        self, stock: Stock, folder: RunFolder, executor: Executor, journal: Journal, observer: Observer, total: int
+        self,
+        stock: Stock,
+        folder: RunFolder,
+        executor: Executor,
+        journal: Journal,
+        observer: Observer,
+        total: int,
+        attempts: dict[str, Attempts],
     ) -> None:
-        """`stock` has been taken; `total` is how many matches the schedule may come to."""
+        """`stock` has been taken; `total` is how many matches the schedule may come to; `attempts` were made before."""
         self._stock = stock
         self._folder = folder
         self._executor = executor
@@ -127,6 +134,7 @@ class Runner:
         self._again: list[tuple[int, MatchSpec]] = []
         self._alone: list[tuple[int, MatchSpec]] = []
         self._tally = _Tally()
+        self._attempts = attempts
         self._pace = Pace()
         self._quiet: int | None = None
         self._told: Reached | None = None
@@ -166,11 +174,14 @@ class Runner:
 
     def _pick(self) -> MatchSpec | None:
         """Replays first, then schedule order; where the end is in sight, what takes longest."""
+        enough = _LOOK_AHEAD * self._executor.slots
+        while not self._again and len(self._ready) < enough and (more := self._stock.next()) is not None:
+            if more.match_id in self._attempts:
+                self._try_again(more)
+            else:
+                self._ready.append(more)
         if self._again:
             return heapq.heappop(self._again)[1]
-        enough = _LOOK_AHEAD * self._executor.slots
-        while len(self._ready) < enough and (more := self._stock.next()) is not None:
-            self._ready.append(more)
         if not self._ready:
             return None
         spec = self._ready[0] if len(self._ready) >= enough else self._pace.longest(self._ready)
@@ -244,26 +255,37 @@ class Runner:
         self._void(spec, reason, detail, result)
 
     def _void(self, spec: MatchSpec, reason: EndReason, detail: str, result: MatchResult | None) -> None:
-        tally = self._tally
-        tally.void += 1
-        tally.attempts[spec.place] += 1
-        attempt = tally.attempts[spec.place]
-        event = {"match": spec.match_id, "place": spec.place, "reason": reason.value, "detail": detail}
-        self._journal.append("void", **event, attempt=attempt)
-        for fault in result.faults if result is not None else ():
-            if fault is not None and fault.reason is EndReason.START_FAILED:
-                self._stock.failed_to_start(spec, spec.seats[fault.seat].entry_id, fault.detail)
-        if attempt < MAX_ATTEMPTS:
+        self._tally.void += 1
+        past = self._attempts.setdefault(spec.match_id, Attempts())
+        past.number, past.reason, past.detail = past.number + 1, reason, detail
+        failed = [
+            (spec.seats[fault.seat].entry_id, fault.detail)
+            for fault in (result.faults if result is not None else ())
+            if fault is not None and fault.reason is EndReason.START_FAILED
+        ]
+        more = {"failed_starts": failed} if failed else {}
+        self._journal.append("void", **_event(spec, past), attempt=past.number, **more)
+        for entry_id, why in failed:
+            self._stock.failed_to_start(spec, entry_id, why)
+        self._try_again(spec)
+
+    def _try_again(self, spec: MatchSpec) -> None:
+        """After a void attempt, of this run of the command or an earlier one."""
+        past = self._attempts[spec.match_id]
+        if past.number < MAX_ATTEMPTS:
             # What is wrong with a bot that does not start is not the company it is in.
-            alone = attempt == MAX_ATTEMPTS - 1 and reason is not EndReason.START_FAILED
+            alone = past.number == MAX_ATTEMPTS - 1 and past.reason is not EndReason.START_FAILED
             heapq.heappush(self._alone if alone else self._again, (spec.place, spec))
             return
-        tally.given_up[spec.place] = spec, GivenUp(spec.match_id, spec.place, reason.value, detail)
+        given_up = GivenUp(spec.match_id, spec.place, past.reason.value, past.detail)
+        self._tally.given_up[spec.place] = spec, given_up
         self._stock.give_up(spec)
         self._reconsider()
-        if spec.place in tally.given_up:
-            self._journal.append("given_up", **event)
-            self._observer.note(f"match {spec.match_id} did not count in {attempt} attempts: {reason}: {detail}")
+        if spec.place in self._tally.given_up:
+            self._journal.append("given_up", **_event(spec, past))
+            self._observer.note(
+                f"match {spec.match_id} did not count in {past.number} attempts: {past.reason}: {past.detail}"
+            )
 
     def _reconsider(self) -> None:
         """What was given up because of an entry that is out by now is cancelled instead."""
@@ -337,6 +359,10 @@ async def _cancel(tasks: list[asyncio.Task[bool] | asyncio.Task[MatchResult]]) -
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _event(spec: MatchSpec, past: Attempts) -> dict[str, str | int]:
+    return {"match": spec.match_id, "place": spec.place, "reason": past.reason.value, "detail": past.detail}
 
 
 def _has_fault(result: MatchResult | None) -> bool:

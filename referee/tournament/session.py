@@ -2,11 +2,12 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from referee.record.control import LEAVING, Control, in_force
+from referee.tournament.attempts import Attempts, attempts_of
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
@@ -62,15 +63,17 @@ def run_session(
             if control.kind == "breaker":
                 observer.note(f"'{control.name}' is set aside from here on: {control.reason}")
 
-        stock = open_stock(tournament, folder, text.controls, on_control, observer.revoked, decide)
+        attempts = attempts_of(text.events)
+        stock = open_stock(tournament, folder, text.controls, attempts, on_control, observer.revoked, decide)
         stock.take()
-        return _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock)
+        return _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock, attempts)
 
 
 def open_stock(
     tournament: Tournament,
     folder: RunFolder,
     controls: Sequence[Control],
+    attempts: Mapping[str, Attempts],
     on_control: Callable[[Control], None],
     on_revoked: Callable[[Path], None],
     decide: Decide | None = None,
@@ -89,6 +92,7 @@ def open_stock(
         on_revoked=on_revoked,
         decide=decide,
         verdicts={control.match_id: control for control in controls if control.match_id},
+        failed_starts={match_id: past.failed_starts for match_id, past in attempts.items()},
         lead=MAX_LEAD if decide is None else DECIDING_LEAD,
     )
 
@@ -102,6 +106,7 @@ def _go_on(
     journal: Journal,
     text: JournalText,
     stock: Stock,
+    attempts: dict[str, Attempts],
 ) -> Summary:
     total = extent_of(describe(tournament), [entry.name for entry in tournament.entries]).most
     first = stock.next()
@@ -130,7 +135,7 @@ def _go_on(
         )
     stock.put_back(first)
     executor = make_executor(max(1, stock.total(total) - stock.found), lock.fd)
-    return asyncio.run(_run(folder, executor, journal, observer, stock, total))
+    return asyncio.run(_run(folder, executor, journal, observer, stock, total, attempts))
 
 
 def _moved(paths: Sequence[Path]) -> str:
@@ -153,7 +158,13 @@ def _create(journal: Journal, tournament: Tournament) -> None:
 
 
 async def _run(
-    folder: RunFolder, executor: Executor, journal: Journal, observer: Observer, stock: Stock, total: int
+    folder: RunFolder,
+    executor: Executor,
+    journal: Journal,
+    observer: Observer,
+    stock: Stock,
+    total: int,
+    attempts: dict[str, Attempts],
 ) -> Summary:
     stop = asyncio.Event()
 
@@ -170,7 +181,7 @@ async def _run(
         loop.add_signal_handler(number, on_signal)
     try:
         async with executor:
-            return await Runner(stock, folder, executor, journal, observer, total).run(stop)
+            return await Runner(stock, folder, executor, journal, observer, total, attempts).run(stop)
     except PlatformError as error:
         with suppress(PlatformError):  # the disk may be the very trouble
             journal.append("stopped", why=str(error))

@@ -6,7 +6,7 @@ results, and comes out the same.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +30,8 @@ class Stock:
     """The walk, and what is known of its matches.
 
     `on_control` hands on what has to be written down, `on_revoked` where a record lay that counts no more. `verdicts`
-    has, by match, what an organiser has decided about it: annulled, or judged again.
+    has, by match, what an organiser has decided about it: annulled, or judged again; `failed_starts`, (entry, why) of
+    earlier attempts.
     """
 
     folder: RunFolder
@@ -40,6 +41,7 @@ class Stock:
     on_revoked: Callable[[Path], None]
     decide: Decide | None = None
     verdicts: dict[str, Control] = field(default_factory=dict)
+    failed_starts: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     lead: int | None = None
     found: int = 0
     played: int = 0
@@ -159,6 +161,8 @@ class Stock:
             spec = self.walk.next()
             if spec is None:
                 return None
+            if earlier := self.failed_starts.get(spec.match_id):
+                self._failed_starts[spec.place] = list(earlier)
             path = self._files.pop(spec.match_id, None)
             if path is not None and self._claim(spec, path):
                 continue

@@ -78,7 +78,8 @@ class FakeExecutor:
     """Makes records up: the outcome is a function of seed and seats.
 
     `script` has per place what each attempt does, the last one for all that follow; `order` says how long a match
-    takes; the bot of the entry `absent` never starts; that of `crashes` crashes in the matches whose place (an index
+    takes; the bot of the entry `absent` does not start, or only where `absent_at` says so of a match and an attempt;
+    that of `crashes` crashes in the matches whose place (an index
     among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
     attempt.
     """
@@ -88,6 +89,7 @@ class FakeExecutor:
     script: Mapping[int, Sequence[Behaviour]] = field(default_factory=dict)
     order: Callable[[MatchSpec], float] | None = None
     absent: str = ""
+    absent_at: Callable[[MatchSpec, int], bool] = lambda spec, attempt: True
     crashes: str = ""
     crashes_at: Callable[[MatchSpec], bool] = lambda spec: True
     started: list[int] = field(default_factory=list)
@@ -124,7 +126,7 @@ class FakeExecutor:
         behaviours = self.script.get(spec.place, ())
         behaviour = behaviours[min(attempt, len(behaviours)) - 1] if behaviours else "rated"
         missing = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.absent]
-        if missing:
+        if missing and self.absent_at(spec, attempt):
             return make_record(self.records, spec, "start_failed", missing[0])
         crashed = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.crashes]
         if crashed and self.crashes_at(spec) and behaviour == "rated":

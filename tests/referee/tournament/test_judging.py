@@ -12,6 +12,7 @@ from referee.record import read_record
 from referee.record.control import read_controls
 from referee.tournament.breaker import LEAST_PLAYED, Breaker
 from referee.tournament.formats.api import MatchScore
+from referee.tournament.journal import read_journal
 from referee.tournament.runner import Reached
 from referee.tournament.schedule import count, schedule
 from referee.tournament.sections.breaker import BreakerConfig
@@ -114,6 +115,73 @@ def test_an_entry_that_was_set_aside_is_named_on_every_later_run(make_tournament
     tournament = make_tournament(3, blocks=3)
     play(tournament, crashes=tournament.entries[0].id)
     assert play(tournament).summary.set_aside == ("bot0",)
+
+
+def test_a_bot_that_starts_late_is_set_aside_at_the_same_place_however_often_the_run_was_killed(
+    make_tournament, play, run_folder
+):
+    """Its failed starts are no records: killed, a run must not forget them."""
+    tournament = make_tournament(3, blocks=12)
+    late = {"absent": tournament.entries[0].id, "absent_at": lambda spec, attempt: attempt == 1}
+
+    def outcome():
+        return counted(run_folder), [(c.kind, c.place, c.reason) for c in read_controls(run_folder.journal)]
+
+    play(tournament, **late)
+    calm = outcome()
+    ((_, place, reason),) = calm[1]
+    assert reason == "faults in 10 of its last 20 matches, the last: did not start: it does not start"
+    shutil.rmtree(run_folder.path)
+    attempts: dict[int, int] = {}
+    for killed_at in (0, 1, 7, place // 2, place - 2):
+
+        def order(spec, killed_at=killed_at):
+            if spec.place == killed_at:
+                raise Killed
+            return 1
+
+        with pytest.raises(Killed):
+            play(tournament, **late, attempts=attempts, order=order)
+        assert read_journal(run_folder.journal).events[-1].kind != "finished"
+        attempts.update(dict.fromkeys([place for place in attempts if place >= killed_at], 1))
+    play(tournament, **late, attempts=attempts)
+    assert outcome() == calm
+
+
+class Killed(Exception):
+    """As near to a kill as a process can do to itself."""
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 4])
+def test_attempts_are_counted_through_kills(make_tournament, play, run_folder, lines):
+    tournament = make_tournament(2, blocks=1)
+    play(tournament, script={0: ["void"]})
+    journal = run_folder.journal.read_bytes().splitlines(keepends=True)
+    assert [event.kind for event in read_journal(run_folder.journal).events] == [
+        *("created", "void", "void", "void"),
+        *("given_up", "finished"),
+    ]
+    run_folder.journal.write_bytes(b"".join(journal[:lines]))
+    run = play(tournament, script={0: ["void"]})
+    assert run.executor is None or run.executor.started.count(0) == 4 - lines
+    voids = [event.fields["attempt"] for event in read_journal(run_folder.journal).events if event.kind == "void"]
+    assert voids == [1, 2, 3]
+    assert [item.match_id for item in run.summary.given_up] == [next(schedule(tournament)).match_id]
+    again = play(tournament, script={0: ["void", "rated"]})
+    assert again.summary.complete
+    assert again.executor.attempts[0] == 2
+
+
+def test_the_last_attempt_is_played_alone_after_a_kill_too(make_tournament, play, run_folder):
+    tournament = make_tournament(3, blocks=2)
+    play(tournament, script={5: ["void"]})
+    journal = run_folder.journal.read_bytes().splitlines(keepends=True)
+    run_folder.journal.write_bytes(b"".join(journal[:3]))
+    for path in list(run_folder.matches.glob("*.gz"))[:4]:
+        path.unlink()
+    run = play(tournament, slots=4, order=lambda spec: 4)
+    assert run.summary.complete
+    assert (run.executor.attempts[5], run.executor.company[5]) == (1, 0)
 
 
 # Stopping rules

@@ -1,0 +1,34 @@
+"""What the journal says of attempts at matches that do not count yet: a run that was killed goes on counting."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from referee.match.reasons import EndReason
+from referee.record.control import JournalLine
+
+
+@dataclass(slots=True)
+class Attempts:
+    """At one match, since it was last given up or reopened. `reason` and `detail` are of the last attempt, and
+    `failed_starts` has (entry, what went wrong) for every one that was lost because a bot did not start."""
+
+    number: int = 0
+    reason: EndReason = EndReason.PLATFORM_FAULT
+    detail: str = ""
+    failed_starts: list[tuple[str, str]] = field(default_factory=list)
+
+
+def attempts_of(events: Iterable[JournalLine]) -> dict[str, Attempts]:
+    """Per match id, as far as there were any."""
+    found: dict[str, Attempts] = {}
+    for line in events:
+        if line.kind == "void" and "attempt" in line.fields:
+            past = found.setdefault(line.fields["match"], Attempts())
+            past.number = line.fields["attempt"]
+            past.reason, past.detail = EndReason(line.fields["reason"]), line.fields["detail"]
+            past.failed_starts += [(entry_id, why) for entry_id, why in line.fields.get("failed_starts", ())]
+        elif line.kind == "given_up":
+            found.pop(line.fields["match"], None)
+        elif line.kind == "reopened":
+            found.pop(line.fields["match_id"], None)
+    return found
