@@ -164,7 +164,7 @@ class Sitting:
         began_s = time.monotonic()
         await self._stage.send(message)
         where = f"decision {self._decision} ({kind}) of match {self.id}"
-        answer = await self._stage.hear(PATIENCE * limit_s, f"an answer to {where}")
+        answer = await self._stage.hear(PATIENCE * limit_s, f"Move for {where}")
         took_s = time.monotonic() - began_s
         action = self._judge(answer, legal, where)
         tally = self._tally

@@ -267,7 +267,7 @@ class Panel:
 
     def _time_out(self, seat: SeatPlay, question: Question, what: str) -> None:
         allowed = question.allowance
-        times = f"after {question.wall_ns / 1e9:.3f} s, {_limit_words(seat, allowed)}"
+        times = f"after {_spent_words(question)}, {_limit_words(seat, allowed)}"
         detail = f"decision {question.number} ({question.kind}): {what} {times}"
         evidence: dict[str, Any] = {"process_state": seat.bot.process_state()}
         if seat.budget.bank_ns is not None:
@@ -399,6 +399,12 @@ class Panel:
             self._trouble = error
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
+
+
+def _spent_words(question: Question) -> str:
+    """What is charged, which alone is compared with the limit, and where it differs what has passed."""
+    charged, passed = f"{question.charged_ns / 1e9:.3f} s", f"{question.wall_ns / 1e9:.3f} s"
+    return charged if charged == passed else f"{charged} charged ({passed} passed)"
 
 
 def _limit_words(seat: SeatPlay, allowed: Allowance) -> str:

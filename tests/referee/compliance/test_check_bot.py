@@ -78,16 +78,23 @@ def answering(choose: str, before: str = "") -> str:
         (answering("return b'junk'"), "matches", "is no Action message of toy"),
         (answering("print('so long', file=sys.stderr); sys.exit(4)"), "matches", "exit code 4"),
         (answering("raise ValueError('oh')"), "matches", "ValueError: oh"),
+        (
+            answering("time.sleep(60)"),
+            "matches",
+            "no Move for decision 1 (stash) of match check-toy-2-0-20",
+        ),
         (answering("return 0") + "sys.exit(3)\n", "bye", "ended with exit code 3 after Bye; expected exit code 0"),
         ("import sys; sys.exit('cannot find my weights')", "handshake", "cannot find my weights"),
         ("import time; time.sleep(60)", "handshake", "no Hello within 1 s"),
     ],
-    ids=["index", "resign", "junk", "exit", "exception", "bye", "no start", "silent start"],
+    ids=["index", "resign", "junk", "exit", "exception", "no answer", "bye", "no start", "silent start"],
 )
 async def test_misconduct_is_named_with_where_and_what_was_expected(
-    tmp_path: Path, program: str, drill: str, sentence: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, drill: str, sentence: str
 ) -> None:
-    report = await check(tmp_path, program, startup_s=1.0 if "sleep" in program else 20.0)
+    if drill == "matches" and "sleep" in program:
+        monkeypatch.setattr("referee.compliance.playing.CLOCK_S", (0.1, 0.1))
+    report = await check(tmp_path, program, startup_s=1.0 if drill == "handshake" else 20.0)
     assert not report.passed
     first = report.first_failure
     assert first is not None

@@ -37,6 +37,9 @@ async def test_a_bot_that_waited_and_was_late_all_the_same_is_charged(sit: Sit) 
     assert outcome.reason is EndReason.MOVE_TIMEOUT
     evidence = table.match.faults[mover.number].evidence
     assert (evidence["bot_waited_us"], evidence["referee_late_us"], evidence["lag_us"]) == (500_000, 0, 500_000)
+    charged, passed = evidence["wall_us"] - 500_000, evidence["wall_us"]
+    times = f"no answer after {charged / 1e6:.3f} s charged ({passed / 1e6:.3f} s passed), the limit is 1 s"
+    assert times in table.match.faults[mover.number].detail
 
 
 async def test_a_bot_that_computes_past_its_limit_is_charged_however_long_it_waited(sit: Sit) -> None:
@@ -91,6 +94,7 @@ async def test_a_bot_that_runs_at_the_deadline_is_late(sit: Sit) -> None:
     outcome = await table.outcome()
     assert outcome.reason is EndReason.MOVE_TIMEOUT
     assert table.match.faults[mover.number].evidence["wall_us"] < 1_060_000
+    assert "passed" not in table.match.faults[mover.number].detail
 
 
 async def test_lateness_in_the_middle_of_a_decision_excuses_no_sleeper(sit: Sit) -> None:
