@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -66,7 +66,7 @@ class BotProcess:
         guardian: subprocess.Popen[bytes],
         control: socket.socket,
         pipes: tuple[int, int],
-        token: str,
+        marks: tuple[str, ...],
         scratch: tuple[Path, int],
         group: Group | None,
         household: Household | None,
@@ -74,7 +74,7 @@ class BotProcess:
         self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._control = control
-        self._token = token
+        self._marks = marks
         self._scratch, self._lock = scratch
         self._group = group
         self._household = household
@@ -125,6 +125,14 @@ class BotProcess:
                 mine, theirs = socket.socketpair()
                 undo.callback(mine.close)
                 given_away.callback(theirs.close)
+                env = environment(
+                    entry,
+                    address=address,
+                    token=token,
+                    scratch=scratch,
+                    granted=env or {},
+                    sandbox=ground.sandbox,
+                )
                 pipes = [os.pipe(), os.pipe()]
                 for read_end, write_end in pipes:
                     undo.callback(os.close, read_end)
@@ -142,14 +150,7 @@ class BotProcess:
                     stdin=theirs.fileno(),
                     stdout=pipes[0][1],
                     stderr=pipes[1][1],
-                    env=environment(
-                        entry,
-                        address=address,
-                        token=token,
-                        scratch=scratch,
-                        granted=env or {},
-                        sandbox=ground.sandbox,
-                    ),
+                    env=env,
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
@@ -164,7 +165,8 @@ class BotProcess:
             guardian=guardian,
             control=mine,
             pipes=(pipes[0][0], pipes[1][0]),
-            token=token,
+            # Without a sandbox the folder is the bot's own, so that no other bot has both, whoever chose the token.
+            marks=tuple(f"{name}={env[name]}" for name in ("CROSSTOWN_TOKEN", "TMPDIR")),
             scratch=(scratch, lock),
             group=group,
             household=household,
@@ -343,7 +345,7 @@ class BotProcess:
                 self._group.close()
             self._set_gone()
         else:
-            rest = self._loop.run_in_executor(None, _clean_up, self.pid, self._token, self._scratch, self._group)
+            rest = self._loop.run_in_executor(None, _clean_up, self.pid, self._marks, self._scratch, self._group)
             rest.add_done_callback(self._sweep)
 
     def _sweep(self, done: object) -> None:
@@ -363,12 +365,11 @@ def _last_line(output: Output) -> str:
     return lines[-1] if lines else "no word of why"
 
 
-def _clean_up(pid: int, token: str, scratch: Path, group: Group | None) -> None:
+def _clean_up(pid: int, marks: Sequence[str], scratch: Path, group: Group | None) -> None:
     """What a killed guardian did not get to."""
     if group is not None:
         group.remove()
-    if token:
-        end_marked(f"CROSSTOWN_TOKEN={token}")
+    end_marked(*marks)
     if pid:
         reap(pid)
     shutil.rmtree(scratch, ignore_errors=True)

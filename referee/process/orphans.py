@@ -2,7 +2,8 @@
 
 The bot itself dies by its parent-death signal. What it had double-forked becomes a child of the nearest subreaper, so
 workers and the runner have a `Household`, and sweep after a lost guardian or worker. `end_marked` finds descendants
-wherever they went, as long as they kept the environment they were given. Nothing ever goes by name.
+wherever they went, as long as they kept the environment they were given. Nothing ever goes by name, and nothing that
+another run on this machine has started is touched.
 """
 
 import os
@@ -69,14 +70,17 @@ class Household:
         return sweep_orphans(self._own)
 
 
-def end_marked(variable: str, *, timeout_s: float = 2.0) -> int:
-    """Kills every process whose environment has `variable` ("NAME=value"), except this one. Returns how many."""
-    wanted = variable.encode()
+def end_marked(*variables: str, timeout_s: float = 2.0) -> int:
+    """Kills every process whose environment has all `variables` ("NAME=value"), except this one. Returns how many.
+
+    One of them must be a secret or a path of one bot alone: this looks at all processes of the machine.
+    """
+    wanted = {variable.encode() for variable in variables}
     seen: set[int] = set()
 
     def find() -> set[int]:
         there = processes()
-        found = {pid for pid in there if pid != os.getpid() and wanted in _environment(pid)}
+        found = {pid for pid in there if pid != os.getpid() and wanted <= _environment(pid)}
         seen.update(found)
         return targets(found, there)
 
@@ -99,13 +103,13 @@ def _end(find: Callable[[], set[int]], reap_found: Callable[[], None], timeout_s
     return sum(target > 0 for target in killed)
 
 
-def _environment(pid: int) -> list[bytes]:
+def _environment(pid: int) -> set[bytes]:
     """As given at its exec; empty for a zombie and for what may not be read."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123 - a thousand times, perhaps
-            return file.read().split(b"\0")
+            return set(file.read().split(b"\0"))
     except OSError:
-        return []
+        return set()
 
 
 def reap(pid: int) -> None:
