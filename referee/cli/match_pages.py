@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from referee.cli.output import console, plural, print_json, print_table, print_text, table
+from referee.cli.completeness import Gaps
+from referee.cli.output import plural, print_json, print_text
 from referee.games.api import Game
-from referee.record import Answer, Chance, Dropped, FaultLine, Record, RecordError, Verdict, read_record
+from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
+from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.texts import clean
 from referee.texts import one_line as one_line
@@ -18,6 +19,12 @@ LONGEST = 20_000
 
 _EVIDENCE_TEXTS = ("board", "stdout", "stderr")
 
+_EFFECTS = {
+    EFFECT_NONE: "",
+    EFFECT_CHOICE: ", the referee chooses for it once",
+    EFFECT_TAKEN: ", the referee plays for it from here on",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -25,6 +32,7 @@ class Frame:
 
     happened: tuple[str, ...]
     board: str
+    fault: bool = False
 
 
 class Match:
@@ -39,18 +47,25 @@ class Match:
         self._game = game_of(record.header)
 
     def frames(self) -> Iterator[Frame]:
-        """From the start; the last one says what is wrong if the record cannot be followed to its end."""
+        """From the start. If the record cannot be followed to its end, one says why, and what is left comes without
+        boards."""
+        taken = 0
         if isinstance(self._game, str):
-            yield Frame((one_line(self._game),), "")
-            return
-        try:
-            for step in Replay(self.record.header, self.record.lines, self._game):
-                yield self._frame(self._game, step)
-        except ReplayError as error:
-            yield Frame((f"line {error.line} cannot be followed: {one_line(str(error))}",), "")
-        except Exception as error:  # rules may stumble over values that no match has ever had
-            what = f"{type(error).__name__}: {one_line(str(error))}"
-            yield Frame((f"the record cannot be followed: the rules of {self._game.id} broke down: {what}",), "")
+            wrong = one_line(self._game)
+        else:
+            try:
+                for step in Replay(self.record.header, self.record.lines, self._game):
+                    taken += len(step.lines)
+                    yield self._frame(self._game, step)
+                return
+            except ReplayError as error:
+                wrong = f"line {error.line} cannot be followed: {one_line(str(error))}"
+            except Exception as error:  # rules may stumble over values that no match has ever had
+                what = f"{type(error).__name__}: {one_line(str(error))}"
+                wrong = f"the record cannot be followed: the rules of {self._game.id} broke down: {what}"
+        yield Frame((wrong,), "")
+        for line in self.record.lines[taken:]:
+            yield Frame((self._line(line),), "", isinstance(line, FaultLine | Strike))
 
     def head(self) -> list[str]:
         head = self.record.header
@@ -91,7 +106,8 @@ class Match:
     def _frame(self, game: Game, step: Step) -> Frame:
         happened = [self._line(line) for line in step.lines] or ["start"]
         happened += [f"  {one_line(game.view.describe_event(event.seen_by(self.seat)))}" for event in step.events]
-        return Frame(tuple(happened), game.view.text_board(step.state.observation(self.seat)))
+        fault = any(isinstance(line, FaultLine | Strike) for line in step.lines)
+        return Frame(tuple(happened), game.view.text_board(step.state.observation(self.seat)), fault)
 
     def _line(self, line: object) -> str:
         match line:
@@ -99,38 +115,22 @@ class Match:
                 return f"chance: {one_line(str(outcome))}"
             case Answer():
                 note = f"  note: {one_line(line.note)}" if line.note else ""
-                name = one_line(self.record.header.seats[line.seat].name)
-                return f"seat {line.seat} {name}: {one_line(line.action)}  {line.wall_us / 1000:.1f} ms{note}"
+                who = f"seat {line.seat}{self._name(line.seat)}"
+                return f"{who}: {one_line(line.action)}  {line.wall_us / 1000:.1f} ms{note}"
             case FaultLine():
                 left = ", leaves" if line.withdrawn else ""
                 return f"seat {line.seat} fault: {one_line(line.reason)}{left}: {one_line(line.detail)}"
+            case Strike():
+                lost = _EFFECTS.get(line.effect, line.effect)
+                return f"seat {line.seat} fault: {one_line(line.reason)}{lost}: {one_line(line.detail)}"
             case Dropped():
                 return f"seat {line.seat}: a message was dropped ({one_line(line.what)})"
         raise TypeError(f"not a line of a record: {line!r}")
 
-
-def print_list(paths: Iterable[Path], *, as_json: bool) -> None:
-    """One row per record."""
-    rows = sorted((_row(path) for path in paths), key=lambda row: (row["tournament"], row["place"], row["match"]))
-    if as_json:
-        print_json(rows)
-        return
-    out = console()
-    made = table(
-        [("match", "left"), ("game", "left"), ("seats", "left"), ("ranking", "left"), ("status", "left"),
-         ("reason", "left"), ("moves", "right"), ("s", "right")],
-        plain=not out.is_terminal,
-    )  # fmt: skip
-    from rich.text import Text
-
-    for row in rows:
-        made.add_row(
-            *(Text(one_line(cell)) for cell in (
-                row["match"], row["game"], " ".join(row["seats"]), " ".join(map(str, row["ranking"])) or "-",
-                row["status"], row["reason"], str(row["decisions"]), f"{row['wall_s']:.1f}",
-            ))
-        )  # fmt: skip
-    print_table(out, made)
+    def _name(self, seat: int) -> str:
+        """A line that cannot be followed may be of a seat that there is not."""
+        seats = self.record.header.seats
+        return f" {one_line(seats[seat].name)}" if 0 <= seat < len(seats) else ""
 
 
 def print_match(match: Match) -> None:
@@ -181,22 +181,8 @@ def print_frame(number: int, frame: Frame) -> None:
         print_text(frame.board)
 
 
-def print_json_record(record: Record) -> None:
-    """The record as one JSON document."""
-    print_json(
-        {
-            "path": str(record.path),
-            "complete": record.complete,
-            "problems": [asdict(problem) for problem in record.problems],
-            "header": asdict(record.header),
-            "lines": [{"kind": type(line).__name__.lower(), **asdict(line)} for line in record.lines],
-            "footer": None if record.footer is None else asdict(record.footer),
-        }
-    )
-
-
-def print_verdicts(verdicts: Iterable[Verdict], *, every: bool, as_json: bool) -> int:
-    """The verdicts that matter and the sum; how many are wrong."""
+def print_verdicts(verdicts: Iterable[Verdict], gaps: Iterable[Gaps] = (), *, every: bool, as_json: bool) -> int:
+    """The verdicts that matter, what is wrong with runs as a whole, and the sum; how many things are wrong."""
     counts = {"ok": 0, "unfinished": 0, "wrong": 0}
     shown = []
     for verdict in verdicts:
@@ -206,40 +192,19 @@ def print_verdicts(verdicts: Iterable[Verdict], *, every: bool, as_json: bool) -
                 shown.append({**asdict(verdict), "path": str(verdict.path)})
         elif every or verdict.status == "wrong":
             print_text(one_line(str(verdict)))
+    holes = list(gaps)
     if as_json:
-        print_json({**counts, "records": shown})
+        runs = [{**asdict(gap), "run": str(gap.run)} for gap in holes]
+        print_json({**counts, "records": shown, "runs": runs})
     else:
+        for gap in holes:
+            for line in gap.lines():
+                print_text(one_line(line))
         parts = [f"{counts['ok']} ok", f"{counts['wrong']} wrong"]
         if counts["unfinished"]:
             parts.append(f"{counts['unfinished']} unfinished")
         print_text(f"{plural(sum(counts.values()), 'record')}: {', '.join(parts)}")
-    return counts["wrong"]
-
-
-def _row(path: Path) -> dict[str, Any]:
-    try:
-        record = read_record(path)
-    except RecordError as error:
-        return {
-            "match": path.name, "path": str(path), "tournament": "", "place": -1, "block": -1, "game": "-", "seats": [],
-            "ranking": [], "status": "unreadable", "reason": str(error), "decisions": 0, "wall_s": 0.0,
-        }  # fmt: skip
-    head, footer = record.header, record.footer
-    status = footer.status if footer else "unfinished"
-    return {
-        "match": head.match_id,
-        "path": str(path),
-        "tournament": head.tournament,
-        "place": head.place,
-        "block": head.block,
-        "game": head.game,
-        "seats": [seat.name for seat in head.seats],
-        "ranking": list(footer.ranking) if footer else [],
-        "status": "damaged" if record.problems else status,
-        "reason": record.problems[0].what if record.problems else footer.reason if footer else "-",
-        "decisions": sum(isinstance(line, Answer) for line in record.lines),
-        "wall_s": footer.wall_us / 1e6 if footer else 0.0,
-    }
+    return counts["wrong"] + sum(gap.number for gap in holes)
 
 
 def _evidence(seat: int, fault: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`crosstown matches list | show | verify`: the records of a run."""
+"""`crosstown matches list | show | verify | export | rejudge`: the records of a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,14 +23,24 @@ AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 def list_matches(
     run: Run = None,
     out: Out = OUT,
+    bot: Annotated[
+        list[str] | None,
+        typer.Option(help="With this bot: its name, or the beginning of its entry id; repeatable.", show_default=False),
+    ] = None,
+    game: Annotated[str, typer.Option(help="Of this game.")] = "",
+    reason: Annotated[str, typer.Option(help="That ended so, or with this fault, such as move_timeout.")] = "",
+    tournament: Annotated[str, typer.Option(help="Of the tournament of this name.")] = "",
+    since: Annotated[str, typer.Option("--from", metavar="TIME", help="Begun then or later: a day or time, UTC.")] = "",
+    until: Annotated[str, typer.Option("--to", metavar="TIME", help="Begun by then; a day is meant whole.")] = "",
     void: Annotated[bool, typer.Option("--void", help="Also the records that were set aside.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """All matches with their results, in the order of the schedule."""
-    from referee.cli.match_pages import print_list
+    """All matches with their results, in the order of the schedule; with options those that fit all of them."""
+    from referee.cli.match_list import make_filter, print_list
     from referee.cli.record_files import find_records
 
-    print_list(find_records(run, out, void=void), as_json=as_json)
+    wanted = make_filter(bot or (), game, reason, tournament, since, until)
+    print_list(find_records(run, out, void=void), wanted, as_json=as_json)
 
 
 @app.command()
@@ -45,21 +55,25 @@ def show(
     seat: Annotated[
         int | None, typer.Option(min=0, help="As this seat saw it; default: what everybody could see.")
     ] = None,
+    play: Annotated[bool, typer.Option("--play", help="Begin to play by itself.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Step through a match: n and p for the next and the previous step, j and a number to jump, q to quit.
+    """Step through a match with single keys, or let it play; the keys are told below the board.
 
     Without a terminal: the list of moves with times and notes, the last position, and how it ended.
     """
     import sys
 
-    from referee.cli.match_pages import Match, print_json_record, print_match, print_step, print_steps
+    from referee.cli.match_pages import Match, print_match, print_step, print_steps
     from referee.cli.record_files import find_record
     from referee.record import read_record
 
     record = read_record(find_record(match, run, out))
     if as_json:
-        print_json_record(record)
+        from leaderboard.export.document import match_document
+        from referee.cli.output import print_json
+
+        print_json(match_document(record))
         return
     replayed = Match(record, seat)
     if step is not None:
@@ -69,7 +83,7 @@ def show(
     elif sys.stdin.isatty() and sys.stdout.isatty():
         from referee.cli.stepper import step_through
 
-        step_through(replayed)
+        step_through(record, seat, playing=play)
     else:
         print_match(replayed)
 
@@ -78,7 +92,11 @@ def show(
 def verify(
     matches: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MATCH...", help="Ids or paths; default: all records that count.", show_default=False),
+        typer.Argument(
+            metavar="[MATCH | RUN]...",
+            help="Ids or paths of records, or run folders; default: all records that count.",
+            show_default=False,
+        ),
     ] = None,
     run: Run = None,
     out: Out = OUT,
@@ -86,16 +104,66 @@ def verify(
     every: Annotated[bool, typer.Option("--all", help="A line for each record, not only for those that fail.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Play records again from their seeds and compare everything. Exits with 1 if one is wrong."""
+    """Play records again from their seeds and compare everything. Exits with 1 if one is wrong.
+
+    Of a finished run the matches without a record are named too, unless single matches were asked for.
+    """
+    from referee.cli.completeness import gaps_in
     from referee.cli.match_pages import print_verdicts
     from referee.cli.record_files import find_record, find_records, identities
     from referee.record import verify as verify_path
 
-    paths = [find_record(match, run, out) for match in matches] if matches else find_records(run, out, void=void)
-    wrong = print_verdicts(
-        (verify_path(path, identities=identities(path)) for path in paths), every=every, as_json=as_json
-    )
+    folders = [Path(word) for word in matches or () if Path(word).is_dir() or (out / word).is_dir()]
+    single = [find_record(word, run, out) for word in matches or () if Path(word) not in folders]
+    whole = [path for folder in folders for path in find_records(folder, out, void=void)]
+    if not matches:
+        whole = find_records(run, out, void=void)
+    verdicts = (verify_path(path, identities=identities(path)) for path in [*whole, *single])
+    wrong = print_verdicts(verdicts, gaps_in(whole), every=every, as_json=as_json)
     return ExitCode.FAILED if wrong else ExitCode.OK
+
+
+@app.command()
+def export(
+    match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match, its beginning, or path of a record.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="Where to write, - for stdout; default: MATCH.html here.", show_default=False)
+    ] = None,
+    run: Run = None,
+    out: Out = OUT,
+    wanted: Annotated[
+        str | None,
+        typer.Option("--format", metavar="html|json|svg", help="Default: as FILE ends, or html.", show_default=False),
+    ] = None,
+    step: Annotated[
+        int | None,
+        typer.Option(min=0, help="svg: the board after so many steps; without it all, one after another."),
+    ] = None,
+    seat: Annotated[
+        str | None, typer.Option(help="svg: as this seat saw it, or 'all'; default: what everybody could see.")
+    ] = None,
+    theme: Annotated[str | None, typer.Option(help="svg: light or dark; default: the reader's choice.")] = None,
+    pace: Annotated[float | None, typer.Option(min=0.02, max=60, help="svg: seconds per step; default 1.")] = None,
+) -> None:
+    """Write a match as one file that needs nothing else, and print where it is.
+
+    html is a page to step through it, json the whole match for programs, svg a drawing.
+    """
+    from referee.cli.export import export_match
+    from referee.cli.record_files import find_record, match_id
+    from referee.record import read_record
+
+    path = find_record(match, run, out)
+    wanted = wanted or ("html" if file is None else None)
+    export_match(
+        read_record(path),
+        file or Path(f"{match_id(path)}.{wanted}"),
+        wanted=wanted,
+        step=step,
+        seat=seat,
+        theme=theme,
+        step_s=pace,
+    )
 
 
 @app.command()

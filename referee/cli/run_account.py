@@ -3,14 +3,14 @@
 The journal is enough: neither the tournament file nor the bots need to be there any more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from leaderboard.account import Account, FormatTable, Look
 from leaderboard.records import MatchRow
 from referee.match.spec import Limits, MatchSpec
-from referee.record.control import LEAVING, Control, in_force
+from referee.record.control import LEAVING, in_force
 from referee.tournament.config import Tournament, TournamentConfig
 from referee.tournament.controls import ghost, known_bots
 from referee.tournament.formats.registry import UnknownFormat, get_format
@@ -39,17 +39,13 @@ def account_of(text: JournalText, rows: Sequence[MatchRow]) -> Account:
         return Account()
     if not lost and not style.has_table:
         return Account()
-    walk = Walk(_stand_in(text, description), controls, description=description)
+    course = Course(text, rows)
     missed: list[tuple[str, ...]] = []
-    found = _Results(controls, rows)
-    while (spec := walk.next()) is not None:
-        found.settle(walk, spec)
-        if lost and spec.match_id not in found.annulled and spec.match_id not in found.there:
-            out = {seat.entry_id for seat in walk.out(spec)}
-            if out & lost:
-                missed.append(tuple(seat.entry_id for seat in spec.seats))
-        _follow(walk)
-    final = walk.ended and found.whole
+    for spec, state in course:
+        if state == "off" and {seat.entry_id for seat in course.walk.out(spec)} & lost:
+            missed.append(tuple(seat.entry_id for seat in spec.seats))
+    walk = course.walk
+    final = walk.ended and course.whole
     if style.has_table:
         walk.finish()
     placed = [
@@ -60,35 +56,53 @@ def account_of(text: JournalText, rows: Sequence[MatchRow]) -> Account:
     return Account(tuple(missed), FormatTable(style.name, tuple(placed), final))
 
 
-class _Results:
-    """How each match ended: what the runner would make of the same records and controls."""
+State: TypeAlias = Literal["counts", "annulled", "off", "open"]
+"""Of a match of the schedule: it has a record; it never counts; it has none and someone who plays in it is out; it has
+none."""
 
-    def __init__(self, controls: Sequence[Control], rows: Sequence[MatchRow]) -> None:
-        """`controls` are those in force."""
-        self.there = {row.match_id: row for row in rows}
-        self.annulled = {control.match_id for control in controls if control.kind == "annulled"}
-        self._rejudged = {control.match_id: control.ranking for control in controls if control.kind == "rejudged"}
+
+class Course:
+    """One walk through a run's schedule with its records, as the runner itself would walk it.
+
+    Ends where the schedule does, or where what follows depends on matches that are open.
+    """
+
+    def __init__(self, text: JournalText, rows: Sequence[MatchRow]) -> None:
+        """`text` is that of a run that has begun. UnknownFormat if its format is a plug-in that is gone."""
+        assert text.created is not None
+        description = text.created.fields["configuration"]
+        controls = in_force(text.controls)
+        self.walk = Walk(_stand_in(text, description), controls, description=description)
         self.whole = True
-        """Whether every match is settled, so far."""
+        """Whether no match is open, so far."""
+        self._rows = {row.match_id: row for row in rows}
+        self._verdicts = {control.match_id: control for control in controls if control.match_id}
 
-    def settle(self, walk: Walk, spec: MatchSpec) -> None:
-        row = self.there.get(spec.match_id)
-        if row is not None and spec.match_id not in self.annulled:
-            ranking = self._rejudged.get(spec.match_id) or tuple(seat.rank for seat in row.seats)
-            walk.settle(spec, ranking, tuple(seat.fault for seat in row.seats))
-        elif spec.match_id in self.annulled or walk.out(spec):
-            walk.settle(spec)
-        else:
-            walk.give_up(spec)
-            self.whole = False
+    def __iter__(self) -> Iterator[tuple[MatchSpec, State]]:
+        while (spec := self.walk.next()) is not None:
+            yield spec, self._settle(spec)
+            for _, score in self.walk.in_order():
+                if score is not None and score.counts and self.walk.broken(score):
+                    self.walk.revoke(score)
+            for _ in self.walk.settled():
+                pass
 
-
-def _follow(walk: Walk) -> None:
-    for _, score in walk.in_order():
-        if score is not None and score.counts and walk.broken(score):
-            walk.revoke(score)
-    for _ in walk.settled():
-        pass
+    def _settle(self, spec: MatchSpec) -> State:
+        verdict = self._verdicts.get(spec.match_id)
+        row = self._rows.get(spec.match_id)
+        if verdict is not None and verdict.kind == "annulled":
+            self.walk.settle(spec)
+            return "annulled"
+        if row is not None:
+            ranking = tuple(seat.rank for seat in row.seats) if verdict is None else verdict.ranking
+            self.walk.settle(spec, ranking, tuple(seat.fault for seat in row.seats))
+            return "counts"
+        if self.walk.out(spec):
+            self.walk.settle(spec)
+            return "off"
+        self.walk.give_up(spec)
+        self.whole = False
+        return "open"
 
 
 def _stand_in(text: JournalText, description: Mapping[str, Any]) -> Tournament:

@@ -1,0 +1,73 @@
+"""Whether a finished run has the record of every match that it says it has played."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaderboard.index import load_index
+from referee.cli.run_account import Course
+from referee.tournament.folder import RunFolder
+from referee.tournament.formats.registry import UnknownFormat
+from referee.tournament.journal import read_journal
+
+STATES = ("created", "resumed", "stopped", "finished")
+"""Journal lines that say how far a run is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """What is wrong with the records of one finished run as a whole: `missing` are matches of its schedule without one,
+    `foreign` those that no match of it belongs to. `unknown` counts further ones that are missing, of rounds which are
+    not known without those before them."""
+
+    run: Path
+    missing: Sequence[str] = ()
+    foreign: Sequence[str] = ()
+    unknown: int = 0
+
+    @property
+    def number(self) -> int:
+        return len(self.missing) + len(self.foreign) + self.unknown
+
+    def lines(self) -> list[str]:
+        """For people."""
+        lines = [f"missing: match {match_id} of {self.run} was played, and has no record" for match_id in self.missing]
+        if self.unknown:
+            lines.append(f"missing: {self.unknown} more of {self.run}, of rounds that were paired after these")
+        return lines + [f"foreign: {match_id} in {self.run} is no match of its schedule" for match_id in self.foreign]
+
+
+def gaps_in(records: Iterable[Path]) -> list[Gaps]:
+    """The gaps of all runs that these records lie in, runs without one left out. JournalError."""
+    folders = {path.parent.parent for path in records if path.parent.name == "matches"}
+    found = [gaps_of(RunFolder(folder)) for folder in sorted(folders)]
+    return [gaps for gaps in found if gaps.number]
+
+
+def gaps_of(folder: RunFolder) -> Gaps:
+    """Nothing is missing of a run that is not finished, or whose format is a plug-in that is gone."""
+    text = read_journal(folder.journal)
+    state = [place for place, line in enumerate(text.events) if line.kind in STATES]
+    if not state or text.events[state[-1]].kind != "finished":
+        return Gaps(folder.path)
+    finished, since = text.events[state[-1]], text.events[state[-1] + 1 :]
+    rows = load_index(folder.matches, folder.database).rows
+    try:
+        course = Course(text, rows)
+    except UnknownFormat:
+        return Gaps(folder.path)
+    # What was decided since has to be played yet.
+    there = {row.match_id for row in rows}
+    taken = {line.fields.get("match_id") or line.fields.get("match") for line in since} - there
+    left = taken | {line.fields["match"] for line in text.events if line.kind == "given_up"}
+    end = min((line.fields["place"] for line in since if line.kind == "added"), default=None)
+    known: set[str] = set()
+    missing: list[str] = []
+    for spec, status in course:
+        known.add(spec.match_id)
+        if status == "open" and spec.match_id not in left and (end is None or spec.place < end):
+            missing.append(spec.match_id)
+    if not course.walk.ended:
+        wanted = int(finished.fields["rated"]) - len(taken - {None})
+        return Gaps(folder.path, missing, (), max(0, wanted - len(there) - len(missing)))
+    return Gaps(folder.path, missing, [row.match_id for row in rows if row.match_id not in known])

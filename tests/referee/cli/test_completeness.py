@@ -1,0 +1,93 @@
+"""`crosstown matches verify` of a finished run: nothing can be taken from it, or put into it, unseen."""
+
+import json
+import shutil
+
+import pytest
+
+from referee.tournament.journal import Journal, read_journal
+
+BOTS = ("cyd", "dan")
+
+
+def say(folder, kind, **fields):
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append(kind, **fields)
+
+
+@pytest.fixture
+def finished(make_run):
+    """finished(style, played) is a run whose journal says that all of it was played."""
+
+    def make(style="round-robin", blocks=2, played=12, **more):
+        folder = make_run(style=style, blocks=blocks, played=played, others=BOTS, **more)
+        number = len(list(folder.matches.glob("*.gz")))
+        say(folder, "finished", rated=number, missing=0)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def gaps(crosstown):
+    """What `matches verify` finds wrong with runs as a whole. The made-up records themselves are wrong."""
+
+    def read(*words):
+        printed = crosstown("matches", "verify", *words, "--json")
+        assert printed.code == 1
+        return json.loads(printed.out)["runs"]
+
+    return read
+
+
+def names(folder):
+    return sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))
+
+
+@pytest.mark.parametrize("words", [(), ("runs/cup",), ("cup",), ("--run", "runs/cup")])
+def test_a_record_that_was_deleted_is_named(finished, crosstown, gaps, words):
+    folder = finished(played=24)
+    assert gaps(*words) == []
+    gone = names(folder)[5]
+    (folder.matches / f"{gone}.jsonl.gz").unlink()
+    assert gaps(*words) == [{"run": "runs/cup", "missing": [gone], "foreign": [], "unknown": 0}]
+    printed = crosstown("matches", "verify", *words)
+    assert f"missing: match {gone} of runs/cup was played, and has no record" in printed.out
+    assert printed.code == 1
+
+
+def test_of_rounds_that_depend_on_what_is_gone_only_the_number_is_known(finished, gaps):
+    folder = finished("swiss", played=16)
+    first, *_ = names(folder)
+    for match_id in (first, names(folder)[9]):
+        (folder.matches / f"{match_id}.jsonl.gz").unlink()
+    assert gaps() == [{"run": "runs/cup", "missing": [first], "foreign": [], "unknown": 1}]
+
+
+def test_a_record_of_another_run_is_named(finished, make_run, gaps):
+    folder = finished(played=24)
+    other = make_run("other", seed=2, played=1, out="elsewhere")
+    strange = names(other)[0]
+    shutil.copy(other.matches / f"{strange}.jsonl.gz", folder.matches)
+    assert gaps() == [{"run": "runs/cup", "missing": [], "foreign": [strange], "unknown": 0}]
+
+
+def test_what_was_never_played_is_not_missing(finished, crosstown, gaps):
+    folder = finished(played=23)
+    assert len(gaps()[0]["missing"]) == 1
+    match_id = gaps()[0]["missing"][0]
+    say(folder, "given_up", match=match_id, place=23, reason="platform_fault", detail="")
+    assert gaps() == []
+    assert crosstown("annul", "cup", names(folder)[0]).code == 0
+    assert crosstown("annul", "cup", names(folder)[0], "--replay").code == 0
+    assert gaps() == []
+
+
+def test_a_run_that_goes_on_misses_nothing(make_run, gaps):
+    make_run(played=2)
+    assert gaps() == []
+
+
+def test_single_matches_are_verified_alone(finished, gaps):
+    folder = finished(played=23)
+    assert gaps(names(folder)[0]) == []
