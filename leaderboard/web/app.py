@@ -11,7 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from leaderboard.web import api, live, pages
+from leaderboard.web import api, live, pages, play
+from leaderboard.web.guard import Guard
+from leaderboard.web.host import PlayHost
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Facts, Tables, no_facts
 from referee.games.drawing import stylesheet
@@ -22,8 +24,15 @@ _API_RUN = "/api/runs/{run}"
 _API_MATCH = "/api/runs/{run}/matches/{match}"
 
 
-def make_app(runs: Path, facts: Facts = no_facts) -> Starlette:
-    """The pages over the run folders in `runs`. Writes nothing."""
+def make_app(
+    runs: Path,
+    facts: Facts = no_facts,
+    *,
+    play_host: PlayHost | None = None,
+    play_names: frozenset[str] | None = frozenset({"127.0.0.1", "::1", "localhost"}),
+) -> Starlette:
+    """The pages over the run folders in `runs`. Writes nothing, unless a `play_host` lets people play; then only under
+    the host names `play_names`, None for any."""
     app = Starlette(
         routes=[
             Route("/", pages.home),
@@ -41,12 +50,15 @@ def make_app(runs: Path, facts: Facts = no_facts) -> Starlette:
             Route(_API_MATCH, api.match),
             Route(f"{_API_MATCH}/frames", api.frames),
             Route("/static/board.css", _board_style),
+            *(play.routes() if play_host else ()),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
         middleware=[Middleware(SecurityHeaders), Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)],
         exception_handlers={HTTPException: _refused},
     )
     app.state.runs = runs
+    app.state.play_host = play_host
+    app.state.guard = Guard(play_names)
     app.state.tables = Tables(facts)
     app.state.templates = pages.make_templates()
     return app

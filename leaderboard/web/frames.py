@@ -50,21 +50,36 @@ def viewer_of(text: str, record: Record) -> Viewer:
 
 
 def frames_of(record: Record, viewer: Viewer = None, first: int = 0, last: int | None = None) -> Iterator[Frame]:
-    """The frames from step `first` to step `last`. Never raises for what a record contains."""
+    """The frames from step `first` to step `last`. Never raises for what a record contains.
+
+    If the record cannot be followed to its end, one more frame has all lines from there on, without a board.
+    """
     game = game_of(record.header)
     if isinstance(game, str):
         if first == 0:
-            yield Frame(0, (), (), "", one_line(game))
+            yield _stuck(record, 0, 0, one_line(game))
         return
-    number = -1
+    number, taken = -1, 0
     try:
         for number, step in enumerate(Replay(record.header, record.lines, game)):
             if last is not None and number > last:
                 return
+            taken += len(step.lines)
             if number >= first:
                 yield _frame(record, game, step, number, viewer)
     except Exception as error:
-        yield Frame(number + 1, (), (), "", _wrong(game, error))
+        yield _stuck(record, number + 1, taken, _wrong(game, error))
+
+
+def _stuck(record: Record, number: int, taken: int, wrong: str) -> Frame:
+    secret = is_live(record.path)
+    return Frame(number, tuple(_line(line, secret=secret) for line in record.lines[taken:]), (), "", wrong)
+
+
+def last_frame(record: Record, viewer: Viewer) -> Frame:
+    """The newest frame. Whether the viewer may see it is the caller's to know."""
+    last = extent_of(record).last
+    return next(frames_of(record, viewer, last, last))
 
 
 @dataclass(frozen=True, slots=True)

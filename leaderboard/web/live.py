@@ -26,16 +26,17 @@ async def match_events(request: Request) -> StreamingResponse:
     path = await asyncio.to_thread(find_match, place, request.path_params["match"])
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
-    return _stream(_growth(path))
+    return stream(_growth(path))
 
 
 async def run_events(request: Request) -> StreamingResponse:
     """`{"changed": n}` whenever a record came or something was decided; n counts from 0, which is sent at once."""
     place = await asyncio.to_thread(wanted_run, request)
-    return _stream(_changes(place))
+    return stream(_changes(place))
 
 
-def _stream(events: AsyncIterator[str]) -> StreamingResponse:
+def stream(events: AsyncIterator[str]) -> StreamingResponse:
+    """Events as they come."""
     return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
@@ -47,13 +48,13 @@ async def _growth(path: Path) -> AsyncIterator[str]:
             break
         if now != size:
             size, quiet_s = now, 0.0
-            yield _event({"bytes": size, "over": False})
+            yield event({"bytes": size, "over": False})
         elif quiet_s >= QUIET_S:
             quiet_s = 0.0
             yield ": still here\n\n"
         await asyncio.sleep(LOOK_S)
         quiet_s += LOOK_S
-    yield _event({"bytes": size, "over": True})
+    yield event({"bytes": size, "over": True})
 
 
 async def _changes(run: RunPlace) -> AsyncIterator[str]:
@@ -63,7 +64,7 @@ async def _changes(run: RunPlace) -> AsyncIterator[str]:
         now = await asyncio.to_thread(run.changed)
         if now != seen:
             seen, number, quiet_s = now, number + 1, 0.0
-            yield _event({"changed": number})
+            yield event({"changed": number})
         elif quiet_s >= QUIET_S:
             quiet_s = 0.0
             yield ": still here\n\n"
@@ -79,5 +80,6 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _event(data: dict[str, object]) -> str:
+def event(data: dict[str, object]) -> str:
+    """One event with this data."""
     return f"data: {json.dumps(data)}\n\n"

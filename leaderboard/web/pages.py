@@ -31,14 +31,14 @@ def make_templates() -> Environment:
 
 def home(request: Request) -> Response:
     """All runs."""
-    return _page(request, "home.html", runs=runs_in(request.app.state.runs))
+    return page(request, "home.html", runs=runs_in(request.app.state.runs))
 
 
 def run(request: Request) -> Response:
     """One run: tables, plots, faults, and the last matches."""
     place, tables = _run(request)
     live = sorted(path.name.removesuffix(".jsonl") for path in place.matches.glob("*.jsonl"))
-    return _page(
+    return page(
         request,
         "run.html",
         run=place,
@@ -56,7 +56,7 @@ def match_list(request: Request) -> Response:
     wanted = {name: request.query_params.get(name, "") for name in ("bot", "game", "reason")}
     rows = [row for row in reversed(tables.counted.rows) if _fits(row, wanted)]
     first = _number(request.query_params.get("from", ""), 0)
-    return _page(
+    return page(
         request,
         "matches.html",
         run=place,
@@ -82,7 +82,7 @@ def bot(request: Request) -> Response:
         raise HTTPException(404, "There is no such bot in this run.")
     matches = entry_matches(tables, entry_id)
     faults = [match for match in matches if match.seat.fault]
-    return _page(
+    return page(
         request,
         "bot.html",
         run=place,
@@ -108,7 +108,7 @@ def match(request: Request) -> Response:
     wanted = request.query_params.get("step", "")
     step = extent.last if wanted == "last" else min(_number(wanted, 0), extent.last)
     board = next((frame.board for frame in frames_of(record, viewer, step, step)), "")
-    return _page(
+    return page(
         request,
         "match.html",
         run=place,
@@ -165,12 +165,13 @@ def wanted_viewer(request: Request, record: Record) -> Viewer:
 
 def error_page(request: Request, error: HTTPException) -> Response:
     """What went wrong, in a sentence."""
-    return _page(request, "error.html", status=error.status_code, detail=error.detail)
+    return page(request, "error.html", status=error.status_code, detail=error.detail)
 
 
-def _page(request: Request, name: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
+def page(request: Request, name: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """The page made from the template `name`."""
     template = request.app.state.templates.get_template(name)
-    return HTMLResponse(template.render(status=status, **values), status)
+    return HTMLResponse(template.render(status=status, plays=request.app.state.play_host is not None, **values), status)
 
 
 def _run(request: Request) -> tuple[RunPlace, RunTables]:

@@ -21,7 +21,8 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 headers["Content-Security-Policy"] = POLICY
                 headers["X-Content-Type-Options"] = "nosniff"
-                headers["Referrer-Policy"] = "no-referrer"
+                # With "no-referrer" browsers would hide the origin of our own forms from us.
+                headers["Referrer-Policy"] = "same-origin"
                 headers.setdefault("Cache-Control", "no-cache")
             await send(message)
 

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from leaderboard.web.host import PlayHost
     from leaderboard.web.tables import RunFacts
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def web(
@@ -15,10 +18,25 @@ def web(
         str, typer.Option(help="Address to listen on. Others than this machine's own let everybody look.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")] = 8000,
+    play: Annotated[bool, typer.Option("--play", help="Let people play against bots; only from this machine.")] = False,
+    play_open: Annotated[
+        bool, typer.Option("--play-open", help="Let everybody play who reaches --host. It starts bots here for them.")
+    ] = False,
+    bots: Annotated[
+        list[Path] | None,
+        typer.Option("--bots", help="Where to find bots to play against; default: bots/python.", show_default=False),
+    ] = None,
+    move_limit_s: Annotated[
+        float | None,
+        typer.Option("--move-limit", min=1, help="Seconds that a person has for a move.", show_default="none"),
+    ] = None,
 ) -> None:
-    """Show runs, tables and matches in a browser, also while they go on. Reads only; Ctrl-C ends it."""
+    """Show runs, tables and matches in a browser, also while they go on. Ctrl-C ends it.
+
+    Reads only, unless people may play.
+    """
     import socket
-    from contextlib import suppress
+    from contextlib import ExitStack, suppress
 
     import uvicorn
 
@@ -26,11 +44,17 @@ def web(
     from referee.cli.output import print_text
     from referee.tournament.errors import PlatformError, UsageError
 
+    if play and not play_open and host not in _LOOPBACK:
+        raise UsageError(
+            f"--play is for this machine alone, and --host is {host}", "leave --host out, or say --play-open"
+        )
+    if play or play_open:
+        runs.mkdir(parents=True, exist_ok=True)
     if not runs.is_dir():
         raise UsageError(f"{runs} is not a folder", "start a run: crosstown run FILE, or say where: --runs FOLDER")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
-    with listening:
+    with listening, ExitStack() as stack:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, port))
@@ -41,9 +65,14 @@ def web(
         listening.listen()  # whoever reads the address may ask at once; the answer waits for the server
         shown = f"[{host}]" if family == socket.AF_INET6 else host
         print_text(f"http://{shown}:{listening.getsockname()[1]}/")
-        server = uvicorn.Server(
-            uvicorn.Config(make_app(runs, facts_of), log_level="warning", timeout_graceful_shutdown=1, lifespan="off")
-        )
+        playing: PlayHost | None = None
+        if play or play_open:
+            from referee.cli.play_host import Host
+
+            playing = stack.enter_context(Host(runs, bots or _own_bots(), move_limit_s=move_limit_s))
+        names = None if play_open else _LOOPBACK
+        pages = make_app(runs, facts_of, play_host=playing, play_names=names)
+        server = uvicorn.Server(uvicorn.Config(pages, log_level="warning", timeout_graceful_shutdown=1, lifespan="off"))
         with suppress(KeyboardInterrupt):  # the way to end it; the server has closed by then
             server.run(sockets=[listening])
 
@@ -75,3 +104,9 @@ def facts_of(folder: Path) -> "RunFacts":
         )
     except (TournamentError, RecordError, KeyError, TypeError, ValueError) as error:
         return RunFacts(folder.name, shown={"the journal cannot be used": str(error)})
+
+
+def _own_bots() -> list[Path]:
+    """Those of a checkout; none elsewhere."""
+    folder = Path(__file__).resolve().parents[2] / "bots" / "python"
+    return [folder] if folder.is_dir() else []

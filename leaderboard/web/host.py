@@ -1,0 +1,98 @@
+"""What the pages need of whoever can play a match. A seam: nothing here starts a process or knows the wire."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+HUMAN: Final = "human"
+"""In `Setup.seats`: a person."""
+
+
+class PlayRefused(Exception):
+    """A match that cannot be started. One sentence for the person who wanted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """A bot that can be asked to play; `id` means something to the host alone."""
+
+    id: str
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What was chosen on the page: per seat HUMAN or the id of an opponent; options as typed, by name."""
+
+    game: str
+    seats: tuple[str, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+    name: str = HUMAN
+    bot_move_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person is asked: what the seat sees, what it may do, and the seconds that are left (None: no limit)."""
+
+    decision: int
+    kind: str
+    observation: Any
+    legal: Sequence[Any]
+    left_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standpoint:
+    """Where a person's match is. `number` is another one after every change; `events` are the payloads this seat got so
+    far; `over` says how the match ended, '' before that."""
+
+    number: int
+    question: Question | None
+    events: Sequence[Any]
+    over: str
+
+
+class HumanSeat(Protocol):
+    """One person's place in one match. Every method may be called from any thread and returns at once."""
+
+    @property
+    def match_id(self) -> str: ...
+    @property
+    def game(self) -> str: ...
+    @property
+    def seat(self) -> int: ...
+    @property
+    def names(self) -> Sequence[str]:
+        """Per seat who plays there."""
+
+    @property
+    def key(self) -> str:
+        """Whoever knows it plays this seat."""
+
+    @property
+    def number(self) -> int:
+        """Of the standpoint."""
+
+    def now(self) -> Standpoint: ...
+
+    def answer(self, decision: int, index: int | None) -> bool:
+        """Take the legal action at `index`; None resigns. False if that is not asked, or not any more."""
+
+
+class PlayHost(Protocol):
+    """Starts matches with people in them. Their records go to the run folder `run`, as those of any match."""
+
+    @property
+    def run(self) -> Path: ...
+
+    def opponents(self, game: str) -> Sequence[Opponent]:
+        """The bots that say that they play it."""
+
+    def start(self, setup: Setup) -> Sequence[HumanSeat]:
+        """Begin a match; its people's seats. May take a while: bots are built. PlayRefused."""
+
+    def seat(self, match_id: str, key: str) -> HumanSeat | None:
+        """None if there is no such seat, or the key is another's."""

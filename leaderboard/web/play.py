@@ -1,0 +1,237 @@
+"""Playing in the browser: a page to set a match up, and one for each person's seat."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from leaderboard.web.clean import one_line
+from leaderboard.web.frames import last_frame
+from leaderboard.web.guard import SENT_IN, Guard, body_of
+from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
+from leaderboard.web.live import event, stream
+from leaderboard.web.pages import page
+from leaderboard.web.places import RunPlace, find_match
+from referee.games.api import Game
+from referee.games.drawing import Look, draw_board, event_places
+from referee.games.registry import UnknownGame, game_ids, get_game
+from referee.record import RecordError, read_record
+
+LOOK_S = 0.05
+_QUIET_LOOKS = 300
+_SHOWN_EVENTS = 200
+_OPTION = "option-"
+_SEAT = "/play/{match}/{key}"
+
+
+def routes() -> list[Route]:
+    """The addresses of a server whose `state` has a `play_host` and a `guard`."""
+    return [
+        Route("/play", choose, methods=["GET"]),
+        Route("/play", begin, methods=["POST"]),
+        Route(_SEAT, seat_page),
+        Route(f"{_SEAT}/state", state),
+        Route(f"{_SEAT}/events", events),
+        Route(f"{_SEAT}/answer", answer, methods=["POST"]),
+    ]
+
+
+def choose(request: Request) -> Response:
+    """Which game, who sits where, which options."""
+    _guard(request).check_host(request)
+    wanted = request.query_params.get("game", "")
+    return _form(request, wanted, {}, "")
+
+
+async def begin(request: Request) -> Response:
+    """Start what the form says."""
+    text = (await body_of(request)).decode(errors="replace")
+    form = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
+    _guard(request).check(request, form.get("token", ""))
+    try:
+        seats = await asyncio.to_thread(_host(request).start, _setup(form))
+    except PlayRefused as refusal:
+        return await asyncio.to_thread(_form, request, form.get("game", ""), form, str(refusal))
+    if len(seats) == 1:
+        return RedirectResponse(_address(seats[0]), 303)
+    return page(request, "people.html", seats=[(seat, _address(seat)) for seat in seats])
+
+
+def seat_page(request: Request) -> Response:
+    """The board with what can be done on it, the list of it, and the clock."""
+    seat = _seat(request)
+    return page(
+        request,
+        "play.html",
+        here=_address(seat),
+        token=_guard(request).token,
+        game=_game(seat.game).title,
+        seat=seat,
+        match=_match_address(request, seat),
+    )
+
+
+def state(request: Request) -> Response:
+    """What the page shows now."""
+    seat = _seat(request)
+    now = seat.now()
+    game = _game(seat.game)
+    shown = now.events[-_SHOWN_EVENTS:]
+    return JSONResponse(
+        {
+            "number": now.number,
+            "asked": None if now.question is None else _asked(game, now.question),
+            "board": _board(request, seat, game, now.question, now.events),
+            "events": [one_line(game.view.describe_event(payload)) for payload in shown],
+            "earlier": len(now.events) - len(shown),
+            "over": one_line(now.over),
+        },
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+async def events(request: Request) -> StreamingResponse:
+    """`{"number": n}` whenever the state has changed, the first at once."""
+    seat = await asyncio.to_thread(_seat, request)
+    return stream(_changes(seat, _place(request)))
+
+
+async def answer(request: Request) -> Response:
+    """`{"decision": n, "index": i}` or `{"decision": n, "resign": true}`. 409 if that is not asked any more."""
+    data = await body_of(request)
+    _guard(request).check(request, request.headers.get(SENT_IN, ""))
+    seat = await asyncio.to_thread(_seat, request)
+    try:
+        said = json.loads(data)
+        decision = int(said["decision"])
+        index = None if said.get("resign") is True else int(said["index"])
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise HTTPException(400, "This is no answer: it has a decision, and an index or resign.") from None
+    if not await asyncio.to_thread(seat.answer, decision, index):
+        raise HTTPException(409, "That is not asked any more.")
+    return JSONResponse({"taken": True})
+
+
+def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str) -> Response:
+    game = _game(wanted) if wanted in game_ids() else None
+    return page(
+        request,
+        "choose.html",
+        status=400 if problem else 200,
+        games=[(name, _game(name).title) for name in game_ids()],
+        game=game,
+        opponents=_host(request).opponents(game.id) if game else [],
+        options=[option for option in game.options if isinstance(option.default, bool | int | str)] if game else [],
+        chosen=chosen,
+        problem=problem,
+        token=_guard(request).token,
+        human=HUMAN,
+    )
+
+
+def _setup(form: Mapping[str, str]) -> Setup:
+    seats = [form.get(f"seat{number}", "") for number in range(12)]
+    try:
+        bot_move_s = float(form.get("bot_move_s", "1"))
+    except ValueError:
+        raise PlayRefused("the time of bots must be a number of seconds") from None
+    return Setup(
+        game=form.get("game", ""),
+        seats=tuple(seat for seat in seats if seat),
+        options={name.removeprefix(_OPTION): text for name, text in form.items() if name.startswith(_OPTION) and text},
+        name=form.get("name", "").strip() or HUMAN,
+        bot_move_s=bot_move_s,
+    )
+
+
+def _asked(game: Game, question: Question) -> dict[str, Any]:
+    return {
+        "decision": question.decision,
+        "kind": one_line(question.kind),
+        "actions": [one_line(game.view.describe_action(action)) for action in question.legal],
+        "left_s": question.left_s,
+    }
+
+
+def _board(request: Request, seat: HumanSeat, game: Game, question: Question | None, seen: Any) -> str:
+    """With a question what it was asked with; while others think what the seat may see of the record so far."""
+    if question is not None:
+        look = Look(
+            names=tuple(seat.names),
+            legal=question.legal,
+            marked=tuple(place for payload in seen[-3:] for place in event_places(game, payload)),
+            styled=False,
+        )
+        return draw_board(game, question.observation, look)
+    path = find_match(_place(request), seat.match_id)
+    try:
+        return last_frame(read_record(path), seat.seat).board if path else ""
+    except RecordError:  # nothing is written yet
+        return ""
+
+
+async def _changes(seat: HumanSeat, place: RunPlace) -> AsyncIterator[str]:
+    seen: object = None
+    number = quiet = 0
+    while True:
+        now = seat.number, await asyncio.to_thread(_size, place, seat.match_id)
+        quiet += 1
+        if now != seen:
+            seen, number, quiet = now, number + 1, 0
+            yield event({"number": number})
+        elif quiet >= _QUIET_LOOKS:
+            quiet = 0
+            yield ": still here\n\n"
+        await asyncio.sleep(LOOK_S)
+
+
+def _size(place: RunPlace, match_id: str) -> int:
+    path = find_match(place, match_id)
+    try:
+        return path.stat().st_size if path else 0
+    except OSError:
+        return 0
+
+
+def _seat(request: Request) -> HumanSeat:
+    _guard(request).check_host(request)
+    seat = _host(request).seat(request.path_params["match"], request.path_params["key"])
+    if seat is None:
+        raise HTTPException(404, "There is no such seat: the match is long over, or the server was started again.")
+    return seat
+
+
+def _game(name: str) -> Game:
+    try:
+        return get_game(name)
+    except UnknownGame as error:
+        raise HTTPException(404, str(error)) from None
+
+
+def _address(seat: HumanSeat) -> str:
+    return f"/play/{quote(seat.match_id)}/{quote(seat.key)}"
+
+
+def _match_address(request: Request, seat: HumanSeat) -> str:
+    return f"/runs/{quote(_place(request).name)}/matches/{quote(seat.match_id)}"
+
+
+def _place(request: Request) -> RunPlace:
+    run = _host(request).run
+    return RunPlace(run.name, run)
+
+
+def _host(request: Request) -> PlayHost:
+    host: PlayHost = request.app.state.play_host
+    return host
+
+
+def _guard(request: Request) -> Guard:
+    guard: Guard = request.app.state.guard
+    return guard

@@ -1,0 +1,153 @@
+// One person's seat: shows what the server says is asked, and sends what was chosen.
+"use strict";
+(() => {
+  const root = document.getElementById("play");
+  const part = (id) => document.getElementById(id);
+  const [board, list, happened, status, clock] = ["board", "can", "events", "status", "clock"].map(part);
+  const [resign, narrowed] = ["resign", "narrowed"].map(part);
+  let asked = null;
+  let deadline = null;
+  let chosen = [];
+  let sure = false;
+
+  function element(name, words, className) {
+    const made = document.createElement(name);
+    if (words) made.textContent = words;
+    if (className) made.className = className;
+    return made;
+  }
+
+  function drawBoard(text) {
+    if (!text) return;
+    const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    board.replaceChildren(
+      parsed.nodeName === "svg" ? document.importNode(parsed, true) : element("p", "This board cannot be drawn."),
+    );
+  }
+
+  function drawList() {
+    const rows = chosen.map((index) => {
+      const button = element("button", asked.actions[index], "move");
+      button.type = "button";
+      button.dataset.index = index;
+      button.addEventListener("click", () => send({ index }));
+      const row = element("li");
+      row.append(button);
+      return row;
+    });
+    list.replaceChildren(...rows);
+    narrowed.hidden = !asked || chosen.length === asked.actions.length;
+    narrowed.firstElementChild.textContent = `${chosen.length} of ${asked ? asked.actions.length : 0} actions.`;
+  }
+
+  // Places narrow the choice down one after the other; one that goes with none of what is left begins anew.
+  function point(place) {
+    const here = place.dataset.action.split(" ").map(Number);
+    const both = chosen.filter((index) => here.includes(index));
+    chosen = both.length > 0 ? both : here;
+    for (const other of board.querySelectorAll("[data-action]")) {
+      other.classList.toggle("chosen", other === place);
+    }
+    if (chosen.length === 1) send({ index: chosen[0] });
+    else drawList();
+  }
+
+  function placeOf(event) {
+    return asked && event.target.closest ? event.target.closest("[data-action]") : null;
+  }
+
+  async function send(said) {
+    if (!asked) return;
+    const body = JSON.stringify({ decision: asked.decision, ...said });
+    wait("Sent.");
+    const answer = await fetch(`${root.dataset.here}/answer`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Crosstown-Token": root.dataset.token },
+      body,
+    });
+    if (!answer.ok) status.textContent = (await answer.text()).replace(/<[^>]*>/g, " ").slice(0, 300);
+  }
+
+  function wait(words) {
+    asked = null;
+    deadline = null;
+    chosen = [];
+    drawList();
+    resign.hidden = true;
+    status.textContent = words;
+  }
+
+  function ask(question) {
+    asked = question;
+    deadline = question.left_s === null ? null : performance.now() + 1000 * question.left_s;
+    chosen = question.actions.map((_, index) => index);
+    drawList();
+    sure = false;
+    resign.textContent = "Resign";
+    resign.hidden = false;
+    status.textContent = `It is your choice: ${question.kind}`;
+  }
+
+  function tell(texts, earlier) {
+    happened.start = earlier + 1;
+    happened.replaceChildren(...texts.map((text) => element("li", text)));
+    happened.scrollTop = happened.scrollHeight;
+  }
+
+  function end(words) {
+    wait(`The match is over: ${words}`);
+    const link = element("a", "See it move by move", "button");
+    link.href = root.dataset.match;
+    status.append(" ", link);
+  }
+
+  function showClock() {
+    if (!asked) clock.textContent = "";
+    else if (deadline === null) clock.textContent = "no time limit";
+    else clock.textContent = `${Math.max(0, (deadline - performance.now()) / 1000).toFixed(1)} s left`;
+  }
+
+  const source = new EventSource(`${root.dataset.here}/events`);
+  const renew = oneAtATime(async () => {
+    const answer = await fetch(`${root.dataset.here}/state`);
+    if (!answer.ok) {
+      source.close();
+      wait("The server does not know this match any more.");
+      return;
+    }
+    const now = await answer.json();
+    if (now.asked && asked && now.asked.decision === asked.decision) return;
+    drawBoard(now.board);
+    tell(now.events, now.earlier);
+    if (now.over) {
+      source.close();
+      end(now.over);
+    } else if (now.asked) ask(now.asked);
+    else wait("The others think.");
+    showClock();
+    root.dataset.number = now.number;
+  });
+
+  source.onmessage = renew;
+  board.addEventListener("click", (event) => {
+    const place = placeOf(event);
+    if (place) point(place);
+  });
+  board.addEventListener("keydown", (event) => {
+    const place = placeOf(event);
+    if (place && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      point(place);
+    }
+  });
+  part("widen").addEventListener("click", () => {
+    chosen = asked ? asked.actions.map((_, index) => index) : [];
+    drawList();
+  });
+  resign.addEventListener("click", () => {
+    if (sure) send({ resign: true });
+    sure = true;
+    resign.textContent = "Resign: click again";
+  });
+  setInterval(showClock, 100);
+})();

@@ -1,0 +1,17 @@
+// A function that does `work`, but never twice at a time: whoever asks meanwhile gets it done once more afterwards.
+"use strict";
+function oneAtATime(work) {
+  let busy = false;
+  let again = false;
+  return async function renew() {
+    again = busy;
+    if (busy) return;
+    busy = true;
+    try {
+      await work();
+    } finally {
+      busy = false;
+      if (again) renew();
+    }
+  };
+}

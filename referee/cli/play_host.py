@@ -1,0 +1,164 @@
+"""Plays matches for people who sit at a browser: what `crosstown match` does, beside the pages."""
+
+import asyncio
+import shutil
+import tempfile
+import threading
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from leaderboard.web.host import HUMAN, HumanSeat, Opponent, PlayRefused, Setup
+from referee.cli.errors import explain
+from referee.cli.one_match import HUMAN_CLOCK, Plan, human_entry, match_spec, plan, run_match, sandboxes_of
+from referee.cli.person import RUN, Person
+from referee.match.result import MatchResult
+from referee.match.spec import MatchSpec
+from referee.process.entry import Entry
+from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, load_manifest
+from referee.tournament.errors import UsageError
+
+AT_ONCE = 8
+"""Matches that go on at the same time."""
+
+KEPT = 64
+"""Matches whose seats are still known, so that their people see how they ended."""
+
+
+class Host:
+    """A `PlayHost` over the bots in some folders. `close` ends all matches; their records then say cancelled."""
+
+    def __init__(self, runs: Path, bots: Sequence[Path], *, move_limit_s: float | None = None) -> None:
+        """`move_limit_s` is what a person has for a move."""
+        self.run = runs / "single"
+        self._bots = {str(number): folder for number, folder in enumerate(_bot_folders(bots))}
+        self._clock = HUMAN_CLOCK if move_limit_s is None else {"first_move_s": move_limit_s, "move_s": move_limit_s}
+        self._seats: dict[str, list[Person]] = {}
+        self._going: dict[str, asyncio.Task[None]] = {}
+        self._starting = threading.Lock()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="matches")
+
+    def __enter__(self) -> "Host":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._in_loop(self._end_all())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def opponents(self, game: str) -> list[Opponent]:
+        found = []
+        for number, folder in self._bots.items():
+            manifest = _manifest(folder)
+            if manifest is not None and (ANY_GAME in manifest.games or game in manifest.games):
+                found.append(Opponent(number, manifest.name, manifest.version))
+        return found
+
+    def start(self, setup: Setup) -> Sequence[HumanSeat]:
+        with self._starting:
+            if HUMAN not in setup.seats:
+                raise PlayRefused("no seat is a person's: choose one, or play bots with: crosstown match")
+            if len(self._going) >= AT_ONCE:
+                raise PlayRefused(f"{AT_ONCE} matches are going on: end one of them first")
+            try:
+                planned = self._planned(setup)
+                people: Sequence[Person] = self._in_loop(self._begin(planned, setup.name))
+            except Exception as error:
+                raise PlayRefused(explain(error).what) from None
+            return people
+
+    def seat(self, match_id: str, key: str) -> HumanSeat | None:
+        return next((person for person in self._seats.get(match_id, []) if person.key == key), None)
+
+    def _planned(self, setup: Setup) -> Plan:
+        unknown = [seat for seat in setup.seats if seat != HUMAN and seat not in self._bots]
+        if unknown:
+            raise UsageError("a bot is chosen that is not there", "load the page anew")
+        return plan(
+            setup.game,
+            [HUMAN if seat == HUMAN else str(self._bots[seat]) for seat in setup.seats],
+            [f"{name}={text}" for name, text in setup.options.items()],
+            None,
+            clock={"first_move_s": max(5.0, setup.bot_move_s), "move_s": setup.bot_move_s},
+            folder=self.run,
+        )
+
+    async def _begin(self, planned: Plan, name: str) -> list[Person]:
+        scratch = Path(tempfile.mkdtemp(prefix="crosstown-"))
+        people: list[Person] = []
+        try:
+            alone = planned.bots.count(None) == 1
+            entries = [
+                bot or human_entry(scratch / str(seat), name if alone else f"{name} {seat}", RUN, 0 if alone else seat)
+                for seat, bot in enumerate(planned.bots)
+            ]
+            spec = match_spec(planned, entries, self._clock)
+            names = [entry.name for entry in entries]
+            for seat, bot in enumerate(planned.bots):
+                if bot is None:
+                    people.append(Person(entries[seat].home, planned.game, spec.match_id, seat, names))
+        except BaseException:
+            for person in people:
+                person.end("it did not begin")
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
+        for person in people:
+            self._loop.add_reader(person.pipe, person.take)
+        self._seats[spec.match_id] = people
+        for old in list(self._seats)[:-KEPT]:
+            if old not in self._going:
+                del self._seats[old]
+        self._going[spec.match_id] = self._loop.create_task(self._play(planned, spec, entries, people))
+        return people
+
+    async def _play(self, planned: Plan, spec: MatchSpec, entries: Sequence[Entry], people: Sequence[Person]) -> None:
+        how = "it was ended with the server"
+        try:
+            result = await run_match(spec, entries, self.run / "matches", sandboxes_of(planned, entries))
+            how = _sentence(spec, result)
+        except Exception as error:
+            how = explain(error).what
+        finally:
+            del self._going[spec.match_id]
+            for person in people:
+                self._loop.remove_reader(person.pipe)
+                person.end(how)
+            shutil.rmtree(entries[people[0].seat].home.parent, ignore_errors=True)
+
+    async def _end_all(self) -> None:
+        tasks = list(self._going.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _in_loop(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def _sentence(spec: MatchSpec, result: MatchResult) -> str:
+    if not result.ranking:
+        return f"{result.reason}: {result.detail}"
+    order = sorted(range(len(spec.seats)), key=lambda seat: result.ranking[seat])
+    return f"{result.reason}. " + ", ".join(f"{result.ranking[seat]}. {spec.seats[seat].name}" for seat in order)
+
+
+def _bot_folders(places: Sequence[Path]) -> list[Path]:
+    """Every folder with a bot.toml among `places` and directly below them, by path. UsageError."""
+    found: list[Path] = []
+    for place in places:
+        if not place.is_dir():
+            raise UsageError(f"{place} is no folder", "say where your bots are: --bots FOLDER")
+        below = [place] if (place / FILE_NAME).exists() else sorted(place.iterdir())
+        found += [folder for folder in below if (folder / FILE_NAME).exists()]
+    return found
+
+
+def _manifest(folder: Path) -> Manifest | None:
+    """None for a bot that is broken: `crosstown bots list` says why."""
+    try:
+        return load_manifest(folder)
+    except ManifestError:
+        return None
