@@ -14,6 +14,8 @@ from referee.process.names import BotNameError, check_name
 from referee.process.program import find_argv
 from referee.process.sources import EntryError, Sources, digest, read_sources, with_protos
 
+_KINDS = {str: "a text", int: "an integer", bool: "true or false"}
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -94,11 +96,12 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
         if option not in resolved:
             near = get_close_matches(option, resolved, n=1)
             advice = f"did you mean '{near[0]}'?" if near else f"it has: {', '.join(resolved) or 'none'}"
-            raise EntryError(f"bot '{manifest.name}' has no option '{option}'; {advice}")
+            raise EntryError(f"bot '{manifest.name}': it has no option '{option}'; {advice}")
         if not is_option_value(value) or type(value) is not type(resolved[option]):
-            raise EntryError(
-                f"bot '{manifest.name}' option '{option}' must be like {resolved[option]!r}, not {value!r}"
-            )
+            default = resolved[option]
+            example = str(default).lower() if isinstance(default, bool) else repr(default)
+            wanted = f"{_KINDS[type(default)]}, such as {example}"
+            raise EntryError(f"bot '{manifest.name}': option '{option}' is {wanted}, not {value!r}; correct the value")
         resolved[option] = value
     return resolved
 

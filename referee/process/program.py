@@ -7,16 +7,27 @@ from pathlib import Path
 
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, PYTHON, Manifest, ManifestError
 
+_BRIDGE = "crosstown_bridge"
+
 
 def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     """`manifest.run` ready to be executed: `{python}` replaced, the program's path absolute.
 
     A program is looked for in the bot's folder first, then in PATH. Raises ManifestError if there is none that may
-    be executed.
+    be executed, or none for the bridge to start.
     """
     interpreter = sys.executable
     words = tuple(interpreter if word == PYTHON else word for word in manifest.run)
+    behind = _behind_bridge(words)
+    if behind:
+        _find_program(folder, behind, manifest)
     return (str(_find_program(folder, words[0], manifest)), *words[1:])
+
+
+def _behind_bridge(words: tuple[str, ...]) -> str:
+    """The program of a bot that talks in lines: the word after `--`; '' for other bots."""
+    after = words.index("--") + 1 if _BRIDGE in words and "--" in words else len(words)
+    return words[after] if after < len(words) else ""
 
 
 def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:

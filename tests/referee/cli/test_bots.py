@@ -131,6 +131,26 @@ def test_a_broken_bot_is_listed_with_its_problem_and_hides_no_other(say: Say, tm
     assert "bot.toml:1: " in out or "the key 'version' is missing" in out
 
 
+def test_a_bot_whose_program_behind_the_bridge_is_missing_is_listed_as_broken(say: Say, tmp_path: Path) -> None:
+    say("bots", "new", "--lang", "perl", "mine")
+    manifest = tmp_path / "mine" / "bot.toml"
+    manifest.write_text(manifest.read_text().replace('"perl"', '"perrl"', 2).replace('name = "perrl"', 'name = "mine"'))
+    _, out, _ = say("bots", "list", ".", "--json")
+    (bot,) = json.loads(out)["bots"]
+    assert bot["state"] == "broken"
+    assert "'run' starts 'perrl', which is not there" in bot["problem"]
+
+
+def test_a_bot_without_a_build_has_nothing_to_build(say: Say) -> None:
+    say("bots", "new", "--lang", "python", "mine")
+    code, out, _ = say("bots", "build", "mine")
+    assert code == 0
+    assert "mine: nothing to build" in out
+    code, out, _ = say("bots", "build", "mine", "--json")
+    assert code == 0
+    assert json.loads(out)["builds"] == [{"folder": "mine", "built": False, "fresh": False}]
+
+
 def test_a_game_that_the_bot_does_not_declare_is_refused(say: Say, tmp_path: Path) -> None:
     say("bots", "new", "--lang", "python", "mine")
     manifest = tmp_path / "mine" / "bot.toml"

@@ -123,9 +123,9 @@ def test_options_of_the_tournament_change_the_id_and_are_typed(folder: Path) -> 
     [
         ({"dept": 1}, "has no option 'dept'; did you mean 'depth'?"),
         ({"zzz": 1}, "has no option 'zzz'; it has: depth, fast"),
-        ({"depth": "1"}, "option 'depth' must be like 1, not '1'"),
-        ({"depth": True}, "option 'depth' must be like 1, not True"),
-        ({"fast": 1}, "option 'fast' must be like True, not 1"),
+        ({"depth": "1"}, "option 'depth' is an integer, such as 1, not '1'; correct the value"),
+        ({"depth": True}, "option 'depth' is an integer, such as 1, not True; correct"),
+        ({"fast": 1}, "option 'fast' is true or false, such as true, not 1; correct"),
     ],
 )
 def test_an_option_the_bot_does_not_have_is_refused(folder: Path, options: dict[str, int], message: str) -> None:

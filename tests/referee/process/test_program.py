@@ -56,3 +56,14 @@ def test_a_program_that_cannot_run_is_said_before_any_match(
         load_entry(folder)
     assert message in str(error.value)
     assert str(error.value).startswith(str(folder / "bot.toml"))
+
+
+BRIDGE = ["{python}", "-m", "crosstown_bridge", "--text", "--"]
+
+
+def test_the_program_behind_the_bridge_is_looked_for_as_well(write_bot: WriteBot) -> None:
+    with pytest.raises(ManifestError, match="'run' starts 'no-such-program', which is not there"):
+        load_entry(write_bot(run=[*BRIDGE, "no-such-program", "x"]))
+    argv = load_entry(write_bot(run=[*BRIDGE, "sh", "bot.sh"])).argv
+    assert argv[-2:] == ("sh", "bot.sh")
+    assert load_entry(write_bot(run=["sh", "--", "no-such-program"])).argv[1:] == ("--", "no-such-program")
