@@ -55,11 +55,14 @@ def _leave(
 ) -> None:
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
-    from referee.tournament.controls import leave
+    from referee.tournament.controls import leave, too_few
+    from referee.tournament.journal import read_journal
 
     folder = find_run(run, out).folder
     control = leave(folder, kind, bot, choice.value, by=who(), reason=reason)
     print_text(f"'{control.name}' is {kind} from place {control.place} on ({choice}); go on with: crosstown run FILE")
+    if missing := too_few(read_journal(folder.journal)):
+        print_text(missing)
 
 
 def add(

@@ -80,12 +80,18 @@ def with_added(tournament: Tournament, text: JournalText) -> Tournament:
 
 
 def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice, *, by: str, reason: str) -> Control:
-    """A bot, by name or entry id, plays no more. UsageError, BusyError or PlatformError."""
+    """A bot, by name or entry id, plays no more. Not the last one. UsageError, BusyError or PlatformError."""
 
     def make(text: JournalText) -> Control:
-        bot = find_bot(known_bots(text), wanted)
+        bots = known_bots(text)
+        bot = find_bot(bots, wanted)
         if bot.out:
             raise UsageError(f"'{bot.name}' is out already", "nothing has to be done")
+        if all(other.out for other in bots if other is not bot):
+            raise UsageError(
+                f"'{bot.name}' is the last bot of this run: without it there is nothing to play or to rank",
+                "leave the run as it is, or let another bot join first: crosstown add",
+            )
         return Control(
             kind, next_place(folder), entry_id=bot.entry_id, choice=choice, name=bot.name, by=by, reason=reason
         )
@@ -172,6 +178,19 @@ def judge_again(folder: RunFolder, match_id: str, ranking: Sequence[int], *, by:
         return Control("rejudged", place, match_id=match_id, by=by, reason=reason, ranking=tuple(ranking))
 
     return _append(folder, make)
+
+
+def too_few(text: JournalText) -> str:
+    """What can be played no more because too many bots have left, '' if nothing."""
+    assert text.created is not None
+    staying = sum(not bot.out for bot in known_bots(text))
+    games = text.created.fields["configuration"]["games"]
+    variants = [(game["game"], players) for game in games for players in game["players"]]
+    lost = [f"{game} with {players} seats" for game, players in variants if players > staying]
+    if not lost:
+        return ""
+    what = "nothing more is" if len(lost) == len(variants) else f"{', '.join(lost)} is no more"
+    return f"too few bots are left ({staying}): {what} played"
 
 
 def find_bot(bots: Sequence[KnownBot], wanted: str) -> KnownBot:

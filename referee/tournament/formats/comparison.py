@@ -44,6 +44,12 @@ def extent(field: Field) -> Extent:
 
 
 def check(field: Field) -> str:
+    if field.settings["low"] >= field.settings["high"]:
+        return f"'{NAME}.low' must be below '{NAME}.high'"
+    if not field.settings["alpha"] or not field.settings["beta"]:
+        return (
+            f"no number of matches answers a comparison that is never wrong: '{NAME}.alpha' and '{NAME}.beta' above 0"
+        )
     most = max(variant.players for variant in field.variants)
     needed = 0 if most <= SIDES else most - 1
     if field.bots < SIDES:

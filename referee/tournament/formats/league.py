@@ -31,7 +31,14 @@ from referee.tournament.formats.points import block_points
 
 SETTINGS = (
     Setting("window", "whole", 64, "blocks back from which results are used", minimum=1, maximum=1_000_000),
-    Setting("precision", "number", None, "stop when every bot's points are known to plus or minus this", maximum=1),
+    Setting(
+        "precision",
+        "number",
+        None,
+        "stop when every bot's points are known to plus or minus this; left out: the budget is played",
+        minimum=0.001,
+        maximum=1,
+    ),
     Setting("close", "flag", False, "prefer tables of bots with about as many points"),
 )
 LEAST_BLOCKS = 8

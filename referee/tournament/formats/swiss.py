@@ -29,7 +29,14 @@ from referee.tournament.formats.pairing import make_pairs, make_tables
 from referee.tournament.formats.points import add_points, pair_points, ranks, show
 
 SETTINGS = (
-    Setting("rounds", "whole", None, "left out: as many as halving the field to one takes", minimum=1, maximum=10_000),
+    Setting(
+        "rounds",
+        "whole",
+        None,
+        "how many there are; left out: as many as halving the field to one takes",
+        minimum=1,
+        maximum=10_000,
+    ),
     Setting("bye", "number", None, "points of a bye; left out: 1 with two seats, 0.5 with more", minimum=0, maximum=1),
 )
 

@@ -42,5 +42,19 @@ def _value(file: TomlFile, style: Format, setting: Setting, value: Any) -> Any:
             fits = fits and len(set(value)) == len(value)
             expected = "a list of names of bots, each once"
     if not fits:
-        file.fail(key, f"'{dotted(*key)}' must be {expected}, not {show(value)}", f"it is {setting.about}")
+        what = f"'{dotted(*key)}' must be {expected}, not {show(value)}"
+        file.fail(key, what, f"write, for instance, {setting.name} = {_example(setting)} ({setting.about})")
     return value
+
+
+def _example(setting: Setting) -> str:
+    """A value that fits, as TOML has it."""
+    match setting.kind:
+        case "bots":
+            return '["NAME"]'
+        case "flag":
+            return "true"
+        case "whole":
+            return str(setting.minimum if setting.default is None else setting.default)
+        case "number":
+            return str((setting.minimum + setting.maximum) / 2 if setting.default is None else setting.default)

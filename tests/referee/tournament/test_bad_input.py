@@ -33,14 +33,40 @@ def load(write_bot, write_file):
         ({"top": 'format = "suisse"'}, "unknown format 'suisse'", "did you mean 'swiss'?"),
         ({"top": 'format = "swiss"', "tables": "[swiss]\nround = 3"}, "unknown key 'swiss.round'", "'rounds'"),
         ({"tables": "[swiss]\nrounds = 3"}, "unknown key 'swiss'", "the keys here are"),
-        ({"top": 'format = "swiss"', "tables": "[swiss]\nrounds = 0"}, "'swiss.rounds' must be a whole number", "it"),
-        ({"top": 'format = "swiss"', "tables": "[swiss]\nbye = 2"}, "'swiss.bye' must be a number from 0 to 1", "it"),
+        (
+            {"top": 'format = "swiss"', "tables": "[swiss]\nrounds = 0"},
+            "'swiss.rounds' must be a whole number",
+            "rounds = 1 (how many",
+        ),
+        (
+            {"top": 'format = "swiss"', "tables": "[swiss]\nbye = 2"},
+            "'swiss.bye' must be a number from 0 to 1",
+            "bye = 0.5",
+        ),
         (
             {"top": 'format = "knockout"', "tables": "[knockout]\nadvance = 2"},
             "'knockout.advance' is 2, but of a table of 2 at most 1 go on",
             "settings",
         ),
-        ({"top": 'format = "league"', "tables": "[league]\nclose = 1"}, "'league.close' must be true or false", "it"),
+        (
+            {"top": 'format = "league"', "tables": "[league]\nclose = 1"},
+            "'league.close' must be true or false",
+            "close = true (prefer tables",
+        ),
+        *(
+            (
+                {"top": 'format = "league"', "tables": f"[league]\nprecision = {value}"},
+                f"'league.precision' must be a number from 0.001 to 1, not {value}",
+                "write, for instance, precision = 0.5",
+            )
+            for value in ("0", "0.0", "-0.1", "nan", "inf", "true")
+        ),
+        (
+            {"top": 'format = "compare"', "tables": "[compare]\nlow = 0.6"},
+            "'compare.low' must be below 'compare.high'",
+            "settings",
+        ),
+        ({"top": 'format = "compare"', "tables": "[compare]\nalpha = 0"}, "'compare.alpha'", "settings"),
         (
             {"top": 'format = "gauntlet"', "tables": '[gauntlet]\nchallengers = ["bot9"]'},
             "'gauntlet.challengers': no bot is called 'bot9'",
@@ -49,7 +75,7 @@ def load(write_bot, write_file):
         (
             {"top": 'format = "gauntlet"', "tables": "[gauntlet]\nchallengers = []"},
             "'gauntlet.challengers' must be a list of names of bots, each once",
-            "it is",
+            'challengers = ["NAME"] (names of',
         ),
         (
             {"top": 'format = "gauntlet"', "tables": '[gauntlet]\nchallengers = ["bot0", "bot1", "bot2"]'},

@@ -11,12 +11,12 @@ from leaderboard.controls import apply_controls
 from leaderboard.index import load_index
 from referee.cli.runs import find_run
 from referee.record import read_record
-from referee.record.control import read_controls
+from referee.record.control import Control, read_controls
 from referee.tournament import controls
 from referee.tournament.entrants import changed_since, folders_needed, load_tournament
 from referee.tournament.errors import BusyError, ChangedError, ConfigError, UsageError
 from referee.tournament.identity import describe
-from referee.tournament.journal import read_journal
+from referee.tournament.journal import Journal, read_journal
 from referee.tournament.schedule import count, schedule
 
 BY = {"by": "ann", "reason": "asked for"}
@@ -190,10 +190,33 @@ def test_in_formats_of_rounds_who_left_is_paired_no_more_whatever_the_number_of_
     assert all("bot0" not in names for match, names in results[0][0].items() if match not in before), saved_folder
 
 
-def test_all_bots_withdrawn_ends_the_run_as_it_is(begun, play, run_folder):
+def set_all_aside(tournament, folder, place, choice="keep"):
+    """As the breaker may do it."""
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        for entry in tournament.entries:
+            journal.control(Control("breaker", place, entry_id=entry.id, name=entry.name, choice=choice, by="rule"))
+
+
+@pytest.mark.parametrize("kind", ["withdrawn", "disabled"])
+def test_the_last_bot_cannot_leave_and_whoever_leaves_too_few_hears_what_that_means(begun, run_folder, kind):
+    begun(3, blocks=3, players=[2, 3])
+    said = []
+    for name in ("bot0", "bot1"):
+        controls.leave(run_folder, kind, name, "keep", **BY)
+        said.append(controls.too_few(read_journal(run_folder.journal)))
+    assert said == [
+        "too few bots are left (2): toy with 3 seats is no more played",
+        "too few bots are left (1): nothing more is played",
+    ]
+    before = run_folder.journal.read_bytes()
+    with pytest.raises(UsageError, match="'bot2' is the last bot of this run"):
+        controls.leave(run_folder, kind, "bot2", "annul", **BY)
+    assert run_folder.journal.read_bytes() == before
+
+
+def test_all_bots_set_aside_end_the_run_as_it_is(begun, play, run_folder):
     tournament = begun(3, blocks=3)
-    for name in ("bot0", "bot1", "bot2"):
-        controls.leave(run_folder, "withdrawn", name, "keep", **BY)
+    set_all_aside(tournament, run_folder, 6)
     run = play(tournament)
     assert run.executor is None
     assert run.summary.complete
@@ -202,10 +225,9 @@ def test_all_bots_withdrawn_ends_the_run_as_it_is(begun, play, run_folder):
 
 
 @pytest.mark.parametrize("style", ["swiss", "knockout", "league", "gauntlet", "round-robin"])
-def test_all_bots_withdrawn_ends_any_format(begun, play, run_folder, style):
+def test_all_bots_set_aside_end_any_format(begun, play, run_folder, style):
     tournament = begun(4, blocks=4, format=style, matches=3)
-    for number in range(4):
-        controls.leave(run_folder, "withdrawn", f"bot{number}", "annul", **BY)
+    set_all_aside(tournament, run_folder, 3, "annul")
     run = play(tournament)
     assert run.summary.complete
     assert run.executor is None
