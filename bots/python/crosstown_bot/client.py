@@ -1,34 +1,63 @@
-"""The bot's side of the wire: one stream, one match after another, until Bye or until the referee is gone."""
+"""The bot's side of the wire: finds the referee, plays until Bye or until the referee is gone."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import operator
 import os
+import random
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from crosstown_bot.bot import RESIGN, Bot
-from crosstown_bot.turn import Match, Result, Turn
 
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # read when grpc is imported
 
 import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
+from crosstown_bot.playing import Playing, hello
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from crosstown_bot.bot import Bot
+
 PROTOCOL = 1
 CONNECT_LIMIT_S = 10.0
+"""For a referee on this machine, which listens before it starts a bot; and for each attempt at one elsewhere."""
+
+REMOTE_LIMIT_S = 600.0
+"""How long a referee elsewhere is tried for at first: the bot may be started before it."""
+
+LEAST_RETURN_S = 60.0
+"""How long at the least, when a connection to it broke."""
+
+_FIRST_PAUSE_S, _MAX_PAUSE_S = 0.1, 5.0
 _METHOD = "/crosstown.v1.Referee/Play"
 _OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+_REMOTE_OPTIONS = [
+    # A connection of its own for each attempt, without the growing pauses of the one before.
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.keepalive_time_ms", 15_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+]
+_FINAL = frozenset(
+    {
+        grpc.StatusCode.ABORTED,  # the session goes on elsewhere
+        grpc.StatusCode.FAILED_PRECONDITION,
+        grpc.StatusCode.INVALID_ARGUMENT,
+        grpc.StatusCode.UNAUTHENTICATED,
+        grpc.StatusCode.UNIMPLEMENTED,
+    }
+)
+"""Refusals that another attempt would meet as well."""
 
 
 def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
     """Play with a bot of this class (or of what makes one from options) until the referee says Bye; then return.
+
+    A referee elsewhere is tried again and again, at first and when the connection breaks.
 
     Ends the process with exit code 1 and a sentence (or the bot's traceback) on stderr when something is wrong.
     """
@@ -51,7 +80,7 @@ def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | No
 
     OSError if the file cannot be read; ValueError where a plain connection would leave this machine.
     """
-    if address.startswith(("unix:", "unix-abstract:")):
+    if _is_local(address):
         return None
     if authorities:
         return grpc.ssl_channel_credentials(Path(authorities).read_bytes())
@@ -64,93 +93,68 @@ def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | No
     )
 
 
+def _is_local(address: str) -> bool:
+    return address.startswith(("unix:", "unix-abstract:"))
+
+
 async def _connect(bot: Bot, address: str, token: str, credentials: grpc.ChannelCredentials | None = None) -> str:
     """Why the session ended; empty after Bye."""
-    async with _channel(address, credentials) as channel:
-        call: Any = channel.stream_stream(_METHOD)(wait_for_ready=True)
+    playing = Playing(bot)
+    remote = not _is_local(address)
+    until = time.monotonic() + (REMOTE_LIMIT_S if remote else 0)
+    pause_s, told = _FIRST_PAUSE_S, ""
+    while True:
+        before = playing.streams
+        problem, code = await _stream(playing, address, token, credentials)
+        if not problem:
+            return ""
+        if code is grpc.StatusCode.NOT_FOUND and playing.session:
+            playing.forget()
+            continue
+        if playing.streams > before:  # it was there until now
+            until = time.monotonic() + (max(LEAST_RETURN_S, playing.reconnect_s) if playing.session else 0)
+            pause_s, told = _FIRST_PAUSE_S, ""
+        if code in _FINAL or time.monotonic() + pause_s > until:
+            return problem
+        if problem != told:
+            print(f"{problem}; trying again", file=sys.stderr, flush=True)
+            told = problem
+        await asyncio.sleep(pause_s * random.uniform(0.5, 1))  # many bots do not come back in the same instant
+        pause_s = min(2 * pause_s, _MAX_PAUSE_S)
+
+
+async def _stream(
+    playing: Playing, address: str, token: str, credentials: grpc.ChannelCredentials | None
+) -> tuple[str, grpc.StatusCode | None]:
+    """Plays over one stream. Why it ended, '' after Bye; and the status, where the referee gave one."""
+    remote = not _is_local(address)
+    async with _channel(address, credentials, [*_OPTIONS, *_REMOTE_OPTIONS] if remote else _OPTIONS) as channel:
+        # Elsewhere it matters why there is no connection: a certificate may be wrong.
+        call: Any = channel.stream_stream(_METHOD)(wait_for_ready=not remote)
         try:
             try:
                 async with asyncio.timeout(CONNECT_LIMIT_S):  # the write waits for the connection
-                    await call.write(_hello(bot, token))
+                    await call.write(hello(playing.bot, token, PROTOCOL, playing.session, playing.received))
                     welcome = await call.read()
             except TimeoutError:
-                return f"no answer from the referee at {address} within {CONNECT_LIMIT_S:g} s"
-            if welcome is not grpc.aio.EOF and await _serve(bot, call):
-                await call.done_writing()
-                return ""
-            return f"the referee ended the stream: {await call.details() or (await call.code()).name}"
+                return f"no answer from the referee at {address} within {CONNECT_LIMIT_S:g} s", None
+            if welcome is not grpc.aio.EOF:
+                playing.welcome(pb.RefereeMessage.FromString(welcome))
+                if await playing.serve(call):
+                    await call.done_writing()
+                    return "", None
+            code = await call.code()
+            return f"the referee ended the stream: {await call.details() or code.name}", code
         except grpc.aio.AioRpcError as error:
-            return f"the stream to the referee broke: {error.details() or error.code().name}"
+            where = "" if playing.streams else f" at {address}"
+            return f"the stream to the referee{where} broke: {error.details() or error.code().name}", error.code()
+        except asyncio.InvalidStateError:  # how an answer to a stream that is over is refused
+            return "the stream to the referee broke", None
 
 
-def _channel(address: str, credentials: grpc.ChannelCredentials | None) -> grpc.aio.Channel:
+def _channel(
+    address: str, credentials: grpc.ChannelCredentials | None, options: list[tuple[str, int]]
+) -> grpc.aio.Channel:
     if credentials is None:
-        return grpc.aio.insecure_channel(address, options=_OPTIONS)
-    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS)
-
-
-async def _serve(bot: Bot, call: Any) -> bool:
-    """Answers until Bye (True) or until the stream ends (False)."""
-    read, write, parse = call.read, call.write, pb.RefereeMessage.FromString
-    choose, match = bot.choose, None
-    while (raw := await read()) is not grpc.aio.EOF:
-        message = parse(raw)
-        body = message.WhichOneof("body")
-        if body == "decide" and match is not None:
-            decide = message.decide
-            turn = Turn(match, decide)
-            choice = choose(turn)
-            if type(choice) is not int:
-                choice = await _settled(choice)
-            await write(_answer(decide, choice, turn.note))
-        elif body == "match_start":
-            match = Match(message.match_start, bot.messages, _switched_off(bot))
-            bot.start(match)
-            await write(pb.BotMessage(ready=pb.Ready(match=match.id)).SerializeToString())
-        elif body == "match_end" and match is not None:
-            bot.end(Result(match, message.match_end))
-            match = None
-        elif body == "update" and match is not None:
-            bot.update(match, list(match.messages.Events.FromString(message.update.events).events))
-        elif body == "bye":
-            return True
-    return False
-
-
-def _switched_off(bot: Bot) -> frozenset[str]:
-    wants = {"observation": bot.wants_observation, "legal_actions": bot.wants_legal_actions}
-    return frozenset(what for what, wanted in wants.items() if not wanted)
-
-
-async def _settled(choice: Any) -> Any:
-    """The choice of a coroutine is what it returns."""
-    return await choice if hasattr(choice, "__await__") else choice
-
-
-def _answer(decide: pb.Decide, choice: Any, note: str) -> bytes:
-    if choice is RESIGN:
-        return pb.BotMessage(resign=pb.Resign(match=decide.match)).SerializeToString()
-    move = pb.Move(match=decide.match, decision=decide.decision, note=note)
-    if isinstance(choice, bytes):
-        move.action = choice
-    elif hasattr(choice, "SerializeToString"):
-        move.action = choice.SerializeToString()
-    else:
-        move.index = operator.index(choice)
-    return pb.BotMessage(move=move).SerializeToString()
-
-
-def _hello(bot: Bot, token: str) -> bytes:
-    return pb.BotMessage(
-        hello=pb.Hello(
-            protocol=PROTOCOL,
-            token=token,
-            name=bot.name or type(bot).__name__,
-            version=bot.version,
-            games=bot.games,
-            wants_text=bot.wants_text,
-            wants_updates=bot.wants_updates,
-            omit_legal_actions=not bot.wants_legal_actions,
-            omit_observation=not bot.wants_observation,
-        )
-    ).SerializeToString()
+        return grpc.aio.insecure_channel(address, options=options)
+    return grpc.aio.secure_channel(address, credentials, options=options)

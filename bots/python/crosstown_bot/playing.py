@@ -1,0 +1,119 @@
+"""Plays the matches of a session, over one stream or, where the referee offers that, over one after another."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import grpc
+from crosstown_proto.v1 import referee_pb2 as pb
+
+from crosstown_bot.bot import RESIGN, Bot
+from crosstown_bot.turn import Match, Result, Turn
+
+
+class Playing:
+    """What a bot knows of its session: how many messages it has got, its match, and its last answer."""
+
+    def __init__(self, bot: Bot) -> None:
+        self.bot = bot
+        self.streams = 0
+        """How many there have been."""
+        self.session = ""
+        """By which it may come back; '' where it cannot."""
+        self.reconnect_s = 0.0
+        self.received = 0
+        self._match: Match | None = None
+        self._answered: tuple[str, int] | None = None
+        self._answer = b""
+
+    def welcome(self, message: pb.RefereeMessage) -> None:
+        """A stream begins, of this session or of a new one."""
+        self.streams += 1
+        welcome = message.welcome
+        if welcome.session != self.session or not welcome.session:
+            self._match = self._answered = None
+        self.session = welcome.session
+        self.reconnect_s = welcome.reconnect_us / 1e6
+        self.received = max(0, welcome.next_message - 1)
+
+    def forget(self) -> None:
+        """The session is over: the next Hello opens a new one."""
+        self.session, self.received = "", 0
+
+    async def serve(self, call: Any) -> bool:
+        """Answers until Bye (True) or until the stream ends (False)."""
+        bot, read, write, parse = self.bot, call.read, call.write, pb.RefereeMessage.FromString
+        while (raw := await read()) is not grpc.aio.EOF:
+            message = parse(raw)
+            self.received += 1
+            body = message.WhichOneof("body")
+            if body == "decide" and self._match is not None:
+                await write(await self._choose(self._match, message.decide))
+            elif body == "match_start":
+                match_id = message.match_start.match
+                if self._match is None or self._match.id != match_id:  # else its Ready was lost on the way
+                    self._match = Match(message.match_start, bot.messages, _switched_off(bot))
+                    bot.start(self._match)
+                await write(pb.BotMessage(ready=pb.Ready(match=match_id)).SerializeToString())
+            elif body == "match_end" and self._match is not None:
+                match, self._match = self._match, None
+                bot.end(Result(match, message.match_end))
+            elif body == "update" and self._match is not None:
+                events = self._match.messages.Events.FromString(message.update.events).events
+                bot.update(self._match, list(events))
+            elif body == "bye":
+                return True
+        return False
+
+    async def _choose(self, match: Match, decide: pb.Decide) -> bytes:
+        asked = decide.match, decide.decision
+        if self._answered != asked:  # else the answer was lost on the way
+            turn = Turn(match, decide)
+            choice = self.bot.choose(turn)
+            if type(choice) is not int:
+                choice = await _settled(choice)
+            self._answer, self._answered = _encoded(decide, choice, turn.note), asked
+        return self._answer
+
+
+def hello(bot: Bot, token: str, protocol: int, session: str = "", received: int = 0) -> bytes:
+    """The first message of a stream."""
+    return pb.BotMessage(
+        hello=pb.Hello(
+            protocol=protocol,
+            token=token,
+            name=bot.name or type(bot).__name__,
+            version=bot.version,
+            games=bot.games,
+            wants_text=bot.wants_text,
+            wants_updates=bot.wants_updates,
+            omit_legal_actions=not bot.wants_legal_actions,
+            omit_observation=not bot.wants_observation,
+            session=session,
+            received=received,
+        )
+    ).SerializeToString()
+
+
+def _switched_off(bot: Bot) -> frozenset[str]:
+    wants = {"observation": bot.wants_observation, "legal_actions": bot.wants_legal_actions}
+    return frozenset(what for what, wanted in wants.items() if not wanted)
+
+
+async def _settled(choice: Any) -> Any:
+    """The choice of a coroutine is what it returns."""
+    return await choice if hasattr(choice, "__await__") else choice
+
+
+def _encoded(decide: pb.Decide, choice: Any, note: str) -> bytes:
+    if choice is RESIGN:
+        return pb.BotMessage(resign=pb.Resign(match=decide.match)).SerializeToString()
+    move = pb.Move(match=decide.match, decision=decide.decision, note=note)
+    if isinstance(choice, bytes):
+        move.action = choice
+    elif hasattr(choice, "SerializeToString"):
+        move.action = choice.SerializeToString()
+    else:
+        move.index = operator.index(choice)
+    return pb.BotMessage(move=move).SerializeToString()
