@@ -85,8 +85,18 @@ def _home(ours: Mapping[str, str]) -> Path:
 
 
 def _open_lines(text: str) -> str:
-    """All lines `key = value` whose key speaks of no secret, and the others."""
-    return "".join(line for line in text.splitlines(keepends=True) if not _SECRET.search(re.split(r"=", line)[0]))
+    """All lines but those `key = value` whose key speaks of a secret, with a list that goes on below."""
+    kept: list[str] = []
+    in_list = False
+    for line in text.splitlines(keepends=True):
+        key, equals, value = line.partition("=")
+        if in_list:
+            in_list = "]" not in line
+        elif equals and _SECRET.search(key):
+            in_list = value.strip().startswith("[") and "]" not in value
+        else:
+            kept.append(line)
+    return "".join(kept)
 
 
 def _without_servers(text: str) -> str:

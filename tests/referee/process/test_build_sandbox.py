@@ -107,7 +107,8 @@ def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bo
     for name, text in {
         ".config/go/env": "GOPROXY=https://proxy.test\nGOAUTH=netrc\n",
         ".npmrc": "registry=https://npm.test\n//npm.test/:_authToken=SECRET\n_password = SECRET\n",
-        ".cargo/config.toml": '[registries.mine]\nindex = "https://cargo.test"\ntoken = "SECRET"\n',
+        ".cargo/config.toml": '[registries.mine]\nindex = "https://cargo.test"\ntoken = "SECRET"\n'
+        'credential-provider = [\n  "SECRET",\n]\n[http]\ntimeout = 7\n',
         ".cargo/credentials.toml": 'token = "SECRET"\n',
         ".m2/settings.xml": "<settings><mirrors>https://maven.test</mirrors><!-- </servers> SECRET -->"
         "<servers><server><password>SECRET</password></server></servers></settings>",
@@ -118,6 +119,7 @@ def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bo
     log = log_of(bot('cd "$HOME"; find . -type f -exec cat {} +; exit 1'))
     for name in ("proxy", "npm", "cargo", "maven", "pip"):
         assert f"https://{name}.test" in log
+    assert "timeout = 7" in log
     assert "SECRET" not in log
 
 

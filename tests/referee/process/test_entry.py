@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.process.entry import EntryError, ManifestError, load_entry
@@ -207,6 +207,7 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path, monkeypatch: pytest.M
         load_entry(folder)
 
 
+@settings(deadline=None)  # on a disk that others use
 @given(names=st.permutations(["a", "b", "c/d", "c/e", "c.f", "c-g"]))
 def test_the_order_in_which_files_come_does_not_matter(
     names: list[str], tmp_path_factory: pytest.TempPathFactory
