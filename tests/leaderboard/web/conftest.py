@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import uvicorn
 
 from leaderboard.web.app import make_app
+from referee.cli.play_host import Host
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
@@ -21,6 +23,7 @@ from referee.record import Answer, FaultLine, Footer, Header, RecordWriter, Seat
 from referee.record.format import seed_commitment
 
 SEED = "aa" * 16
+BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 
 
 class Played:
@@ -109,12 +112,12 @@ async def web(runs: Path) -> Any:
         yield client
 
 
-@pytest.fixture
-def server(runs: Path) -> Iterator[str]:
-    """The address of a server over `runs`."""
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """The address of a server with the application."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(make_app(runs), log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
     serving = uvicorn.Server(config)
     thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -124,6 +127,20 @@ def server(runs: Path) -> Iterator[str]:
         serving.should_exit = True
         thread.join()
         listening.close()
+
+
+@pytest.fixture
+def server(runs: Path) -> Iterator[str]:
+    """The address of a server over `runs`."""
+    with serving(make_app(runs)) as address:
+        yield address
+
+
+@pytest.fixture
+def play_server(runs: Path) -> Iterator[str]:
+    """The address of a server on which people may play against the bots of this checkout."""
+    with Host(runs, [BOTS]) as host, serving(make_app(runs, play_host=host)) as address:
+        yield address
 
 
 @dataclass
@@ -155,17 +172,18 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def show(chromium: Any, server: str) -> Iterator[Callable[..., Shown]]:
-    """show("/runs/cup", width=390) opens a page; at the end none may have complained."""
+def show(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Shown]]:
+    """show("/runs/cup", width=390) opens a page of `server`, or of the fixture that is named; at the end none may have
+    complained."""
     opened: list[Shown] = []
 
-    def show(address: str, width: int = 1100, ready: str = "main") -> Shown:
+    def show(address: str, width: int = 1100, ready: str = "main", server: str = "server") -> Shown:
         page = chromium.new_page(viewport={"width": width, "height": 900})
         shown = Shown(page, [])
         opened.append(shown)
         page.on("console", lambda message: shown.said.append(message.text))
         page.on("pageerror", lambda error: shown.said.append(str(error)))
-        page.goto(server + address)
+        page.goto(request.getfixturevalue(server) + address)
         page.wait_for_selector(ready)
         return shown
 

@@ -1,0 +1,168 @@
+"""What the addresses of playing answer, and whom they refuse."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from leaderboard.web.app import make_app
+from leaderboard.web.host import HumanSeat, Opponent, PlayRefused, Question, Setup, Standpoint
+from referee.games.api import resolve_options
+from referee.games.registry import get_game
+
+HERE = "http://127.0.0.1"
+
+
+class Seat:
+    """A seat that is asked one question."""
+
+    match_id, game, seat, names, key, number = "m1", "toy", 0, ("<i>", "bot"), "k" * 20, 1
+
+    def __init__(self) -> None:
+        self.said: list[tuple[int, int | None]] = []
+
+    def now(self) -> Standpoint:
+        game = get_game("toy")
+        state = game.new_initial_state(2, resolve_options("toy", game.options, {}))
+        while state.chance_outcomes():
+            state.apply_chance(state.chance_outcomes()[0][0])
+        asked = state.decisions()[0]
+        legal = state.legal_actions(asked.seat)
+        return Standpoint(1, Question(3, asked.kind, state.observation(asked.seat), legal, 2.5), (), "")
+
+    def answer(self, decision: int, index: int | None) -> bool:
+        self.said.append((decision, index))
+        return decision == 3
+
+
+class Host:
+    """Starts nothing."""
+
+    def __init__(self, run: Path) -> None:
+        self.run = run
+        self.sits = Seat()
+        self.asked: list[Setup] = []
+
+    def opponents(self, game: str) -> list[Opponent]:
+        return [Opponent("0", "<script>\u202e", "1")]
+
+    def start(self, setup: Setup) -> Sequence[HumanSeat]:
+        self.asked.append(setup)
+        if setup.game == "none":
+            raise PlayRefused("there is <no> such game")
+        return [self.sits]
+
+    def seat(self, match_id: str, key: str) -> HumanSeat | None:
+        return self.sits if (match_id, key) == ("m1", self.sits.key) else None
+
+
+@pytest.fixture
+def host(runs: Path) -> Host:
+    return Host(runs / "cup")
+
+
+@pytest.fixture
+def client(runs: Path, host: Host) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=make_app(runs, play_host=host)), base_url=HERE)
+
+
+async def token_of(client: httpx.AsyncClient) -> str:
+    page = await client.get("/play?game=toy")
+    return page.text.split('name="token" value="')[1].split('"')[0]
+
+
+async def test_nobody_plays_unless_it_is_asked_for(web: httpx.AsyncClient) -> None:
+    assert (await web.get("/play")).status_code == 404
+    assert 'href="/play"' not in (await web.get("/")).text
+
+
+async def test_a_form_of_ours_starts_a_match(client: httpx.AsyncClient, host: Host) -> None:
+    form = {"token": await token_of(client), "game": "toy", "seat0": "", "seat1": "human", "seat2": "0",
+            "option-rounds": "2", "name": " Eve ", "bot_move_s": "0.5"}  # fmt: skip
+    answer = await client.post("/play", data=form, headers={"Origin": HERE})
+    assert answer.status_code == 303
+    assert answer.headers["location"] == f"/play/m1/{host.sits.key}"
+    assert host.asked == [Setup("toy", ("human", "0"), {"rounds": "2"}, "Eve", 0.5)]
+
+
+async def test_what_cannot_be_started_is_said_on_the_page(client: httpx.AsyncClient) -> None:
+    form = {"token": await token_of(client), "game": "none", "seat0": "human"}
+    answer = await client.post("/play", data=form, headers={"Origin": HERE})
+    assert answer.status_code == 400
+    assert "there is &lt;no&gt; such game" in answer.text
+    form["bot_move_s"] = "soon"
+    assert (await client.post("/play", data=form, headers={"Origin": HERE})).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("headers", "good_token"),
+    [
+        ({}, True),
+        ({"Origin": "null"}, True),
+        ({"Origin": "http://elsewhere.example"}, True),
+        ({"Origin": "https://127.0.0.1"}, True),
+        ({"Origin": HERE, "Sec-Fetch-Site": "cross-site"}, True),
+        ({"Origin": "http://elsewhere.example", "Host": "elsewhere.example"}, True),
+        ({"Origin": HERE}, False),
+    ],
+)
+async def test_another_site_can_start_and_answer_nothing(
+    client: httpx.AsyncClient, host: Host, headers: dict[str, str], good_token: bool
+) -> None:
+    token = await token_of(client) if good_token else "guessed"
+    started = await client.post("/play", data={"token": token, "game": "toy", "seat0": "human"}, headers=headers)
+    assert started.status_code == 403
+    at = f"/play/m1/{host.sits.key}/answer"
+    answered = await client.post(at, json={"decision": 3, "index": 0}, headers={**headers, "X-Crosstown-Token": token})
+    assert answered.status_code == 403
+    assert host.asked == host.sits.said == []
+
+
+async def test_a_name_that_is_not_ours_sees_no_seat(client: httpx.AsyncClient, host: Host) -> None:
+    for address in ("/play", f"/play/m1/{host.sits.key}", f"/play/m1/{host.sits.key}/state"):
+        assert (await client.get(address, headers={"Host": "elsewhere.example"})).status_code == 403
+
+
+async def test_a_seat_is_found_by_its_key_alone(client: httpx.AsyncClient, host: Host) -> None:
+    assert (await client.get(f"/play/m1/{host.sits.key}")).status_code == 200
+    for address in ("/play/m1/other", f"/play/m2/{host.sits.key}", "/play/m1/other/state", "/play/m1/other/events"):
+        assert (await client.get(address)).status_code == 404
+
+
+async def test_the_state_has_the_board_with_buttons_the_list_and_the_clock(
+    client: httpx.AsyncClient, host: Host
+) -> None:
+    state = (await client.get(f"/play/m1/{host.sits.key}/state")).json()
+    assert state["asked"]["decision"] == 3
+    assert state["asked"]["left_s"] == 2.5
+    assert state["asked"]["actions"] == ["stash a card of value 1"]
+    assert state["board"].startswith("<svg")
+    assert "<i>" not in state["board"]
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ({"decision": 3, "index": 1}, 200),
+        ({"decision": 3, "resign": True}, 200),
+        ({"decision": 2, "index": 1}, 409),
+        ({"decision": 3}, 400),
+        ({"index": 1}, 400),
+        ([], 400),
+        ("x" * 100_000, 413),
+    ],
+)
+async def test_an_answer_is_taken_once_and_whole(client: httpx.AsyncClient, host: Host, said: Any, status: int) -> None:
+    headers = {"Origin": HERE, "X-Crosstown-Token": await token_of(client)}
+    answer = await client.post(f"/play/m1/{host.sits.key}/answer", json=said, headers=headers)
+    assert answer.status_code == status
+    if status == 200:
+        assert host.sits.said == [(3, None if "resign" in said else 1)]
+
+
+async def test_what_bots_are_called_stays_text(client: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    page = (await client.get("/play?game=toy")).text
+    assert "<script>\u202e" not in page
+    assert "\u202e" not in page

@@ -1,0 +1,93 @@
+"""A person plays in a real browser, against a real bot, in every game."""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from referee.record import read_record
+from referee.record.verify import verify_record
+
+GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
+
+CHOOSE = """(luck) => {
+  const spots = [...document.querySelectorAll('#board [data-action]')];
+  if (spots.length > 0 && luck < 0.5) {
+    spots[Math.floor(luck * 2 * spots.length)].dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    const left = document.querySelectorAll('#can button');
+    if (left.length > 0) left[0].click();
+    return 'board';
+  }
+  const listed = document.querySelectorAll('#can button');
+  listed[Math.floor(luck * listed.length)].click();
+  return 'list';
+}"""
+
+
+def play(page: Any, luck: Random) -> list[str]:
+    """By what each choice was made, until the match is over."""
+    made = []
+    while True:
+        page.wait_for_selector("#can button, #status a")
+        if page.locator("#status a").count():
+            return made
+        made.append(page.evaluate(CHOOSE, luck.random()))
+        assert len(made) < 1000
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_person_plays_a_whole_match_against_random(show: Callable[..., Any], runs: Path, game: str) -> None:
+    page = show(f"/play?game={game}", server="play_server").page
+    page.set_default_timeout(60_000)
+    page.select_option("[name=seat1]", label="random 1")
+    page.fill("[name=name]", "Eve <b>")
+    page.click("button.main")
+    made = play(page, Random(7))
+    assert {"board", "list"} <= set(made)
+    (path,) = (runs / "single" / "matches").iterdir()
+    record = read_record(path)
+    assert record.footer is not None
+    assert (record.footer.status, record.footer.reason) == ("rated", "normal")
+    assert [seat.name for seat in record.header.seats] == ["Eve <b>", "random"]
+    assert record.footer.seat_stats[0].decisions == len(made)
+    assert verify_record(record).ok
+    page.click("#status a")
+    page.wait_for_selector("#replay[data-ready]")
+    assert "Eve <b>" in page.locator("h1").text_content()
+
+
+def test_places_narrow_the_choice_and_the_list_can_be_widened(show: Callable[..., Any]) -> None:
+    page = show("/play?game=shibuya", server="play_server").page
+    page.set_default_timeout(60_000)
+    page.select_option("[name=seat1]", label="random 1")
+    page.click("button.main")
+    page.wait_for_selector("#can button")
+    every = page.locator("#can button").count()
+    places = page.locator("#board [data-action]")
+    wide = next(place for place in places.all() if " " in place.get_attribute("data-action"))
+    wide.focus()
+    page.keyboard.press("Enter")
+    left = page.locator("#can button").count()
+    assert left == len(wide.get_attribute("data-action").split())
+    page.get_by_role("button", name="Show all").click()
+    assert page.locator("#can button").count() == every
+    assert page.locator("#clock").text_content() == "no time limit"
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Resign: click again").click()
+    page.wait_for_selector("#status a")
+    assert "resigned" in page.locator("#status").text_content()
+
+
+def test_playing_fits_a_phone_and_two_people_get_an_address_each(show: Callable[..., Any]) -> None:
+    page = show("/play?game=toy", width=360, server="play_server").page
+    page.set_default_timeout(60_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.select_option("[name=seat1]", "human")
+    page.click("button.main")
+    links = page.locator("main li a")
+    assert links.count() == 2
+    links.first.click()
+    page.wait_for_selector("#status:has-text('your choice'), #status:has-text('others think')")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

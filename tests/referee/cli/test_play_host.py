@@ -1,0 +1,120 @@
+"""People at the browser, as far as the host goes: the toy game against bots of this checkout."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from leaderboard.web.host import HUMAN, HumanSeat, PlayRefused, Setup, Standpoint
+from referee.cli.play_host import Host
+from referee.record import read_record
+
+BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    with Host(tmp_path / "runs", [BOTS]) as host:
+        yield host
+
+
+def against_random(host: Host) -> Setup:
+    (bot,) = (found for found in host.opponents("toy") if found.name == "random")
+    return Setup("toy", (HUMAN, bot.id))
+
+
+def wait_for(seat: HumanSeat, what: Callable[[Standpoint], bool]) -> Standpoint:
+    end = time.monotonic() + 60
+    while not what(now := seat.now()):
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+    return now
+
+
+def ended_or_asked(now: Standpoint) -> bool:
+    return bool(now.over) or now.question is not None
+
+
+def record_of(host: Host, seat: HumanSeat):
+    return read_record(host.run / "matches" / f"{seat.match_id}.jsonl.gz")
+
+
+def test_a_match_is_played_to_its_end_and_leaves_an_ordinary_record(host: Host) -> None:
+    (seat,) = host.start(against_random(host))
+    answered = 0
+    while not (now := wait_for(seat, ended_or_asked)).over:
+        assert now.question is not None
+        assert now.question.left_s is None
+        assert seat.answer(now.question.decision, len(now.question.legal) - 1)
+        assert not seat.answer(now.question.decision, 0)
+        answered += 1
+    assert "human" in now.over
+    assert now.events
+    record = record_of(host, seat)
+    assert record.footer is not None
+    assert record.footer.status == "rated"
+    assert record.footer.seat_stats[0].decisions == answered
+    assert host.seat(seat.match_id, seat.key) is seat
+    assert host.seat(seat.match_id, "other") is None
+
+
+def test_two_people_play_each_other_and_see_their_own_questions(host: Host) -> None:
+    seats = host.start(Setup("toy", (HUMAN, HUMAN), name="Eve"))
+    assert [seat.seat for seat in seats] == [0, 1]
+    assert seats[0].names == ("Eve 0", "Eve 1")
+    assert seats[0].key != seats[1].key
+    while not all(seat.now().over for seat in seats):
+        for seat in seats:
+            question = seat.now().question
+            if question is not None:
+                assert seat.answer(question.decision, 0)
+        time.sleep(0.005)
+    footer = record_of(host, seats[0]).footer
+    assert footer is not None
+    assert footer.reason == "normal"
+
+
+def test_the_clock_decides_for_who_has_gone_away(tmp_path: Path) -> None:
+    with Host(tmp_path / "runs", [BOTS], move_limit_s=1) as host:
+        (seat,) = host.start(against_random(host))
+        asked = wait_for(seat, lambda now: now.question is not None).question
+        assert asked is not None
+        assert asked.left_s is not None
+        assert 0 < asked.left_s <= 1
+        assert "move_timeout" in wait_for(seat, lambda now: bool(now.over)).over
+
+
+def test_a_person_may_resign(host: Host) -> None:
+    (seat,) = host.start(against_random(host))
+    asked = wait_for(seat, lambda now: now.question is not None).question
+    assert asked is not None
+    assert seat.answer(asked.decision, None)
+    assert "resigned" in wait_for(seat, lambda now: bool(now.over)).over
+
+
+def test_what_goes_on_when_the_server_ends_is_cancelled(tmp_path: Path) -> None:
+    with Host(tmp_path / "runs", [BOTS]) as host:
+        (seat,) = host.start(against_random(host))
+        wait_for(seat, lambda now: now.question is not None)
+    footer = record_of(host, seat).footer
+    assert footer is not None
+    assert footer.status == "cancelled"
+    assert "ended with the server" in seat.now().over
+
+
+@pytest.mark.parametrize(
+    ("setup", "why"),
+    [
+        (Setup("toy", ("0", "0")), "no seat is a person's"),
+        (Setup("toy", (HUMAN,)), "players"),
+        (Setup("none", (HUMAN, HUMAN)), "none"),
+        (Setup("toy", (HUMAN, "no bot")), "a bot is chosen that is not there"),
+        (Setup("toy", (HUMAN, HUMAN), {"odd": "1"}), "odd"),
+        (Setup("toy", (HUMAN, HUMAN), bot_move_s=-1), "move_s"),
+        (Setup("toy", (HUMAN, HUMAN), name="a\nb"), "name"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_in_a_sentence(host: Host, setup: Setup, why: str) -> None:
+    with pytest.raises(PlayRefused, match=why):
+        host.start(setup)
