@@ -25,6 +25,7 @@ Phase: TypeAlias = Literal["fetch", "build", "toolchain"]
 
 _SHOWN_LINES = 20
 _TOOLCHAIN_BYTES = 4096
+_SHARED_MEMORY_BYTES = 1 << 30
 
 
 class BuildError(Exception):
@@ -107,11 +108,21 @@ def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -
     if ended.code is None:
         raise BuildError(f"{phase}: {ended.why}", log.save(), log.tail())
     if ended.code != 0:
-        how = f"exit code {ended.code}" if ended.code > 0 else signal.Signals(-ended.code).name
+        how = _how(ended.code)
         if ended.out_of_memory:
             how += f", at its memory limit of {workshop.limits.memory_mib} MiB"
         raise BuildError(f"{phase}: '{argv[0]}' ended with {how}", log.save(), log.tail())
     return time.monotonic() - began_s
+
+
+def _how(code: int) -> str:
+    """A sandbox tells a signal N as 128 + N, as shells do, and so a program may have ended by itself."""
+    if code > 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"exit code {128 - code}"
 
 
 def one_line_of(argv: Sequence[str], workshop: Workshop) -> str:
@@ -143,7 +154,10 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
         env,
         limits.limit_s(phase),
         ProcessLimits(
-            memory_bytes=limits.memory_mib << 20, processes=limits.processes, file_bytes=limits.file_mib << 20
+            memory_bytes=limits.memory_mib << 20,
+            processes=limits.processes,
+            disk_bytes=_SHARED_MEMORY_BYTES,
+            file_bytes=limits.file_mib << 20,
         ),
         Ground(sandbox, workshop.cgroups),
         writable=(workshop.copy,) if strict else (),

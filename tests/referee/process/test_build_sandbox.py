@@ -219,6 +219,14 @@ def test_a_build_in_its_sandbox_may_take_no_more_memory_than_it_is_given(bot: Ma
     assert "memory" in caught.value.tail
 
 
+@pytest.mark.parametrize(
+    ("script", "how"), [("exit 7", "exit code 7"), ("exit 255", "exit code 255"), ("kill -9 $$", "SIGKILL")]
+)
+def test_a_phase_that_fails_in_its_sandbox_says_how(bot: Make, script: str, how: str) -> None:
+    with pytest.raises(BuildError, match=f"build: 'sh' ended with {how}$"):
+        strict(bot(script))
+
+
 def test_a_sandbox_that_cannot_be_made_is_told_with_what_it_said(bot: Make) -> None:
     folder = bot()
     text = (folder / "bot.toml").read_text().replace('["sh", "-c", ', '["./build.sh", ')
