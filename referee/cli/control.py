@@ -1,13 +1,19 @@
 """`crosstown withdraw`, `disable`, `add` and `annul`: what an organiser decides about a run."""
 
 import getpass
+import shlex
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from referee.cli.arguments import OUT, Out
+
+if TYPE_CHECKING:
+    from referee.cli.runs import Run
+    from referee.tournament.folder import RunFolder
 
 RunArgument = Annotated[str, typer.Argument(help="Tournament file, run folder or name of a run.", show_default=False)]
 BotArgument = Annotated[str, typer.Argument(help="Name or entry id of a bot of the run.", show_default=False)]
@@ -58,9 +64,10 @@ def _leave(
     from referee.tournament.controls import leave, too_few
     from referee.tournament.journal import read_journal
 
-    folder = find_run(run, out).folder
+    found = find_run(run, out)
+    folder = found.folder
     control = leave(folder, kind, bot, choice.value, by=who(), reason=reason)
-    print_text(f"'{control.name}' is {kind} from place {control.place} on ({choice}); go on with: crosstown run FILE")
+    print_text(f"'{control.name}' is {kind} from place {control.place} on ({choice}); go on with: {_go_on(found)}")
     if missing := too_few(read_journal(folder.journal)):
         print_text(missing)
 
@@ -72,13 +79,17 @@ def add(
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """Let a bot join a run that has begun. Stop the run first; the next `crosstown run` goes on with it."""
+    """Let a bot join a run that has begun; it is built first if need be. Stop the run before; the next `crosstown run`
+    goes on with it."""
+    from referee.cli.building import load_or_build
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
     from referee.tournament.controls import add as add_bot
 
-    control = add_bot(find_run(run, out).folder, bot, name, by=who(), reason=reason)
-    print_text(f"'{control.name}' joins from place {control.place} on; go on with: crosstown run FILE")
+    found = find_run(run, out)
+    load_or_build(bot)
+    control = add_bot(found.folder, bot, name, by=who(), reason=reason)
+    print_text(f"'{control.name}' joins from place {control.place} on; go on with: {_go_on(found)}")
 
 
 def annul(
@@ -93,8 +104,34 @@ def annul(
     from referee.cli.runs import find_run
     from referee.tournament.controls import annul as annul_match
 
-    annul_match(find_run(run, out).folder, match, replay=replay, by=who(), reason=reason)
-    print_text(f"match {match} does not count{'; it is played again by: crosstown run FILE' if replay else ''}")
+    found = find_run(run, out)
+    annul_match(found.folder, match, replay=replay, by=who(), reason=reason)
+    forget(found.folder, match)
+    print_text(f"match {match} does not count{f'; it is played again by: {_go_on(found)}' if replay else ''}")
+
+
+def forget(folder: "RunFolder", match_id: str) -> None:
+    """Take the row of a match that counts no more out of the database. Where that does not work now, the next run of
+    the command does it."""
+    from leaderboard.store import Store, StoreError
+    from referee.tournament.errors import TournamentError
+    from referee.tournament.lock import RunLock
+
+    if folder.database.exists():
+        with suppress(StoreError, TournamentError), RunLock(folder.lock), Store(folder.database) as store:
+            store.remove([match_id])
+
+
+def _go_on(run: "Run") -> str:
+    """The command that takes the run up again."""
+    created = run.journal.created
+    file = Path("FILE" if created is None else created.fields.get("file", "FILE"))
+    out = run.folder.path.parent
+    elsewhere = [] if out.resolve() == Path("runs").resolve() else ["--out", str(out)]
+    here = Path.cwd()
+    return shlex.join(
+        ["crosstown", "run", str(file.relative_to(here) if file.is_relative_to(here) else file), *elsewhere]
+    )
 
 
 def who() -> str:

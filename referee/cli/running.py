@@ -8,6 +8,7 @@ from pathlib import Path
 from leaderboard.account import FormatTable
 from leaderboard.run_table import RunTable, run_table
 from leaderboard.standings import CAPTION, Standing
+from referee.cli.building import build_missing
 from referee.cli.errors import ExitCode
 from referee.cli.format_pages import print_format_table
 from referee.cli.indexer import Indexer
@@ -54,6 +55,8 @@ def play_tournament(
         folder = choose_folder(out, describe(tournament), new=new)
     if not quiet:
         tell_changed(tournament, folder)
+    joined = [bot for bot in known_bots(read_journal(folder.journal)) if bot.joined and not bot.out]
+    build_missing((Path(bot.folder), tournament.config.sandbox.profile) for bot in joined)
     tournament = with_added(tournament, read_journal(folder.journal))
     cores = available_cores()
     sets = split_cores(workers, cores) if pin else ()

@@ -4,7 +4,8 @@ Each is one event of the journal, at a place in the schedule behind everything t
 played stays what it was. It holds from the next run of the command on; while a runner is at work its lock refuses it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from referee.process.manifest import Manifest
 from referee.process.names import BotNameError, clashes
 from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields, in_force
 from referee.tournament.config import Tournament
-from referee.tournament.errors import UsageError
+from referee.tournament.errors import BusyError, UsageError
 from referee.tournament.folder import RunFolder, run_folders
 from referee.tournament.journal import Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
@@ -127,7 +128,7 @@ def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: st
     again.
     UsageError, BusyError or PlatformError.
     """
-    with RunLock(folder.lock, wait_s=0):
+    with _alone(folder):
         text = read_journal(folder.journal)
         place = _place_in(folder, match_id)
         clear_leftovers(folder, match_id)
@@ -210,12 +211,24 @@ def next_place(folder: RunFolder) -> int:
 def _append(
     folder: RunFolder, make: Callable[[JournalText], Control], more: Mapping[str, Any] | None = None
 ) -> Control:
-    with RunLock(folder.lock, wait_s=0):
+    with _alone(folder):
         text = read_journal(folder.journal)
         control = make(text)
         with Journal(folder.journal, text) as journal:
             journal.append(control.kind, **control_fields(control), **(more or {}))
     return control
+
+
+@contextmanager
+def _alone(folder: RunFolder) -> Iterator[None]:
+    """Holds the lock of the run. BusyError that says how to get there, if a runner is at work."""
+    try:
+        lock = RunLock(folder.lock)
+    except BusyError as error:
+        step = "stop it with Ctrl-C there (what was played stays played), decide again, and run it again: it goes on"
+        raise BusyError(str(error), step) from None
+    with lock:
+        yield
 
 
 def _added(text: JournalText) -> list[Any]:

@@ -469,7 +469,7 @@ def test_who_is_out_cannot_leave_again_and_an_unknown_match_cannot_be_annulled(b
         controls.annul(run_folder, "m000009-00000000", replay=False, **BY)
 
 
-def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder):
+def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder, write_bot):
     begun(2, matches=2)
     code = (
         "import sys; from pathlib import Path; from referee.tournament.lock import RunLock;"
@@ -479,7 +479,14 @@ def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
         first.stdout.readline()
         before = run_folder.journal.read_bytes()
-        with pytest.raises(BusyError, match=f"process {first.pid}"):
-            controls.leave(run_folder, "withdrawn", "bot1", "keep", **BY)
+        for decide in (
+            lambda: controls.leave(run_folder, "withdrawn", "bot1", "keep", **BY),
+            lambda: controls.annul(run_folder, min(played(run_folder)), replay=True, **BY),
+            lambda: controls.judge_again(run_folder, min(played(run_folder)), (1, 1), **BY),
+            lambda: controls.add(run_folder, write_bot("late"), None, **BY),
+        ):
+            with pytest.raises(BusyError, match=f"process {first.pid}") as caught:
+                decide()
+            assert caught.value.next_step.startswith("stop it with Ctrl-C there (what was played stays played), decide")
         assert run_folder.journal.read_bytes() == before
         first.stdin.close()
