@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from deeds import Case
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import Limits, MatchResult, MatchSpec, SeatSpec
+from referee.process.cgroup import Cgroups, Group, GroupLimits, find
 from referee.process.entry import Entry, load_entry
 from referee.record import Record, read_record, verify
 
@@ -38,12 +39,28 @@ def own_clock(case: Case) -> dict[str, float]:
     return SHORT
 
 
+class Groups(Cgroups):
+    """The control groups that the host lets us make, and where those lay that were made."""
+
+    __slots__ = ("made",)
+
+    def __init__(self) -> None:
+        super().__init__(find().hierarchies)
+        object.__setattr__(self, "made", [])
+
+    def make(self, limits: GroupLimits) -> Group:
+        group = super().make(limits)
+        self.made.extend(group.folders)
+        return group
+
+
 @dataclass
 class Arena:
     """One table, its bots by name, and the folder in which all that is temporary lies."""
 
     folder: Path
     records: Path
+    groups: Groups = field(default_factory=Groups)
     entries: dict[str, Entry] = field(default_factory=dict)
     table: Any = None
     number: int = 0
@@ -59,7 +76,11 @@ class Arena:
         return entry
 
     async def play(
-        self, *entries: Entry, seed: int | None = None, clocks: dict[int, dict[str, float]] | None = None
+        self,
+        *entries: Entry,
+        seed: int | None = None,
+        clocks: dict[int, dict[str, float]] | None = None,
+        memory_mib: int = PATIENT.memory_mib,
     ) -> tuple[MatchResult, Record]:
         """A match of the toy game, on a block of its own. Its record must verify."""
         self.number += 1
@@ -71,7 +92,7 @@ class Arena:
                 SeatSpec(entry.id, entry.name, "1", (clocks or {}).get(seat, {})) for seat, entry in enumerate(entries)
             ),
             seed=f"{self.number if seed is None else seed:032x}",
-            limits=PATIENT,
+            limits=replace(PATIENT, memory_mib=memory_mib),
             place=self.number,
             block=self.number,
         )
@@ -93,10 +114,16 @@ class Arena:
                 continue
         return found
 
+    def groups_left(self) -> list[Path]:
+        return [folder for folder in self.groups.made if folder.exists()]
+
+    def left(self) -> list[int | Path]:
+        return [*self.processes(), *self.groups_left()]
+
     async def nothing_is_left(self) -> None:
-        """After the table is closed: no process within five seconds, and no file, socket or folder."""
+        """After the table is closed: no process or control group within five seconds, and no file, socket or folder."""
         end_s = time.monotonic() + 5
-        while (left := self.processes()) and time.monotonic() < end_s:  # noqa: ASYNC110 - they are not ours to wait for
+        while (left := self.left()) and time.monotonic() < end_s:  # noqa: ASYNC110 - they are not ours to wait for
             await asyncio.sleep(0.05)
         assert left == []
         assert list(self.folder.iterdir()) == []

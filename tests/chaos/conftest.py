@@ -31,6 +31,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 async def arena(place: Path, tmp_path: Path) -> AsyncIterator[Arena]:
     """At the end of the test nothing may be left."""
     arena = Arena(place, tmp_path / "records")
-    async with Table(arena.entries) as arena.table:
+    async with Table(arena.entries, cgroups=arena.groups) as arena.table:
         yield arena
     await arena.nothing_is_left()

@@ -7,6 +7,7 @@ CASES: dict[str, tuple[str, ...]] = {
     # Clocks and time-outs
     "TIM-1": (
         "referee/match/test_lag.py::test_a_bot_that_waits_for_a_processor_gets_that_time_back",
+        "referee/match/test_lag.py::test_while_what_brings_the_messages_is_busy_no_time_is_up",
         "chaos/test_referee_troubles.py::test_an_event_loop_that_stands_still_costs_no_bot_anything",
     ),
     "TIM-2": ("chaos/test_referee_troubles.py::test_a_slow_disk_costs_no_bot_anything",),
@@ -55,6 +56,47 @@ CASES: dict[str, tuple[str, ...]] = {
     "CON-11": ("bots/test_sdk_alone.py::test_where_no_referee_listens_it_gives_up_after_its_limit",),
     "CON-13": ("bots/test_sdk.py::test_hooks_are_called_around_each_match",),
     "CON-15": ("referee/match/test_lifecycle.py::test_matches_side_by_side_do_not_mix",),
+    # Processes: zombies, orphans, signals
+    "PRC-1": (
+        "referee/process/test_referee_death.py::test_no_descendant_outlives_the_referee",
+        "end_to_end/test_run.py::test_a_reader_that_leaves_stops_nothing_and_leaves_nobody",
+        "end_to_end/test_run.py::test_ctrl_c_stops_cleanly_and_says_how_to_go_on",
+    ),
+    "PRC-3": (
+        "referee/process/test_sandbox.py::test_a_fork_bomb_meets_its_limit_and_the_next_bot_does_not_feel_it",
+        "referee/process/test_descendants.py::test_a_fork_bomb_that_still_grows_is_cleaned_up",
+    ),
+    "PRC-4": (
+        "referee/match/test_faults.py::test_a_fault_off_turn_frees_the_opponent_at_once",
+        "referee/wire/test_session.py::test_however_a_bot_leaves_it_is_noticed_at_once",
+    ),
+    "PRC-5": (
+        "referee/process/test_start_and_exit.py::test_sigterm_and_grace_let_a_bot_save",
+        "referee/match/test_lifecycle.py::test_the_next_match_does_not_wait_for_a_dying_process",
+    ),
+    "PRC-7": (
+        "referee/match/test_lifecycle.py::test_a_thousand_matches_in_a_row_leave_nothing_behind",
+        "chaos/test_mixed_run.py::test_good_bots_play_the_same_beside_a_thousand_bad_ones",
+    ),
+    "PRC-8": (
+        "end_to_end/test_run.py::test_a_second_runner_is_refused_and_the_first_is_not_disturbed",
+        "end_to_end/test_side_by_side.py"
+        "::test_a_run_whose_guardians_and_workers_are_killed_costs_the_one_beside_it_nothing",
+        "referee/process/test_side_by_side.py::test_a_lost_guardian_ends_no_bot_of_another_run_whatever_its_token",
+        "referee/process/test_cgroup.py::test_a_group_that_was_left_is_swept",
+    ),
+    "PRC-9": ("chaos/test_mixed_run.py::test_good_bots_play_the_same_beside_forty_bad_ones",),
+    "PRC-10": ("chaos/test_phases.py::test_a_misdeed",),
+    "PRC-11": ("referee/match/test_lifecycle.py::test_the_next_match_does_not_wait_for_a_dying_process",),
+    "PRC-12": ("chaos/test_phases.py::test_a_misdeed",),
+    "PRC-13": (
+        "bots/test_sdk_alone.py::test_without_its_referee_it_exits_within_a_second",
+        "bots/languages/test_session.py::test_it_exits_when_its_referee_is_killed",
+    ),
+    "PRC-16": (
+        "referee/match/test_ponder_and_cap.py::test_processor_time_off_turn_is_counted_apart",
+        "referee/match/test_ponder_and_cap.py::test_a_bot_runs_only_while_it_is_asked",
+    ),
     # Output, messages, floods
     "OUT-1": ("referee/process/test_floods.py::test_a_flood_is_drained_with_head_tail_and_count_and_little_memory",),
     "OUT-3": ("referee/process/test_floods.py::test_a_flood_is_drained_with_head_tail_and_count_and_little_memory",),

@@ -61,11 +61,11 @@ async def run_mixed(place: Path, folder: Path, good: int, chosen: list[Case]) ->
     cases = [case for case in chosen if case.deed != "steals"]
     thieves = [case for case in chosen if case.deed == "steals"]
     alone = Arena(place, folder / "alone")
-    async with Table(alone.entries) as alone.table:
+    async with Table(alone.entries, cgroups=alone.groups) as alone.table:
         expected = await side_by_side([partial(play_good, alone, number) for number in range(good)])
     await alone.nothing_is_left()
     mixed = Arena(place, folder / "mixed")
-    async with Table(mixed.entries, max_idle=2) as mixed.table:
+    async with Table(mixed.entries, max_idle=2, cgroups=mixed.groups) as mixed.table:
         works: list[Work] = []
         for number in range(max(good, len(cases))):
             works += [partial(play_good, mixed, number)] if number < good else []
@@ -87,7 +87,7 @@ async def run_mixed(place: Path, folder: Path, good: int, chosen: list[Case]) ->
         assert memory_kb() <= memory + GROWTH_KB
     await mixed.nothing_is_left()
     again = Arena(place, folder / "again")
-    async with Table(again.entries) as again.table:
+    async with Table(again.entries, cgroups=again.groups) as again.table:
         assert await play_good(again, 0) == expected[0]
     await again.nothing_is_left()
     results = read_good(mixed, folder / "mixed", good)

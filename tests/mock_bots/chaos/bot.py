@@ -66,7 +66,9 @@ def allocates():
     """Until it is killed, or in want of a limit, until it has 512 MB; then it dies of it."""
     import resource
 
-    resource.setrlimit(resource.RLIMIT_DATA, (512 << 20, 512 << 20))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = 512 << 20 if hard == resource.RLIM_INFINITY else min(hard, 512 << 20)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     hoard = []
     while True:
         hoard.append(bytearray(16 << 20))
@@ -122,12 +124,12 @@ AT_ONCE = {
 }
 IN_LOOP = {"connects": opens_connections, "steals": steals_tokens, "deaf": lambda: asyncio.sleep(600)}
 SENDS = {
-    "junk": [b"\xff\xff\xff\xff"],
-    "empty": [b""],
-    "huge": [b"\x1a\x84\xaf\x5f" + b"x" * (100 << 20)],
-    "oversized": [pack(move=pb.Move(match="none", decision=1, index=0, note="x" * (2 << 20)))],
-    "floods": [pack(move=pb.Move(match="none", decision=1, index=0))] * 3000,
-    "wrong_ids": [pack(move=pb.Move(match="none", decision=10**6)), pack(ready=pb.Ready(match="none"))],
+    "junk": lambda: [b"\xff\xff\xff\xff"],
+    "empty": lambda: [b""],
+    "huge": lambda: [b"\x1a\x84\xaf\x5f" + b"x" * (100 << 20)],
+    "oversized": lambda: [pack(move=pb.Move(match="none", decision=1, index=0, note="x" * (2 << 20)))],
+    "floods": lambda: [pack(move=pb.Move(match="none", decision=1, index=0))] * 3000,
+    "wrong_ids": lambda: [pack(move=pb.Move(match="none", decision=10**6)), pack(ready=pb.Ready(match="none"))],
 }
 
 
@@ -139,7 +141,7 @@ async def misbehave(phase, write=None):
     elif DEED in IN_LOOP:
         await IN_LOOP[DEED]()
     elif write is not None:
-        for message in SENDS.get(DEED, ()):
+        for message in SENDS.get(DEED, tuple)():
             await write(message)
 
 
