@@ -46,7 +46,7 @@ def find_toolchains(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
 
 def _of_path(place: Path, folder: Path) -> Iterator[Path]:
     """What one folder of PATH brings."""
-    if not _is_system(place):
+    if not _is_system(place) and not is_wide(place, folder):
         yield place
         yield from _whole(place / "any", folder)
     try:

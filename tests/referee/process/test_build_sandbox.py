@@ -95,11 +95,14 @@ def test_the_home_is_private_is_kept_between_the_phases_and_gone_afterwards(bot:
     assert sorted(path.name for path in built.folder.parent.iterdir()) == ["bot", "log.txt"]
 
 
-def test_nothing_else_of_this_machine_is_there(bot: Make, tmp_path: Path, home: Path) -> None:
+def test_nothing_else_of_this_machine_is_there(
+    bot: Make, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (home / ".netrc").write_text("secret")
     (tmp_path / "other").write_text("secret")
     folder = bot()
     folder = bot(f"! test -e '{home}/.netrc'; ! test -e '{tmp_path}/other'; ! test -e '{folder}'; ! touch /usr/x 2>&1")
+    monkeypatch.setenv("PATH", f"{home}{os.pathsep}{os.environ['PATH']}")  # as a whole it is not shown even then
     strict(folder)
 
 
