@@ -1,5 +1,6 @@
 """`crosstown match`: one match, now, between bots and people."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,9 @@ def match(
     game: Annotated[str, typer.Argument(metavar="GAME", help="A game's id.", show_default=False)],
     seats: Annotated[
         list[str],
-        typer.Option("--seat", help="A bot's folder, or 'human'; once per seat, in order.", show_default=False),
+        typer.Option(
+            "--seat", help="A bot's folder, 'human' or 'remote'; once per seat, in order.", show_default=False
+        ),
     ],
     option: Annotated[
         list[str] | None, typer.Option("--option", help="NAME=VALUE, an option of the game.", show_default=False)
@@ -25,19 +28,31 @@ def match(
     network: Network = False,
     env: Env = None,
     read: Read = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Where bots of 'remote' seats dial in, with TLS.", show_default=False),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="For --listen: PEM file; default: one is made.", show_default=False)
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="The key of --certificate.", show_default=False)] = None,
+    wait_s: Annotated[float, typer.Option(min=1, max=86400, help="Seconds that remote bots are waited for.")] = 300.0,
     watch: Annotated[bool, typer.Option("--watch", help="Show every step as it happens.")] = False,
     out: Annotated[Path, typer.Option(help="The folder that run folders are in; records go to 'single' there.")] = Path(
         "runs"
     ),
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
 ) -> None:
-    """Play one match and keep its record. A person plays in this terminal: type the number of an action.
+    """Play one match and keep its record. A person plays in this terminal: type the number of an action. A remote bot
+    is started by its author, on any machine: what to set is printed.
 
     Exit code 1 if the match did not come to count.
     """
     from referee.cli.confining import settle
     from referee.cli.one_match import plan, play
+    from referee.cli.remote import remote_entries, remote_seats
 
+    guests = list(remote_entries(seats).values())
     planned = plan(
         game,
         seats,
@@ -47,5 +62,7 @@ def match(
         folder=out / "single",
         confinement=settle(sandbox, network=network, env=env, read=read),
     )
+    remote = remote_seats(guests, listen, certificate, key, wait_s=wait_s, folder=out / "single" / "tls")
+    planned = replace(planned, remote=remote)
     if not play(planned, watch=watch, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)

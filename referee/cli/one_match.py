@@ -18,8 +18,10 @@ from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell
 from referee.cli.match_pages import Match, one_line
 from referee.cli.output import print_json, print_text
+from referee.cli.remote import RemoteSeats, announce, remote_entries
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
+from referee.match.guest import REMOTE_CLOCK
 from referee.match.result import Fault, MatchResult
 from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table
@@ -29,6 +31,7 @@ from referee.process.manifest import ANY_GAME
 from referee.process.sandbox import Profile, Sandbox
 from referee.record.reader import NotARecordError, RecordFollower
 from referee.tournament.errors import UsageError
+from referee.wire import ListenError
 
 HUMAN = "human"
 HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
@@ -50,6 +53,8 @@ class Plan:
     folder: Path
     confinement: Confinement
     """Of the bots; people need the terminal."""
+    remote: RemoteSeats | None = None
+    """The bots that dial in."""
 
 
 def plan(
@@ -81,7 +86,11 @@ def plan(
         raise UsageError(str(error), "correct it, or leave it out") from None
     confinement = confinement or settle()
     profile = confinement.sandbox.profile
-    bots = tuple(None if seat == HUMAN else _bot(Path(seat), game_id, profile) for seat in seats)
+    guests = remote_entries(seats)
+    bots = tuple(
+        None if seat == HUMAN else guests.get(number) or _bot(Path(seat), game_id, profile)
+        for number, seat in enumerate(seats)
+    )
     resolved = resolve_options(game_id, game.options, given)
     return Plan(game, resolved, bots, seed, limits, folder, confinement)
 
@@ -101,7 +110,7 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
     """Whether the match counts. Its record lies in the plan's folder."""
     planned.folder.mkdir(parents=True, exist_ok=True)
     records = planned.folder / "matches"
-    if any(planned.bots):
+    if any(bot is not None and bot.argv for bot in planned.bots):
         tell(planned.confinement, quiet=as_json)
     with _people(planned) as entries:
         spec = match_spec(planned, entries)
@@ -111,7 +120,7 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
         if watcher:
             watcher.start()
         try:
-            result = asyncio.run(run_match(spec, entries, records, sandboxes_of(planned, entries)))
+            result = asyncio.run(run_match(spec, entries, records, sandboxes_of(planned, entries), planned.remote))
         finally:
             over.set()
             if watcher:
@@ -125,10 +134,27 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
 
 
 async def run_match(
-    spec: MatchSpec, entries: Sequence[Entry], records: Path, sandboxes: Mapping[str, Sandbox]
+    spec: MatchSpec,
+    entries: Sequence[Entry],
+    records: Path,
+    sandboxes: Mapping[str, Sandbox],
+    remote: RemoteSeats | None = None,
 ) -> MatchResult:
-    async with Table({entry.id: entry for entry in entries}, sandboxes=sandboxes, cgroups=find()) as table:
-        return await table.play(spec, records)
+    """UsageError where the table cannot listen for `remote` bots."""
+    table = Table(
+        {entry.id: entry for entry in entries},
+        sandboxes=sandboxes,
+        cgroups=find(),
+        guests=remote.guests(spec.limits) if remote else None,
+        listen=remote.listen if remote else None,
+    )
+    try:
+        async with table:
+            if remote is not None:
+                announce(remote, table.remote_address, entries)
+            return await table.play(spec, records)
+    except ListenError as error:
+        raise UsageError(str(error), error.next_step) from None
 
 
 def sandboxes_of(planned: Plan, entries: Sequence[Entry]) -> dict[str, Sandbox]:
@@ -142,7 +168,7 @@ def sandboxes_of(planned: Plan, entries: Sequence[Entry]) -> dict[str, Sandbox]:
 def match_spec(planned: Plan, entries: Sequence[Entry], human_clock: Mapping[str, float] = HUMAN_CLOCK) -> MatchSpec:
     """A new match as it was planned."""
     seats = tuple(
-        SeatSpec(entry.id, entry.name, entry.manifest.version, human_clock if bot is None else {})
+        SeatSpec(entry.id, entry.name, entry.manifest.version, human_clock if bot is None else _clock(planned, bot))
         for entry, bot in zip(entries, planned.bots, strict=True)
     )
     when = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
@@ -155,6 +181,10 @@ def match_spec(planned: Plan, entries: Sequence[Entry], human_clock: Mapping[str
         limits=planned.limits,
         tournament="single",
     )
+
+
+def _clock(planned: Plan, bot: Entry) -> Mapping[str, float]:
+    return REMOTE_CLOCK if planned.remote is not None and bot.id in planned.remote.tokens else {}
 
 
 def human_entry(folder: Path, name: str, run: Sequence[str], number: int) -> Entry:

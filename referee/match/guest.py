@@ -25,6 +25,10 @@ from referee.match.spec import Limits
 from referee.process.entry import Entry
 from referee.wire import LastingSession, StreamEnd, encode
 
+REMOTE_CLOCK = {"margin_s": 0.25}
+"""Of a seat whose bot is on another machine, unless it has one of its own: a way there and back over the Internet,
+above the limits. All other time of the network is the bot's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Invitation:

@@ -114,13 +114,18 @@ def make_certificate(folder: Path, host: str) -> tuple[Path, Path]:
 
 def _alternative_names(host: str) -> list[str]:
     """What the referee may be called by who connects to it."""
-    name = socket.gethostname()
+    name = this_machine()
     found = {"localhost", "127.0.0.1", "::1", name}
     if not is_any(host):
         found.add(host)
     with suppress(OSError):  # this machine does not know itself by name
         found |= {str(item[4][0]) for item in socket.getaddrinfo(name, None)}
     return sorted(f"{'IP' if _is_address(item) else 'DNS'}:{item}" for item in found if "%" not in item)
+
+
+def this_machine() -> str:
+    """By what name others are most likely to reach it."""
+    return socket.gethostname()
 
 
 def is_any(host: str) -> bool:

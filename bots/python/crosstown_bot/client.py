@@ -8,6 +8,7 @@ import os
 import random
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,12 +68,27 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
         sys.exit(f"{missing.args[0]} is not set: a bot is started by the referee, for instance by `crosstown run FILE`")
     try:
         credentials = _credentials(address, os.environ.get("CROSSTOWN_TLS_CA", ""))
+        options = _options(os.environ.get("CROSSTOWN_OPTIONS", ""), Path(sys.argv[0]).parent)
     except (OSError, ValueError) as error:
         sys.exit(str(error))
-    bot = bot_class(json.loads(os.environ.get("CROSSTOWN_OPTIONS") or "{}"))
+    bot = bot_class(options)
     problem = asyncio.run(_connect(bot, address, token, credentials))
     if problem:
         sys.exit(problem)
+
+
+def _options(given: str, folder: Path) -> Mapping[str, Any]:
+    """As the referee gives them, or, where the bot was started by hand, those of the bot.toml beside the program.
+
+    ValueError or OSError for what cannot be read.
+    """
+    if given:
+        return dict(json.loads(given))
+    try:
+        text = (folder / "bot.toml").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    return dict(tomllib.loads(text).get("options", {}))
 
 
 def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | None:

@@ -1,0 +1,88 @@
+"""Seats of `crosstown match` whose bots dial in from another machine: where it listens, and what their authors set."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.cli.output import console
+from referee.match.guest import Invitation
+from referee.match.spec import Limits
+from referee.process.entry import Entry
+from referee.process.guest import guest_entry
+from referee.tournament.errors import UsageError
+from referee.wire import Listen, ListenError
+from referee.wire.listening import check_pair, is_any, join_address, make_certificate, parse_address, this_machine
+
+REMOTE = "remote"
+RECONNECT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSeats:
+    """`tokens` by entry id. `wait_s` is how long the match waits for its bots."""
+
+    listen: Listen
+    tokens: Mapping[str, str]
+    wait_s: float
+
+    def guests(self, limits: Limits) -> dict[str, Invitation]:
+        return {
+            key: Invitation(token, limits, wait_s=self.wait_s, reconnect_s=RECONNECT_S)
+            for key, token in self.tokens.items()
+        }
+
+
+def remote_seats(
+    entries: Sequence[Entry],
+    address: str | None,
+    certificate: Path | None,
+    key: Path | None,
+    *,
+    wait_s: float,
+    folder: Path,
+) -> RemoteSeats | None:
+    """None without `entries`, those of remote bots. Without a certificate one is made in `folder`. UsageError."""
+    if not entries:
+        if address is not None:
+            raise UsageError("--listen is for bots that dial in, and there is none", f"give --seat {REMOTE}")
+        return None
+    if address is None:
+        raise UsageError(f"--seat {REMOTE} needs an address to listen on", "give, for instance, --listen 0.0.0.0:7000")
+    if (certificate is None) != (key is None):
+        raise UsageError("--certificate and --key belong together", "give both, or neither for a trial")
+    try:
+        host, port = parse_address(address)
+    except ValueError as error:
+        raise UsageError(f"--listen: {error}", "give, for instance, --listen 0.0.0.0:7000") from None
+    try:
+        if certificate is not None and key is not None:
+            check_pair(certificate, key)
+            pair = certificate, key
+        else:
+            pair = make_certificate(folder, host)
+    except ListenError as error:
+        raise UsageError(str(error), error.next_step) from None
+    return RemoteSeats(Listen(host, port, *pair), {entry.id: secrets.token_hex(16) for entry in entries}, wait_s)
+
+
+def remote_entries(seats: Sequence[str]) -> dict[int, Entry]:
+    """By seat the entry of each remote bot."""
+    numbers = [number for number, seat in enumerate(seats) if seat == REMOTE]
+    return {number: guest_entry(REMOTE if len(numbers) == 1 else f"{REMOTE} {number}") for number in numbers}
+
+
+def announce(remote: RemoteSeats, address: str, entries: Sequence[Entry]) -> None:
+    """Tell what each author sets; `address` is where the table listens."""
+    out = console(stderr=True)
+    host, port = parse_address(address)
+    shown = join_address(this_machine() if is_any(host) else host, port)
+    for entry in entries:
+        if entry.id in remote.tokens:
+            out.print(f"waiting up to {remote.wait_s:g} s for '{entry.name}'; its author sets", markup=False)
+            out.print(f"    CROSSTOWN_ADDRESS={shown}", markup=False, soft_wrap=True)
+            out.print(f"    CROSSTOWN_TOKEN={remote.tokens[entry.id]}", markup=False, soft_wrap=True)
+            out.print(
+                f"    CROSSTOWN_TLS_CA={remote.listen.certificate}  (a copy of this file)", markup=False, soft_wrap=True
+            )
+            out.print("and starts the bot by hand, such as: python bot.py", markup=False)
