@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
-from referee.match.spec import SeatSpec
+from referee.match.spec import RESOURCE_KEYS, SeatSpec
 from referee.process.entry import Entry
 from referee.tournament.config import Tournament
+from referee.tournament.sections.sandbox import SandboxConfig
 
 
 def seat_of(entry: Entry, clock: Mapping[str, float] | None = None) -> SeatSpec:
@@ -25,8 +27,12 @@ def seats_of(tournament: Tournament) -> list[SeatSpec]:
 
 
 def describe(tournament: Tournament) -> dict[str, Any]:
-    """Everything a result depends on; not where things lie on this disk, nor what was added to the run since."""
+    """Everything a result depends on; not where things lie on this disk, nor what was added to the run since.
+
+    How bots are confined is left out where the file says nothing of it.
+    """
     config = tournament.config
+    here = config.path.resolve().parent
     return {
         "name": config.name,
         "game": config.game,
@@ -41,11 +47,25 @@ def describe(tournament: Tournament) -> dict[str, Any]:
         "faults": asdict(config.faults),
         "ponder": config.ponder,
         "breaker": asdict(config.breaker),
+        **_sandbox(config.sandbox, here),
         "bots": [
-            {**asdict(seat), "options": dict(sorted(entry.options.items()))}
-            for seat, entry in zip(seats_of(tournament), tournament.entries[: len(config.bots)], strict=False)
+            {**asdict(seat), "options": dict(sorted(entry.options.items())), **_sandbox(bot.sandbox, here)}
+            for seat, entry, bot in zip(seats_of(tournament), tournament.entries, config.bots, strict=False)
         ],
     }
+
+
+def _sandbox(granted: SandboxConfig, here: Path) -> dict[str, Any]:
+    """The profile and the grants that a file names; paths below the file's folder as seen from there."""
+    paths = [Path(path) for path in granted.read]
+    values = {
+        "profile": granted.profile,
+        "network": granted.network,
+        "env": sorted(granted.env),
+        "read": [str(path.relative_to(here) if path.is_relative_to(here) else path) for path in paths],
+    }
+    named = {name: value for name, value in values.items() if value}
+    return {"sandbox": named} if named else {}
 
 
 def digest(description: Mapping[str, Any]) -> str:
@@ -87,7 +107,9 @@ def _flat_item(where: str, item: Mapping[str, Any]) -> Iterator[tuple[str, Any]]
 
 
 def _name(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """The key, and for a changed source whose it is."""
+    """The key as the file has it, and for a changed source whose it is."""
+    if ".clock." in key and key.rpartition(".")[2] in RESOURCE_KEYS:
+        return key.replace(".clock.", ".limits.")
     if not key.startswith("bots[") or not key.endswith(".entry_id"):
         return key
     place = int(key[len("bots[") : key.index("]")]) - 1

@@ -10,7 +10,9 @@ import sys
 import pytest
 
 from referee.record import read_record
+from referee.tournament.entrants import load_tournament
 from referee.tournament.errors import BusyError, ChangedError, PlatformError
+from referee.tournament.identity import describe
 from referee.tournament.journal import read_journal
 from referee.tournament.lock import RunLock
 from referee.tournament.schedule import count, schedule
@@ -206,6 +208,39 @@ def test_a_changed_configuration_is_refused_under_the_lock_too(make_tournament, 
     with pytest.raises(ChangedError, match="blocks: 2 -> 3"):
         play(make_tournament(blocks=3))
     assert sorted(path.read_bytes() for path in run_folder.matches.glob("*.gz")) == before
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ('[sandbox]\nprofile = "plain"\n', 'sandbox.profile: nothing -> "plain"'),
+        ('[sandbox]\nread = ["bots"]\n', 'sandbox.read: nothing -> ["bots"]'),
+        ("[limits]\nmemory_mib = 512\n", "limits.memory_mib: 2048 -> 512"),
+        ("[limits]\nmax_output_bytes = 99\n", "limits.max_output_bytes: 65536 -> 99"),
+        ("[bots.limits]\nprocesses = 7\n", "bots[2].limits.processes: nothing -> 7"),
+        ("network = true\n", "bots[2].sandbox.network: nothing -> true"),
+        ('env = ["KEY"]\n', 'bots[2].sandbox.env: nothing -> ["KEY"]'),
+        ('sandbox = "strict"\n', 'bots[2].sandbox.profile: nothing -> "strict"'),
+    ],
+)
+def test_other_limits_another_profile_or_another_grant_is_another_tournament(make_tournament, play, more, told):
+    play(make_tournament())
+    with pytest.raises(ChangedError) as caught:
+        play(make_tournament(more=more))
+    assert caught.value.changes == (told,)
+    assert "--new" in caught.value.next_step
+
+
+def test_a_tournament_that_grants_something_goes_on_where_it_was_even_if_it_has_been_moved(
+    make_tournament, play, tmp_path, run_folder
+):
+    more = '[sandbox]\nprofile = "plain"\nread = ["bots"]\n'
+    before = make_tournament(more=more)
+    assert play(before).summary.complete
+    assert play(make_tournament(more=more)).executor is None
+    moved = tmp_path.with_name(f"{tmp_path.name} moved")
+    tmp_path.rename(moved)
+    assert describe(load_tournament(moved / "cup.toml")) == describe(before)
 
 
 def test_a_second_runner_changes_nothing(make_tournament, play, run_folder):
