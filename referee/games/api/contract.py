@@ -152,6 +152,8 @@ class Game(Protocol):
     """What a user must know, for instance that a tile set is a reconstruction and not the box's."""
     draws_possible: bool
     """Whether the best rank can be shared."""
+    decision_kinds: tuple[str, ...]
+    """The `kind` of every decision that can be asked."""
     codec: Codec
     view: View
 

@@ -63,6 +63,8 @@ def check_decisions(trial: Trial, asked: Sequence[Decision], gone: Collection[in
     for decision in asked:
         if not isinstance(decision, Decision) or type(decision.kind) is not str or not decision.kind:
             raise CheckFailed("nodes", f"{decision!r} is no Decision with a seat and a kind")
+        if decision.kind not in trial.game.decision_kinds:
+            raise CheckFailed("nodes", f"'{decision.kind}' is asked, but not named in decision_kinds")
         if not last < decision.seat < trial.players:
             raise CheckFailed("nodes", f"decisions are not in seat order, one a seat: {asked}")
         if decision.seat in gone:

@@ -25,6 +25,9 @@ def check_attributes(game: Game) -> None:
     whole = type(counts) is tuple and bool(counts) and all(type(count) is int and count >= 1 for count in counts)
     demand(whole and list(counts) == sorted(set(counts)), f"player_counts {counts!r} is no ascending tuple")
     demand(type(game.draws_possible) is bool, "draws_possible is neither True nor False")
+    kinds = game.decision_kinds
+    named = type(kinds) is tuple and bool(kinds) and all(type(kind) is str and bool(kind) for kind in kinds)
+    demand(named and len(set(kinds)) == len(kinds), f"decision_kinds {kinds!r} is no tuple of different names")
     demand(all(type(text) is str and bool(text) for text in game.notes), "notes are not all texts")
     check_options(game)
     options = resolve_options(game.id, game.options, {})

@@ -8,6 +8,7 @@ from referee.games.api import OptionError, PlayersError
 from referee.games.king_of_new_york import box as boxes
 from referee.games.king_of_new_york import restore, view
 from referee.games.king_of_new_york.actions import TEXT, KingAction
+from referee.games.king_of_new_york.agenda import QUESTION_NAMES
 from referee.games.king_of_new_york.bounds import most_decisions
 from referee.games.king_of_new_york.checking import check_data
 from referee.games.king_of_new_york.codec import KingCodec
@@ -32,6 +33,7 @@ class KingOfNewYork:
         "round_cap and market_cap are ours: they only make sure that every match ends.",
     )
     draws_possible = True
+    decision_kinds = QUESTION_NAMES
     view = view
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from referee.games.manhattan_traffiq.box import PLAYER_COUNTS, START_HAND
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 from referee.games.manhattan_traffiq.observation import Observation
 from referee.games.manhattan_traffiq.options import OPTIONS
-from referee.games.manhattan_traffiq.rules import TraffiqState
+from referee.games.manhattan_traffiq.rules import DECISION_KINDS, TraffiqState
 from referee.games.manhattan_traffiq.tables import tables_of
 
 NOTES = (
@@ -36,6 +36,7 @@ class ManhattanTraffiq:
     options: tuple[Option, ...] = OPTIONS
     notes: tuple[str, ...] = NOTES
     draws_possible: bool = True
+    decision_kinds: tuple[str, ...] = DECISION_KINDS
     codec: Codec = codec
     view: View = view
 

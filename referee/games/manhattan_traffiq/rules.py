@@ -51,9 +51,8 @@ _END_TURN: Final = EndTurn()
 _DRAW: Final = DrawTile()
 _DECLINE: Final = Decline()
 _TILES: Final = Draw("tiles")
-_ASKED: Final = {
-    kind: tuple((Decision(seat, kind),) for seat in range(PLAYER_COUNTS[-1])) for kind in ("turn", "place", "compete")
-}
+DECISION_KINDS: Final = ("turn", "place", "compete")
+_ASKED: Final = {kind: tuple((Decision(seat, kind),) for seat in range(PLAYER_COUNTS[-1])) for kind in DECISION_KINDS}
 _LETTERS: Final = {Taxi: "T", Truck: "L"}
 
 

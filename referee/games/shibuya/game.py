@@ -14,7 +14,7 @@ from referee.games.shibuya.events import ShibuyaEvent
 from referee.games.shibuya.observation import Observation
 from referee.games.shibuya.options import OPTIONS
 from referee.games.shibuya.position import TURNS, Position
-from referee.games.shibuya.rules import ShibuyaState
+from referee.games.shibuya.rules import BUILD_ON, PLACE, TURN, ShibuyaState
 from referee.games.shibuya.setup import GAME_ID, PLAYER_COUNTS, make_setup
 
 _LAYERS = 2
@@ -34,6 +34,7 @@ class ShibuyaGame:
         "The turn cap and what happens without legal action are ours; the rules are silent.",
     )
     draws_possible: bool = True
+    decision_kinds: tuple[str, ...] = (PLACE, TURN, BUILD_ON)
     codec: Codec = codec_module
     view: View = view_module
 

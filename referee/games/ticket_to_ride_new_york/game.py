@@ -12,6 +12,7 @@ from referee.games.ticket_to_ride_new_york.actions import CARDS, TEXT
 from referee.games.ticket_to_ride_new_york.box import check_data, default_data
 from referee.games.ticket_to_ride_new_york.options import OPTIONS
 from referee.games.ticket_to_ride_new_york.rules import State
+from referee.games.ticket_to_ride_new_york.stages import KEEP_TICKETS, SECOND_CARD, STARTING_TICKETS, TURN
 from referee.games.ticket_to_ride_new_york.tables import PLAYER_COUNTS, START_HAND, Tables, tables_for
 
 
@@ -28,6 +29,7 @@ class TicketToRideNewYork:
         "run out or rows cannot be flushed, so those rules are options (see the README of the game).",
     )
     draws_possible = True
+    decision_kinds = (STARTING_TICKETS, TURN, SECOND_CARD, KEEP_TICKETS)
     codec: Codec = codec
     view: View = view
 

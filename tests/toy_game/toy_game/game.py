@@ -7,7 +7,7 @@ from typing import Any
 from referee.games.api import DATA_OPTION, DataError, Option, PlayersError
 from toy_game.actions import ACTION_TEXT
 from toy_game.codec import ToyCodec
-from toy_game.rules import STORM, SUN, Box, ToyState
+from toy_game.rules import GUARD, STASH, STORM, SUN, TURN, Box, ToyState
 from toy_game.seen import Observation
 from toy_game.view import ToyView
 
@@ -28,6 +28,7 @@ class ToyGame:
     )
     notes = ("A game for tests.",)
     draws_possible = True
+    decision_kinds = (STASH, TURN, GUARD)
 
     def __init__(self, state_class: type[ToyState] = ToyState, codec: Any = None) -> None:
         self.state_class = state_class

@@ -356,6 +356,10 @@ class ShortRanking(ToyState):
         return super().ranking()[:-1]
 
 
+class SilentGuard(ToyGame):
+    decision_kinds = (STASH, TURN)
+
+
 class SmallBound(ToyGame):
     """Forgets that robbed seats are asked, too."""
 
@@ -452,6 +456,7 @@ MUTANTS = (
     Mutant("a seat without a hand is robbed and has no legal action", "legal_list", ToyGame(NoWayOut)),
     Mutant("an action is listed twice", "legal_list", ToyGame(Twice)),
     Mutant("a decision node is a chance node as well", "nodes", ToyGame(AsksAndRolls)),
+    Mutant("a decision's kind is not declared", "nodes", SilentGuard()),
     Mutant("decisions are not in seat order", "nodes", ToyGame(UnorderedNode)),
     Mutant("a refusal changes the state", "refusal", ToyGame(HastyRefusal)),
     Mutant("a half of simultaneous answers stays when the other is refused", "refusal", ToyGame(HalfApplied)),
