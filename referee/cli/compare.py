@@ -4,12 +4,17 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from referee.cli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from referee.tournament.config import Tournament
+    from referee.tournament.folder import RunFolder
 
 
 def compare(
@@ -52,7 +57,8 @@ def compare(
 ) -> None:
     """Play A against B, seats swapped on the same luck, until a sequential test accepts or rejects that A is better.
 
-    Exit codes: 0 accepted; 1 rejected, or no verdict within the cap. Stopped in any way, the same command goes on.
+    Exit codes: 0 accepted; 1 rejected, or no verdict within the cap. Stopped in any way, the same command goes on, and
+    with a higher --cap so does one that ended without a verdict.
     """
     from leaderboard.sequential import Question, score_of_elo
     from referee.cli.building import build_missing
@@ -61,8 +67,7 @@ def compare(
     from referee.cli.output import print_json
     from referee.cli.running import play, tell_problem
     from referee.process.entry import load_entry
-    from referee.tournament.entrants import load_tournament
-    from referee.tournament.errors import PlatformError, UsageError
+    from referee.tournament.errors import UsageError
     from referee.tournament.field import make_field
     from referee.tournament.folder import choose_folder
     from referee.tournament.formats.comparison import blocks_in_round
@@ -75,31 +80,33 @@ def compare(
         raise UsageError(str(error), "see: crosstown compare --help") from None
     folders = [a, b, *(field or [])]
     build_missing((folder, None) for folder in folders)
-    names = _names([load_entry(folder, None, {}).name for folder in folders])
+    entries = [load_entry(folder, None, {}) for folder in folders]
+    _check_different(folders, [entry.id for entry in entries])
+    names = _names([entry.name for entry in entries])
     name = _run_name(names[0], names[1])
     path = out / f"{name}.toml"
-    text = "\n".join(
-        [
-            f'# made by "crosstown compare"; settings: docs/ratings.md\nname = {_text(name)}\nformat = "compare"',
-            f"seed = {seed}\nblocks = {cap}",
-            f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}",
-            _table("clock", clock),
-            *_games(games or [], players, options),
-            *(
-                f"[[bots]]\npath = {_text(str(folder.resolve()))}\nname = {_text(shown)}"
-                for folder, shown in zip(folders, names, strict=True)
-            ),
-        ]
-    )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise PlatformError(f"cannot write {path}: {error.strerror}", "choose another place with --out") from error
-    tournament = load_tournament(path)
-    description = describe(tournament)
-    rule = Comparison(question, blocks_in_round(make_field(description)))
-    run = choose_folder(out, description, new=new)
+
+    def text(blocks: int) -> str:
+        return "\n".join(
+            [
+                f'# made by "crosstown compare"; settings: docs/ratings.md\nname = {_text(name)}\nformat = "compare"',
+                f"seed = {seed}\nblocks = {blocks}",
+                f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}",
+                _table("clock", clock),
+                *_games(games or [], players, options),
+                *(
+                    f"[[bots]]\npath = {_text(str(folder.resolve()))}\nname = {_text(shown)}"
+                    for folder, shown in zip(folders, names, strict=True)
+                ),
+            ]
+        )
+
+    tournament = _loaded(text(cap), path)
+    run = choose_folder(out, describe(tournament), new=new)
+    cap = _extend(run, cap)
+    _write(path, text(cap) + "\n")
+    tournament = replace(tournament, config=replace(tournament.config, blocks=cap))
+    rule = Comparison(question, blocks_in_round(make_field(describe(tournament))))
     played = play(tournament, run, workers or len(os.sched_getaffinity(0)), quiet=quiet or as_json, decide=rule)
     found = outcome(tournament, run, rule.evidence, played, cap)
     if as_json:
@@ -111,6 +118,66 @@ def compare(
         raise typer.Exit(ExitCode.INTERRUPTED)
     if rule.evidence.verdict != "accepted":
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _check_different(folders: Sequence[Path], ids: Sequence[str]) -> None:
+    """UsageError if two of the bots are one."""
+    from referee.tournament.errors import UsageError
+
+    shown = ["A", "B", *("a bot of --field" for _ in ids[2:])]
+    for second, entry_id in enumerate(ids):
+        first = ids.index(entry_id)
+        if first < second:
+            raise UsageError(
+                f"{shown[first]} ({folders[first]}) and {shown[second]} ({folders[second]}) are the same bot: the same"
+                f" source, so the same entry {entry_id[:8]}; a bot compared with itself is neither better nor worse",
+                "give another folder: crosstown compare A B [--field C]",
+            )
+
+
+def _loaded(text: str, path: Path) -> "Tournament":
+    """The tournament that `path` will have, which is not written yet. UsageError about the words of the command."""
+    from tempfile import TemporaryDirectory
+
+    from referee.tournament.entrants import load_tournament
+    from referee.tournament.errors import ConfigError, UsageError
+
+    with TemporaryDirectory(prefix="crosstown-") as folder:
+        draft = Path(folder) / path.name
+        draft.write_text(text, encoding="utf-8")
+        try:
+            made = load_tournament(draft)
+        except ConfigError as error:
+            place = f"{draft}: " if error.line is None else f"{draft}:{error.line}: "
+            raise UsageError(str(error).removeprefix(place), error.next_step) from None
+    return replace(made, config=replace(made.config, path=path))
+
+
+def _extend(run: "RunFolder", cap: int) -> int:
+    """How many rounds the run may have: it may become longer, and never shorter than it was. BusyError."""
+    from referee.tournament.journal import EXTENDED, Journal, read_journal
+    from referee.tournament.lock import RunLock
+
+    if read_journal(run.journal).created is None:
+        return cap
+    with RunLock(run.lock, wait_s=0):
+        text = read_journal(run.journal)
+        before = int(text.configuration["blocks"])
+        if cap > before:
+            with Journal(run.journal, text) as journal:
+                journal.append(EXTENDED, blocks=cap)
+    return max(cap, before)
+
+
+def _write(path: Path, text: str) -> None:
+    from referee.tournament.errors import PlatformError
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PlatformError(f"cannot write {path}: {error.strerror}", "choose another place with --out") from error
 
 
 def _names(found: Sequence[str]) -> list[str]:

@@ -93,10 +93,10 @@ def _surer(found: dict[str, Any]) -> str:
             " bounds, need --new"
         )
     if found["more_rounds"] is None:
-        return "to be surer: more rounds (a higher --cap, with --new) or bounds further apart"
+        return "to be surer: more rounds (the same command with a higher --cap goes on), or with --new bounds further apart"
     return (
         f"to be surer: about {plural(max(found['more_rounds'], 1), 'more round')}, if scores go on like this"
-        " (a higher --cap, with --new)"
+        " (a higher --cap goes on from here)"
     )
 
 

@@ -30,7 +30,7 @@ def account_of(text: JournalText, rows: Sequence[MatchRow]) -> Account:
     misses, or the format has a table of its own."""
     if text.created is None:
         return Account()
-    description = text.created.fields["configuration"]
+    description = text.configuration
     controls = in_force(text.controls)
     lost = {control.entry_id for control in controls if control.kind in LEAVING and control.choice == "losses"}
     try:
@@ -69,8 +69,7 @@ class Course:
 
     def __init__(self, text: JournalText, rows: Sequence[MatchRow]) -> None:
         """`text` is that of a run that has begun. UnknownFormat if its format is a plug-in that is gone."""
-        assert text.created is not None
-        description = text.created.fields["configuration"]
+        description = text.configuration
         controls = in_force(text.controls)
         self.walk = Walk(_stand_in(text, description), controls, description=description)
         self.whole = True

@@ -22,9 +22,7 @@ class Run:
     @property
     def configuration(self) -> Mapping[str, Any]:
         """As `referee.tournament.identity.describe` made it."""
-        assert self.journal.created is not None
-        configuration: Mapping[str, Any] = self.journal.created.fields["configuration"]
-        return configuration
+        return self.journal.configuration
 
     @property
     def total(self) -> int:

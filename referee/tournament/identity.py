@@ -10,6 +10,7 @@ from typing import Any
 from referee.match.spec import RESOURCE_KEYS, SeatSpec
 from referee.process.entry import Entry
 from referee.tournament.config import Tournament
+from referee.tournament.formats.comparison import NAME as COMPARISON
 from referee.tournament.sections.sandbox import SandboxConfig
 
 
@@ -69,8 +70,10 @@ def _sandbox(granted: SandboxConfig, here: Path) -> dict[str, Any]:
 
 
 def digest(description: Mapping[str, Any]) -> str:
-    """32 hex digits of a description."""
-    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    """32 hex digits of a description. Those of a comparison do not depend on how long it may go on: every match of a
+    shorter one is the same match of a longer one."""
+    same = description if description["format"] != COMPARISON else {**description, "blocks": 0}
+    text = json.dumps(same, sort_keys=True, separators=(",", ":"))
     return blake2b(text.encode("ascii"), digest_size=16, person=b"crosstown-plan").hexdigest()
 
 

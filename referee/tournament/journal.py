@@ -7,6 +7,7 @@ Each line is `[kind, time, {...}, chain]`:
     void       a match that did not count: match, place, attempt, reason, detail; failed_starts: [entry, why] of bots
     given_up   a match that stayed void through all attempts
     stopped    the runner ended before the schedule did: why
+    extended   the schedule may have so many blocks from here on: only a comparison can go on so
     finished   matches rated and given up
 
 and the controls (`referee.record.control`), which change what counts.
@@ -15,6 +16,7 @@ A write that was cut by a kill or a full disk leaves a partial last line, which 
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +27,7 @@ from referee.record.format import CHAIN_START, dumps, seal
 from referee.tournament.errors import JournalError, PlatformError
 
 CREATED = "created"
+EXTENDED = "extended"
 FORMAT = 1
 
 
@@ -47,6 +50,14 @@ class JournalText:
     def created(self) -> JournalLine | None:
         """The first event; None while the run has not begun."""
         return self.events[0] if self.events else None
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """As `identity.describe` made it, and extended since. Of a run that has begun."""
+        assert self.created is not None
+        configuration: Mapping[str, Any] = self.created.fields["configuration"]
+        longer = [line.fields["blocks"] for line in self.events if line.kind == EXTENDED]
+        return {**configuration, "blocks": longer[-1]} if longer else configuration
 
 
 def read_journal(path: Path) -> JournalText:

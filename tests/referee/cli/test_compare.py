@@ -14,7 +14,8 @@ def variant(players, teams=None):
 
 
 def field(bots, *variants, blocks=4):
-    return Field(tuple(f"bot{number}" for number in range(bots)), variants, 1, blocks)
+    settings = {"low": 0.5, "high": 0.55, "alpha": 0.05, "beta": 0.05}
+    return Field(tuple(f"bot{number}" for number in range(bots)), variants, 1, blocks, settings)
 
 
 def blocks_of(entrants):
@@ -119,13 +120,16 @@ def test_only_whole_rounds_count_and_the_verdict_comes_in_schedule_order():
         (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s"), "'move_s' is not KEY=VALUE"),
         (("bots/ann", "bots/bob", "--games", "toy", "--clock", "move_s=soon"), "'clock.move_s' must be"),
         (("bots/ann", "bots/nobody", "--games", "toy"), "nobody"),
-        (("bots/ann", "bots/ann", "--games", "toy"), "the same entry"),
+        (("bots/ann", "bots/ann", "--games", "toy"), "A (bots/ann) and B (bots/ann) are the same bot"),
+        (("bots/ann", "bots/bob", "--games", "toy", "--field", "bots/bob"), "B (bots/bob) and a bot of --field"),
         (("bots/ann", "bots/bob", "--games", "chess"), "chess"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(crosstown, write_tournament, words, what):
+def test_what_makes_no_sense_is_refused_in_words(crosstown, write_tournament, tmp_path, words, what):
     write_tournament()
     printed = crosstown("compare", *words)
     assert printed.code == 2
     assert what in printed.err
     assert "Traceback" not in printed.err
+    assert "crosstown-" not in printed.err, "no file that nobody wrote is named"
+    assert not (tmp_path / "runs").exists()
