@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from referee.record.parse import parse_line
 
 MAX_RECORD_BYTES = 1 << 30
 """A closed record that unpacks to more is refused."""
+
+
+_HEADER_BYTES = 1 << 16
+"""The header of nearly every record lies in so many bytes."""
 
 
 class NotARecordError(RecordError):
@@ -73,6 +78,23 @@ def read_record(path: Path) -> Record:
     if path.name.endswith(CLOSED_SUFFIX) and (reading.rest or reading.footer is None) and not problems:
         problems.append(Problem(0, "the file is closed but has no footer"))
     return reading.record(problems)
+
+
+def read_header(path: Path) -> Header:
+    """The header of the record in `path`, without reading the rest. RecordError as for `read_record`."""
+    try:
+        data = b""
+        if path.is_file():  # a pipe would be waited for without end
+            with path.open("rb") as file:
+                data = file.read(_HEADER_BYTES)
+    except OSError as error:
+        raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
+    if path.name.endswith(CLOSED_SUFFIX):
+        with suppress(zlib.error):  # then the whole file is read, and says what is wrong
+            data = zlib.decompressobj(wbits=31).decompress(data, _HEADER_BYTES)
+    reading = _Reading(path)
+    reading.feed(data.partition(b"\n")[0] + b"\n")
+    return reading.header or read_record(path).header
 
 
 class RecordFollower:

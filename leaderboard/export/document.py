@@ -1,0 +1,41 @@
+"""A match as JSON. `docs/match.schema.json` describes it."""
+
+from dataclasses import asdict
+from typing import Any
+
+from leaderboard.web.frames import frames_of
+from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
+from referee.record.format import Line
+from referee.record.replay import FIRST_LINE
+
+VERSION = 1
+"""Goes up when a field changes its meaning or goes away; new fields may come without that."""
+
+_KINDS: dict[type[Line], str] = {
+    Chance: "chance",
+    Answer: "answer",
+    FaultLine: "fault",
+    Strike: "strike",
+    Dropped: "dropped",
+}
+
+
+def match_document(record: Record) -> dict[str, Any]:
+    """The whole record, and what everybody saw happen at each step as far as it can be followed.
+
+    Texts are as they stand in the record: whoever shows them must escape them.
+    """
+    frames = list(frames_of(record))
+    return {
+        "version": VERSION,
+        "complete": record.complete,
+        "problems": [asdict(problem) for problem in record.problems],
+        "header": asdict(record.header),
+        "lines": [
+            {"line": number, "kind": _KINDS[type(line)], **asdict(line)}
+            for number, line in enumerate(record.lines, FIRST_LINE)
+        ],
+        "footer": None if record.footer is None else asdict(record.footer),
+        "steps": [{"step": frame.step, "events": list(frame.events)} for frame in frames if not frame.wrong],
+        "wrong": frames[-1].wrong,
+    }

@@ -1,0 +1,183 @@
+"""What `crosstown matches list` chooses and prints."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from referee.cli.output import console, print_json, print_table, print_text, table
+from referee.record import Answer, Footer, Header, Record, RecordError, read_record
+from referee.record.reader import read_header
+from referee.record.reasons import EndReason
+from referee.texts import one_line
+from referee.tournament.errors import UsageError
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which matches are wanted; an empty field asks for nothing. Times are UTC; `until` is the first that is too late.
+
+    `bots`: names or beginnings of entry ids, all of which must have a seat. `reason`: why the match ended, or a seat's
+    fault in it.
+    """
+
+    bots: tuple[str, ...] = ()
+    game: str = ""
+    reason: str = ""
+    tournament: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def takes_header(self, head: Header) -> bool:
+        """Whether a match with this header may be wanted."""
+        if self.since is not None or self.until is not None:
+            created = _time(head.created_at)
+            if created is None or not (self.since or created) <= created:
+                return False
+            if self.until is not None and created >= self.until:
+                return False
+        return (
+            self.game in ("", head.game)
+            and self.tournament in ("", head.tournament)
+            and all(any(_is_bot(bot, seat.name, seat.entry_id) for seat in head.seats) for bot in self.bots)
+        )
+
+    def takes_end(self, footer: Footer | None) -> bool:
+        """Whether a match with this end is wanted."""
+        if not self.reason:
+            return True
+        faults = () if footer is None else (fault.get("reason") for fault in footer.faults if fault is not None)
+        return footer is not None and self.reason in (footer.reason, *faults)
+
+    @property
+    def empty(self) -> bool:
+        return self == Filter()
+
+
+def make_filter(bots: Sequence[str], game: str, reason: str, tournament: str, since: str, until: str) -> Filter:
+    """From what a user typed. A day as `until` is meant whole. UsageError."""
+    if reason and reason not in list(EndReason):
+        raise UsageError(f"no match ends by {reason!r}", f"choose one of {', '.join(EndReason)}")
+    ends = _asked_time(until)
+    if ends is not None and len(until) == len("2026-01-31"):
+        ends += _DAY
+    return Filter(tuple(bots), game, reason, tournament, _asked_time(since), ends)
+
+
+def print_list(paths: Iterable[Path], wanted: Filter, *, as_json: bool) -> None:
+    """One row per record that is wanted, in the order of the schedule. What cannot be read fits no filter."""
+    rows = sorted(_rows(paths, wanted), key=lambda row: (row["tournament"], row["place"], row["match"]))
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        print_text("no match is like that")
+        return
+    out = console()
+    made = table(
+        [("match", "left"), ("when", "left"), ("game", "left"), ("seats", "left"), ("ranking", "left"),
+         ("status", "left"), ("reason", "left"), ("moves", "right"), ("s", "right")],
+        plain=not out.is_terminal,
+    )  # fmt: skip
+    from rich.text import Text
+
+    for row in rows:
+        ranks = [str(seat["rank"]) for seat in row["seats"] if seat["rank"] is not None]
+        made.add_row(
+            *(Text(one_line(cell)) for cell in (
+                row["match"], row["created_at"][:16], row["game"], " ".join(seat["name"] for seat in row["seats"]),
+                " ".join(ranks) or "-", row["status"], row["problem"] or row["reason"] or "-", str(row["decisions"]),
+                f"{row['wall_s']:.1f}",
+            ))
+        )  # fmt: skip
+    print_table(out, made)
+
+
+def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        try:
+            if not wanted.empty and not wanted.takes_header(read_header(path)):
+                continue
+            record = read_record(path)
+        except RecordError as error:
+            if wanted.empty:
+                yield _unreadable(path, str(error))
+            continue
+        if wanted.takes_end(record.footer):
+            yield _row(record)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    head, footer = record.header, record.footer
+    return {
+        "match": head.match_id,
+        "path": str(record.path),
+        "tournament": head.tournament,
+        "place": head.place,
+        "block": head.block,
+        "game": head.game,
+        "rules_version": head.rules_version,
+        "created_at": head.created_at,
+        "status": "damaged" if record.problems else footer.status if footer else "unfinished",
+        "reason": footer.reason if footer else "",
+        "detail": footer.detail if footer else "",
+        "problem": record.problems[0].what if record.problems else "",
+        "decisions": sum(isinstance(line, Answer) for line in record.lines),
+        "wall_s": footer.wall_us / 1e6 if footer else 0.0,
+        "seats": [_seat(record, number) for number in range(head.players)],
+    }
+
+
+def _seat(record: Record, number: int) -> dict[str, Any]:
+    who, footer = record.header.seats[number], record.footer
+    times_us = [line.wall_us for line in record.lines if isinstance(line, Answer) and line.seat == number]
+    fault = _of_seat(footer.faults, number) if footer else None
+    return {
+        "seat": number,
+        "entry_id": who.entry_id,
+        "name": who.name,
+        "version": who.version,
+        "rank": _of_seat(footer.ranking, number) if footer else None,
+        "points": _of_seat(footer.returns, number) if footer else None,
+        "fault": "" if fault is None else str(fault.get("reason", "unknown")),
+        "decisions": len(times_us),
+        "total_us": sum(times_us),
+        "worst_us": max(times_us, default=0),
+    }
+
+
+def _of_seat(values: Sequence[Any], number: int) -> Any:
+    """None where a footer does not say."""
+    return values[number] if number < len(values) else None
+
+
+def _unreadable(path: Path, problem: str) -> dict[str, Any]:
+    return {
+        "match": path.name, "path": str(path), "tournament": "", "place": -1, "block": -1, "game": "",
+        "rules_version": 0, "created_at": "", "status": "unreadable", "reason": "", "detail": "", "problem": problem,
+        "decisions": 0, "wall_s": 0.0, "seats": [],
+    }  # fmt: skip
+
+
+def _is_bot(wanted: str, name: str, entry_id: str) -> bool:
+    return wanted == name or (len(wanted) >= 4 and entry_id.startswith(wanted))
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
+
+
+def _asked_time(text: str) -> datetime | None:
+    if not text:
+        return None
+    time = _time(text)
+    if time is None:
+        raise UsageError(f"{text!r} is no time", "write 2026-01-31 or 2026-01-31T18:00 (UTC)")
+    return time

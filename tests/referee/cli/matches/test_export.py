@@ -1,0 +1,86 @@
+"""`crosstown matches export` as a user meets it; what the files hold is tested with `leaderboard.export`."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(here: Path, write: Callable[..., Path]) -> Path:
+    """A run with a match that a crash ended, and one that goes on."""
+    folder = here / "runs" / "first" / "matches"
+    write(folder, "m1", crash_after=4)
+    write(folder, "m2", decisions=3, close=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "begin"),
+    [
+        ("", "m1.html", "<!doctype html>"),
+        ("page.htm", "page.htm", "<!doctype html>"),
+        ("--format json", "m1.json", "{"),
+        ("new/folder/match.json", "new/folder/match.json", "{"),
+        ("board.svg --step 3 --seat 0 --theme dark", "board.svg", "<svg"),
+        ("film.svg --pace 0.5 --seat all", "film.svg", "<svg"),
+        ("odd.txt --format svg", "odd.txt", "<svg"),
+    ],
+)
+def test_the_file_is_where_it_was_wanted(
+    matches: Any, run: Path, here: Path, words: str, name: str, begin: str
+) -> None:
+    assert matches("export", "m1", *words.split()).stdout == f"{name}\n"
+    assert (here / name).read_text(encoding="utf-8").startswith(begin)
+    assert [path.name for path in (here / name).parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_file_can_go_to_stdout(matches: Any, run: Path, here: Path) -> None:
+    document = json.loads(matches("export", "m1", "-", "--format", "json").stdout)
+    assert document["header"]["match_id"] == "m1"
+    assert document == json.loads(matches("show", "m1", "--json").stdout)
+    assert matches("export", "m1", "-", "--format", "svg", "--step", "0").stdout.startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("m1 match.txt", "match.txt says no format"),
+        ("m1 match", "match says no format"),
+        ("m1 --format gif", "says no format"),
+        ("m1 m.html --step 3", "are for drawings"),
+        ("m1 m.svg --step 999", "there is no step 999"),
+        ("m1 m.svg --seat 2", "there is no seat '2'"),
+        ("m1 m.svg --seat ann", "there is no seat 'ann'"),
+        ("m1 m.svg --theme blue", "there is no theme 'blue'"),
+        ("m2 m.svg --seat 0", "the match is not over"),
+        ("m2 m.svg --seat all", "the match is not over"),
+        ("m3", "no match 'm3'"),
+    ],
+)
+def test_what_cannot_be_had_is_told_with_a_next_step(
+    matches: Any, run: Path, here: Path, words: str, said: str
+) -> None:
+    before = sorted(here.iterdir())
+    stderr = matches("export", *words.split(), code=2).stderr
+    assert said in stderr
+    assert "next: " in stderr
+    assert sorted(here.iterdir()) == before
+
+
+def test_a_place_that_cannot_be_written_is_told(matches: Any, run: Path, here: Path) -> None:
+    (here / "file").write_text("")
+    os.mkfifo(here / "pipe.html")
+    for place, why in (("file/m.html", "File exists"), ("pipe.html", "it is no ordinary file"), ("runs", "")):
+        stderr = matches("export", "m1", place, "--format", "html", code=3).stderr
+        assert why in stderr
+        assert "next: name another file" in stderr

@@ -1,0 +1,94 @@
+"""`crosstown matches list` with filters."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.record import SeatHeader
+
+
+@pytest.fixture
+def runs(tmp_path: Path, write: Callable[..., Path]) -> Path:
+    """Five matches of two runs: by date, by bots, by end."""
+    ann, bob, cid = (SeatHeader(f"{name}00ff00ff00ff00"[:16], name, "1") for name in ("ann", "bob", "cid"))
+    cup, league = tmp_path / "runs" / "cup" / "matches", tmp_path / "runs" / "league" / "matches"
+    write(cup, "m1", tournament="cup", place=0, seats=(ann, bob), created_at="2026-01-01T00:00:00.000+00:00")
+    write(cup, "m2", tournament="cup", place=1, seats=(bob, ann), created_at="2026-01-31T23:30:00Z", crash_after=4)
+    write(cup, "m3", tournament="cup", place=2, seats=(ann, cid), created_at="2026-02-01T00:00:00Z")
+    write(league, "m4", tournament="league", seats=(cid, bob), created_at="2026-02-01T02:00:00+04:00")
+    write(league, "m5", tournament="league", seats=(cid, ann), created_at="", decisions=3, close=False)
+    return tmp_path / "runs"
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("", "m1 m2 m3 m4 m5"),
+        ("--bot ann", "m1 m2 m3 m5"),
+        ("--bot ann --bot bob", "m1 m2"),
+        ("--bot cid0", "m3 m4 m5"),
+        ("--bot an", ""),
+        ("--bot a*", ""),
+        ("--game toy", "m1 m2 m3 m4 m5"),
+        ("--game shibuya", ""),
+        ("--reason crashed", "m2"),
+        ("--reason normal --bot cid", "m3 m4"),
+        ("--tournament league", "m4 m5"),
+        ("--from 2026-01-31", "m2 m3 m4"),
+        ("--to 2026-01-31", "m1 m2 m4"),
+        ("--from 2026-01-31T23:00 --to 2026-01-31T23:59", "m2"),
+        ("--to 2026-01-31T23:30", "m1 m4"),
+        ("--run cup --reason crashed", "m2"),
+    ],
+)
+def test_a_filter_leaves_those_that_fit_all_of_it(matches: Any, runs: Path, words: str, found: str) -> None:
+    rows = json.loads(matches("list", "--json", *words.split()).stdout)
+    assert [row["match"] for row in rows] == found.split()
+
+
+def test_no_match_that_fits_is_said_and_is_no_error(matches: Any, runs: Path) -> None:
+    assert matches("list", "--bot", "dan").stdout == "no match is like that\n"
+    assert matches("list", "--bot", "dan", "--json").stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--reason crash", "no match ends by 'crash'"),
+        ("--from yesterday", "'yesterday' is no time"),
+        ("--to 2026-13-01", "'2026-13-01' is no time"),
+    ],
+)
+def test_a_filter_that_cannot_be_meant_is_refused(matches: Any, runs: Path, words: str, said: str) -> None:
+    stderr = matches("list", *words.split(), code=2).stderr
+    assert said in stderr
+    assert "next: " in stderr
+
+
+def test_what_cannot_be_read_fits_no_filter(matches: Any, runs: Path) -> None:
+    (runs / "cup" / "matches" / "m6.jsonl.gz").write_bytes(b"no record")
+    assert "m6" in matches("list").stdout
+    assert "m6" not in matches("list", "--game", "toy").stdout
+
+
+def test_a_header_beyond_the_first_bytes_is_found_all_the_same(matches: Any, tmp_path: Path, write: Any) -> None:
+    seats = (SeatHeader("aa" * 8, "ann", "1"), SeatHeader("bb" * 8, "bob", "v" * 100_000))
+    write(tmp_path / "runs" / "cup" / "matches", "m1", seats=seats)
+    write(tmp_path / "runs" / "cup" / "matches", "m2", seats=seats, close=False)
+    assert [row["match"] for row in json.loads(matches("list", "--json", "--bot", "bob").stdout)] == ["m1", "m2"]
+
+
+def test_every_field_that_jq_may_ask_for_is_there(matches: Any, runs: Path) -> None:
+    rows = json.loads(matches("list", "--json").stdout)
+    assert {tuple(row) for row in rows} == {
+        ("match", "path", "tournament", "place", "block", "game", "rules_version", "created_at", "status", "reason",
+         "detail", "problem", "decisions", "wall_s", "seats")
+    }  # fmt: skip
+    crashed = next(row for row in rows if row["reason"] == "crashed")
+    assert [(seat["name"], seat["rank"], seat["points"] is None, seat["fault"]) for seat in crashed["seats"]] == [
+        ("bob", 1, False, ""),
+        ("ann", 2, False, "crashed"),
+    ]
