@@ -9,6 +9,7 @@
   let deadline = null;
   let chosen = [];
   let sure = false;
+  let sent = -1;
 
   function element(name, words, className) {
     const made = document.createElement(name);
@@ -58,7 +59,8 @@
 
   async function send(said) {
     if (!asked) return;
-    const body = JSON.stringify({ decision: asked.decision, ...said });
+    sent = asked.decision;
+    const body = JSON.stringify({ decision: sent, ...said });
     wait("Sent.");
     const answer = await fetch(`${root.dataset.here}/answer`, {
       method: "POST",
@@ -116,7 +118,7 @@
       return;
     }
     const now = await answer.json();
-    if (now.asked && asked && now.asked.decision === asked.decision) return;
+    if (now.asked && (now.asked.decision === sent || now.asked.decision === asked?.decision)) return;
     drawBoard(now.board);
     tell(now.events, now.earlier);
     if (now.over) {

@@ -172,18 +172,31 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def show(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Shown]]:
-    """show("/runs/cup", width=390) opens a page of `server`, or of the fixture that is named; at the end none may have
-    complained."""
+def show(chromium: Any, server: str) -> Iterator[Callable[..., Shown]]:
+    """show("/runs/cup", width=390) opens a page; at the end none may have complained."""
+    with opening(chromium, server) as show:
+        yield show
+
+
+@pytest.fixture
+def show_play(chromium: Any, play_server: str) -> Iterator[Callable[..., Shown]]:
+    """The same where people may play."""
+    with opening(chromium, play_server) as show:
+        yield show
+
+
+@contextmanager
+def opening(chromium: Any, server: str) -> Iterator[Callable[..., Shown]]:
     opened: list[Shown] = []
 
-    def show(address: str, width: int = 1100, ready: str = "main", server: str = "server") -> Shown:
+    def show(address: str, width: int = 1100, ready: str = "main") -> Shown:
         page = chromium.new_page(viewport={"width": width, "height": 900})
+        page.set_default_timeout(60_000)
         shown = Shown(page, [])
         opened.append(shown)
         page.on("console", lambda message: shown.said.append(message.text))
         page.on("pageerror", lambda error: shown.said.append(str(error)))
-        page.goto(request.getfixturevalue(server) + address)
+        page.goto(server + address)
         page.wait_for_selector(ready)
         return shown
 

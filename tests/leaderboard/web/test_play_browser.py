@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from referee.record import read_record
-from referee.record.verify import verify_record
+from referee.record.verify import verify
 
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
 
@@ -38,9 +38,8 @@ def play(page: Any, luck: Random) -> list[str]:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_person_plays_a_whole_match_against_random(show: Callable[..., Any], runs: Path, game: str) -> None:
-    page = show(f"/play?game={game}", server="play_server").page
-    page.set_default_timeout(60_000)
+def test_a_person_plays_a_whole_match_against_random(show_play: Callable[..., Any], runs: Path, game: str) -> None:
+    page = show_play(f"/play?game={game}").page
     page.select_option("[name=seat1]", label="random 1")
     page.fill("[name=name]", "Eve <b>")
     page.click("button.main")
@@ -52,15 +51,14 @@ def test_a_person_plays_a_whole_match_against_random(show: Callable[..., Any], r
     assert (record.footer.status, record.footer.reason) == ("rated", "normal")
     assert [seat.name for seat in record.header.seats] == ["Eve <b>", "random"]
     assert record.footer.seat_stats[0].decisions == len(made)
-    assert verify_record(record).ok
+    assert verify(path).status == "ok"
     page.click("#status a")
     page.wait_for_selector("#replay[data-ready]")
     assert "Eve <b>" in page.locator("h1").text_content()
 
 
-def test_places_narrow_the_choice_and_the_list_can_be_widened(show: Callable[..., Any]) -> None:
-    page = show("/play?game=shibuya", server="play_server").page
-    page.set_default_timeout(60_000)
+def test_places_narrow_the_choice_and_the_list_can_be_widened(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=shibuya").page
     page.select_option("[name=seat1]", label="random 1")
     page.click("button.main")
     page.wait_for_selector("#can button")
@@ -80,9 +78,8 @@ def test_places_narrow_the_choice_and_the_list_can_be_widened(show: Callable[...
     assert "resigned" in page.locator("#status").text_content()
 
 
-def test_playing_fits_a_phone_and_two_people_get_an_address_each(show: Callable[..., Any]) -> None:
-    page = show("/play?game=toy", width=360, server="play_server").page
-    page.set_default_timeout(60_000)
+def test_playing_fits_a_phone_and_two_people_get_an_address_each(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=toy", width=360).page
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.select_option("[name=seat1]", "human")
     page.click("button.main")
