@@ -40,7 +40,8 @@ class Hall:
         self.number = 0
 
     def enter(self, folder: Path) -> Entry:
-        entry = load_entry(folder)
+        """One that is to be built is so in its folder."""
+        entry = load_entry(folder, built_in=folder)
         self.entries[entry.id] = entry
         return entry
 
@@ -195,13 +196,15 @@ async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Hall,
 
 
 async def test_a_program_that_cannot_be_started_is_named(hall: Hall, first: Entry, tmp_path: Path) -> None:
+    (tmp_path / "program").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "program").chmod(0o755)
     (tmp_path / "bot.toml").write_text(
         'name = "gone"\nversion = "1"\ngames = ["*"]\n'
-        'run = ["{python}", "-m", "crosstown_bridge", "--", "./no-such-program"]\n'
+        'run = ["{python}", "-m", "crosstown_bridge", "--", "./program"]\n'
     )
     result, evidence = await hall.play(hall.enter(tmp_path), first)
     assert result.reason is EndReason.START_FAILED
-    assert "cannot start './no-such-program'" in evidence
+    assert "cannot start './program'" in evidence
 
 
 TEXT = """
