@@ -29,6 +29,7 @@ from referee.tournament.folder import RunFolder, choose_folder
 from referee.tournament.identity import describe
 from referee.tournament.journal import read_journal
 from referee.tournament.local import LocalExecutor
+from referee.tournament.remote import invite_all
 from referee.tournament.runner import Summary
 from referee.tournament.session import run_session
 from referee.tournament.stock import Decide
@@ -102,6 +103,8 @@ def play(
             household=Household(),
             sandboxes=confinement.sandboxes,
             cores=cores,
+            guests=invite_all(tournament, folder.path / "tls", gone),
+            note=lambda sentence: report.note(one_line(sentence)),
         )
 
     with ProgressReport(tournament.config.name, indexer, quiet=quiet) as report:

@@ -4,7 +4,8 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any
 
 from referee.match.bot import LiveBot, exit_end, output_evidence
@@ -56,8 +57,9 @@ class Pool:
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
         guests: Mapping[str, Invitation] | None = None,
+        on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
-        """`guests` by entry id; they are let in from now on."""
+        """`guests` by entry id; they are let in from now on. `on_guest` is told in words that one has come or gone."""
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
         self._server = server
@@ -68,7 +70,10 @@ class Pool:
         self._idle: list[LiveBot] = []
         self._tokens: dict[LiveBot, str] = {}
         self._stopping: set[asyncio.Task[object]] = set()
-        self._places = {entry_id: _Place(server, invited) for entry_id, invited in (guests or {}).items()}
+        self._places = {
+            entry_id: _Place(server, invited, partial(on_guest, entry_id))
+            for entry_id, invited in (guests or {}).items()
+        }
 
     async def acquire(
         self, entry_id: str, limits: Limits, game: str, block: Block, *, ponder: bool = True
@@ -190,9 +195,9 @@ class Pool:
 class _Place:
     """Where one guest is awaited, and whether it is free."""
 
-    def __init__(self, server: WireServer, invited: Invitation) -> None:
+    def __init__(self, server: WireServer, invited: Invitation, tell: Callable[[str], None]) -> None:
         told = _wire_limits(invited.limits, ponder=True)
-        self.guest = Guest(invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version)
+        self.guest = Guest(invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell)
         self.free = asyncio.Event()
         self.free.set()
         self._waited_for_until_s = time.monotonic() + invited.wait_s

@@ -55,13 +55,16 @@ class Table:
         cgroups: Cgroups | None = None,
         guests: Mapping[str, Invitation] | None = None,
         listen: Listen | None = None,
+        on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
         """`entries`, `sandboxes` and `guests` by id; a bot without a sandbox is plain. A guest is not started but comes
-        by itself (see `guest`), with `listen` from another machine too. `household` only in a process of our own;
-        without `cgroups` no limit is held by control groups. ValueError if the socket's path is too long."""
+        by itself (see `guest`), with `listen` from another machine too; `on_guest` is told that it has come or gone.
+        `household` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
+        the socket's path is too long."""
         self._entries = entries
         self._guests = guests or {}
         self._listen = listen
+        self._on_guest = on_guest
         self._door: Door | None = None
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
@@ -83,6 +86,7 @@ class Table:
                 sandboxes=self._sandboxes,
                 cgroups=self._cgroups,
                 guests=self._guests,
+                on_guest=self._on_guest,
             )
             if self._listen is not None:
                 self._door = await stack.enter_async_context(Door(self._listen, self._server.guests))

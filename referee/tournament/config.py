@@ -18,6 +18,10 @@ ponder = false               # no bot runs while it is not asked anything; defau
 [faults]                     # policy: "forfeit", "default" or "random"; strikes: faults that only cost a choice
 [breaker]                    # when an entry is set aside: enabled, in_a_row, choice
 
+[remote]                     # where bots from other machines dial in; see docs/remote.md
+listen = "0.0.0.0:7000"      # certificate, key: PEM files, default: one is made; plain = true: without TLS
+wait_s = 60                  # for the first match; reconnect_s: to come back; margin_s: above each limit
+
 [[games]]                    # several games: game, players, data and options go in here, once for each
 game = "shibuya"
 
@@ -28,6 +32,11 @@ options = { ... }                # of the bot
 clock = { move_s = 2 }           # limits of this bot that differ from [clock]
 limits = { memory_mib = 4096 }   # limits of this bot that differ from [limits]: those of each bot
 sandbox = "plain"                # the profile of this bot; network = true, env = ["NAME"], read = ["/path"]: its grants
+
+[[bots]]
+remote = true                    # dials in, with a token from token_env = "NAME" or token_file = "path"
+name = "Ada"
+version = "1"                    # what it must say in Hello; default: anything
 
 Each section is read by a module in `sections`.
 """
@@ -46,6 +55,7 @@ from referee.tournament.sections.format import read_format, read_settings
 from referee.tournament.sections.games import GameConfig, read_games
 from referee.tournament.sections.limits import read_faults, read_limits, read_ponder
 from referee.tournament.sections.name import read_name
+from referee.tournament.sections.remote import RemoteConfig, read_remote
 from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
 
 __all__ = ["BotConfig", "GameConfig", "Tournament", "TournamentConfig", "load_config", "tournament_name"]
@@ -53,7 +63,7 @@ __all__ = ["BotConfig", "GameConfig", "Tournament", "TournamentConfig", "load_co
 MAX_BLOCKS = 10_000_000
 
 _KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder")
-_TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "bots")
+_TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "remote", "bots")
 _SEED_BOUND = 1 << 63
 
 
@@ -74,6 +84,7 @@ class TournamentConfig:
     faults: Faults = field(default_factory=Faults)
     ponder: bool = True
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
+    remote: RemoteConfig | None = None
 
     @property
     def game(self) -> str:
@@ -104,6 +115,7 @@ def load_config(path: Path) -> TournamentConfig:
     file.check_keys((), file.values, (*_KEYS, style.name, *_TABLES))
     games = read_games(file)
     limits = read_limits(file)
+    remote = read_remote(file)
     config = TournamentConfig(
         path=path,
         name=read_name(file),
@@ -114,11 +126,15 @@ def load_config(path: Path) -> TournamentConfig:
         blocks=file.integer("blocks", minimum=1, maximum=MAX_BLOCKS, example="blocks = 10"),
         limits=limits,
         breaker=read_breaker(file),
-        bots=read_bots(file, limits),
+        bots=read_bots(file, limits, remote),
         faults=read_faults(file),
         ponder=read_ponder(file),
         sandbox=read_sandbox(file),
+        remote=remote,
     )
+    if not config.ponder and any(bot.remote for bot in config.bots):
+        what = "a bot that dials in cannot be stopped while it is not asked anything"
+        file.fail(("ponder",), what, "take ponder = false away, or the bots with remote = true")
     if len(config.bots) < config.players:
         most = next(game.game for game in games if config.players in game.players)
         file.fail(

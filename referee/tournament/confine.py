@@ -24,10 +24,13 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
     """PlatformError if the file asks for strict and it does not work here."""
     common = tournament.config.sandbox
     own = [bot.sandbox for bot in tournament.config.bots]
+    elsewhere = [bot.remote is not None for bot in tournament.config.bots]
     sandboxes: dict[str, Sandbox] = {}
     grants: dict[str, Sandbox] = {}
     unasked = False
     for place, entry in enumerate(tournament.entries):
+        if place < len(elsewhere) and elsewhere[place]:
+            continue
         bot = own[place] if place < len(own) else SandboxConfig()
         wanted = bot.profile or common.profile
         try:

@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.guest import guest_entry
 from referee.process.manifest import ANY_GAME
 from referee.process.names import BotNameError, clashes
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
@@ -46,7 +47,8 @@ def folders_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[
     """The bots of the file but those whose folder is only there for bots that have left."""
     left = Counter(Path(bot.folder).resolve() for bot in known if bot.out and not bot.joined and bot.folder)
     named = Counter(bot.folder.resolve() for bot in config.bots)
-    return [bot for bot in config.bots if named[bot.folder.resolve()] > left[bot.folder.resolve()]]
+    started = [bot for bot in config.bots if bot.remote is None]
+    return [bot for bot in started if named[bot.folder.resolve()] > left[bot.folder.resolve()]]
 
 
 def changed_since(tournament: Tournament) -> list[tuple[str, Path]]:
@@ -101,6 +103,8 @@ def _check_format(tournament: Tournament) -> None:
 
 def _entry(config: TournamentConfig, bot: BotConfig) -> Entry:
     try:
+        if bot.remote is not None:
+            return guest_entry(bot.name or "", bot.remote.version)
         entry = load_entry(bot.folder, bot.name, bot.options)
     except (ManifestError, EntryError) as error:
         # These sentences end in what to do, after the last semicolon.

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from referee.tournament import messages
 from referee.tournament.cores import pinned
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import MatchLost
+from referee.tournament.remote import Guests
 from referee.tournament.worker import BEAT_S, STOP_S
 
 COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")
@@ -47,6 +48,9 @@ _LOG_TAIL_BYTES = 4096
 class LocalExecutor:
     """`workers` processes, started when first needed. Their stderr goes to `log`, appended.
 
+    With `guests` there is one more, which has the only way in for them: their matches are played there, one after the
+    other, and no others.
+
     With a `household`, one of a process that has no other children, nothing below this process is left at the end.
     """
 
@@ -62,11 +66,19 @@ class LocalExecutor:
         household: Household | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
         cores: Sequence[Sequence[int]] = (),
+        guests: Guests | None = None,
+        note: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`sandboxes` by entry id; a bot without is plain. `cores`: per worker those it is bound to, none for any."""
+        """`sandboxes` by entry id; a bot without is plain. `cores`: per worker those it is bound to, none for any; the
+        one for `guests` is bound to none. `note` is told what the organiser should know."""
         self._cores = cores
         self._sandboxes = sandboxes or {}
-        self.slots = workers
+        self._guests = guests
+        self._note = note
+        self._host: _Worker | None = None
+        self._host_free = asyncio.Lock()
+        self._count = workers
+        self.slots = workers + (guests is not None)
         self._entries = tuple(entries)
         self._records = records.resolve()
         self._log = log
@@ -86,13 +98,22 @@ class LocalExecutor:
                 f"cannot make {error.filename or 'a folder for sockets'}: {error.strerror}",
                 "free some space, or set TMPDIR to another folder, such as TMPDIR=/tmp",
             ) from error
-        for number in reversed(range(self.slots)):
+        invited = self._guests.invited if self._guests else {}
+        local = [entry for entry in self._entries if entry.id not in invited]
+        for number in reversed(range(self._count)):
             sockets = self._sockets / str(number)
-            setup = messages.setup_line(self._entries, self._records, sockets, self._lock_fd, self._sandboxes)
+            setup = messages.setup_line(local, self._records, sockets, self._lock_fd, self._sandboxes)
             command = pinned(self._command, self._cores[number]) if self._cores else self._command
-            worker = _Worker(command, setup, self._log, self._lock_fd)
+            worker = _Worker(command, setup, self._log, self._lock_fd, self._note)
             self._workers.append(worker)
             self._idle.put_nowait(worker)
+        if self._guests is not None:
+            sockets = self._sockets / "guests"
+            setup = messages.setup_line(
+                self._entries, self._records, sockets, self._lock_fd, self._sandboxes, self._guests
+            )
+            self._host = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
+            self._workers.append(self._host)
         return self
 
     async def __aexit__(
@@ -107,6 +128,13 @@ class LocalExecutor:
             shutil.rmtree(self._sockets, ignore_errors=True)
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+        if self._host is not None and self._guests is not None:
+            invited = [
+                self._guests.invited[seat.entry_id] for seat in spec.seats if seat.entry_id in self._guests.invited
+            ]
+            if invited:
+                async with self._host_free:
+                    return await self._host.play(spec, cap_s + max(one.wait_s for one in invited))
         worker = await self._idle.get()
         try:
             return await worker.play(spec, cap_s)
@@ -130,7 +158,10 @@ async def _sweep(household: Household) -> None:
 class _Worker:
     """One slot: a process while it lives, a new one after it died."""
 
-    def __init__(self, command: Sequence[str], setup: bytes, log: Path, lock_fd: int | None) -> None:
+    def __init__(
+        self, command: Sequence[str], setup: bytes, log: Path, lock_fd: int | None, note: Callable[[str], None]
+    ) -> None:
+        self._note = note
         self._command = command
         self._setup = setup
         self._log = log
@@ -249,7 +280,9 @@ class _Worker:
             await process.stdin.drain()
             while (answer := await _line(process.stdout)).endswith(b"\n"):
                 kind, content = messages.read_line(answer)
-                if kind != "alive":
+                if kind == "note":
+                    self._note(str(content))
+                elif kind != "alive":
                     return kind, content
         except ConnectionError:
             pass

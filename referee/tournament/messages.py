@@ -5,6 +5,7 @@
     runner -> worker   {"play": SPEC}        one match at a time
     worker -> runner   {"result": RESULT}    or {"failed": "sentence"}
     worker -> runner   {"alive": true}       now and then, from the first line on
+    worker -> runner   {"note": "sentence"}  something the organiser should know; at any time
     runner -> worker   {"stop": true}        close down in order
 
 The end of the worker's stdin means that the runner is gone.
@@ -16,10 +17,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.match.guest import Invitation
 from referee.match.result import MatchResult
-from referee.match.spec import MatchSpec
+from referee.match.spec import Limits, MatchSpec
 from referee.process.entry import Entry
+from referee.process.guest import guest_entry
 from referee.process.sandbox import Sandbox
+from referee.tournament.remote import Guests
+from referee.wire import Listen
 
 MAX_LINE_BYTES = 64 << 20
 
@@ -46,6 +51,8 @@ class Setup:
     records: Path
     socket_dir: Path
     lock_fd: int | None
+    guests: Guests | None = None
+    """Bots that dial in to this worker; it has the only way in."""
 
 
 def setup_line(
@@ -54,7 +61,10 @@ def setup_line(
     socket_dir: Path,
     lock_fd: int | None,
     sandboxes: Mapping[str, Sandbox] | None = None,
+    guests: Guests | None = None,
 ) -> bytes:
+    """`entries` with those of `guests`, whose secrets are in the line."""
+    invited = guests.invited if guests is not None else {}
     bots = [
         {
             "folder": str(entry.folder),
@@ -64,8 +74,25 @@ def setup_line(
             "sandbox": asdict((sandboxes or {}).get(entry.id, Sandbox())),
         }
         for entry in entries
+        if entry.id not in invited
     ]
-    setup = {"bots": bots, "records": str(records), "socket_dir": str(socket_dir), "lock_fd": lock_fd}
+    setup: dict[str, Any] = {
+        "bots": bots,
+        "records": str(records),
+        "socket_dir": str(socket_dir),
+        "lock_fd": lock_fd,
+        "guests": None,
+    }
+    if guests is not None:
+        listen = guests.listen
+        setup["guests"] = {
+            "listen": [listen.host, listen.port, *_texts(listen.certificate, listen.key), listen.plain],
+            "invited": [
+                {"name": entry.name, "declared": entry.manifest.version, **asdict(invited[entry.id])}
+                for entry in entries
+                if entry.id in invited
+            ],
+        }
     return _line({"setup": setup})
 
 
@@ -89,6 +116,10 @@ def refused_line(what: str, next_step: str) -> bytes:
     return _line({"refused": {"what": what, "next": next_step}})
 
 
+def note_line(sentence: str) -> bytes:
+    return _line({"note": sentence})
+
+
 def result_line(result: MatchResult) -> bytes:
     return f'{{"result":{result.to_json()}}}\n'.encode("ascii")
 
@@ -103,16 +134,38 @@ def read_line(line: bytes) -> tuple[str, Any]:
         ((kind, content),) = json.loads(line).items()
         if kind == "setup":
             bots = tuple(BotSetup(**{**bot, "sandbox": _sandbox(bot["sandbox"])}) for bot in content["bots"])
-            return kind, Setup(bots, Path(content["records"]), Path(content["socket_dir"]), content["lock_fd"])
+            places = Path(content["records"]), Path(content["socket_dir"])
+            return kind, Setup(bots, *places, content["lock_fd"], _guests(content["guests"]))
         if kind == "play":
             return kind, MatchSpec.from_json(json.dumps(content))
         if kind == "result":
             return kind, MatchResult.from_json(json.dumps(content))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"not a line of this protocol ({error}): {line[:200]!r}") from None
-    if kind not in ("ready", "refused", "failed", "stop", "alive"):
+    if kind not in ("ready", "refused", "failed", "stop", "alive", "note"):
         raise ValueError(f"unknown kind of line: {kind!r}")
     return kind, content
+
+
+def _guests(values: Mapping[str, Any] | None) -> Guests | None:
+    if values is None:
+        return None
+    host, port, certificate, key, plain = values["listen"]
+    entries: dict[str, Entry] = {}
+    invited: dict[str, Invitation] = {}
+    for guest in values["invited"]:
+        entry = guest_entry(guest.pop("name"), guest.pop("declared"))
+        entries[entry.id] = entry
+        invited[entry.id] = Invitation(**{**guest, "limits": Limits(**guest["limits"])})
+    return Guests(Listen(host, port, *_paths(certificate, key), plain), invited, entries)
+
+
+def _texts(*paths: Path | None) -> list[str | None]:
+    return [None if path is None else str(path) for path in paths]
+
+
+def _paths(certificate: str | None, key: str | None) -> tuple[Path | None, Path | None]:
+    return (None if certificate is None else Path(certificate)), (None if key is None else Path(key))
 
 
 def _sandbox(values: Mapping[str, Any]) -> Sandbox:

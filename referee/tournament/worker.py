@@ -23,6 +23,8 @@ from referee.process.names import BotNameError
 from referee.process.orphans import Household, wake_when_parent_dies
 from referee.tournament import messages
 from referee.tournament.messages import Setup
+from referee.tournament.remote import waiting_words
+from referee.wire import ListenError
 
 ORPHAN_S = 1.5
 """What a worker gets to end its bots in order when the runner has gone without a word."""
@@ -109,9 +111,15 @@ async def serve(link: Link) -> None:
                 household=Household(),
                 sandboxes={bot.entry_id: bot.sandbox for bot in setup.bots},
                 cgroups=cgroups,
+                guests=setup.guests.invited if setup.guests else None,
+                listen=setup.guests.listen if setup.guests else None,
+                on_guest=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
             )
             table = await stack.enter_async_context(hosted)
         except Refused as error:
+            link.send(messages.refused_line(str(error), error.next_step))
+            return
+        except ListenError as error:
             link.send(messages.refused_line(str(error), error.next_step))
             return
         except (ValueError, OSError) as error:
@@ -119,6 +127,8 @@ async def serve(link: Link) -> None:
             link.send(messages.refused_line(f"no socket for the bots in {setup.socket_dir}: {error}", step))
             return
         link.send(messages.ready_line())
+        if setup.guests is not None:
+            link.send(messages.note_line(waiting_words(setup.guests, table.remote_address)))
         beat = asyncio.create_task(_beat(link))
         try:
             await _play_all(link, table, setup.records)
@@ -160,9 +170,15 @@ async def _play(table: Table, spec: MatchSpec, records: Path) -> bytes:
         return messages.failed_line(f"{type(error).__name__}: {error}")
 
 
+def _tell_of_guest(link: Link, setup: Setup, entry_id: str, what: str) -> None:
+    assert setup.guests is not None
+    with suppress(OSError):  # the runner is gone
+        link.send(messages.note_line(f"'{setup.guests.entries[entry_id].name}' {what}"))
+
+
 def _entries(setup: Setup) -> Mapping[str, Entry]:
-    """The bots as they lie on disk now, which must be what they were when the run began."""
-    entries: dict[str, Entry] = {}
+    """The bots as they lie on disk now, which must be what they were when the run began; and those that dial in."""
+    entries: dict[str, Entry] = dict(setup.guests.entries) if setup.guests else {}
     for bot in setup.bots:
         try:
             entry = load_entry(Path(bot.folder), bot.name, bot.options)

@@ -48,8 +48,10 @@ class Door:
         listen = self._listen
         where = join_address(listen.host, listen.port)
         try:
-            if listen.certificate is None or listen.key is None:
+            if listen.plain:
                 port = self._server.add_insecure_port(where)
+            elif listen.certificate is None or listen.key is None:
+                raise ListenError(f"no certificate to listen on {where} with", "give a certificate and its key")
             else:
                 check_pair(listen.certificate, listen.key)
                 pair = listen.key.read_bytes(), listen.certificate.read_bytes()

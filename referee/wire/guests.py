@@ -2,7 +2,7 @@
 
 import asyncio
 import hmac
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
@@ -21,8 +21,17 @@ class Guest:
     match that it played is lost). Token and key of a session take that up again.
     """
 
-    def __init__(self, token: str, limits: WireLimits, *, reconnect_s: float = 0.0, version: str = "") -> None:
-        """`version` is what Hello must say; '' takes any."""
+    def __init__(
+        self,
+        token: str,
+        limits: WireLimits,
+        *,
+        reconnect_s: float = 0.0,
+        version: str = "",
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`version` is what Hello must say; '' takes any. `tell` hears what becomes of it, in words after its name."""
+        self._tell = tell
         self.token = token.encode()
         self._limits = limits
         self._reconnect_s = reconnect_s
@@ -61,6 +70,7 @@ class Guest:
             stream, first = Session(context, hello), current.next_for(hello.received)
             self._welcome(stream, current, first)
             current.resume(stream, first)
+            self._tell("has come back")
         else:
             if current is not None and current.online:
                 sentence = "this token has a session already: one bot, one token, one stream for all its matches"
@@ -70,6 +80,8 @@ class Guest:
             stream = Session(context, hello)
             self._session = LastingSession(stream, self._reconnect_s)
             self._welcome(stream, self._session, 1)
+            self._tell("has connected")
+            self._session.ended.add_done_callback(lambda ended: self._tell(f"is gone ({ended.result()})"))
         self._problem = ""
         self._came.set()
         return stream

@@ -26,18 +26,15 @@ class ListenError(Exception):
 class Listen:
     """`host` is a name or an address of this machine, 0.0.0.0 or :: for all of them; `port` 0 takes a free one.
 
-    `certificate` and `key` are PEM files, the certificate first in its file, then who signed it. Without both the
-    connection is plain: anyone on the way can read tokens and play in a bot's name.
+    `certificate` and `key` are PEM files, the certificate first in its file, then who signed it. A `plain` connection
+    needs none: anyone on the way can read tokens and play in a bot's name.
     """
 
     host: str
     port: int
     certificate: Path | None = None
     key: Path | None = None
-
-    @property
-    def plain(self) -> bool:
-        return self.certificate is None
+    plain: bool = False
 
     @property
     def here_only(self) -> bool:

@@ -8,16 +8,18 @@ from typing import Any
 from referee.match.spec import Limits
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.tournament.sections.limits import check_clock, read_clock, read_resources
+from referee.tournament.sections.remote import BOT_KEYS as REMOTE_KEYS
+from referee.tournament.sections.remote import RemoteBot, RemoteConfig, read_remote_bot
 from referee.tournament.sections.sandbox import BOT_KEYS, SandboxConfig, read_bot_sandbox
 
-_KEYS = ("path", "name", "options", "clock", "limits", *BOT_KEYS)
+_KEYS = ("path", "name", "options", "clock", "limits", *BOT_KEYS, *REMOTE_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
 class BotConfig:
     """One [[bots]] of the file. `folder` is as found from the file; `line` is where it begins, for messages.
 
-    `clock` has the limits of this bot that differ from the tournament's.
+    `clock` has the limits of this bot that differ from the tournament's. A bot that is `remote` has no folder.
     """
 
     folder: Path
@@ -26,19 +28,27 @@ class BotConfig:
     line: int | None
     clock: Mapping[str, float] = field(default_factory=dict)
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
+    remote: RemoteBot | None = None
 
 
-def read_bots(file: TomlFile, limits: Limits) -> tuple[BotConfig, ...]:
+def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> tuple[BotConfig, ...]:
     """Raises ConfigError."""
     listed = file.values.get("bots", [])
     if not isinstance(listed, list) or not all(isinstance(bot, dict) for bot in listed):
         file.fail(("bots",), f"'bots' must be a list of tables, not {show(listed)}", "begin each bot with [[bots]]")
-    return tuple(_bot(file, limits, place, bot) for place, bot in enumerate(listed))
+    return tuple(_bot(file, limits, remote, place, bot) for place, bot in enumerate(listed))
 
 
-def _bot(file: TomlFile, limits: Limits, place: int, given: Mapping[str, Any]) -> BotConfig:
+def _bot(
+    file: TomlFile, limits: Limits, remote: RemoteConfig | None, place: int, given: Mapping[str, Any]
+) -> BotConfig:
     here = ("bots", place)
     file.check_keys(here, given, _KEYS)
+    dials = read_remote_bot(file, here, given)
+    if remote is not None and dials is not None:
+        wide = {"margin_s": remote.margin_s, **read_clock(file, (*here, "clock"))}
+        check_clock(file, (*here, "clock"), limits, wide)
+        return BotConfig(Path(), str(given["name"]), {}, file.line(*here), wide, remote=dials)
     path = file.text_at(*here, "path", required=True, example='path = "../bots/python/random"')
     if "\0" in path:
         file.fail((*here, "path"), f"'{dotted(*here, 'path')}' has a zero byte in it", "take it away")

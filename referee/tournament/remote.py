@@ -1,0 +1,113 @@
+"""The bots of a tournament that dial in: their tokens, and what the table that they come to must know."""
+
+import os
+import stat
+import time
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from referee.match.guest import Invitation
+from referee.process.entry import Entry
+from referee.tournament.config import BotConfig, Tournament
+from referee.tournament.errors import ConfigError, PlatformError
+from referee.tournament.sections.remote import RemoteBot
+from referee.wire import Listen, ListenError
+from referee.wire.listening import check_pair, is_any, join_address, make_certificate, this_machine
+
+LEAST_TOKEN = 16
+_FRESH_S = 20 * 86400
+"""Of a certificate that is made: it is valid for a month, and a run may take days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guests:
+    """Where they dial in, and by entry id who may and who that is."""
+
+    listen: Listen
+    invited: Mapping[str, Invitation]
+    entries: Mapping[str, Entry]
+
+
+def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) -> Guests | None:
+    """None if no bot dials in, but those of `gone` (entry ids). Reads the tokens; makes a certificate in `folder` if
+    none is named, and takes it again while it is fresh.
+
+    ConfigError for a token that is not there, or not fit for use; PlatformError for a certificate.
+    """
+    config = tournament.config
+    remote = [
+        (bot, bot.remote, entry)
+        for bot, entry in zip(config.bots, tournament.entries, strict=False)
+        if bot.remote is not None and entry.id not in gone
+    ]
+    if config.remote is None or not remote:
+        return None
+    invited: dict[str, Invitation] = {}
+    for bot, its, entry in remote:
+        token = _token(config.path, bot, its, entry)
+        if any(token == other.token for other in invited.values()):
+            what = f"'{entry.name}' has the token of another bot"
+            raise ConfigError(config.path, bot.line, what, "give each bot a token of its own")
+        invited[entry.id] = Invitation(
+            token,
+            config.limits.with_clock(bot.clock),
+            wait_s=config.remote.wait_s,
+            reconnect_s=config.remote.reconnect_s,
+            version=its.version,
+        )
+    return Guests(_listen(config.remote.listen, folder), invited, {entry.id: entry for _, _, entry in remote})
+
+
+def _listen(listen: Listen, folder: Path) -> Listen:
+    try:
+        if listen.plain:
+            return listen
+        if listen.certificate is None or listen.key is None:
+            certificate, key = folder / "certificate.pem", folder / "key.pem"
+            if not _is_fresh(key):
+                certificate, key = make_certificate(folder, listen.host)
+            return replace(listen, certificate=certificate.resolve(), key=key.resolve())
+        check_pair(listen.certificate, listen.key)
+    except ListenError as error:
+        raise PlatformError(str(error), error.next_step) from None
+    return listen
+
+
+def _is_fresh(key: Path) -> bool:
+    try:
+        return time.time() - key.stat().st_mtime < _FRESH_S
+    except OSError:
+        return False
+
+
+def _token(path: Path, bot: BotConfig, its: RemoteBot, entry: Entry) -> str:
+    if its.token_file is None:
+        token, where = os.environ.get(its.token_env, "").strip(), f"the environment variable {its.token_env}"
+        advice = f"make one, such as: export {its.token_env}=$(openssl rand -hex 16)"
+    else:
+        where = str(its.token_file)
+        advice = f"make one, such as: (umask 077; openssl rand -hex 16 > '{its.token_file}')"
+        try:
+            if stat.S_IMODE(its.token_file.stat().st_mode) & 0o077:
+                what = f"the token of '{entry.name}' in {where} can be read by others"
+                raise ConfigError(path, bot.line, what, f"take their rights away: chmod 600 '{its.token_file}'")
+            token = its.token_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(path, bot.line, f"the token of '{entry.name}': {where}: {error}", advice) from None
+    if not token:
+        raise ConfigError(path, bot.line, f"there is no token of '{entry.name}' in {where}", advice)
+    if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        what = f"the token of '{entry.name}' in {where} must be one word of at least {LEAST_TOKEN} ASCII characters"
+        raise ConfigError(path, bot.line, what, advice)
+    return token
+
+
+def waiting_words(guests: Guests, address: str) -> str:
+    """For the organiser, once the table listens: where the bots dial in and what their authors need."""
+    port = int(address.rpartition(":")[2])
+    host = this_machine() if is_any(guests.listen.host) else guests.listen.host
+    wait_s = max(one.wait_s for one in guests.invited.values())
+    who = ", ".join(f"'{entry.name}'" for entry in guests.entries.values())
+    proof = "without TLS" if guests.listen.plain else f"CROSSTOWN_TLS_CA={guests.listen.certificate}"
+    return f"waiting up to {wait_s:g} s for {who} at CROSSTOWN_ADDRESS={join_address(host, port)}, {proof}"
