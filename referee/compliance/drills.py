@@ -9,6 +9,7 @@ from functools import partial
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.compliance.playing import CLOCK_S, Sitting, Tally, unknown_field
+from referee.compliance.positions import find_positions
 from referee.compliance.report import Failed, Outcome, Report, Row
 from referee.compliance.stage import Stage
 from referee.games.api import Game
@@ -144,6 +145,23 @@ async def matches(course: Course, game: Game) -> Found:
     return Found(detail)
 
 
+async def every_kind(course: Course, game: Game) -> Found:
+    """Each kind of decision that the game can ask, in a match that comes to it: the rare ones, too."""
+    positions = find_positions(game, game.decision_kinds)
+    tally = Tally()
+    async with course.stage() as stage:
+        for kind, place in positions.items():
+            sitting = Sitting(stage, game, place.players, place.seat, place.number, tally, purpose=kind)
+            await sitting.start()
+            await sitting.ask_first(kind)
+            await sitting.end(reason="cancelled")
+    missing = [kind for kind in game.decision_kinds if kind not in positions]
+    detail = f"{len(positions)} of {len(game.decision_kinds)} kinds asked: {', '.join(sorted(positions))}"
+    if missing:
+        return Found(f"{detail}; no match was found that asks {', '.join(missing)}", "note")
+    return Found(detail)
+
+
 async def repeated(course: Course, game: Game) -> Found:
     """The same match in two processes: does the bot draw its luck from bot_seed alone? Worth knowing, no duty."""
     answers = []
@@ -236,6 +254,7 @@ DRILLS: dict[str, Callable[[Course], Awaitable[Found]]] = {
 
 GAME_DRILLS: dict[str, Callable[[Course, Game], Awaitable[Found]]] = {
     "matches": matches,
+    "every decision": every_kind,
     "cancelled match": cancelled,
     "huge questions": huge,
     "unknown fields": unknown,

@@ -1,17 +1,16 @@
-"""Plays matches with the bot on one seat and chance on the others, and hears whether its answers are answers."""
+"""Plays matches with the bot on one seat and the wanderer on the others, and hears whether its answers are answers."""
 
 import json
 import time
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 
 from crosstown_proto.v1 import referee_pb2 as pb
 
+from referee.compliance.positions import Wanderer
 from referee.compliance.report import Failed
 from referee.compliance.stage import MAX_MESSAGE_BYTES, READY_LIMIT_S, Stage
-from referee.games.api import ActionSyntaxError, Game, State, resolve_options
-from referee.games.keyed import KeyedChance
+from referee.games.api import ActionSyntaxError, Game, State
 from referee.wire import encode
 
 CLOCK_S = (5.0, 1.0)
@@ -53,25 +52,25 @@ class Sitting:
         *,
         padding: int = 0,
         padded: int | None = None,
+        purpose: str = "",
     ) -> None:
-        """`number` seeds everything; `padding` bytes of an unknown field go with the first `padded` questions (all)."""
+        """`number` seeds everything; `purpose` tells the ids of two such matches apart, since an id stands for one match;
+        `padding` bytes of an unknown field go with the first `padded` questions (all)."""
         self._stage = stage
         self._game = game
         self._seat = seat
         self._tally = tally
         self._padding = padding
         self._padded = padded
-        self._rng = Random(f"{game.id}/{players}/{number}")
-        self._chance = KeyedChance(f"compliance {number}".encode())
-        self._options = resolve_options(game.id, game.options, {})
+        self._wanderer = Wanderer(game, players, number)
         self._unseen: list[Any] = []
         self._decision = 0
         self._asked = False
         self._last_us = 0
         self._bot_seed = number
         self.players = players
-        self.id = f"check-{game.id}-{players}-{seat}-{number}"
-        self.state: State = game.new_initial_state(players, self._options)
+        self.id = f"check-{game.id}-{players}-{seat}-{number}{purpose and '-'}{purpose}"
+        self.state: State = self._wanderer.state
 
     async def start(self, *, owing: str = "") -> None:
         """MatchStart, and the bot's Ready; a match `owing` may still get an answer before, which is dropped."""
@@ -82,8 +81,8 @@ class Sitting:
                 rules_version=self._game.rules_version,
                 seat=self._seat,
                 players=self.players,
-                options_json=json.dumps(self._options, sort_keys=True),
-                teams=self._game.teams(self.players, self._options),
+                options_json=json.dumps(self._wanderer.options, sort_keys=True),
+                teams=self._game.teams(self.players, self._wanderer.options),
                 clock=pb.Clock(first_move_us=int(CLOCK_S[0] * 1e6), move_us=int(CLOCK_S[1] * 1e6)),
                 bot_seed=self._bot_seed,
             )
@@ -108,8 +107,7 @@ class Sitting:
         while not state.is_terminal():
             decisions = state.decisions()
             if not decisions:
-                events = state.apply_chance(self._chance.choose(state.chance_stream(), state.chance_outcomes()))
-                self._note(events)
+                self._note(self._wanderer.draw())
                 continue
             answers = {}
             asked = False
@@ -119,11 +117,25 @@ class Sitting:
                     answers[decision.seat] = await self._ask(decision.kind, legal)
                     asked = True
                 else:
-                    answers[decision.seat] = self._rng.choice(legal)
+                    answers[decision.seat] = self._wanderer.choose(legal)
             self._note(state.apply(answers))
             if asked:
                 return state.is_terminal()
         return True
+
+    async def ask_first(self, kind: str) -> None:
+        """Go on to the first time that the bot's seat is asked this, with the wanderer in the bot's place, and ask."""
+        state, wanderer = self.state, self._wanderer
+        while not state.is_terminal():
+            decisions = state.decisions()
+            if not decisions:
+                self._note(wanderer.draw())
+                continue
+            if any(decision.seat == self._seat and decision.kind == kind for decision in decisions):
+                await self._ask(kind, state.legal_actions(self._seat))
+                return
+            self._note(state.apply({each.seat: wanderer.choose(state.legal_actions(each.seat)) for each in decisions}))
+        raise ValueError(f"match {self.id} never asks seat {self._seat} '{kind}'")
 
     async def ask_only(self) -> int:
         """Go on to the bot's next question and send it, without waiting; its number. Failed if there is none."""
@@ -135,9 +147,10 @@ class Sitting:
                 await self._stage.send(self._question(decisions[self._seat].kind, legal))
                 return self._decision
             if not decisions:
-                self._note(state.apply_chance(self._chance.choose(state.chance_stream(), state.chance_outcomes())))
+                self._note(self._wanderer.draw())
             else:
-                self._note(state.apply({seat: self._rng.choice(state.legal_actions(seat)) for seat in decisions}))
+                choose = self._wanderer.choose
+                self._note(state.apply({seat: choose(state.legal_actions(seat)) for seat in decisions}))
         raise Failed(f"{self._game.id} never asks seat {self._seat}")
 
     async def end(self, *, reason: str = "normal") -> None:

@@ -55,6 +55,7 @@ async def test_a_sound_bot_passes_every_drill(tmp_path: Path) -> None:
         "late socket",
         "referee gone",
         "matches",
+        "every decision",
         "cancelled match",
         "huge questions",
         "unknown fields",
