@@ -54,7 +54,7 @@ class Sitting:
         padded: int | None = None,
         purpose: str = "",
     ) -> None:
-        """`number` seeds everything; `purpose` tells the ids of two such matches apart, since an id stands for one match;
+        """`number` seeds everything; `purpose` tells the ids of two such matches apart, as an id stands for one match;
         `padding` bytes of an unknown field go with the first `padded` questions (all)."""
         self._stage = stage
         self._game = game
