@@ -54,7 +54,9 @@
     where.textContent = `step ${at} of ${last}`;
     const shown = lines.flatMap((line) => {
       const said = element("p", told(line), line.kind === "fault" ? "fault" : "");
-      return line.note ? [said, element("p", line.note, "said")] : [said];
+      const more = line.note ? [element("p", line.note, "said")] : [];
+      for (const [name, text] of line.texts ?? []) more.push(element("p", `${name}:`, "note"), element("pre", text));
+      return [said, ...more];
     });
     for (const event of events) shown.push(element("p", event, "note"));
     if (wrong) shown.unshift(element("p", wrong, "wrong"));
