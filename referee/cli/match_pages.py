@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 from referee.cli.completeness import Gaps
 from referee.cli.output import plural, print_json, print_text
 from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
-from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
+from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.texts import clean
 from referee.texts import one_line as one_line
@@ -46,15 +47,17 @@ class Match:
         self.seat = seat
         self._game = game_of(record.header)
 
-    def frames(self) -> Iterator[Frame]:
+    def frames(self, lines: Iterable[Line] | None = None) -> Iterator[Frame]:
         """From the start. If the record cannot be followed to its end, one says why, and what is left comes without
-        boards."""
+        boards. `lines`: those of a record that still grows, as they come."""
+        read: list[Line] = []
+        coming = _noted(self.record.lines if lines is None else lines, read)
         taken = 0
         if isinstance(self._game, str):
             wrong = one_line(self._game)
         else:
             try:
-                for step in Replay(self.record.header, self.record.lines, self._game):
+                for step in Replay(self.record.header, coming, self._game):
                     taken += len(step.lines)
                     yield self._frame(self._game, step)
                 return
@@ -64,7 +67,7 @@ class Match:
                 what = f"{type(error).__name__}: {one_line(str(error))}"
                 wrong = f"the record cannot be followed: the rules of {self._game.id} broke down: {what}"
         yield Frame((wrong,), "")
-        for line in self.record.lines[taken:]:
+        for line in chain(read[taken:], coming):
             yield Frame((self._line(line),), "", isinstance(line, FaultLine | Strike))
 
     def head(self) -> list[str]:
@@ -131,6 +134,12 @@ class Match:
         """A line that cannot be followed may be of a seat that there is not."""
         seats = self.record.header.seats
         return f" {one_line(seats[seat].name)}" if 0 <= seat < len(seats) else ""
+
+
+def _noted(lines: Iterable[Line], read: list[Line]) -> Iterator[Line]:
+    for line in lines:
+        read.append(line)
+        yield line
 
 
 def print_match(match: Match) -> None:

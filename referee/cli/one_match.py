@@ -16,9 +16,9 @@ from typing import Any
 
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell
-from referee.cli.match_pages import Match, one_line
-from referee.cli.output import print_json, print_text
+from referee.cli.output import one_line, print_json, print_text
 from referee.cli.remote import RemoteSeats, announce, remote_entries
+from referee.cli.watching import watch_record
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
 from referee.match.guest import REMOTE_CLOCK
@@ -29,14 +29,12 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME
 from referee.process.sandbox import Profile, Sandbox
-from referee.record.reader import NotARecordError, RecordFollower
 from referee.tournament.errors import UsageError
 from referee.wire import ListenError
 
 HUMAN = "human"
 HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
 """A day for each move: the clock is for bots."""
-_LOOK_S = 0.1
 _LAST_WORDS = 12
 """Lines of a faulted bot's stderr that are shown."""
 
@@ -116,7 +114,7 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
         spec = match_spec(planned, entries)
         over = threading.Event()
         live = records / f"{spec.match_id}.jsonl"
-        watcher = threading.Thread(target=_watch, args=(live, over), daemon=True) if watch else None
+        watcher = threading.Thread(target=watch_record, args=(live, over), daemon=True) if watch else None
         if watcher:
             watcher.start()
         try:
@@ -229,26 +227,6 @@ def _option(game: Game, text: str) -> tuple[str, Any]:
     if isinstance(option.default, int):
         return name, int(word) if word.lstrip("-").isdecimal() else word
     return name, word
-
-
-def _watch(path: Path, over: threading.Event) -> None:
-    """Prints what has happened since the last look, until the match is over."""
-    follower = RecordFollower(path)
-    shown = 0
-    last = False
-    while True:
-        last = over.is_set()
-        try:
-            if follower.poll() or last:
-                frames = list(Match(follower.record).frames())
-                for number, frame in enumerate(frames[shown:], shown):
-                    print_text("\n".join((f"step {number}", *frame.happened, frame.board, "")))
-                shown = len(frames)
-        except NotARecordError:
-            pass  # nothing of it is written yet
-        if last:
-            return
-        over.wait(_LOOK_S)
 
 
 def _outcome(spec: MatchSpec, result: MatchResult) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Plays a record again from its header: one step per chance outcome, node of answers, or seat that left."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,14 +47,14 @@ class Step:
 
 
 class Replay:
-    """Iterates over the steps of a match; iterate once.
+    """Iterates over the steps of a match; iterate once. Lines are taken as they are needed: they may still come.
 
     After the last step `state` is the final position, `left` per seat None or the moment at which it left, `struck` the
     seats that had a fault and stayed, `taken` those that the referee has come to play for, and `waiting` the answers of
     a node that not all seats have answered.
     """
 
-    def __init__(self, header: Header, lines: Sequence[Line], game: Game, seed: str | None = None) -> None:
+    def __init__(self, header: Header, lines: Iterable[Line], game: Game, seed: str | None = None) -> None:
         """`seed` (hex) has every chance outcome compared with what it gives. ReplayError if the set-up is refused."""
         self._header = header
         self._lines = lines
