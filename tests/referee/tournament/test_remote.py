@@ -1,0 +1,185 @@
+"""Bots that dial in to a tournament: what the file says of them, their tokens, and what a worker is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from referee.match.spec import Limits
+from referee.process.probe import probe
+from referee.tournament import messages
+from referee.tournament.confine import confine_all
+from referee.tournament.entrants import folders_needed, load_tournament
+from referee.tournament.errors import ConfigError
+from referee.tournament.identity import describe, seats_of
+from referee.tournament.remote import Guests, invite_all, waiting_words
+from referee.wire import Listen
+
+TOKEN = "0123456789abcdef"
+FILE = """\
+game = "toy"
+seed = 1
+blocks = 2
+[remote]
+listen = "127.0.0.1:0"
+wait_s = 5
+reconnect_s = 7
+[[bots]]
+path = "bots/ann"
+[[bots]]
+remote = true
+name = "Ada"
+token_env = "ADA_TOKEN"
+version = "3"
+"""
+BOB = '[[bots]]\nremote = true\nname = "Bob"\ntoken_file = "bob.token"\nclock = { margin_s = 1, move_s = 9 }\n'
+
+
+@pytest.fixture
+def bots(write_bot, monkeypatch):
+    write_bot("ann")
+    monkeypatch.setenv("ADA_TOKEN", TOKEN)
+
+
+def write_token(folder: Path, text: str, mode: int = 0o600) -> None:
+    (folder / "bob.token").write_text(text)
+    (folder / "bob.token").chmod(mode)
+
+
+def test_a_bot_that_dials_in_is_known_by_name_and_version(write_file, bots):
+    tournament = load_tournament(write_file(FILE + BOB))
+    ada, bob = seats_of(tournament)[1:]
+    assert (ada.name, ada.version, ada.clock) == ("Ada", "3", {"margin_s": 0.25})
+    assert (bob.name, bob.version, bob.clock) == ("Bob", "remote", {"margin_s": 1, "move_s": 9})
+    newer = load_tournament(write_file(FILE.replace('version = "3"', 'version = "4"')))
+    assert seats_of(newer)[1].entry_id != ada.entry_id
+
+
+def test_it_has_no_folder_to_build_and_no_sandbox(write_file, bots):
+    tournament = load_tournament(write_file(FILE))
+    assert [bot.folder.name for bot in folders_needed(tournament.config, ())] == ["ann"]
+    assert list(confine_all(tournament, probe()).sandboxes) == [tournament.entries[0].id]
+
+
+def test_tokens_come_from_the_environment_or_from_a_file(write_file, bots, tmp_path):
+    write_token(tmp_path, " bob's-own-secret-token\n")
+    tournament = load_tournament(write_file(FILE + BOB))
+    guests = invite_all(tournament, tmp_path / "tls")
+    assert guests is not None
+    ada, bob = guests.invited.values()
+    assert (ada.token, ada.wait_s, ada.reconnect_s, ada.version) == (TOKEN, 5, 7, "3")
+    assert (bob.token, bob.version, bob.limits.move_s) == ("bob's-own-secret-token", "", 9)
+    assert guests.listen.certificate == tmp_path / "tls" / "certificate.pem"
+
+
+def test_a_token_is_nowhere_in_what_is_kept(write_file, bots):
+    assert TOKEN not in json.dumps(describe(load_tournament(write_file(FILE))))
+
+
+def test_a_certificate_is_kept_while_it_is_fresh(write_file, bots, tmp_path):
+    tournament = load_tournament(write_file(FILE))
+    texts = []
+    for _ in range(2):
+        invite_all(tournament, tmp_path / "tls")
+        texts.append((tmp_path / "tls" / "certificate.pem").read_text())
+    assert texts[0] == texts[1]
+
+
+def test_nobody_is_invited_who_has_left(write_file, bots, tmp_path):
+    tournament = load_tournament(write_file(FILE))
+    assert invite_all(tournament, tmp_path / "tls", {tournament.entries[1].id}) is None
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        ("", "there is no token of 'Bob'"),
+        ("short", "one word of at least 16"),
+        ("two words of many letters", "one word of at least 16"),
+        ("\u00e9" * 20, "one word of at least 16"),
+        (TOKEN, "'Bob' has the token of another bot"),
+    ],
+    ids=["empty", "short", "two words", "not ASCII", "another's"],
+)
+def test_a_token_that_is_no_good_is_refused(write_file, bots, tmp_path, token, said):
+    write_token(tmp_path, token)
+    tournament = load_tournament(write_file(FILE + BOB))
+    with pytest.raises(ConfigError, match=said) as caught:
+        invite_all(tournament, tmp_path / "tls")
+    assert token not in str(caught.value) or not token
+
+
+def test_a_token_that_others_can_read_is_refused(write_file, bots, tmp_path):
+    write_token(tmp_path, "bob's-own-secret-token", 0o644)
+    with pytest.raises(ConfigError, match="can be read by others") as caught:
+        invite_all(load_tournament(write_file(FILE + BOB)), tmp_path / "tls")
+    assert "chmod 600" in caught.value.next_step
+
+
+def test_a_token_that_is_not_there_is_named(write_file, bots, tmp_path, monkeypatch):
+    with pytest.raises(ConfigError, match=r"bob\.token"):
+        invite_all(load_tournament(write_file(FILE + BOB)), tmp_path / "tls")
+    monkeypatch.delenv("ADA_TOKEN")
+    with pytest.raises(ConfigError, match="no token of 'Ada' in the environment variable ADA_TOKEN") as caught:
+        invite_all(load_tournament(write_file(FILE)), tmp_path / "tls")
+    assert "export ADA_TOKEN=" in caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('listen = "127.0.0.1:0"', "", "'remote.listen' is missing"),
+        ('"127.0.0.1:0"', '"7000"', "'7000' is not HOST:PORT"),
+        ("wait_s = 5", "wait_s = -1", "'remote.wait_s' must be a number from 0"),
+        ("wait_s = 5", 'key = "k.pem"', "belong together"),
+        ("wait_s = 5", "plain = 1", "'remote.plain' must be true or false"),
+        ("wait_s = 5", 'plain = true\nkey = "k"\ncertificate = "c"', "without TLS, and there is a certificate"),
+        ("wait_s = 5", "colour = 1", "unknown key 'remote.colour'"),
+        ("remote = true", 'remote = true\npath = "x"', "is for bots that the referee starts"),
+        ("remote = true", "remote = true\nnetwork = true", "is for bots that the referee starts"),
+        ("remote = true", "remote = true\noptions = { a = 1 }", "is for bots that the referee starts"),
+        ("remote = true", "remote = 1", "must be true or false"),
+        ("remote = true", 'path = "bots/ann"', "is for bots that dial in"),
+        ('name = "Ada"', "", "name' is missing"),
+        ('token_env = "ADA_TOKEN"', "", "needs its token from one place"),
+        ('token_env = "ADA_TOKEN"', 'token_env = "A"\ntoken_file = "b"', "needs its token from one place"),
+        ('version = "3"', 'version = "a\\u0007"', "printable characters"),
+        ("seed = 1", "seed = 1\nponder = false", "cannot be stopped while it is not asked"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(write_file, bots, old, new, said):
+    assert old in FILE
+    with pytest.raises(ConfigError, match=said) as caught:
+        load_tournament(write_file(FILE.replace(old, new, 1)))
+    assert caught.value.next_step
+
+
+def test_without_the_section_nobody_dials_in(write_file, bots):
+    start, end = FILE.index("[remote]"), FILE.index("[[bots]]")
+    with pytest.raises(ConfigError, match="does not say where") as caught:
+        load_tournament(write_file(FILE[:start] + FILE[end:]))
+    assert "[remote]" in caught.value.next_step
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_worker_is_told_all_of_it(write_file, bots, tmp_path, plain):
+    tournament = load_tournament(write_file(FILE))
+    guests = invite_all(tournament, tmp_path / "tls")
+    assert guests is not None
+    if plain:
+        guests = Guests(Listen("127.0.0.1", 0, plain=True), guests.invited, guests.entries)
+    line = messages.setup_line(tournament.entries, tmp_path, tmp_path, None, None, guests)
+    kind, setup = messages.read_line(line)
+    assert (kind, setup.guests) == ("setup", guests)
+    assert [bot.name for bot in setup.bots] == ["ann"]
+    words = waiting_words(guests, "127.0.0.1:7000")
+    assert ("waiting up to 5 s for 'Ada' at CROSSTOWN_ADDRESS=127.0.0.1:7000" in words, "TLS" in words) == (True, True)
+    assert TOKEN not in words
+
+
+def test_limits_are_those_of_the_tournament_with_its_own(write_file, bots, tmp_path):
+    tournament = load_tournament(write_file(FILE + "[clock]\nmove_s = 3\n"))
+    guests = invite_all(tournament, tmp_path / "tls")
+    assert guests is not None
+    (ada,) = guests.invited.values()
+    assert ada.limits == Limits(move_s=3, margin_s=0.25)
