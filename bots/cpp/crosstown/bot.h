@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -49,11 +50,13 @@ class Answer {
   std::variant<std::monostate, std::uint32_t, std::string> choice_;
 };
 
+struct Bot;
+
 /// One question.
 class Turn {
  public:
-  Turn(const v1::Decide& decide, const std::atomic<std::uint32_t>& closed)
-      : decide_(decide), closed_(closed) {}
+  Turn(const v1::Decide& decide, const std::atomic<std::uint32_t>& closed, const Bot& bot)
+      : decide_(decide), closed_(closed), bot_(bot) {}
 
   /// The game's name for the question, such as "turn".
   const std::string& kind() const { return decide_.kind(); }
@@ -63,13 +66,16 @@ class Turn {
   std::uint32_t legal_count() const { return decide_.legal_count(); }
   /// Time for this answer when the referee sent the question, microseconds; 0 is no limit.
   std::uint64_t left_us() const { return decide_.clock().left_us(); }
-  /// The game's Observation, LegalActions or Events message.
+  /// The game's Observation, LegalActions or Events message. One that the Bot does not want ends
+  /// the process with a sentence.
   template <typename Message>
   Message Observation() const {
+    MustWant("observation");
     return Parse<Message>(decide_.observation());
   }
   template <typename Message>
   Message LegalActions() const {
+    MustWant("legal_actions");
     return Parse<Message>(decide_.legal_actions());
   }
   template <typename Message>
@@ -86,8 +92,11 @@ class Turn {
   std::string note;
 
  private:
+  void MustWant(std::string_view what) const;
+
   const v1::Decide& decide_;
   const std::atomic<std::uint32_t>& closed_;
+  const Bot& bot_;
 };
 
 /// Plays one match. An exception ends the process: that is a crash, which loses the match.
@@ -109,7 +118,7 @@ struct Bot {
   /// Matches it plays at the same time, each on its own thread.
   std::uint32_t parallel_matches = 1;
   bool wants_updates = false;
-  /// False saves the work of encoding what is not looked at.
+  /// False saves the work of encoding what is not looked at; it is then not there.
   bool wants_observation = true;
   bool wants_legal_actions = true;
   /// Makes the player of a match. There is time: the limit is the one for becoming ready.

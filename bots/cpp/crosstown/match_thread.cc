@@ -2,6 +2,8 @@
 
 #include <exception>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -40,7 +42,7 @@ void MatchThread::Play(const v1::MatchStart& start) {
   while (true) {
     const v1::RefereeMessage message = Take();
     if (message.has_decide()) {
-      Turn turn(message.decide(), closed_);
+      Turn turn(message.decide(), closed_, bot_);
       Answer answer = player->Choose(turn);
       send_(std::move(answer).ToMessage(message.decide(), std::move(turn.note)),
             [&turn] { return turn.Closed(); });
@@ -59,6 +61,13 @@ v1::RefereeMessage MatchThread::Take() {
   v1::RefereeMessage message = std::move(inbox_.front());
   inbox_.pop_front();
   return message;
+}
+
+void Turn::MustWant(std::string_view what) const {
+  if (what == "observation" ? bot_.wants_observation : bot_.wants_legal_actions) return;
+  const std::string name(what);
+  Fail("turn." + name + " is not sent: your Bot says .wants_" + name +
+       " = false; take that line out of it");
 }
 
 v1::BotMessage Answer::ToMessage(const v1::Decide& decide, std::string note) && {

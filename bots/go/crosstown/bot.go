@@ -5,6 +5,7 @@ package crosstown
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -24,7 +25,7 @@ type Bot struct {
 	ParallelMatches uint32
 	// WantsUpdates asks for Updater.Update to be called while others move.
 	WantsUpdates bool
-	// OmitObservation and OmitLegalActions save the work of encoding what is not looked at.
+	// OmitObservation and OmitLegalActions save the work of encoding what is not looked at; it is then not there.
 	OmitObservation, OmitLegalActions bool
 	// Start makes the player of a match. There is time: the limit is the one for becoming ready.
 	Start func(match *pb.MatchStart) (Player, error)
@@ -51,6 +52,7 @@ type Turn struct {
 	*pb.Decide
 	// Note stands beside the move in the record.
 	Note string
+	bot  *Bot
 }
 
 // Left is the time for this answer when the referee sent the question; 0 is no limit.
@@ -58,8 +60,15 @@ func (turn *Turn) Left() time.Duration {
 	return time.Duration(turn.GetClock().GetLeftUs()) * time.Microsecond
 }
 
-// Observe reads the game's Observation message into seen and its LegalActions message into legal. Either may be nil.
+// Observe reads the game's Observation message into seen and its LegalActions message into legal. Either may be nil, and
+// must be if the Bot omits it.
 func (turn *Turn) Observe(seen, legal proto.Message) error {
+	if seen != nil && turn.bot.OmitObservation {
+		return errors.New("the observation is not sent: your Bot says OmitObservation: true; take that line out of it")
+	}
+	if legal != nil && turn.bot.OmitLegalActions {
+		return errors.New("the legal actions are not sent: your Bot says OmitLegalActions: true; take that line out of it")
+	}
 	for message, content := range map[proto.Message][]byte{seen: turn.Observation, legal: turn.LegalActions} {
 		if message == nil {
 			continue

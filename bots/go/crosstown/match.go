@@ -59,7 +59,7 @@ func (m *match) play(bot *Bot, start *pb.MatchStart, send sender) error {
 	for letter := range m.inbox {
 		switch body := letter.message.Body.(type) {
 		case *pb.RefereeMessage_Decide:
-			turn := &Turn{Decide: body.Decide}
+			turn := &Turn{Decide: body.Decide, bot: bot}
 			answer, err := player.Choose(letter.ctx, turn)
 			if err != nil {
 				return fmt.Errorf("decision %d of match %s: %w", turn.Decision, start.Match, err)

@@ -22,7 +22,7 @@ pub struct Bot {
     pub parallel_matches: u32,
     /// Ask for [`Player::update`] to be called while others move.
     pub wants_updates: bool,
-    /// These two save the work of encoding what is not looked at.
+    /// These two save the work of encoding what is not looked at; it is then not there.
     pub omit_observation: bool,
     pub omit_legal_actions: bool,
     /// Makes the player of a match. There is time: the limit is the one for becoming ready.
@@ -66,14 +66,18 @@ pub struct Turn {
     pub decide: v1::Decide,
     pub note: String,
     closed: Arc<AtomicU32>,
+    omit_observation: bool,
+    omit_legal_actions: bool,
 }
 
 impl Turn {
-    pub(crate) fn new(decide: v1::Decide, closed: Arc<AtomicU32>) -> Self {
+    pub(crate) fn new(decide: v1::Decide, closed: Arc<AtomicU32>, bot: &Bot) -> Self {
         Self {
             decide,
             note: String::new(),
             closed,
+            omit_observation: bot.omit_observation,
+            omit_legal_actions: bot.omit_legal_actions,
         }
     }
 
@@ -92,16 +96,27 @@ impl Turn {
     /// The game's `Observation` message.
     ///
     /// # Errors
-    /// If it is another game's.
+    /// If it is another game's, or the bot omits it.
     pub fn observation<M: Message + Default>(&self) -> Result<M> {
+        if self.omit_observation {
+            return Err(
+                "the observation is not sent: your Bot says omit_observation: true; take that line out of it".into(),
+            );
+        }
         Ok(M::decode(self.decide.observation.as_slice())?)
     }
 
     /// The game's `LegalActions` message.
     ///
     /// # Errors
-    /// If it is another game's.
+    /// If it is another game's, or the bot omits it.
     pub fn legal_actions<M: Message + Default>(&self) -> Result<M> {
+        if self.omit_legal_actions {
+            return Err(
+                "the legal actions are not sent: your Bot says omit_legal_actions: true; take that line out of it"
+                    .into(),
+            );
+        }
         Ok(M::decode(self.decide.legal_actions.as_slice())?)
     }
 

@@ -67,7 +67,7 @@ fn play(
     while let Ok(message) = arriving.recv() {
         match message {
             Heard::Decide(decide) => {
-                let mut turn = Turn::new(decide, closed.clone());
+                let mut turn = Turn::new(decide, closed.clone(), bot);
                 let answer = player.choose(&mut turn)?;
                 let number = turn.number();
                 say(outbox, turn.answer(answer), || closed.load(Ordering::Relaxed) >= number);

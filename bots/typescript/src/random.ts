@@ -6,6 +6,7 @@ export const randomBot: Bot = {
   name: "random",
   version: "1",
   parallelMatches: 4,
+  // It only counts, so neither is sent, which is quicker. Take the two lines out to read them.
   omitObservation: true,
   omitLegalActions: true,
   start: ({ botSeed }) => ({

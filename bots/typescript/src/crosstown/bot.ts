@@ -23,7 +23,7 @@ export interface Bot {
   /** Matches it plays at the same time, taking turns where a player waits for something. */
   parallelMatches?: number;
   wantsUpdates?: boolean;
-  /** These two save the work of encoding what is not looked at. */
+  /** These two save the work of encoding what is not looked at; it is then not there. */
   omitObservation?: boolean;
   omitLegalActions?: boolean;
   /** Makes the player of a match. There is time: the limit is the one for becoming ready. */
@@ -44,6 +44,7 @@ export class Turn {
     readonly message: Decide,
     /** Aborted when the referee has closed the question: an answer would be dropped. */
     readonly signal: AbortSignal,
+    private readonly bot: Bot,
   ) {}
 
   /** The game's name for the question, such as "turn". */
@@ -66,13 +67,19 @@ export class Turn {
     return Number(this.message.clock?.leftUs ?? 0n) / 1000;
   }
 
-  /** The game's Observation message. */
+  /** The game's Observation message. Throws if the bot omits it. */
   observation<Message>(type: Decoder<Message>): Message {
+    if (this.bot.omitObservation) {
+      throw new Error("the observation is not sent: your Bot says omitObservation: true; take that line out of it");
+    }
     return type.decode(this.message.observation);
   }
 
-  /** The game's LegalActions message. */
+  /** The game's LegalActions message. Throws if the bot omits it. */
   legalActions<Message>(type: Decoder<Message>): Message {
+    if (this.bot.omitLegalActions) {
+      throw new Error("the legal actions are not sent: your Bot says omitLegalActions: true; take that line out of it");
+    }
     return type.decode(this.message.legalActions);
   }
 

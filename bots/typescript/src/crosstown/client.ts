@@ -72,6 +72,7 @@ function hello(bot: Bot, token: string): Hello {
     omitObservation: bot.omitObservation ?? false,
     omitLegalActions: bot.omitLegalActions ?? false,
     session: "",
+    received: 0n,
   };
 }
 

@@ -7,6 +7,7 @@ export type Heard = NonNullable<RefereeMessage["body"]>;
 
 /** One match: its player is shown one message after the other, each when it is done with the one before. */
 export class Playing {
+  readonly #bot: Bot;
   readonly #player: Player;
   readonly #send: (said: Said) => void;
   #done: Promise<void> = Promise.resolve();
@@ -14,6 +15,7 @@ export class Playing {
   #question = new AbortController();
 
   constructor(bot: Bot, start: MatchStart, send: (said: Said) => void) {
+    this.#bot = bot;
     this.#player = bot.start(start);
     this.#send = send;
     send({ $case: "ready", value: { match: start.match } });
@@ -37,7 +39,7 @@ export class Playing {
 
   async #show(heard: Heard, signal: AbortSignal): Promise<void> {
     if (heard.$case === "decide") {
-      const turn = new Turn(heard.value, signal);
+      const turn = new Turn(heard.value, signal, this.#bot);
       const choice = this.#player.choose(turn);
       const settled = typeof choice === "object" && "then" in choice ? await choice : choice;
       if (!signal.aborted) this.#send(answer(heard.value, settled, turn.note)); // else nobody waits for it any more

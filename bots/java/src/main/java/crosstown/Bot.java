@@ -11,7 +11,7 @@ import java.util.function.Function;
  * @param parallelMatches matches it plays at the same time, each on its own thread
  * @param wantsUpdates asks for {@link Player#update} to be called while others move
  * @param looks false saves the work of encoding observations and legal actions: only counts are
- *     sent
+ *     sent, and {@link Turn#observation} and {@link Turn#legalActions} fail
  * @param start makes the player of a match; the limit is the one for becoming ready
  */
 public record Bot(

@@ -60,7 +60,7 @@ final class Playing {
     while (true) {
       RefereeMessage message = inbox.take();
       if (message.hasDecide()) {
-        Turn turn = new Turn(message.getDecide(), closed);
+        Turn turn = new Turn(message.getDecide(), closed, bot.looks());
         Answer answer = player.choose(turn);
         send.accept(answer.toMessage(message.getDecide(), turn.note()), turn::isClosed);
       } else if (message.hasUpdate()) {

@@ -10,11 +10,13 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class Turn {
   private final Decide decide;
   private final AtomicLong closed;
+  private final boolean looks;
   private String note = "";
 
-  Turn(Decide decide, AtomicLong closed) {
+  Turn(Decide decide, AtomicLong closed, boolean looks) {
     this.decide = decide;
     this.closed = closed;
+    this.looks = looks;
   }
 
   /** The game's name for the question, such as "turn". */
@@ -37,13 +39,15 @@ public final class Turn {
     return Duration.ofNanos(1000 * decide.getClock().getLeftUs());
   }
 
-  /** The game's Observation message. */
+  /** The game's Observation message; only for a bot that looks. */
   public <T> T observation(Parser<T> parser) throws InvalidProtocolBufferException {
+    mustLook("the observation is");
     return parser.parseFrom(decide.getObservation());
   }
 
-  /** The game's LegalActions message. */
+  /** The game's LegalActions message; only for a bot that looks. */
   public <T> T legalActions(Parser<T> parser) throws InvalidProtocolBufferException {
+    mustLook("the legal actions are");
     return parser.parseFrom(decide.getLegalActions());
   }
 
@@ -60,6 +64,13 @@ public final class Turn {
   /** Stands beside the move in the record. */
   public void note(String text) {
     note = text;
+  }
+
+  private void mustLook(String what) {
+    if (!looks) {
+      throw new IllegalStateException(
+          what + " not sent: your Bot has looks = false; make it true, its sixth value");
+    }
   }
 
   String note() {
