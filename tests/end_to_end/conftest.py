@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMES = ("mean_move_ms", "worst_move_ms")
+RECORDS_WITHIN_S = 120.0
 GONE_WITHIN_S = 5.0
 """DESIGN section 7: no descendant of a bot lives longer after the end of the referee, however it ends."""
 
@@ -96,6 +97,13 @@ class Workplace:
     def records(self, run: str = "cup") -> list[Path]:
         return sorted((self.folder / "runs" / run / "matches").glob("*.jsonl*"))
 
+    def wait_for_records(self, number: int, process: "subprocess.Popen[str]", run: str = "cup") -> None:
+        """Until there are so many, or the process has ended."""
+        deadline = time.monotonic() + RECORDS_WITHIN_S
+        while len(self.records(run)) < number and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
 
 @pytest.fixture
 def workplace(tmp_path: Path) -> Iterator[Workplace]:
@@ -106,7 +114,8 @@ def workplace(tmp_path: Path) -> Iterator[Workplace]:
 
 @pytest.fixture
 def write_cup(tmp_path: Path) -> Callable[..., Path]:
-    """write_cup(bots=3, blocks=4) leaves cup.toml with copies of the random bot, told apart by a comment."""
+    """write_cup(bots=3, blocks=4) leaves cup.toml with copies of the random bot, told apart by their names; `keys` are
+    keys of the file, `more` its end."""
 
     def write(
         bots: int = 3,
@@ -114,6 +123,7 @@ def write_cup(tmp_path: Path) -> Callable[..., Path]:
         game: str = "toy",
         folder: Path = tmp_path,
         keys: Mapping[str, Any] | None = None,
+        more: str = "",
     ) -> Path:
         lines = [f'game = "{game}"', "seed = 7", f"blocks = {blocks}"]
         lines += [f"{key} = {value}" for key, value in (keys or {}).items()]
@@ -124,7 +134,7 @@ def write_cup(tmp_path: Path) -> Callable[..., Path]:
             manifest.write_text(manifest.read_text().replace('"random"', f'"bot {number}"', 1))
             lines += ["[[bots]]", f'path = "bots/bot{number}"']
         path = folder / "cup.toml"
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text("\n".join(lines) + f"\n{more}")
         return path
 
     return write

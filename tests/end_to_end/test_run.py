@@ -18,13 +18,6 @@ from referee.record import verify
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def wait_for_records(workplace, number: int, process, run: str = "cup") -> None:
-    deadline = time.monotonic() + 60
-    while len(workplace.records(run)) < number and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_one_worker_and_four_give_the_same_standings_but_for_times(workplace, write_cup):
     write_cup()
     one = workplace.run("run", "cup.toml", "--workers", "1", "--out", "one")
@@ -101,7 +94,7 @@ def kill_again_and_again(workplace, file: str, times: int, chance: random.Random
     for number in range(times):
         process = workplace.start("run", file, "--workers", "2")
         if number % 4:
-            wait_for_records(workplace, len(workplace.records(run)) + chance.randrange(1, 8), process, run)
+            workplace.wait_for_records(len(workplace.records(run)) + chance.randrange(1, 8), process, run)
             time.sleep(chance.random() * 0.3)
         else:
             time.sleep(chance.random() * 1.5)
@@ -120,7 +113,7 @@ def assert_exact(workplace, total: int, run: str = "cup") -> None:
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(workplace, write_cup):
     write_cup(bots=2, blocks=200)
     process = workplace.start("run", "cup.toml", "--workers", "2")
-    wait_for_records(workplace, 4, process)
+    workplace.wait_for_records(4, process)
     outcome = workplace.kill(process, signal.SIGINT)
     assert outcome.code == 130
     assert "to go on: crosstown run cup.toml" in outcome.stderr
@@ -134,7 +127,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(workplace, write_cup):
 def test_a_killed_worker_costs_nothing_but_time(workplace, write_cup):
     write_cup(bots=2, blocks=20)
     process = workplace.start("run", "cup.toml", "--workers", "2")
-    wait_for_records(workplace, 5, process)
+    workplace.wait_for_records(5, process)
     workers = [pid for pid, command in workplace.processes().items() if "referee.tournament.worker" in command]
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
@@ -147,12 +140,12 @@ def test_a_killed_worker_costs_nothing_but_time(workplace, write_cup):
 def test_a_second_runner_is_refused_and_the_first_is_not_disturbed(workplace, write_cup):
     write_cup(bots=2, blocks=1000)
     first = workplace.start("run", "cup.toml")
-    wait_for_records(workplace, 1, first)
+    workplace.wait_for_records(1, first)
     second = workplace.run("run", "cup.toml")
     assert second.code == 3
     assert f"is being run by process {first.pid} on " in second.stderr
     assert "next: " in second.stderr
-    wait_for_records(workplace, len(workplace.records()) + 2, first)
+    workplace.wait_for_records(len(workplace.records()) + 2, first)
     assert workplace.kill(first, signal.SIGINT).code == 130
 
 
@@ -172,7 +165,7 @@ def test_a_reader_that_leaves_stops_nothing_and_leaves_nobody(workplace, write_c
 def test_standings_can_be_read_while_the_run_goes_on(workplace, write_cup):
     write_cup(bots=2, blocks=100)
     process = workplace.start("run", "cup.toml")
-    wait_for_records(workplace, 3, process)
+    workplace.wait_for_records(3, process)
     outcome = workplace.run("standings")
     workplace.kill(process, signal.SIGINT)
     assert outcome.code == 0, outcome.stderr

@@ -46,7 +46,7 @@ def test_the_documented_format_plays_and_resumes(make_tournament, play, install)
     tournament = make_tournament(3, format="king", blocks=1)
     assert count(tournament) == 40
     assert len(list(schedule(tournament))) == 4
-    run = play(tournament, slots=3, order=lambda spec: hash(spec.seed) % 5)
+    run = play(tournament, slots=3, order=lambda spec: int(spec.seed, 16) % 5)
     assert run.summary.complete
     assert run.summary.played == 40
     assert play(tournament).executor is None
