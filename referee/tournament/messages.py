@@ -24,7 +24,7 @@ from referee.process.entry import Entry
 from referee.process.guest import guest_entry
 from referee.process.sandbox import Sandbox
 from referee.tournament.remote import Guests
-from referee.wire import Listen
+from referee.wire.listening import Listen
 
 MAX_LINE_BYTES = 64 << 20
 

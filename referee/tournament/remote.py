@@ -12,8 +12,7 @@ from referee.process.entry import Entry
 from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.errors import ConfigError, PlatformError
 from referee.tournament.sections.remote import RemoteBot
-from referee.wire import Listen, ListenError
-from referee.wire.listening import check_pair, is_any, join_address, make_certificate, this_machine
+from referee.wire.listening import Listen, ListenError, check_pair, is_any, join_address, make_certificate, this_machine
 
 LEAST_TOKEN = 16
 _FRESH_S = 20 * 86400

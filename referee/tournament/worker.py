@@ -24,7 +24,7 @@ from referee.process.orphans import Household, wake_when_parent_dies
 from referee.tournament import messages
 from referee.tournament.messages import Setup
 from referee.tournament.remote import waiting_words
-from referee.wire import ListenError
+from referee.wire.listening import ListenError
 
 ORPHAN_S = 1.5
 """What a worker gets to end its bots in order when the runner has gone without a word."""

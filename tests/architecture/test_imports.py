@@ -32,6 +32,7 @@ ALLOWED = {
     "referee.tournament": {
         "referee.tournament",
         "referee.match",
+        "referee.wire.listening",  # addresses and certificates, no streams
         "referee.process",
         "referee.record",
         "referee.games",

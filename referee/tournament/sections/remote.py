@@ -7,8 +7,7 @@ from typing import Any
 
 from referee.match.guest import REMOTE_CLOCK
 from referee.tournament.reading import TomlFile, dotted, show
-from referee.wire import Listen
-from referee.wire.listening import parse_address
+from referee.wire.listening import Listen, parse_address
 
 BOT_KEYS = ("remote", "token_env", "token_file", "version")
 _KEYS = ("listen", "certificate", "key", "plain", "wait_s", "reconnect_s", "margin_s")
