@@ -1,5 +1,6 @@
 """How a bot is started: its environment, its control group, and the command line of its guardian."""
 
+import ctypes
 import json
 import os
 import resource
@@ -7,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from referee.process import start_guardian
@@ -18,6 +20,8 @@ from referee.process.seccomp import bot_filter
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _UNIX = "unix:"
+_UTF8_LOCALES = ("C.UTF-8", "C.utf8", "en_US.UTF-8")
+_LC_CTYPE_MASK = 1
 _SANDBOX_PROCESSES = 2
 """Of bubblewrap's own, beside the bot."""
 
@@ -37,14 +41,14 @@ class Ground:
 def environment(
     entry: Entry, *, address: str, token: str, scratch: Path, granted: Mapping[str, str], sandbox: Sandbox
 ) -> dict[str, str]:
-    """All that a bot sees of an environment: nothing of the referee's but PATH and LANG, and what is granted.
+    """All that a bot sees of an environment: nothing of the referee's but PATH, and what is granted.
 
     Grants come from the tournament file and cannot replace the CROSSTOWN_ names.
     """
     home = HOME if sandbox.profile == "strict" else str(scratch)
     return {
         "PATH": os.environ.get("PATH", _DEFAULT_PATH),
-        "LANG": os.environ.get("LANG", "C.UTF-8"),
+        "LANG": utf8_locale(),
         "HOME": home,
         "TMPDIR": home,
         "PYTHONUNBUFFERED": "1",
@@ -55,6 +59,18 @@ def environment(
         "CROSSTOWN_TOKEN": token,
         "CROSSTOWN_OPTIONS": json.dumps(dict(entry.options)),
     }
+
+
+@cache
+def utf8_locale() -> str:
+    """A plain locale of this machine in which text and paths are UTF-8, whatever the referee's own is: Java, for one,
+    cannot open a path with an umlaut in another."""
+    libc = ctypes.CDLL(None)
+    libc.newlocale.restype = ctypes.c_void_p
+    for name in _UTF8_LOCALES:
+        if libc.newlocale(_LC_CTYPE_MASK, name.encode(), None):
+            return name
+    return _UTF8_LOCALES[0]
 
 
 def make_group(limits: ProcessLimits, ground: Ground, undo: ExitStack) -> Group | None:

@@ -91,7 +91,7 @@ async def test_what_a_bot_sees(start: Start, mark: Any) -> None:
     environment.pop("LC_CTYPE", None)  # Python sets it for itself in a C locale
     assert environment == {
         "PATH": os.environ["PATH"],
-        "LANG": os.environ.get("LANG", "C.UTF-8"),
+        "LANG": "C.UTF-8",
         "TMPDIR": home,
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -109,6 +109,24 @@ async def test_what_a_bot_sees(start: Start, mark: Any) -> None:
     assert seen["core"] == [0, 0]
     assert seen["open_files"] == [99, 99]
     assert seen["home"] == []
+
+
+@pytest.mark.parametrize("ours", ["C", "POSIX", "de_DE.ISO-8859-1", ""])
+async def test_text_and_paths_are_utf_8_whatever_the_referees_own_locale(
+    ours: str, start: Start, write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LANG", "LC_ALL", "LC_CTYPE"):
+        monkeypatch.setenv(name, ours)
+    # Not Python's own idea of it: what the C library makes of the environment, as a JVM would ask.
+    code = (
+        "import ctypes, os; libc = ctypes.CDLL(None); libc.setlocale.restype = ctypes.c_char_p\n"
+        "assert libc.setlocale(0, b''), 'no such locale'\n"
+        "libc.nl_langinfo.restype = ctypes.c_char_p\n"
+        "print(libc.nl_langinfo(14).decode(), os.environ.get('LC_ALL'))"
+    )
+    bot = await start(load_entry(write_bot({"bot.py": code})))
+    await bot.wait()
+    assert bot.output().stdout_text() == "UTF-8 None\n"
 
 
 async def test_the_tournament_cannot_replace_what_the_referee_says(mock_bot: MockBot) -> None:
