@@ -81,9 +81,10 @@ class GuestBot:
             listener.on_end(self._end(self.session.ended.result()))
 
     def freeze(self) -> None:
-        """Its process is not ours."""
+        """Its process is not the referee's to stop."""
 
-    thaw = freeze
+    def thaw(self) -> None:
+        """Nor to let run."""
 
     def cpu_ns(self) -> int | None:
         return None
@@ -96,6 +97,11 @@ class GuestBot:
 
     def dismiss(self) -> None:
         self.listen(None)
+
+    def leave(self) -> None:
+        """The match is over for it; the session goes on."""
+        self.listen(None)
+        self.session.ended.remove_done_callback(self._on_end)
 
     async def last_output(self) -> Mapping[str, Any]:
         return {}

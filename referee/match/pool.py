@@ -5,12 +5,13 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from referee.match.bot import LiveBot, exit_end, output_evidence
 from referee.match.guest import GuestBot, Invitation, say_bye
-from referee.match.spec import Limits
+from referee.match.spec import RESOURCE_KEYS, Limits
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
 from referee.process.entry import Entry
@@ -107,10 +108,11 @@ class Pool:
 
         A guest stays, whatever it did: there is no other process to take its place.
         """
-        bot.listen(None)
         if isinstance(bot, GuestBot):
+            bot.leave()
             self._places[bot.entry.id].free.set()
             return
+        bot.listen(None)
         if not reusable or bot.ending:
             self._retire(bot, FAULTED_BYE_S)
             return
@@ -192,11 +194,15 @@ class Pool:
         task.add_done_callback(self._stopping.discard)
 
 
+_NOT_OURS: Mapping[str, Any] = dict.fromkeys(("max_output_bytes", *RESOURCE_KEYS), 0)
+"""Limits that hold for no guest: its processes and what it prints are its own."""
+
+
 class _Place:
     """Where one guest is awaited, and whether it is free."""
 
     def __init__(self, server: WireServer, invited: Invitation, tell: Callable[[str], None]) -> None:
-        told = _wire_limits(invited.limits, ponder=True)
+        told = replace(_wire_limits(invited.limits, ponder=True), **_NOT_OURS)
         self.guest = Guest(invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell)
         self.free = asyncio.Event()
         self.free.set()

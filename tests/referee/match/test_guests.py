@@ -155,6 +155,13 @@ async def test_guests_play_match_after_match_on_one_stream(room: Any) -> None:
         assert heard[-1] == "bye"
 
 
+async def test_limits_that_do_not_hold_for_a_guest_are_not_announced(room: Any) -> None:
+    _, welcome = await (await room()).come(ADA)
+    limits = welcome.limits
+    assert (limits.ready_us, limits.max_message_bytes) == (30_000_000, 1 << 20)
+    assert (limits.memory_mib, limits.processes, limits.disk_mib, limits.max_output_bytes) == (0, 0, 0, 0)
+
+
 async def test_a_guest_may_come_after_the_match_was_called(room: Any) -> None:
     hall = await room()
     ada = asyncio.create_task((await hall.come(ADA))[0].play())
