@@ -21,9 +21,9 @@ from referee.process.probe import probe
 from referee.record.control import LEAVING
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
-from referee.tournament.controls import is_ghost, known_bots, with_added
+from referee.tournament.controls import known_bots, with_added
 from referee.tournament.cores import available_cores, split_cores, too_many_threads
-from referee.tournament.entrants import changed_since, load_tournament
+from referee.tournament.entrants import changed_since, load_tournament, stand_ins
 from referee.tournament.executor import Executor
 from referee.tournament.folder import RunFolder, choose_folder
 from referee.tournament.identity import describe
@@ -51,7 +51,7 @@ def play_tournament(
     """Play what is missing and print the outcome. Raises TournamentError."""
     folder = choose_folder(out, describe(tournament), new=new)
     left = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
-    if any(is_ghost(entry) and entry.id not in left for entry in tournament.entries):
+    if any(entry.id not in left for _, entry in stand_ins(tournament)):
         tournament = load_tournament(tournament.config.path)  # who has left the newest run is still in this one
         folder = choose_folder(out, describe(tournament), new=new)
     if not quiet:

@@ -241,9 +241,5 @@ def ghost(bot: KnownBot) -> Entry:
     return Entry(bot.entry_id, bot.name, Path(), manifest, bot.options, (), Path())
 
 
-def is_ghost(entry: Entry) -> bool:
-    return not entry.argv
-
-
 def _restore(name: str) -> str:
     return f"restore it and run the same command again, or: crosstown withdraw RUN '{name}'"

@@ -14,7 +14,7 @@ from referee.process.guest import guest_entry
 from referee.process.manifest import ANY_GAME
 from referee.process.names import BotNameError, clashes
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
-from referee.tournament.controls import KnownBot, ghost, is_ghost
+from referee.tournament.controls import KnownBot, ghost
 from referee.tournament.errors import ConfigError
 from referee.tournament.field import make_field
 from referee.tournament.formats.registry import get_format
@@ -55,9 +55,15 @@ def changed_since(tournament: Tournament) -> list[tuple[str, Path]]:
     """Name and folder of each bot that has left, and in whose place another version lies by now."""
     return [
         (entry.name, bot.folder)
-        for bot, entry in zip(tournament.config.bots, tournament.entries, strict=False)
-        if is_ghost(entry) and isinstance(there := _try(tournament.config, bot), Entry) and there.id != entry.id
+        for bot, entry in stand_ins(tournament)
+        if isinstance(there := _try(tournament.config, bot), Entry) and there.id != entry.id
     ]
+
+
+def stand_ins(tournament: Tournament) -> list[tuple[BotConfig, Entry]]:
+    """The bots of the file that were not taken as they are now: nothing is there to be executed."""
+    named = zip(tournament.config.bots, tournament.entries, strict=False)
+    return [(bot, entry) for bot, entry in named if bot.remote is None and not entry.argv]
 
 
 def _try(config: TournamentConfig, bot: BotConfig) -> Entry | ConfigError:
@@ -71,7 +77,7 @@ def _stand_in(bot: BotConfig, gone: list[KnownBot], found: Entry | ConfigError) 
     """For a bot of the file that the run does not know as it is now, or that cannot be read: whoever left from its
     folder, by its name and options. Nobody stands for two."""
     lost = isinstance(found, ConfigError)  # then a folder of that name elsewhere will do: all may have been moved
-    for one in gone:
+    for one in () if bot.remote is not None else gone:
         there = Path(one.folder)
         if (
             one.folder

@@ -13,7 +13,7 @@ from referee.cli.runs import find_run
 from referee.record import read_record
 from referee.record.control import Control, read_controls
 from referee.tournament import controls
-from referee.tournament.entrants import changed_since, folders_needed, load_tournament
+from referee.tournament.entrants import changed_since, folders_needed, load_tournament, stand_ins
 from referee.tournament.errors import BusyError, ChangedError, ConfigError, UsageError
 from referee.tournament.identity import describe
 from referee.tournament.journal import Journal, read_journal
@@ -151,6 +151,21 @@ def test_a_bot_that_the_file_names_beyond_one_that_joined_and_left_is_not_hidden
         assert changed.entries[2].argv
         with pytest.raises(ChangedError, match=r"bots.3.\.entry_id"):
             play(changed)
+
+
+def test_a_bot_that_dials_in_is_no_stand_in_and_a_new_version_of_it_no_old_one(
+    make_tournament, play, run_folder, monkeypatch
+):
+    monkeypatch.setenv("ADA_TOKEN", "0123456789abcdef")
+    more = '[[bots]]\nremote = true\nname = "Ada"\ntoken_env = "ADA_TOKEN"\nversion = "3"\n'
+    tournament = make_tournament(2, more=more + '[remote]\nlisten = "127.0.0.1:0"\n')
+    stop_after(play, tournament, 3)
+    load = leave_and_load(tournament, run_folder, "Ada")
+    assert stand_ins(load()) == []
+    assert play(load()).summary.complete
+    changed = load(tournament.config.path.read_text().replace('version = "3"', 'version = "4"'))
+    with pytest.raises(ChangedError, match=r"bots.3.\.entry_id"):
+        play(changed)
 
 
 @pytest.mark.parametrize("leaves", ["bot2", "twin"])
