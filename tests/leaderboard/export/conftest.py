@@ -1,0 +1,64 @@
+"""Records of the corpus, and a real browser that opens files."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.record import Record, read_record
+
+CORPUS = Path(__file__).resolve().parents[2] / "referee" / "record" / "corpus"
+
+
+@pytest.fixture(scope="session")
+def old_record() -> Callable[[str], Record]:
+    """old_record("crashed") is that record of the corpus."""
+    return lambda name: read_record(next(CORPUS.glob(f"v1-{name}.jsonl*")))
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Debian's Chromium. Tests that need it are left out where it is not installed; CI forbids that.
+
+    For one module: while it is there an event loop runs, and tests that bring their own cannot.
+    """
+    path = Path("/usr/bin/chromium")
+    if not path.exists():
+        if os.environ.get("CROSSTOWN_REQUIRE_CHROMIUM"):
+            pytest.fail(f"CROSSTOWN_REQUIRE_CHROMIUM is set, but there is no {path}; apt install chromium")
+        pytest.skip(f"there is no {path}; apt install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=str(path), args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_file(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """open_file(text, "html") opens it in the browser, off line; at the end no page may have complained or asked for
+    anything."""
+    opened: list[tuple[Any, list[str]]] = []
+
+    def open_file(text: str, kind: str, address: str = "", width: int = 1100, **how: Any) -> Any:
+        path = tmp_path / f"file{len(opened)}.{kind}"
+        path.write_text(text, encoding="utf-8")
+        page = chromium.new_page(viewport={"width": width, "height": 900}, **how)
+        said: list[str] = []
+        opened.append((page, said))
+        page.set_default_timeout(90_000)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: said.append(request.url) if request.url != path.as_uri() else None)
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(path.as_uri() + address)
+        return page
+
+    yield open_file
+    for page, said in opened:
+        page.close()
+        assert said == []
