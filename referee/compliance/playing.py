@@ -16,6 +16,9 @@ from referee.wire import encode
 CLOCK_S = (5.0, 1.0)
 """First move and move, as in a tournament that says nothing."""
 
+EXAMPLES = 3
+"""Legal actions that are shown to who chose none of them."""
+
 PATIENCE = 3.0
 """Times the limit are waited for, so that a slow answer is told from none."""
 
@@ -243,7 +246,11 @@ class Sitting:
             ) from None
         if action not in legal:
             text = self._game.format_action(action)
-            raise Failed(f"{text} in the answer to {where} is none of the {len(legal)} legal actions")
+            some = ", ".join(map(self._game.format_action, legal[:EXAMPLES]))
+            raise Failed(
+                f"{text} in the answer to {where} is none of the {len(legal)} legal actions; expected one of {some}"
+                + (", ..." if len(legal) > EXAMPLES else "")
+            )
         return action
 
     def _note(self, events: Any) -> None:

@@ -9,6 +9,7 @@ from referee.match.reasons import EndReason
 from referee.wire import BotMessage
 
 _SHOWN = 500
+_EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,5 +41,7 @@ def read_choice(message: BotMessage, question: Question, game: Game) -> Any:
     if action in legal:
         return action
     what = game.format_action(action)[:_SHOWN]
-    detail = f"{what} in decision {number} is none of the {len(legal)} legal actions"
+    some = ", ".join(game.format_action(other) for other in legal[:_EXAMPLES])
+    expected = some if len(legal) <= _EXAMPLES else f"{some}, ..."
+    detail = f"{what} in decision {number} is none of the {len(legal)} legal actions; expected one of {expected}"
     return Refusal(EndReason.ILLEGAL_ACTION, detail)

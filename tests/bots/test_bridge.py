@@ -199,8 +199,7 @@ async def test_a_program_that_cannot_be_started_is_named(hall: Hall, first: Entr
     (tmp_path / "program").write_text("#!/no/such/interpreter\n")
     (tmp_path / "program").chmod(0o755)
     (tmp_path / "bot.toml").write_text(
-        'name = "gone"\nversion = "1"\ngames = ["*"]\n'
-        'run = ["{python}", "-m", "crosstown_bridge", "--", "./program"]\n'
+        'name = "gone"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "-m", "crosstown_bridge", "--", "./program"]\n'
     )
     result, evidence = await hall.play(hall.enter(tmp_path), first)
     assert result.reason is EndReason.START_FAILED

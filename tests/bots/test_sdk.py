@@ -234,8 +234,13 @@ async def test_options_of_the_manifest_reach_the_bot(hall: Hall) -> None:
     ("body", "said"),
     [
         ("def choose(self, turn):\n    raise ValueError('no idea')", "ValueError: no idea"),
-        ("def choose(self, turn):\n    return 'left'", "TypeError"),
-        ("def choose(self, turn):\n    return None", "TypeError"),
+        (
+            "def choose(self, turn):\n    return 'left'",
+            "TypeError: choose returned 'left' for decision 1 (stash) of match m-",
+        ),
+        ("def choose(self, turn):\n    return -1", "ValueError: choose returned -1 for decision 1"),
+        ("def choose(self, turn):\n    return 1 << 32", "expected an index from 0 to "),
+        ("def choose(self, turn):\n    return None", "TypeError: choose returned None"),
         ("def think(self):\n    pass", "Mine has no method choose(self, turn)"),
         ("def choose(self, turn):\n    sys.exit('enough')", "enough"),
         ("def start(self, match):\n    raise ValueError('not today')\n" + FIRST, "not today"),

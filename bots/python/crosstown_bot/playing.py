@@ -11,6 +11,9 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from crosstown_bot.bot import RESIGN, Bot
 from crosstown_bot.turn import Match, Result, Turn
 
+MOST_INDEX = (1 << 32) - 1
+"""That the wire can carry."""
+
 
 class Playing:
     """What a bot knows of its session: how many messages it has got, its match, and its last answer."""
@@ -106,6 +109,21 @@ async def _settled(choice: Any) -> Any:
     return await choice if hasattr(choice, "__await__") else choice
 
 
+def _index(decide: pb.Decide, choice: Any) -> int:
+    """Whether it is below `legal_count` is the referee's to judge. TypeError or ValueError for what cannot be sent."""
+    problem = (
+        f"choose returned {choice!r:.200} for decision {decide.decision} ({decide.kind}) of match {decide.match}; "
+        f"expected an index from 0 to {decide.legal_count - 1}, the game's Action message or its bytes, or RESIGN"
+    )
+    try:
+        index = operator.index(choice)
+    except TypeError:
+        raise TypeError(problem) from None
+    if not 0 <= index <= MOST_INDEX:
+        raise ValueError(problem)
+    return index
+
+
 def _encoded(decide: pb.Decide, choice: Any, note: str) -> bytes:
     if choice is RESIGN:
         return pb.BotMessage(resign=pb.Resign(match=decide.match)).SerializeToString()
@@ -115,5 +133,5 @@ def _encoded(decide: pb.Decide, choice: Any, note: str) -> bytes:
     elif hasattr(choice, "SerializeToString"):
         move.action = choice.SerializeToString()
     else:
-        move.index = operator.index(choice)
+        move.index = _index(decide, choice)
     return pb.BotMessage(move=move).SerializeToString()

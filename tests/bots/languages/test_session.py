@@ -275,15 +275,45 @@ def test_where_no_referee_listens_it_gives_up_after_its_limit(starter: Starter, 
     assert f"no answer from the referee at {address} within 1 s" in done.stderr
 
 
-async def test_a_refused_token_is_explained(starter: Starter, tmp_path: Path, language: str) -> None:
+@pytest.mark.parametrize(
+    ("token", "spoken", "sentence"),
+    [
+        ("wrong", 1, "unknown token: send the value of CROSSTOWN_TOKEN unchanged; it is valid for one process only"),
+        ("used", 1, "this token has opened a session already: one process, one token, one stream for all its matches"),
+        ("right", 2, "the bot speaks protocol 1, the referee protocol 2: expected 2"),
+    ],
+    ids=["wrong token", "reused token", "unsupported protocol"],
+)
+async def test_a_refusal_is_explained_on_stderr(
+    starter: Starter,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    language: str,
+    token: str,
+    spoken: int,
+    sentence: str,
+) -> None:
     entry = starter(language)
+    monkeypatch.setattr("referee.wire.handshake.PROTOCOL", spoken)
     async with WireServer() as server:
-        server.expect("right", WireLimits(1, 1, 1, 1))
+        given = WireLimits(1, 1, 1, 1)
+        server.expect("right", given)
+        used = server.expect("used", given)
+        environ = environment(tmp_path, CROSSTOWN_ADDRESS=server.address)
+        first = None
+        if token == "used":
+            first = await asyncio.create_subprocess_exec(
+                *entry.argv, cwd=entry.folder, env={**environ, "CROSSTOWN_TOKEN": token}
+            )
+            await asyncio.wait_for(used, LIMIT_S)
         done = await asyncio.to_thread(
-            run_alone, entry, tmp_path, CROSSTOWN_ADDRESS=server.address, CROSSTOWN_TOKEN="wrong"
+            run_alone, entry, tmp_path, CROSSTOWN_ADDRESS=server.address, CROSSTOWN_TOKEN=token
         )
+        if first is not None:
+            first.kill()
+            await first.wait()
     assert done.returncode == 1
-    assert "the referee ended the stream: unknown token: send the value of CROSSTOWN_TOKEN unchanged" in done.stderr
+    assert f"the referee ended the stream: {sentence}" in done.stderr
 
 
 REFEREE = """

@@ -5,6 +5,9 @@ import { RESIGN, Turn, type Answer, type Bot, type Player } from "./bot.js";
 export type Said = NonNullable<BotMessage["body"]>;
 export type Heard = NonNullable<RefereeMessage["body"]>;
 
+/** That the wire can carry. */
+const MOST_INDEX = 2 ** 32 - 1;
+
 /** One match: its player is shown one message after the other, each when it is done with the one before. */
 export class Playing {
   readonly #bot: Bot;
@@ -42,6 +45,7 @@ export class Playing {
       const turn = new Turn(heard.value, signal, this.#bot);
       const choice = this.#player.choose(turn);
       const settled = typeof choice === "object" && "then" in choice ? await choice : choice;
+      check(turn, settled);
       if (!signal.aborted) this.#send(answer(heard.value, settled, turn.note)); // else nobody waits for it any more
     } else if (heard.$case === "update") {
       this.#player.update?.(heard.value);
@@ -49,6 +53,21 @@ export class Playing {
       this.#player.end?.(heard.value);
     }
   }
+}
+
+/** Throws for what is no answer: a NaN would be sent as 0. Whether an index is below legalCount is the referee's to judge. */
+function check({ message, legalCount }: Turn, choice: unknown): void {
+  if (typeof choice === "number" ? Number.isInteger(choice) && choice >= 0 && choice <= MOST_INDEX : isOther(choice)) {
+    return;
+  }
+  throw new TypeError(
+    `choose returned ${String(choice)} for decision ${String(message.decision)} (${message.kind}) of match ${message.match};` +
+      ` expected an index from 0 to ${String(legalCount - 1)}, the game's Action message, encoded, or RESIGN`,
+  );
+}
+
+function isOther(choice: unknown): boolean {
+  return choice === RESIGN || choice instanceof Uint8Array;
 }
 
 function answer({ match, decision }: Decide, choice: Answer, note: string): Said {
