@@ -17,6 +17,8 @@ from referee.record.control import LEAVING, Choice, Control, ControlKind, contro
 from referee.tournament.config import Tournament
 from referee.tournament.errors import BusyError, UsageError
 from referee.tournament.folder import RunFolder, run_folders
+from referee.tournament.formats import comparison, knockout
+from referee.tournament.formats.registry import get_format
 from referee.tournament.journal import Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
 from referee.tournament.records import clear_leftovers, live_or_closed, place_of, record_files, set_aside
@@ -115,10 +117,27 @@ def add(folder: RunFolder, path: Path, name: str | None, *, by: str, reason: str
         foreign = sorted(games - set(entry.manifest.games))
         if entry.manifest.games and foreign and "*" not in entry.manifest.games:
             raise UsageError(f"bot '{entry.name}' does not play {foreign[0]}", "add a bot that plays it")
-        return Control("added", next_place(folder), entry_id=entry.id, name=entry.name, by=by, reason=reason)
+        place = next_place(folder)
+        if why := _closed_to_others(text, place):
+            raise UsageError(f"'{entry.name}' would play nothing: {why}", "start another run with it: --new")
+        return Control("added", place, entry_id=entry.id, name=entry.name, by=by, reason=reason)
 
     more = {"folder": str(path.resolve()), "version": entry.manifest.version, "options": dict(entry.options)}
     return _append(folder, make, more)
+
+
+def _closed_to_others(text: JournalText, place: int) -> str:
+    """Why a bot that joins at this place would never play; '' if it would."""
+    assert text.created is not None
+    style = text.created.fields["configuration"]["format"]
+    last = text.events[-1]
+    if style == comparison.NAME:
+        return "this run compares two bots"
+    if style == knockout.FORMAT.name and place > 0:
+        return "a knockout takes others only before its first round"
+    if last.kind == "finished" and not last.fields["missing"] and get_format(style).uses_results:
+        return "the schedule of this run has ended"
+    return ""
 
 
 def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: str) -> Control:
@@ -174,6 +193,8 @@ def judge_again(folder: RunFolder, match_id: str, ranking: Sequence[int], *, by:
 
     def make(text: JournalText) -> Control:
         place = _place_in(folder, match_id)
+        if min(ranking, default=0) != 1:
+            raise UsageError(f"in the ranking {'-'.join(map(str, ranking))} nobody is first", "begin with rank 1")
         if live_or_closed(folder, match_id) is None:
             raise _no_match(folder, match_id)
         return Control("rejudged", place, match_id=match_id, by=by, reason=reason, ranking=tuple(ranking))

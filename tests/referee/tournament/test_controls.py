@@ -264,6 +264,40 @@ def test_a_bot_that_joins_plays_from_the_next_cycle_on_and_then_what_it_missed(b
     assert play(joined).executor is None
 
 
+@pytest.mark.parametrize(
+    ("style", "matches", "why"),
+    [
+        ("knockout", 0, ""),
+        ("knockout", 1, "a knockout takes others only before its first round"),
+        ("compare", 1, "this run compares two bots"),
+        ("swiss", 3, ""),
+        ("swiss", None, "the schedule of this run has ended"),
+        ("league", None, "the schedule of this run has ended"),
+        ("gauntlet", None, ""),
+    ],
+)
+def test_a_bot_that_would_play_nothing_does_not_join(
+    begun, make_tournament, play, run_folder, write_bot, style, matches, why
+):
+    if matches is None:
+        play(make_tournament(3, format=style))
+    else:
+        begun(3, format=style, matches=matches)
+    before = run_folder.journal.read_bytes()
+    if why:
+        with pytest.raises(UsageError, match=f"'late' would play nothing: {why}"):
+            controls.add(run_folder, write_bot("late"), None, **BY)
+        assert run_folder.journal.read_bytes() == before
+    else:
+        controls.add(run_folder, write_bot("late"), None, **BY)
+
+
+def test_a_ranking_that_nobody_leads_is_refused(begun, run_folder):
+    begun(2, matches=2)
+    with pytest.raises(UsageError, match="in the ranking 2-2 nobody is first"):
+        controls.judge_again(run_folder, min(played(run_folder)), (2, 2), **BY)
+
+
 @pytest.mark.parametrize("style", ["round-robin", "gauntlet", "league", "swiss"])
 def test_the_totals_hold_after_bots_have_joined_and_left(begun, play, run_folder, write_bot, style):
     more = "[swiss]\nrounds = 4\n" if style == "swiss" else ""
@@ -387,12 +421,12 @@ def test_a_match_that_was_judged_again_and_is_then_replayed_counts_as_it_is_play
     tournament = begun(2, blocks=2, matches=2)
     match_id, other = sorted(played(run_folder))
     for one in (match_id, other):
-        controls.judge_again(run_folder, one, (2, 2), **BY)
+        controls.judge_again(run_folder, one, (1, 1), **BY)
     controls.annul(run_folder, match_id, replay=True, **BY)
     scores = []
     assert play(tournament, lambda block: scores.append(block) or False).summary.complete
     assert rankings(run_folder) == {match.match_id: match.ranking for block in scores for match in block.matches}
-    assert rankings(run_folder)[other] == (2, 2)
+    assert rankings(run_folder)[other] == (1, 1)
     assert rankings(run_folder)[match_id] == read_record(run_folder.matches / f"{match_id}.jsonl.gz").footer.ranking
 
 
@@ -407,7 +441,7 @@ def test_a_ranking_that_was_given_to_a_record_goes_with_it(begun, play, run_fold
     """Were the record lost, another play of the match would get a verdict that nobody has spoken on it."""
     tournament = begun(2, blocks=2, matches=2)
     match_id = min(played(run_folder))
-    controls.judge_again(run_folder, match_id, (2, 2), **BY)
+    controls.judge_again(run_folder, match_id, (1, 1), **BY)
     (run_folder.matches / f"{match_id}.jsonl.gz").write_bytes(b"damaged")
     play(tournament)
     assert rankings(run_folder)[match_id] == read_record(run_folder.matches / f"{match_id}.jsonl.gz").footer.ranking
@@ -435,7 +469,7 @@ def test_a_verdict_of_a_stopping_rule_falls_with_a_match_it_rested_on(begun, pla
 def test_a_kill_amid_an_annulment_with_replay_lets_nothing_count_twice(begun, play, run_folder, monkeypatch):
     tournament = begun(3, blocks=2, matches=5)
     match_id = sorted(played(run_folder))[2]
-    controls.judge_again(run_folder, match_id, (2, 2), **BY)
+    controls.judge_again(run_folder, match_id, (1, 1), **BY)
     monkeypatch.setattr(controls.Journal, "control", lambda *_: (_ for _ in ()).throw(Killed))
     with pytest.raises(Killed):
         controls.annul(run_folder, match_id, replay=True, **BY)
