@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 
-from leaderboard.guarded import GuardedTrueSkill, rate_teams, rate_two
+from leaderboard.guarded import rate_teams, rate_two
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, result_of
 from leaderboard.skill import BETA, SIGMA, Skill
@@ -112,10 +112,9 @@ def _apply(state: _State, match: MatchRow, result: Result) -> None:
             state.skills[one], state.skills[other], margin, BETA, drawn=len(result) == 1
         )
         return
-    environment = GuardedTrueSkill(beta=BETA, tau=0.0, draw_probability=draw)
     groups = [tuple(state.skills[entry] for entry in team) for team in teams]
     ranks = [rank for rank, group in enumerate(result) for _ in group]
-    for team, after in zip(teams, rate_teams(environment, groups, ranks), strict=True):
+    for team, after in zip(teams, rate_teams(groups, ranks, draw), strict=True):
         state.skills.update(zip(team, after, strict=True))
 
 

@@ -17,7 +17,7 @@ from leaderboard.history import history
 from leaderboard.official import rate
 from leaderboard.plots import history_plot, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
-from leaderboard.standings import CAPTION, Standing, pools_of
+from leaderboard.standings import CAPTION, Standing, pools_of, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES
 
@@ -34,6 +34,7 @@ class PoolReport:
 
     title: str
     rows: Sequence[Standing]
+    warning: str
     statistics: Statistics
     cross: Sequence[Sequence[Versus | None]]
     facts: Sequence[EntryFacts | None]
@@ -95,6 +96,7 @@ def pool_report(key: tuple[str, int], matches: Sequence[MatchRow], table: Sequen
     return PoolReport(
         title=f"{key[0]}, {key[1]} players",
         rows=rows,
+        warning=unsettled(rows),
         statistics=found,
         cross=[[found.cross.get((one.entry_id, other.entry_id)) for other in rows] for one in rows],
         facts=[found.entries.get(row.entry_id) for row in rows],

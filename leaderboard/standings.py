@@ -31,7 +31,8 @@ class Standing:
 
     Won: ranked first, alone or with one's team; drawn: first, but not alone; lost: all else, `forfeited` included.
     Times are in milliseconds per answered decision; None where there was none. All but the times is a function of
-    the results alone. `note` says what has become of the entry.
+    the results alone. `note` says what has become of the entry; `settled` is False in a table whose official ratings
+    still moved when the computation was given up.
     """
 
     rank: int
@@ -59,6 +60,7 @@ class Standing:
     live_sigma: float | None
     forfeited: int
     note: str
+    settled: bool = True
 
     @property
     def rated(self) -> bool:
@@ -141,6 +143,13 @@ def by_live_rating(table: Iterable[Standing]) -> list[Standing]:
     return ranked
 
 
+def unsettled(table: Iterable[Standing]) -> str:
+    """What must be said of official ratings that did not come to rest; '' if all did."""
+    moving = dict.fromkeys((row.game, row.players) for row in table if not row.settled)
+    which = " and ".join(f"{game} with {players} players" for game, players in moving)
+    return f"The official ratings of {which} did not come to rest: take them as rough." if moving else ""
+
+
 def pools_of(matches: Iterable[MatchRow], *, pooled: bool = False) -> dict[tuple[str, int], list[MatchRow]]:
     """Matches by game and number of players, which are never rated together unless asked."""
     pools: dict[tuple[str, int], list[MatchRow]] = {}
@@ -219,6 +228,7 @@ def make_table(
                 live_sigma=live.sigma if live else None,
                 forfeited=forfeited,
                 note=(counted.notes or {}).get(entry_id, ""),
+                settled=ratings.official.settled,
             )
         )
     return table

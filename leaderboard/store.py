@@ -4,6 +4,7 @@ The tables are in `leaderboard.schema`. `PRAGMA user_version` is the version of 
 newer or damaged one made anew. WAL, one writer, which is whoever holds the lock of the run.
 """
 
+import gc
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -241,22 +242,37 @@ def _seat_values(match_id: str, seat: SeatRow) -> dict[str, Any]:
 
 def _read_rows(connection: sqlite3.Connection, match_id: str | None = None) -> list[MatchRow]:
     """All matches, or one."""
-    only, values_ = ("", []) if match_id is None else ("WHERE match_id = ?", [match_id])
-    seats: dict[str, list[SeatRow]] = {}
-    for of_match, *values in connection.execute(
-        "SELECT match_id, seat, entry_id, name, version, team, rank, points, fault,"  # noqa: S608 - our names
-        f" decisions, total_us, worst_us, cpu_us, times FROM seats JOIN entries USING (entry_id) {only}"
-        " ORDER BY match_id, seat",
-        values_,
-    ):
-        seats.setdefault(of_match, []).append(SeatRow(*values))
-    rows: list[MatchRow] = []
-    stamped = "file_name, file_bytes, file_mtime_ns"
-    for *values, name, size, mtime in connection.execute(
-        f"SELECT {', '.join(_MATCH_COLUMNS)}, {stamped} FROM matches {only} ORDER BY place, match_id",  # noqa: S608
-        values_,
-    ):
-        fields: dict[str, Any] = dict(zip(_MATCH_COLUMNS, values, strict=True))
-        seated = tuple(seats.get(fields["match_id"], ()))
-        rows.append(MatchRow(**fields, stamp=FileStamp(name, size, mtime), seats=seated))
-    return rows
+    only, wanted = ("", []) if match_id is None else ("WHERE match_id = ?", [match_id])
+    who = {
+        entry_id: (name, version)
+        for entry_id, name, version in connection.execute("SELECT entry_id, name, version FROM entries")
+    }
+    with _no_collection():
+        seats: dict[str, list[SeatRow]] = {}
+        for of_match, seat, entry_id, *rest in connection.execute(
+            "SELECT match_id, seat, entry_id, team, rank, points, fault,"  # noqa: S608 - our names
+            f" decisions, total_us, worst_us, cpu_us, times FROM seats {only} ORDER BY match_id, seat",
+            wanted,
+        ):
+            seats.setdefault(of_match, []).append(SeatRow(seat, entry_id, *who[entry_id], *rest))
+        stamped = "file_name, file_bytes, file_mtime_ns"
+        return [
+            MatchRow(*values, stamp=FileStamp(name, size, mtime), seats=tuple(seats.get(values[0], ())))
+            for *values, name, size, mtime in connection.execute(
+                f"SELECT {', '.join(_MATCH_COLUMNS)}, {stamped} FROM matches {only}"  # noqa: S608
+                " ORDER BY place, match_id",
+                wanted,
+            )
+        ]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """While many values are made, none of which can be garbage, the collector would only look at them over and over."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

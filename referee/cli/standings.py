@@ -32,6 +32,7 @@ COLUMNS = (
     "live_sigma",
     "forfeited",
     "note",
+    "settled",
 )
 
 
@@ -49,7 +50,7 @@ def standings(
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV, numbers in full.")] = False,
 ) -> None:
     """Print the leaderboard of a run."""
-    from leaderboard.standings import CAPTION, LIVE_CAPTION, by_live_rating
+    from leaderboard.standings import CAPTION, LIVE_CAPTION, by_live_rating, unsettled
     from referee.cli.format_pages import csv_columns, print_format_table
     from referee.cli.output import print_csv, print_json, print_standings
     from referee.cli.run_tables import table_of
@@ -73,6 +74,7 @@ def standings(
                 "standings": [row.to_dict() for row in rows],
                 "method": caption,
                 "caption": made.caption,
+                "settled": all(row.settled for row in rows),
                 "placings": [dict(row) for row in made.format_table.rows],
                 "placings_final": made.format_table.final,
             }
@@ -84,7 +86,12 @@ def standings(
     else:
         state = "" if made.matches == found.total else f" {made.matches} of {found.total} matches so far."
         faults = " Matches with a fault are left out." if faultless else ""
-        print_standings(rows, " ".join(part for part in (caption + state + faults, made.caption) if part))
+        print_standings(
+            rows,
+            " ".join(
+                part for part in (caption + state + faults, made.caption, "" if live else unsettled(rows)) if part
+            ),
+        )
         print_format_table(made.format_table)
 
 

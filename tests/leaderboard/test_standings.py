@@ -2,7 +2,10 @@
 
 import pytest
 
-from leaderboard.standings import Entrant, standings
+from leaderboard import official
+from leaderboard.controls import Counted
+from leaderboard.report import report_html
+from leaderboard.standings import Entrant, standings, unsettled
 
 
 def test_results_faults_and_times_are_counted_per_entry(make_row):
@@ -56,3 +59,15 @@ def test_two_entries_of_one_name_are_two_rows_res5(make_row):
 def test_the_table_is_the_same_for_any_order_of_results(make_row):
     rows = [make_row(place, {"a": 1 + place % 2, "b": 2 - place % 2}) for place in range(9)]
     assert standings(rows) == standings(rows[::-1])
+
+
+def test_official_ratings_that_did_not_come_to_rest_are_told(make_row, monkeypatch):
+    rows = [make_row(place, {"a": 1 + place % 3 % 2, "b": 2, "c": 3 - place % 2}) for place in range(9)]
+    assert all(row.settled for row in standings(rows))
+    assert unsettled(standings(rows)) == ""
+    monkeypatch.setattr(official, "MAX_SWEEPS", 2)
+    table = standings(rows)
+    assert not any(row.settled for row in table)
+    assert unsettled(table) == "The official ratings of nim with 3 players did not come to rest: take them as rough."
+    page = report_html("cup", Counted(tuple(rows)), table, total=9, made_at="today")
+    assert unsettled(table) in page

@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from leaderboard import official
 from leaderboard.records import read_match
 from leaderboard.store import read_rows
 from referee.cli import run_account
@@ -64,6 +65,17 @@ def test_rebuild_does_not_get_in_a_runners_way(make_run, crosstown):
         printed = crosstown("rebuild")
     assert printed.code == 3
     assert str(os.getpid()) in printed.err
+
+
+def test_official_ratings_that_did_not_come_to_rest_are_told_everywhere(make_run, crosstown, monkeypatch):
+    make_run()
+    assert json.loads(crosstown("standings", "--json").out)["settled"] is True
+    monkeypatch.setattr(official, "MAX_SWEEPS", 1)
+    assert "did not come to rest" in crosstown("standings").out
+    assert "did not come to rest" not in crosstown("standings", "--live").out
+    assert json.loads(crosstown("standings", "--json").out)["settled"] is False
+    rows = list(csv.DictReader(io.StringIO(crosstown("standings", "--csv").out)))
+    assert [row["settled"] for row in rows] == ["False", "False"]
 
 
 def test_an_unfinished_run_says_so(make_run, crosstown):
