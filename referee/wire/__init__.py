@@ -3,6 +3,10 @@
 Knows tokens and streams, not matches: whoever plays a match listens to a session.
 """
 
+import os
+
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # read when grpc is imported: else every stranger is a line on stderr
+
 from referee.wire.door import Door
 from referee.wire.guests import Guest
 from referee.wire.handshake import HandshakeError

@@ -139,11 +139,13 @@ class Hello(_message.Message):
     protocol: _builtins.int
     """The wire version the bot speaks: 1."""
     token: _builtins.str
-    """CROSSTOWN_TOKEN, unchanged. It opens one session and says which seat the process serves."""
+    """CROSSTOWN_TOKEN, unchanged. It opens one session and says which seat the process serves. That of a remote bot opens
+    one session at a time.
+    """
     name: _builtins.str
     """How the bot calls itself, for logs only: names in tables come from the registration."""
     version: _builtins.str
-    """The bot's own version, for logs only."""
+    """The bot's own version, for logs; of a remote bot it must be the one agreed on, if one was."""
     max_parallel_matches: _builtins.int
     """How many matches it can play at once on this stream; 0 counts as 1."""
     wants_text: _builtins.bool
