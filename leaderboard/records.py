@@ -1,6 +1,6 @@
-"""Match records as rows: what tables and ratings need of a match, and nothing else."""
+"""Match records as rows: what tables and ratings need of a match, and nothing else. See docs/records.md."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import stat_result
 from pathlib import Path
@@ -96,6 +96,16 @@ def match_files(folder: Path) -> dict[str, Path]:
         return {}
     paths = sorted(folder.iterdir())  # x.jsonl comes before x.jsonl.gz, which replaces it
     return {match_id: path for path in paths if (match_id := match_id_of(path.name))}
+
+
+def read_matches(folder: Path) -> Iterator[ReadMatch]:
+    """What each record says in the run folder `folder`, or in any folder of records; by match id.
+
+    Those that were set aside are in the folder `matches/void` of a run.
+    """
+    matches = folder / "matches"
+    for path in match_files(matches if matches.is_dir() else folder).values():
+        yield read_match(path)
 
 
 def match_id_of(file_name: str) -> str:

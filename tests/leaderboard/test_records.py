@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.records import match_files, read_match
+from leaderboard.records import match_files, read_match, read_matches
 from referee.record import RecordWriter, SeatStats, read_record
 
 
@@ -82,3 +82,12 @@ def test_the_closed_file_wins_over_a_live_one_and_other_files_are_no_records(tmp
 
 def test_a_missing_folder_has_no_records(tmp_path: Path):
     assert match_files(tmp_path / "none") == {}
+
+
+def test_all_matches_of_a_run_are_read_in_order(tmp_path, write_record):
+    for place, status in ((2, "rated"), (0, "rated"), (1, None)):
+        write_record(tmp_path / "cup" / "matches", place, status=status)
+    for folder in (tmp_path / "cup", tmp_path / "cup" / "matches"):
+        assert [found.status for found in read_matches(folder)] == ["rated", "unfinished", "rated"]
+        assert [found.row.place for found in read_matches(folder) if found.row] == [0, 2]
+    assert list(read_matches(tmp_path / "none")) == []
