@@ -5,23 +5,19 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from crosstown_bot import Match, Turn
 from crosstown_bridge.bridge import MOST_TOLD, Bridge
 from crosstown_bridge.lines import BadAnswer, TextLines
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from referee.games.api import resolve_options
-from referee.games.registry import game_ids, get_game
-from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
+from referee.games.registry import game_ids
+from referee.match import EndReason, Limits, MatchResult, Table
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import load_manifest
-from referee.record import read_record, verify
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "bots" / "bridge"
@@ -30,65 +26,27 @@ PATIENT = Limits(startup_s=30, ready_s=30, first_move_s=30, move_s=30)
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-class Hall:
-    """One table for this file."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.entries: dict[str, Entry] = {}
-        self.table: Any = None
-        self.number = 0
-
-    def enter(self, folder: Path) -> Entry:
-        """One that is to be built is so in its folder."""
-        entry = load_entry(folder, built_in=folder)
-        self.entries[entry.id] = entry
-        return entry
-
-    def program(self, body: str, *options: str) -> Entry:
-        """A Python program behind the bridge, as any other program would be."""
-        self.number += 1
-        folder = self.folder / f"bot {self.number}"
-        folder.mkdir()
-        words = ["{python}", "-m", "crosstown_bridge", *options, "--", "{python}", "program.py"]
-        (folder / "bot.toml").write_text(
-            f'name = "bot {self.number}"\nversion = "1"\ngames = ["*"]\nrun = {json.dumps(words)}\n'
-        )
-        (folder / "program.py").write_text(f"import json, sys\n{body}")
-        return self.enter(folder)
-
-    async def play(self, *bots: Entry, game: str = "shibuya", limits: Limits = PATIENT) -> tuple[MatchResult, str]:
-        """The result, and all that the bots printed to stderr by the end of a fault."""
-        self.number += 1
-        made = get_game(game)
-        spec = MatchSpec(
-            match_id=f"m-{self.number}",
-            game=game,
-            options=resolve_options(game, made.options, {}),
-            seats=tuple(SeatSpec(bot.id, bot.name, "1") for bot in bots),
-            seed=f"{self.number:032x}",
-            limits=limits,
-            block=self.number,
-        )
-        result = await self.table.play(spec, self.folder)
-        path = self.folder / f"{spec.match_id}.jsonl.gz"
-        assert verify(path).status == "ok"
-        footer = read_record(path).footer
-        assert footer is not None
-        return result, json.dumps(footer.faults, ensure_ascii=False)
+def program(hall: Any, body: str, *options: str) -> Entry:
+    """A Python program behind the bridge, as any other program would be."""
+    folder = hall.new_folder()
+    words = ["{python}", "-m", "crosstown_bridge", *options, "--", "{python}", "program.py"]
+    (folder / "bot.toml").write_text(
+        f'name = "{folder.name}"\nversion = "1"\ngames = ["*"]\nrun = {json.dumps(words)}\n'
+    )
+    (folder / "program.py").write_text(f"import json, sys\n{body}")
+    return load_entry(folder)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def hall(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hall]:
-    hall = Hall(tmp_path_factory.mktemp("bridge"))
-    async with Table(hall.entries) as hall.table:
-        yield hall
+async def play(hall: Any, *bots: Entry, game: str = "shibuya", limits: Limits = PATIENT) -> tuple[MatchResult, str]:
+    """The result, and all that the bots printed to stderr by the end of a fault."""
+    result, record = await hall.play(game, *bots, limits=limits)
+    return result, json.dumps(record.footer.faults, ensure_ascii=False)
 
 
 @pytest.fixture(scope="module")
-def first(hall: Hall) -> Entry:
-    return hall.program(
-        "for line in sys.stdin:\n    if json.loads(line)['type'] == 'decide':\n        print(0, flush=True)\n"
+def first(hall: Any) -> Entry:
+    return program(
+        hall, "for line in sys.stdin:\n    if json.loads(line)['type'] == 'decide':\n        print(0, flush=True)\n"
     )
 
 
@@ -98,12 +56,13 @@ def build(folder: Path) -> None:
 
 @pytest.mark.parametrize("game", [game for game in game_ids() if game != "toy"])
 @pytest.mark.parametrize("name", ["bash", "perl", "c"])
-async def test_the_examples_play_every_game(hall: Hall, first: Entry, tmp_path: Path, name: str, game: str) -> None:
+async def test_the_examples_play_every_game(hall: Any, first: Entry, tmp_path: Path, name: str, game: str) -> None:
     folder = tmp_path / "with a space" / name
     shutil.copytree(EXAMPLES / name, folder)
     if name == "c":
         build(folder)
-    result, faults = await hall.play(hall.enter(folder), first, game=game)
+    bot = load_entry(folder, built_in=folder if name == "c" else None)
+    result, faults = await play(hall, bot, first, game=game)
     assert result.reason is EndReason.NORMAL, faults
 
 
@@ -123,24 +82,24 @@ for line in sys.stdin:
         "print(json.dumps({'index': 0, 'note': 'why'}))",
     ],
 )
-async def test_an_answer_is_a_number_or_an_object(hall: Hall, first: Entry, answer: str) -> None:
-    result, faults = await hall.play(hall.program(ECHO.format(answer=answer)), first)
+async def test_an_answer_is_a_number_or_an_object(hall: Any, first: Entry, answer: str) -> None:
+    result, faults = await play(hall, program(hall, ECHO.format(answer=answer)), first)
     assert result.reason is EndReason.NORMAL, faults
 
 
-async def test_a_typed_action_and_a_typed_observation_pass(hall: Hall, first: Entry) -> None:
+async def test_a_typed_action_and_a_typed_observation_pass(hall: Any, first: Entry) -> None:
     body = ECHO.format(
         answer="assert set(message['observation']), message\n"
         "        assert len(message['actions']) == message['legal_count']\n"
         "        print(json.dumps({'action': {'take_card': {'slot': 0}}}))"
     )
-    result, _ = await hall.play(hall.program(body), first, game="ticket_to_ride_new_york")
+    result, _ = await play(hall, program(hall, body), first, game="ticket_to_ride_new_york")
     # Whatever the game makes of it: it reached the referee as a typed action and was judged as one.
     assert result.reason in (EndReason.ILLEGAL_ACTION, EndReason.CRASHED)
 
 
-async def test_a_resignation_is_one(hall: Hall, first: Entry) -> None:
-    result, _ = await hall.play(hall.program(ECHO.format(answer="print('{\"resign\": true}')")), first)
+async def test_a_resignation_is_one(hall: Any, first: Entry) -> None:
+    result, _ = await play(hall, program(hall, ECHO.format(answer="print('{\"resign\": true}')")), first)
     assert result.reason is EndReason.RESIGNED
 
 
@@ -162,9 +121,9 @@ async def test_a_resignation_is_one(hall: Hall, first: Entry) -> None:
     ],
 )
 async def test_what_is_no_answer_is_explained_to_its_author(
-    hall: Hall, first: Entry, answer: str, sentence: str
+    hall: Any, first: Entry, answer: str, sentence: str
 ) -> None:
-    result, evidence = await hall.play(hall.program(ECHO.format(answer=answer)), first)
+    result, evidence = await play(hall, program(hall, ECHO.format(answer=answer)), first)
     assert result.reason is EndReason.CRASHED
     assert result.faults[0] is not None
     assert result.faults[1] is None
@@ -174,34 +133,34 @@ async def test_what_is_no_answer_is_explained_to_its_author(
 
 @pytest.mark.parametrize("answer", ["message['legal_count']", "-1", "1 << 32", "10 ** 1000"])
 async def test_an_index_out_of_range_is_an_illegal_action_as_in_every_other_bot(
-    hall: Hall, first: Entry, answer: str
+    hall: Any, first: Entry, answer: str
 ) -> None:
-    result, evidence = await hall.play(hall.program(ECHO.format(answer=f"print({answer})")), first)
+    result, evidence = await play(hall, program(hall, ECHO.format(answer=f"print({answer})")), first)
     assert result.reason is EndReason.ILLEGAL_ACTION
     assert "in decision 1: expected 0 to" in result.detail
     assert "bridge: decision 1 of match" in evidence
     assert "is out of range; expected 0 to" in evidence
 
 
-async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Hall, first: Entry) -> None:
+async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Any, first: Entry) -> None:
     # The referee lets Python's own stdout write through, so this is the buffer that other languages have.
     body = (
         "out = open(1, 'w')\nfor line in sys.stdin:\n"
         "    if json.loads(line)['type'] == 'decide':\n        print(0, file=out)\n"
     )
     quick = Limits(startup_s=30, ready_s=30, first_move_s=1, move_s=1)
-    result, evidence = await hall.play(hall.program(body), first, limits=quick)
+    result, evidence = await play(hall, program(hall, body), first, limits=quick)
     assert result.reason is EndReason.MOVE_TIMEOUT
     assert "its output is not flushed" in evidence
 
 
-async def test_a_program_that_cannot_be_started_is_named(hall: Hall, first: Entry, tmp_path: Path) -> None:
+async def test_a_program_that_cannot_be_started_is_named(hall: Any, first: Entry, tmp_path: Path) -> None:
     (tmp_path / "program").write_text("#!/no/such/interpreter\n")
     (tmp_path / "program").chmod(0o755)
     (tmp_path / "bot.toml").write_text(
         'name = "gone"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "-m", "crosstown_bridge", "--", "./program"]\n'
     )
-    result, evidence = await hall.play(hall.enter(tmp_path), first)
+    result, evidence = await play(hall, load_entry(tmp_path), first)
     assert result.reason is EndReason.START_FAILED
     assert "cannot start './program'" in evidence
 
@@ -223,17 +182,17 @@ for line in sys.stdin:
 """
 
 
-async def test_text_asks_again_when_the_answer_is_no_number(hall: Hall, first: Entry) -> None:
-    result, evidence = await hall.play(hall.program(ASKED_TWICE, "--text"), first)
+async def test_text_asks_again_when_the_answer_is_no_number(hall: Any, first: Entry) -> None:
+    result, evidence = await play(hall, program(hall, ASKED_TWICE, "--text"), first)
     assert result.reason is EndReason.NORMAL, evidence
 
 
 async def test_text_that_is_never_a_number_is_shown_to_its_author_once_and_time_decides(
-    hall: Hall, first: Entry
+    hall: Any, first: Entry
 ) -> None:
     quick = Limits(startup_s=30, ready_s=30, first_move_s=1, move_s=1)
-    program = hall.program(TEXT.format(answer="print('I take the card')"), "--text")
-    result, evidence = await hall.play(program, first, limits=quick)
+    talker = program(hall, TEXT.format(answer="print('I take the card')"), "--text")
+    result, evidence = await play(hall, talker, first, limits=quick)
     assert result.reason is EndReason.MOVE_TIMEOUT
     assert evidence.count("'I take the card' is no number from 0 to ") == 1
     assert "flush" not in evidence
@@ -298,32 +257,29 @@ for line in sys.stdin:
 """
 
 
-async def test_text_shows_every_action_with_its_number(hall: Hall, first: Entry) -> None:
-    result, evidence = await hall.play(hall.program(COUNTING, "--text"), first)
+async def test_text_shows_every_action_with_its_number(hall: Any, first: Entry) -> None:
+    result, evidence = await play(hall, program(hall, COUNTING, "--text"), first)
     assert result.reason is EndReason.NORMAL, evidence
 
 
-async def test_a_text_seat_may_resign(hall: Hall, first: Entry) -> None:
-    result, _ = await hall.play(hall.program(TEXT.format(answer="print('resign')"), "--text"), first)
+async def test_a_text_seat_may_resign(hall: Any, first: Entry) -> None:
+    result, _ = await play(hall, program(hall, TEXT.format(answer="print('resign')"), "--text"), first)
     assert result.reason is EndReason.RESIGNED
 
 
 async def test_the_program_learns_of_the_end_and_ends_when_its_input_does(
-    hall: Hall, first: Entry, tmp_path: Path
+    make_hall: Any, first: Entry, tmp_path: Path
 ) -> None:
+    hall = make_hall(tmp_path)
     log = tmp_path / "log"
     body = (
         f"log = open({str(log)!r}, 'a')\nfor line in sys.stdin:\n    kind = json.loads(line)['type']\n"
         "    print(kind, file=log, flush=True)\n    if kind == 'decide':\n        print(0, flush=True)\n"
         "print('bye', file=log, flush=True)\n"
     )
-    entry = hall.program(body)
-    async with Table({entry.id: entry, first.id: first}) as table:
-        held, hall.table = hall.table, table
-        try:
-            await hall.play(entry, first)
-        finally:
-            hall.table = held
+    entry = program(hall, body)
+    async with Table(hall.entries) as hall.table:
+        await play(hall, entry, first)
     kinds = log.read_text().split()
     assert kinds[0] == "match_start"
     assert kinds[-2:] == ["match_end", "bye"]

@@ -1,17 +1,13 @@
 """The Python SDK as an author uses it: small bots in whole matches."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
-from referee.games.api import resolve_options
-from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
 from referee.process.entry import Entry, load_entry
-from referee.record import Answer, Record, read_record, verify
+from referee.record import Answer, Record
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENT = Limits(startup_s=30, ready_s=30, first_move_s=30, move_s=30)
@@ -19,64 +15,31 @@ PATIENT = Limits(startup_s=30, ready_s=30, first_move_s=30, move_s=30)
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-class Hall:
-    """One table for this file; bots are written as the body of a class."""
+def make(hall: Any, body: str, before: str = "", toml: str = "") -> Entry:
+    """A bot, of the body of its class."""
+    folder = hall.new_folder()
+    (folder / "bot.toml").write_text(
+        f'name = "{folder.name}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n{toml}'
+    )
+    lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
+    (folder / "bot.py").write_text(
+        f"import sys\nfrom crosstown_bot import RESIGN, Bot, run\n{before}\nclass Mine(Bot):\n{lines}\nrun(Mine)\n"
+    )
+    return load_entry(folder)
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.entries: dict[str, Entry] = {}
-        self.table: Any = None
-        self.number = 0
 
-    def bot(self, body: str, before: str = "", toml: str = "") -> Entry:
-        self.number += 1
-        folder = self.folder / f"bot-{self.number}"
-        folder.mkdir()
-        (folder / "bot.toml").write_text(
-            f'name = "bot {self.number}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n{toml}'
-        )
-        lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
-        program = (
-            f"import sys\nfrom crosstown_bot import RESIGN, Bot, run\n{before}\nclass Mine(Bot):\n{lines}\nrun(Mine)\n"
-        )
-        (folder / "bot.py").write_text(program)
-        entry = load_entry(folder)
-        self.entries[entry.id] = entry
-        return entry
-
-    async def play(self, *bots: Entry, game: str = "toy", **options: Any) -> tuple[MatchResult, Record, list[str]]:
-        """The match, its record, and what each bot printed to stderr up to now."""
-        self.number += 1
-        made = get_game(game)
-        spec = MatchSpec(
-            match_id=f"m-{self.number}",
-            game=game,
-            options=resolve_options(game, made.options, options),
-            seats=tuple(SeatSpec(bot.id, bot.name, "1") for bot in bots),
-            seed=f"{self.number:032x}",
-            limits=PATIENT,
-            block=self.number,
-        )
-        result = await self.table.play(spec, self.folder)
-        path = self.folder / f"{spec.match_id}.jsonl.gz"
-        assert verify(path).status == "ok"
-        idle = {bot.process.entry.id: bot.process.output().stderr_text() for bot in self.table._pool._idle}
-        return result, read_record(path), [idle.get(bot.id, "") for bot in bots]
+async def play(hall: Any, *bots: Entry, game: str = "toy", **given: Any) -> tuple[MatchResult, Record, list[str]]:
+    """The match, its record, and what each bot printed to stderr up to now."""
+    result, record = await hall.play(game, *bots, **given)
+    return result, record, [hall.printed(bot) for bot in bots]
 
 
 FIRST = "def choose(self, turn):\n    return 0"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def hall(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hall]:
-    hall = Hall(tmp_path_factory.mktemp("sdk"))
-    async with Table(hall.entries) as hall.table:
-        yield hall
-
-
-async def test_a_class_with_one_method_plays(hall: Hall) -> None:
-    bot = hall.bot(FIRST)
-    result, record, _ = await hall.play(bot, bot)
+async def test_a_class_with_one_method_plays(hall: Any) -> None:
+    bot = make(hall, FIRST)
+    result, record, _ = await play(hall, bot, bot)
     assert result.reason is EndReason.NORMAL
     assert record.complete
 
@@ -99,19 +62,17 @@ async def test_a_class_with_one_method_plays(hall: Hall) -> None:
     ],
     ids=["coroutine", "index", "bytes"],
 )
-async def test_an_answer_may_take_several_forms(hall: Hall, body: str, before: str) -> None:
-    last = hall.bot("def choose(self, turn):\n    return turn.legal_count - 1")
-    other = hall.bot(body, before)
-    _, expected, _ = await hall.play(last, last)
-    hall.number -= 1  # the same seed again
-    (hall.folder / f"m-{hall.number + 1}.jsonl.gz").unlink()
-    result, record, _ = await hall.play(other, other)
+async def test_an_answer_may_take_several_forms(hall: Any, body: str, before: str) -> None:
+    last = make(hall, "def choose(self, turn):\n    return turn.legal_count - 1")
+    other = make(hall, body, before)
+    _, expected, _ = await play(hall, last, last, seed=7)
+    result, record, _ = await play(hall, other, other, seed=7)
     assert result.reason is EndReason.NORMAL
     moves = [[line.action for line in item.lines if isinstance(line, Answer)] for item in (expected, record)]
     assert moves[0] == moves[1]
 
 
-async def test_messages_of_the_game_are_decoded_on_demand(hall: Hall) -> None:
+async def test_messages_of_the_game_are_decoded_on_demand(hall: Any) -> None:
     body = """
 def choose(self, turn):
     observation = turn.observation
@@ -125,15 +86,15 @@ def choose(self, turn):
         return action
     return 0
 """
-    bot = hall.bot(body)
-    result, record, _ = await hall.play(bot, bot, game="shibuya")
+    bot = make(hall, body)
+    result, record, _ = await play(hall, bot, bot, game="shibuya")
     assert result.reason is EndReason.NORMAL
     assert any(isinstance(line, Answer) and line.action.startswith("place(") for line in record.lines)
 
 
-async def test_a_game_without_messages_in_the_package_is_explained(hall: Hall) -> None:
-    bot = hall.bot("def choose(self, turn):\n    turn.observation")
-    result, record, _ = await hall.play(bot, hall.bot(FIRST))
+async def test_a_game_without_messages_in_the_package_is_explained(hall: Any) -> None:
+    bot = make(hall, "def choose(self, turn):\n    turn.observation")
+    result, record, _ = await play(hall, bot, make(hall, FIRST))
     assert result.reason is EndReason.CRASHED
     assert record.footer is not None
     assert record.footer.faults[0] is not None
@@ -141,29 +102,29 @@ async def test_a_game_without_messages_in_the_package_is_explained(hall: Hall) -
 
 
 @pytest.mark.parametrize("what", ["observation", "observation_bytes", "legal_actions", "legal_actions_bytes"])
-async def test_reading_what_was_switched_off_is_explained(hall: Hall, what: str) -> None:
+async def test_reading_what_was_switched_off_is_explained(hall: Any, what: str) -> None:
     switch = f"wants_{what.removesuffix('_bytes')} = False"
-    bot = hall.bot(f"{switch}\ndef choose(self, turn):\n    turn.{what}")
-    result, record, _ = await hall.play(bot, hall.bot(FIRST), game="shibuya")
+    bot = make(hall, f"{switch}\ndef choose(self, turn):\n    turn.{what}")
+    result, record, _ = await play(hall, bot, make(hall, FIRST), game="shibuya")
     assert result.reason is EndReason.CRASHED
     assert record.footer is not None
     assert record.footer.faults[0] is not None
     assert f"is not sent: your Bot class says {switch}; take that line out" in record.footer.faults[0]["stderr"]
 
 
-async def test_resigning(hall: Hall) -> None:
-    result, _, _ = await hall.play(hall.bot("def choose(self, turn):\n    return RESIGN"), hall.bot(FIRST))
+async def test_resigning(hall: Any) -> None:
+    result, _, _ = await play(hall, make(hall, "def choose(self, turn):\n    return RESIGN"), make(hall, FIRST))
     assert result.reason is EndReason.RESIGNED
 
 
-async def test_notes_stand_in_the_record(hall: Hall) -> None:
+async def test_notes_stand_in_the_record(hall: Any) -> None:
     body = "def choose(self, turn):\n    turn.note = f'thought about {turn.kind}'\n    return 0"
-    _, record, _ = await hall.play(hall.bot(body), hall.bot(FIRST))
+    _, record, _ = await play(hall, make(hall, body), make(hall, FIRST))
     notes = {line.note for line in record.lines if isinstance(line, Answer) and line.seat == 0}
     assert "thought about turn" in notes
 
 
-async def test_hooks_are_called_around_each_match(hall: Hall) -> None:
+async def test_hooks_are_called_around_each_match(hall: Any) -> None:
     body = """
 def start(self, match):
     self.turns = 0
@@ -174,18 +135,18 @@ def choose(self, turn):
 def end(self, result):
     print("end", result.reason, result.rank, result.ranking, result.match.seat, self.turns > 0, file=sys.stderr)
 """
-    bot = hall.bot(body)
+    bot = make(hall, body)
     for _ in range(2):
-        result, _, printed = await hall.play(hall.bot(FIRST), bot)
+        result, _, printed = await play(hall, make(hall, FIRST), bot)
     lines = printed[1].splitlines()
-    assert lines[0] == "start toy 1 2 4 30.0"
+    assert lines[0] == "start toy 1 2 4 60.0"
     assert lines[2] == lines[0]
     assert lines[1].startswith("end normal ")
     assert lines[1].endswith(" 1 True")
     assert f"{result.ranking}" in lines[3]
 
 
-async def test_text_and_updates_come_on_request(hall: Hall) -> None:
+async def test_text_and_updates_come_on_request(hall: Any) -> None:
     body = """
 wants_text = True
 wants_updates = True
@@ -198,7 +159,7 @@ def choose(self, turn):
     assert turn._decide.observation == turn._decide.legal_actions == b""
     return 0
 """
-    result, _, _ = await hall.play(hall.bot(body.replace("wants_updates = True", "")), hall.bot(FIRST))
+    result, _, _ = await play(hall, make(hall, body.replace("wants_updates = True", "")), make(hall, FIRST))
     assert result.reason is EndReason.NORMAL
     updates = """
 wants_updates = True
@@ -207,27 +168,24 @@ def choose(self, turn):
 def update(self, match, events):
     print("update", len(events), file=sys.stderr)
 """
-    result, _, printed = await hall.play(hall.bot(updates), hall.bot(FIRST), game="shibuya")
+    result, _, printed = await play(hall, make(hall, updates), make(hall, FIRST), game="shibuya")
     assert result.reason is EndReason.NORMAL
     assert "update 1" in printed[0]
 
 
-async def test_the_bots_own_luck_repeats(hall: Hall) -> None:
+async def test_the_bots_own_luck_repeats(hall: Any) -> None:
     bot = load_entry(ROOT / "bots" / "python" / "random")
-    hall.entries[bot.id] = bot
     moves = []
     for _ in range(2):
-        _, record, _ = await hall.play(bot, bot)
+        _, record, _ = await play(hall, bot, bot, seed=7)
         moves.append([line.action for line in record.lines if isinstance(line, Answer)])
-        record.path.unlink()
-        hall.number -= 1
     assert moves[0] == moves[1]
 
 
-async def test_options_of_the_manifest_reach_the_bot(hall: Hall) -> None:
+async def test_options_of_the_manifest_reach_the_bot(hall: Any) -> None:
     body = "def choose(self, turn):\n    assert self.options == {'depth': 3, 'style': 'wild'}\n    return 0"
-    bot = hall.bot(body, toml='[options]\ndepth = 3\nstyle = "wild"\n')
-    assert (await hall.play(bot, bot))[0].reason is EndReason.NORMAL
+    bot = make(hall, body, toml='[options]\ndepth = 3\nstyle = "wild"\n')
+    assert (await play(hall, bot, bot))[0].reason is EndReason.NORMAL
 
 
 @pytest.mark.parametrize(
@@ -246,8 +204,8 @@ async def test_options_of_the_manifest_reach_the_bot(hall: Hall) -> None:
         ("def start(self, match):\n    raise ValueError('not today')\n" + FIRST, "not today"),
     ],
 )
-async def test_an_exception_is_a_crash_with_its_traceback(hall: Hall, body: str, said: str) -> None:
-    result, record, _ = await hall.play(hall.bot(body), hall.bot(FIRST))
+async def test_an_exception_is_a_crash_with_its_traceback(hall: Any, body: str, said: str) -> None:
+    result, record, _ = await play(hall, make(hall, body), make(hall, FIRST))
     assert result.reason is (EndReason.START_FAILED if "start" in body else EndReason.CRASHED)
     assert record.footer is not None
     assert record.footer.faults[0] is not None
@@ -255,8 +213,8 @@ async def test_an_exception_is_a_crash_with_its_traceback(hall: Hall, body: str,
     assert record.footer.faults[0]["exit_code"] == 1
 
 
-async def test_a_bot_exits_soon_after_bye(hall: Hall, tmp_path: Path) -> None:
-    bot = hall.bot(FIRST)
+async def test_a_bot_exits_soon_after_bye(hall: Any, tmp_path: Path) -> None:
+    bot = make(hall, FIRST)
     hall_entries = {bot.id: bot}
     async with Table(hall_entries) as table:
         spec = MatchSpec(

@@ -3,20 +3,19 @@
 A language whose tools are missing is skipped by name; CROSSTOWN_REQUIRE_LANGUAGES=1, which CI sets, forbids that.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
 from referee.process.entry import Entry
 from referee.process.sandbox import Sandbox
-from referee.record import Answer, Record, read_record, verify
+from referee.record import Answer, Record
 
 LANGUAGES = ("go", "rust", "java", "typescript", "cpp")
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
@@ -33,42 +32,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 Starter = Callable[..., Entry]
 
 
-class Hall:
-    """One table for this file, so that a process plays many matches."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.entries: dict[str, Entry] = {}
-        self.table: Any = None
-        self.number = 0
-        self.expected: dict[str, list[tuple[int, str]]] = {}
-
-    async def play(self, game_id: str, *bots: Entry, seed: int = 1) -> Record:
-        """A match that must end normally, with a record that verifies."""
-        self.number += 1
-        self.entries.update({bot.id: bot for bot in bots})
-        game = get_game(game_id)
-        spec = MatchSpec(
-            match_id=f"m-{self.number}",
-            game=game_id,
-            options=resolve_options(game_id, game.options, {}),
-            seats=tuple(SeatSpec(bot.id, bot.name, "1") for bot in bots),
-            seed=f"{seed:032x}",
-            limits=PATIENT,
-            block=self.number,
-        )
-        result = await self.table.play(spec, self.folder)
-        assert result.reason is EndReason.NORMAL, (result.detail, result.faults)
-        path = self.folder / f"{spec.match_id}.jsonl.gz"
-        assert verify(path).status == "ok"
-        return read_record(path)
+async def play(hall: Any, game_id: str, *bots: Entry, seed: int = 1) -> Record:
+    """A match that must end normally."""
+    result, record = await hall.play(game_id, *bots, seed=seed)
+    assert result.reason is EndReason.NORMAL, (result.detail, result.faults)
+    return record
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def hall(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Hall]:
-    hall = Hall(tmp_path_factory.mktemp("languages"))
-    async with Table(hall.entries) as hall.table:
-        yield hall
+@pytest.fixture(scope="module")
+def expected() -> dict[str, list[tuple[int, str]]]:
+    """By game, the answers of the formula, once they are known."""
+    return {}
 
 
 def answers(record: Record) -> list[tuple[int, str]]:
@@ -79,43 +53,43 @@ def answers(record: Record) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_a_random_bot_plays_whole_matches_with_the_choices_that_its_seed_says(
-    hall: Hall, starter: Starter, language: str, game: str
+    hall: Any, expected: dict[str, list[tuple[int, str]]], starter: Starter, language: str, game: str
 ) -> None:
     """Every language makes the same ones, byte by byte: those of the formula in docs/languages.md."""
-    played = answers(await hall.play(game, *[starter(language)] * 2, seed=7))
-    if game not in hall.expected:
-        hall.expected[game] = answers(await hall.play(game, *[starter("reference")] * 2, seed=7))
+    played = answers(await play(hall, game, *[starter(language)] * 2, seed=7))
+    if game not in expected:
+        expected[game] = answers(await play(hall, game, *[starter("reference")] * 2, seed=7))
     assert len(played) > 20
-    assert played == hall.expected[game]
+    assert played == expected[game]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_a_typed_bot_beats_chance(hall: Hall, starter: Starter, language: str) -> None:
+async def test_a_typed_bot_beats_chance(hall: Any, starter: Starter, language: str) -> None:
     player, game = TYPED[language]
     typed, random = starter(language, player=player), starter(language)
     wins = 0
     for seed in range(1, 4):
-        wins += (await hall.play(game, typed, random, seed=seed)).footer.ranking[0] == 1  # type: ignore[union-attr]
-        wins += (await hall.play(game, random, typed, seed=seed)).footer.ranking[1] == 1  # type: ignore[union-attr]
+        wins += (await play(hall, game, typed, random, seed=seed)).footer.ranking[0] == 1  # type: ignore[union-attr]
+        wins += (await play(hall, game, random, typed, seed=seed)).footer.ranking[1] == 1  # type: ignore[union-attr]
     assert wins >= 4
 
 
-async def test_all_languages_meet_at_one_table(hall: Hall, starter: Starter) -> None:
+async def test_all_languages_meet_at_one_table(hall: Any, starter: Starter) -> None:
     """Six seats of King of New York, and each pair of languages at Shibuya."""
     bots = [starter(language) for language in LANGUAGES]
-    await hall.play("king_of_new_york", *bots, starter("reference"))
+    await play(hall, "king_of_new_york", *bots, starter("reference"))
     for seed, pair in enumerate(combinations(bots, 2)):
-        await hall.play("shibuya", *pair, seed=seed)
+        await play(hall, "shibuya", *pair, seed=seed)
 
 
 @pytest.mark.strict_sandbox
-async def test_all_languages_meet_in_the_strict_sandbox(starter: Starter, tmp_path: Path) -> None:
+async def test_all_languages_meet_in_the_strict_sandbox(make_hall: Any, starter: Starter, tmp_path: Path) -> None:
     """Each with its own folder and its runtime, nothing else, and no network but the referee's socket."""
-    hall = Hall(tmp_path)
+    hall = make_hall(tmp_path)
     bots = [starter(language) for language in LANGUAGES]
     sandboxes = {bot.id: Sandbox("strict") for bot in bots}
     async with Table(hall.entries, sandboxes=sandboxes) as hall.table:
-        await hall.play("king_of_new_york", *bots)
+        await play(hall, "king_of_new_york", *bots)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

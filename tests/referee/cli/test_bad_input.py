@@ -37,7 +37,7 @@ Match = Callable[..., str]
 
 @pytest.fixture
 def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Match:
-    """match(program, *options of the bridge) is all that a match against it prints; without options it is a gRPC bot."""
+    """match(program, *options of the bridge) is all that a match against it prints; without options: a gRPC bot."""
 
     def played(program: str, *bridge: str) -> str:
         monkeypatch.chdir(tmp_path)
