@@ -1,0 +1,236 @@
+"""A bot of the Python SDK and a referee elsewhere that is late, goes away, or does not want it."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from crosstown_proto.v1 import referee_pb2 as pb
+
+PROGRAM = """
+import sys
+from crosstown_bot import Bot, client, run
+client.REMOTE_LIMIT_S = {limit_s}
+client.LEAST_RETURN_S = {limit_s}
+class Counting(Bot):
+    asked = started = 0
+    def start(self, match):
+        self.started += 1
+    def choose(self, turn):
+        self.asked += 1
+        turn.note = f"asked {{self.asked}}, started {{self.started}}, options {{dict(self.options)}}"
+        return self.asked - 1
+run(Counting)
+"""
+LIMIT_S = 60
+Script = Callable[[Any, pb.Hello], Awaitable[None]]
+
+
+class Stub:
+    """A referee whose n-th stream follows the n-th script."""
+
+    def __init__(self, scripts: list[Script]) -> None:
+        self.scripts = scripts
+        self.hellos: list[pb.Hello] = []
+        self.problems: list[BaseException] = []
+
+    async def play(self, _: Any, context: Any) -> None:
+        hello = pb.BotMessage.FromString(await context.read()).hello
+        self.hellos.append(hello)
+        try:
+            await self.scripts[len(self.hellos) - 1](context, hello)
+        except (AssertionError, IndexError) as problem:
+            self.problems.append(problem)
+            raise
+
+
+async def say(context: Any, **body: Any) -> None:
+    await context.write(pb.RefereeMessage(**body).SerializeToString())
+
+
+async def heard(context: Any) -> pb.BotMessage:
+    return pb.BotMessage.FromString(await context.read())
+
+
+def welcome(next_message: int = 1, session: str = "s") -> pb.Welcome:
+    return pb.Welcome(protocol=1, session=session, reconnect_us=30_000_000, next_message=next_message)
+
+
+START = pb.MatchStart(match="m", game="shibuya", players=2, options="{}")
+DECIDE = pb.Decide(match="m", decision=1, legal_count=9)
+
+
+async def until_asked(context: Any, _: pb.Hello) -> None:
+    """A match begins; the stream ends before the answer is read."""
+    await say(context, welcome=welcome())
+    await say(context, match_start=START)
+    assert (await heard(context)).HasField("ready")
+    await say(context, decide=DECIDE)
+    await context.read()
+    await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+
+
+async def bye(context: Any, _: pb.Hello) -> None:
+    await say(context, welcome=welcome(1, "other"))
+    await say(context, bye=pb.Bye())
+    await context.read()
+
+
+def refuse(code: grpc.StatusCode, words: str) -> Script:
+    async def script(context: Any, _: pb.Hello) -> None:
+        await context.abort(code, words)
+
+    return script
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Callable[..., Any]]:
+    servers: list[Any] = []
+
+    async def start(stub: Stub, port: int = 0) -> int:
+        server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
+        handler = grpc.stream_stream_rpc_method_handler(stub.play)
+        server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
+        )
+        made: int = server.add_insecure_port(f"127.0.0.1:{port}")
+        await server.start()
+        servers.append(server)
+        return made
+
+    yield start
+    for server in servers:
+        await server.stop(0)
+
+
+class Bot:
+    """A process of the bot above."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.process: Any = None
+
+    async def start(self, port: int, *, limit_s: float = LIMIT_S) -> "Bot":
+        (self.folder / "bot.py").write_text(PROGRAM.format(limit_s=limit_s))
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("CROSSTOWN_")}
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            str(self.folder / "bot.py"),
+            env={**clean, "CROSSTOWN_ADDRESS": f"127.0.0.1:{port}", "CROSSTOWN_TOKEN": "t"},
+            stderr=asyncio.subprocess.PIPE,
+        )
+        return self
+
+    async def ended(self) -> tuple[int, str]:
+        async with asyncio.timeout(LIMIT_S):
+            _, stderr = await self.process.communicate()
+        return self.process.returncode, stderr.decode()
+
+
+async def test_it_comes_back_and_answers_the_same_once_more(serve: Any, tmp_path: Path) -> None:
+    async def again(context: Any, hello: pb.Hello) -> None:
+        assert (hello.token, hello.session, hello.received) == ("t", "s", 2)
+        await say(context, welcome=welcome(2))
+        await say(context, decide=DECIDE)
+        move = (await heard(context)).move
+        assert (move.decision, move.index, "asked 1, started 1" in move.note) == (1, 0, True)
+        await say(context, decide=pb.Decide(match="m", decision=2, legal_count=9))
+        assert (await heard(context)).move.index == 1
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone again")
+
+    async def third(context: Any, hello: pb.Hello) -> None:
+        assert hello.received == 3
+        await bye(context, hello)
+
+    stub = Stub([until_asked, again, third])
+    code, stderr = await (await Bot(tmp_path).start(await serve(stub))).ended()
+    assert (code, stub.problems, len(stub.hellos)) == (0, [], 3)
+    assert stderr.count("trying again") == 2
+    assert "Traceback" not in stderr
+
+
+async def test_a_lost_ready_is_said_again_without_a_second_start(serve: Any, tmp_path: Path) -> None:
+    async def first(context: Any, _: pb.Hello) -> None:
+        await say(context, welcome=welcome())
+        await say(context, match_start=START)
+        await context.read()
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+
+    async def again(context: Any, _: pb.Hello) -> None:
+        await say(context, welcome=welcome(1))
+        await say(context, match_start=START)
+        assert (await heard(context)).ready.match == "m"
+        await say(context, decide=DECIDE)
+        assert "started 1" in (await heard(context)).move.note
+        await say(context, bye=pb.Bye())
+        await context.read()
+
+    stub = Stub([first, again])
+    code, _ = await (await Bot(tmp_path).start(await serve(stub))).ended()
+    assert (code, stub.problems) == (0, [])
+
+
+async def test_where_its_session_is_over_it_opens_a_new_one(serve: Any, tmp_path: Path) -> None:
+    async def anew(context: Any, hello: pb.Hello) -> None:
+        assert (hello.session, hello.received) == ("", 0)
+        await bye(context, hello)
+
+    stub = Stub([until_asked, refuse(grpc.StatusCode.NOT_FOUND, "over"), anew])
+    code, _ = await (await Bot(tmp_path).start(await serve(stub))).ended()
+    assert (code, stub.problems, len(stub.hellos)) == (0, [], 3)
+
+
+@pytest.mark.parametrize(
+    "code", [grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.ABORTED]
+)
+async def test_a_refusal_for_good_ends_it(serve: Any, tmp_path: Path, code: grpc.StatusCode) -> None:
+    stub = Stub([refuse(code, "not with me")])
+    ended = await (await Bot(tmp_path).start(await serve(stub))).ended()
+    assert (ended[0], len(stub.hellos)) == (1, 1)
+    assert ended[1].endswith("not with me\n")
+
+
+async def test_one_that_is_connected_already_tries_again(serve: Any, tmp_path: Path) -> None:
+    stub = Stub([refuse(grpc.StatusCode.ALREADY_EXISTS, "has a session already"), bye])
+    code, stderr = await (await Bot(tmp_path).start(await serve(stub))).ended()
+    assert (code, "has a session already; trying again" in stderr) == (0, True)
+
+
+async def test_it_waits_for_a_referee_that_comes_later(serve: Any, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    bot = await Bot(tmp_path).start(port)
+    line = (await bot.process.stderr.readline()).decode()
+    assert f"127.0.0.1:{port}" in line
+    assert line.endswith("; trying again\n")
+    stub = Stub([bye])
+    await serve(stub, port)
+    assert (await bot.ended())[0] == 0
+
+
+async def test_it_does_not_try_for_ever(tmp_path: Path) -> None:
+    code, stderr = await (await Bot(tmp_path).start(1, limit_s=0.5)).ended()
+    assert (code, stderr.count("trying again"), "Traceback" in stderr) == (1, 1, False)
+
+
+async def test_started_by_hand_it_has_the_options_of_its_manifest(serve: Any, tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text("[options]\ndepth = 3\n")
+
+    async def ask(context: Any, hello: pb.Hello) -> None:
+        await say(context, welcome=welcome())
+        await say(context, match_start=START)
+        await context.read()
+        await say(context, decide=DECIDE)
+        assert "options {'depth': 3}" in (await heard(context)).move.note
+        await say(context, bye=pb.Bye())
+        await context.read()
+
+    stub = Stub([ask])
+    assert (await (await Bot(tmp_path).start(await serve(stub))).ended())[0] == 0
+    assert stub.problems == []
