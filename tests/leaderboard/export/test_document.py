@@ -28,6 +28,7 @@ def test_every_document_is_as_the_schema_says(old_record: Callable[..., Any], na
 
 
 def test_it_holds_the_whole_record(old_record: Callable[..., Any]) -> None:
+    """REP-5: all that can be asked of a match lies in one file."""
     record = old_record("toy")
     document = match_document(record)
     assert document["header"] == asdict(record.header)

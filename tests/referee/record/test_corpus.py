@@ -49,6 +49,7 @@ def test_every_file_of_the_corpus_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", VERDICTS)
 def test_an_old_record_is_judged_as_ever(name: str) -> None:
+    """REP-1, REP-2: rules version, seed, options and moves give the match again, up to its last position."""
     verdict = verify(CORPUS / name)
     status, line, problem = VERDICTS[name]
     assert (verdict.status, verdict.line) == (status, line)

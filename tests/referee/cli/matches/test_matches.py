@@ -29,6 +29,7 @@ def safe(text: str) -> bool:
 
 
 def test_list_shows_every_match_with_its_end(matches: Any, run: Path) -> None:
+    """VIEW-4: every row says why the match ended."""
     rows = matches("list").stdout.splitlines()[1:]
     assert [row.split()[0] for row in rows] == ["first-0000", "first-0001", "first-0002"]
     assert [row.split()[-4:-2] for row in rows] == [["rated", "normal"], ["rated", "crashed"], ["unfinished", "-"]]
