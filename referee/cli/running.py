@@ -18,7 +18,6 @@ from referee.cli.run_account import looking
 from referee.cli.run_tables import entrants_of, plan_of
 from referee.process.orphans import Household
 from referee.process.probe import probe
-from referee.record.control import LEAVING
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.controls import known_bots, with_added
@@ -87,7 +86,7 @@ def play(
     `cores`: per worker those it is bound to.
     """
     indexer = Indexer(folder.matches, folder.database)
-    gone = {control.entry_id for control in read_journal(folder.journal).controls if control.kind in LEAVING}
+    gone = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
 
     confinement = confine_all(tournament, probe())
 

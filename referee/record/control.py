@@ -30,6 +30,9 @@ Choice: TypeAlias = Literal["keep", "annul", "losses"]
 LEAVING: tuple[ControlKind, ...] = ("withdrawn", "disabled", "breaker")
 """Kinds after which an entry plays no more."""
 
+RULES: tuple[ControlKind, ...] = ("breaker", "decided")
+"""Kinds that follow from results."""
+
 _KINDS = get_args(ControlKind)
 _CHOICES = get_args(Choice)
 
@@ -122,21 +125,23 @@ def controls_of(path: Path, lines: tuple[JournalLine, ...]) -> tuple[Control, ..
 
 def in_force(controls: Sequence[Control]) -> tuple[Control, ...]:
     """Those of `controls` that hold, in their order: of several about one match the last, and none that it was reopened
-    from; and no `decided` if a match before its place was judged otherwise since, for it rested on that match."""
-    last: dict[str, Control] = {}
-    decided: Control | None = None
+    from. What a rule has decided falls with a match before its place that was judged otherwise since: the rule rested
+    on it, and decides again when the run goes on."""
+    matches: dict[str, Control] = {}
+    rules: dict[str, Control] = {}
     for control in controls:
         if control.match_id:
-            last[control.match_id] = control
-            decided = None if decided is not None and control.place < decided.place else decided
-        elif control.kind == "decided":
-            decided = control
-    return tuple(
-        control
-        for control in controls
-        if (control is last[control.match_id] and control.kind != "reopened" if control.match_id else True)
-        and (control.kind != "decided" or control is decided)
-    )
+            matches[control.match_id] = control
+            rules = {about: rule for about, rule in rules.items() if control.place >= rule.place}
+        elif control.kind in RULES:
+            rules[control.entry_id] = control
+    return tuple(control for control in controls if _holds(control, matches, rules))
+
+
+def _holds(control: Control, matches: Mapping[str, Control], rules: Mapping[str, Control]) -> bool:
+    if control.match_id:
+        return control is matches[control.match_id] and control.kind != "reopened"
+    return control.kind not in RULES or control is rules.get(control.entry_id)
 
 
 def control_fields(control: Control) -> dict[str, Any]:

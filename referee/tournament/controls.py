@@ -41,7 +41,7 @@ def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
     """All bots of a run, those that were added last; `out` for those that have left. None before it has begun."""
     if text.created is None:
         return ()
-    gone = {control.entry_id for control in text.controls if control.kind in LEAVING}
+    gone = {control.entry_id for control in in_force(text.controls) if control.kind in LEAVING}
     bots = text.created.fields["configuration"]["bots"]
     folders = text.created.fields.get("folders") or [""] * len(bots)
     added = [line.fields for line in _added(text)]

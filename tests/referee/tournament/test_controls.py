@@ -11,7 +11,7 @@ from leaderboard.controls import apply_controls
 from leaderboard.index import load_index
 from referee.cli.runs import find_run
 from referee.record import read_record
-from referee.record.control import Control, read_controls
+from referee.record.control import Control, in_force, read_controls
 from referee.tournament import controls
 from referee.tournament.entrants import changed_since, folders_needed, load_tournament, stand_ins
 from referee.tournament.errors import BusyError, ChangedError, ConfigError, UsageError
@@ -464,6 +464,30 @@ def test_a_verdict_of_a_stopping_rule_falls_with_a_match_it_rested_on(begun, pla
     assert not run.summary.decided
     assert run.summary.complete
     assert len(played(run_folder)) == 40
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_breaker_judges_anew_when_a_match_it_may_have_rested_on_is_played_again(
+    make_tournament, play, run_folder, own
+):
+    tournament = make_tournament(3, blocks=4)
+    bad = tournament.entries[0]
+    assert play(tournament, crashes=bad.id).summary.set_aside == ("bot0",)
+    (before,) = read_controls(run_folder.journal)
+    for match_id, seats in played(run_folder).items():
+        if (bad.name in seats) == own and int(match_id[1:7]) < before.place:
+            controls.annul(run_folder, match_id, replay=True, **BY)
+    known = controls.known_bots(read_journal(run_folder.journal))
+    assert not any(bot.out for bot in known)
+    run = play(tournament, crashes="" if own else bad.id)
+    assert run.summary.complete
+    found = [c for c in in_force(read_controls(run_folder.journal)) if c.kind == "breaker"]
+    if own:  # the platform's trouble, say: the bot plays on
+        assert not found
+        assert len(played(run_folder)) == count(tournament)
+    else:
+        assert [(c.place, c.reason) for c in found] == [(before.place, before.reason)]
+        assert play(tournament).summary.set_aside == ("bot0",)
 
 
 def test_a_kill_amid_an_annulment_with_replay_lets_nothing_count_twice(begun, play, run_folder, monkeypatch):
