@@ -83,7 +83,7 @@ def rating_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, floa
         (f"cross-check, {len(four):,} matches of four", best(lambda: strengths(tally(four)), 1)),
         (f"live, {matches:,} matches of two, from nothing", best(lambda: rate_live(rows), repeat)),
         ("live, the last 100 of them", best(lambda: table.update(rows), 1)),
-        (f"live, {len(four):,} matches of four, from nothing", best(lambda: rate_live(four), 1)),
+        (f"live, {matches:,} matches of four, from nothing", best(lambda: rate_live(make_matches(matches, bots, 4)), 1)),
         (f"statistics, {matches:,} matches of two", best(lambda: statistics(rows), 1)),
     ]
 

@@ -257,7 +257,7 @@ def _read_rows(connection: sqlite3.Connection, match_id: str | None = None) -> l
             seats.setdefault(of_match, []).append(SeatRow(seat, entry_id, *who[entry_id], *rest))
         stamped = "file_name, file_bytes, file_mtime_ns"
         return [
-            MatchRow(*values, FileStamp(name, size, mtime), tuple(seats.get(values[0], ())))
+            MatchRow(*(*values, FileStamp(name, size, mtime), tuple(seats.get(values[0], ()))))
             for *values, name, size, mtime in connection.execute(
                 f"SELECT {', '.join(_MATCH_COLUMNS)}, {stamped} FROM matches {only}"  # noqa: S608
                 " ORDER BY place, match_id",

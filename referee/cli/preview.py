@@ -1,15 +1,19 @@
 """`crosstown run --dry-run`: the exact list of matches, who meets whom how often, and how long it may take."""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement, product
 from pathlib import Path
 
 from leaderboard.index import load_index
 from referee.cli.output import console, duration, plural, print_json, print_table, print_text, table
 from referee.match.spec import MatchSpec
 from referee.tournament.config import Tournament
+from referee.tournament.field import make_field
 from referee.tournament.folder import run_folders
+from referee.tournament.formats.registry import get_format
+from referee.tournament.identity import describe
 from referee.tournament.schedule import extent, schedule
 
 
@@ -81,13 +85,13 @@ def preview(tournament: Tournament, out: Path, workers: int, *, as_json: bool) -
     number = plural(total.most, "match") if total.least == total.most else f"{total.least} to {total.most} matches"
     print_text(
         f"{config.name}: {config.game}, {config.format} of {plural(len(tournament.entries), 'bot')},"
-        f" {seats} seats, {plural(config.blocks, 'block')} per group: {number}"
+        f" {seats} seats, {' '.join([plural(config.blocks, 'block'), get_format(config.format).per]).strip()}: {number}"
     )
     took = "no measurement yet" if estimate_s is None else f"about {duration(estimate_s)}"
     print_text(f"time: {took} ({source})")
     _print_balance(balanced.rows)
     for what, achieved, bound in balanced.spreads:
-        best = "none can be less" if achieved == bound else f"the lower bound is {bound}"
+        best = "none can be less" if achieved <= bound else f"the lower bound is {bound}"
         print_text(f"{what} differ by at most {achieved} ({best})")
     for spec in schedule(tournament):
         print_text(_line(spec))
@@ -103,16 +107,20 @@ def balance(tournament: Tournament) -> Balance:
     seats: Counter[tuple[int, int]] = Counter()
     kinds: Counter[tuple[int, str, int]] = Counter()
     meetings: Counter[tuple[int, int]] = Counter()
+    met: Counter[tuple[frozenset[int], str, int]] = Counter()
+    sat: Counter[tuple[int, str, int, int]] = Counter()
     known = 0
     for spec in schedule(tournament):
         known += 1
         here = [numbers[seat.entry_id] for seat in spec.seats]
         for number, one in enumerate(here):
             seats[one, number] += 1
+            sat[one, spec.game, len(here), number] += 1
         for one in set(here):
             matches[one] += 1
             kinds[one, spec.game, len(here)] += 1
             meetings.update((one, other) for other in set(here) if other != one)
+        met.update((frozenset(pair), spec.game, len(here)) for pair in combinations(sorted(set(here)), 2))
     rows = tuple(
         Row(
             tournament.entries[bot].name,
@@ -123,19 +131,44 @@ def balance(tournament: Tournament) -> Balance:
         )
         for bot in bots
     )
-    by_kind = [
-        (f"matches of {game} with {players} seats per bot", [kinds[bot, game, players] for bot in bots])
-        for game, players in sorted({(game, players) for _, game, players in kinds})
-    ]
-    pairs = [meetings[one, other] for one, other in combinations(bots, 2)]
-    return Balance(
-        known, rows, tuple(_spread(what, counts) for what, counts in [*by_kind, ("meetings of two bots", pairs)])
-    )
+    return Balance(known, rows, tuple(_spreads(tournament, kinds, met, sat)))
 
 
-def _spread(what: str, counts: list[int]) -> tuple[str, int, int]:
-    """Most minus least; whatever adds up to the same sum cannot be more even than its mean rounded both ways."""
-    return what, max(counts) - min(counts), int(sum(counts) % len(counts) != 0)
+def _spreads(
+    tournament: Tournament,
+    kinds: Mapping[tuple[int, str, int], int],
+    met: Mapping[tuple[frozenset[int], str, int], int],
+    sat: Mapping[tuple[int, str, int, int], int],
+) -> Iterator[tuple[str, int, int]]:
+    """What was achieved against what is possible, each among those that the format treats alike, per game and number of
+    seats. Whoever is in a block is in all its matches, so numbers come in whole blocks."""
+    field = make_field(describe(tournament))
+    alike = get_format(tournament.config.format).classes
+    classes = alike(field) if alike else {"bot": range(field.bots)}
+    for variant in field.variants:
+        game, players, step = variant.game, variant.players, len(variant.orders)
+        what = f"matches of {game} with {players} seats"
+        for name, bots in classes.items():
+            counts = [kinds.get((bot, game, players), 0) for bot in bots]
+            if sum(counts):
+                yield _spread(f"{what} per {name}", counts, step)
+        for one, other in combinations_with_replacement(classes, 2):
+            pairs = combinations(classes[one], 2) if one == other else product(classes[one], classes[other])
+            counts = [met.get((frozenset(pair), game, players), 0) for pair in pairs]
+            if sum(counts):
+                pair = "two bots" if len(classes) == 1 else f"a {one} and a {other}"
+                yield _spread(f"meetings of {pair} in {game} with {players} seats", counts, step)
+        seats = [[sat.get((bot, game, players, seat), 0) for seat in range(players)] for bot in range(field.bots)]
+        if any(map(sum, seats)):
+            yield f"seats of a bot in {game} with {players} seats", max(max(one) - min(one) for one in seats), 0
+
+
+def _spread(what: str, counts: list[int], step: int) -> tuple[str, int, int]:
+    """Most minus least; numbers that come in steps and add up to the same sum cannot be more even than their mean,
+    rounded both ways to whole steps."""
+    achieved = max(counts) - min(counts)
+    # A bot that meets itself plays one match of such a block, and may even things out.
+    return what, achieved, min(achieved, step) if sum(counts) % (step * len(counts)) else 0
 
 
 def estimate(tournament: Tournament, out: Path, workers: int) -> tuple[float | None, str]:

@@ -177,7 +177,9 @@ class Format:
 
     `check` returns '' or a sentence on why this field cannot play it; `extent` counts the matches where nobody leaves
     or joins. `uses_results`: whether the plan looks at results; if not, none are kept for it. `has_table`: whether the
-    plan ends in a table of its own, at a Need whose answer is `over` too.
+    plan ends in a table of its own, at a Need whose answer is `over` too. `per` says what the file's `blocks` are
+    counted for, such as "per group". `classes` has, by what they are called, the bots that are to be treated alike;
+    None: all bots are one class.
     """
 
     name: str
@@ -188,6 +190,8 @@ class Format:
     check: Callable[[Field], str]
     uses_results: bool = True
     has_table: bool = False
+    per: str = ""
+    classes: Callable[[Field], Mapping[str, Sequence[int]]] | None = None
 
 
 def told(answer: News | None) -> News:

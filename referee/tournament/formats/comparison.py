@@ -8,7 +8,7 @@ numbers of seats are all in every round, so that a round weighs each of them ali
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 
 from referee.tournament.formats.api import Block, Extent, Field, Format, Plan, Setting, Variant
@@ -73,4 +73,19 @@ def _turns(field: Field, variant: Variant, number: int) -> Iterator[tuple[int, .
         yield side, *opponents
 
 
-FORMAT = Format(NAME, "two bots under the same conditions", SETTINGS, plan, extent, check, uses_results=False)
+def classes(field: Field) -> dict[str, Sequence[int]]:
+    """The two that are compared play in every round, the field takes turns."""
+    return {"side": range(SIDES), "bot of the field": range(SIDES, field.bots)}
+
+
+FORMAT = Format(
+    NAME,
+    "two bots under the same conditions",
+    SETTINGS,
+    plan,
+    extent,
+    check,
+    uses_results=False,
+    per="at most, one a round",
+    classes=classes,
+)

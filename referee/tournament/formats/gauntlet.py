@@ -55,6 +55,20 @@ def _challengers(field: Field) -> tuple[int, ...]:
     return tuple(field.names.index(name) for name in names)
 
 
+def classes(field: Field) -> dict[str, Sequence[int]]:
+    """Challengers play more than the rest, and nobody plays its own kind."""
+    ours = _challengers(field)
+    return {"challenger": ours, "bot of the rest": [bot for bot in range(field.bots) if bot not in ours]}
+
+
 FORMAT = Format(
-    "gauntlet", "some bots against the rest", (CHALLENGERS, SAME_SEEDS), plan, extent, check, uses_results=False
+    "gauntlet",
+    "some bots against the rest",
+    (CHALLENGERS, SAME_SEEDS),
+    plan,
+    extent,
+    check,
+    uses_results=False,
+    per="per table",
+    classes=classes,
 )

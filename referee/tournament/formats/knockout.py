@@ -207,4 +207,13 @@ def problem(field: Field) -> str:
     return seats_problem(field)
 
 
-FORMAT = Format("knockout", "the losers of a table are out", SETTINGS, plan, extent, problem, has_table=True)
+FORMAT = Format(
+    "knockout",
+    "the losers of a table are out",
+    SETTINGS,
+    plan,
+    extent,
+    problem,
+    has_table=True,
+    per="per table, times best_of",
+)

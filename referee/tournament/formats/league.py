@@ -157,4 +157,6 @@ def extent(field: Field) -> Extent:
     return Extent(0 if field.settings.get("precision") else most, most)
 
 
-FORMAT = Format("league", "tables sampled until a budget or a precision", SETTINGS, plan, extent, seats_problem)
+FORMAT = Format(
+    "league", "tables sampled until a budget or a precision", SETTINGS, plan, extent, seats_problem, per="in all"
+)

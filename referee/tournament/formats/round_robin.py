@@ -89,5 +89,12 @@ def _count(bots: Sequence[int], variant: Variant) -> int:
 
 
 FORMAT = Format(
-    "round-robin", "every group of bots meets", (MIRRORS, SAME_SEEDS), plan, extent, seats_problem, uses_results=False
+    "round-robin",
+    "every group of bots meets",
+    (MIRRORS, SAME_SEEDS),
+    plan,
+    extent,
+    seats_problem,
+    uses_results=False,
+    per="per group",
 )

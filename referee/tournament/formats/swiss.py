@@ -153,4 +153,13 @@ def extent(field: Field) -> Extent:
     return Extent(total, total)
 
 
-FORMAT = Format("swiss", "rounds of those with equal points", SETTINGS, plan, extent, seats_problem, has_table=True)
+FORMAT = Format(
+    "swiss",
+    "rounds of those with equal points",
+    SETTINGS,
+    plan,
+    extent,
+    seats_problem,
+    has_table=True,
+    per="per table and round",
+)

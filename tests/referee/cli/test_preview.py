@@ -1,0 +1,78 @@
+"""`crosstown run --dry-run`: what blocks are counted for, and how even a schedule is against what is possible."""
+
+import json
+
+import pytest
+
+from referee.cli import preview
+from referee.tournament.schedule import schedule
+
+BOTS = ("cyd", "dan", "eve")
+
+
+@pytest.fixture
+def dry_run(write_tournament, crosstown):
+    def run(style, bots, blocks, *words):
+        write_tournament("cup", blocks, style=style, others=BOTS[: bots - 2])
+        printed = crosstown("run", "cup.toml", "--dry-run", *words)
+        assert printed.code == 0, printed.err
+        return printed.out
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("style", "blocks", "said"),
+    [
+        ("round-robin", 2, "2 blocks per group: 40 matches"),
+        ("gauntlet", 1, "1 block per table: 8 matches"),
+        ("swiss", 2, "2 blocks per table and round: 24 matches"),
+        ("knockout", 1, "1 block per table, times best_of: 8 to 24 matches"),
+        ("league", 7, "7 blocks in all: 14 matches"),
+    ],
+)
+def test_what_blocks_are_counted_for_is_the_formats_own(dry_run, style, blocks, said):
+    assert dry_run(style, 5, blocks).splitlines()[0].endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("style", "bots", "blocks", "spreads"),
+    [
+        # Ten blocks for five bots: four each. Ten pairs for ten blocks.
+        ("league", 5, 10, {"matches per bot": (0, 0), "meetings of two bots": (0, 0)}),
+        # Eight seats at four tables for three bots cannot be even: somebody has a block, which is two matches, more.
+        ("league", 3, 4, {"matches per bot": (2, 2), "meetings of two bots": (2, 2)}),
+        ("round-robin", 4, 1, {"matches per bot": (0, 0), "meetings of two bots": (0, 0)}),
+        # One against the rest is no uneven round robin.
+        (
+            "gauntlet",
+            4,
+            1,
+            {
+                "matches per challenger": (0, 0),
+                "matches per bot of the rest": (0, 0),
+                "meetings of a challenger and a bot of the rest": (0, 0),
+            },
+        ),
+        # The first round, with a bye.
+        ("swiss", 3, 1, {"matches per bot": (2, 2), "meetings of two bots": (2, 2)}),
+    ],
+)
+def test_evenness_is_compared_with_what_is_possible_in_whole_blocks(dry_run, style, bots, blocks, spreads):
+    found = {
+        row["of"].replace(" of toy with 2 seats", "").replace(" in toy with 2 seats", ""): (
+            row["achieved"],
+            row["lower_bound"],
+        )
+        for row in json.loads(dry_run(style, bots, blocks, "--json"))["spreads"]
+    }
+    assert found == spreads | {"seats of a bot": (0, 0)}
+
+
+def test_what_is_worse_than_possible_is_said(dry_run, monkeypatch):
+    monkeypatch.setattr(preview, "schedule", lambda tournament: list(schedule(tournament))[:3])
+    out = dry_run("league", 3, 3)
+    # Cut in the middle of a block: one bot has three matches, one two, one one, and some sit here more than there.
+    assert "matches of toy with 2 seats per bot differ by at most 2 (the lower bound is 0)" in out
+    assert "meetings of two bots in toy with 2 seats differ by at most 2 (none can be less)" in out
+    assert "seats of a bot in toy with 2 seats differ by at most 1 (the lower bound is 0)" in out
