@@ -32,6 +32,9 @@ def match(
         str | None,
         typer.Option(metavar="HOST:PORT", help="Where bots of 'remote' seats dial in, with TLS.", show_default=False),
     ] = None,
+    public: Annotated[
+        str, typer.Option(metavar="HOST", help="By what name or address they reach this machine; default: its own.")
+    ] = "",
     certificate: Annotated[
         Path | None, typer.Option(help="For --listen: PEM file; default: one is made.", show_default=False)
     ] = None,
@@ -62,7 +65,7 @@ def match(
         folder=out / "single",
         confinement=settle(sandbox, network=network, env=env, read=read),
     )
-    remote = remote_seats(guests, listen, certificate, key, wait_s=wait_s, folder=out / "single" / "tls")
+    remote = remote_seats(guests, listen, certificate, key, public=public, wait_s=wait_s, folder=out / "single" / "tls")
     planned = replace(planned, remote=remote)
     if not play(planned, watch=watch, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)

@@ -12,7 +12,15 @@ from referee.process.entry import Entry
 from referee.process.guest import guest_entry
 from referee.tournament.errors import UsageError
 from referee.wire import Listen, ListenError
-from referee.wire.listening import check_pair, is_any, join_address, make_certificate, parse_address, this_machine
+from referee.wire.listening import (
+    check_pair,
+    check_public,
+    is_any,
+    join_address,
+    own_certificate,
+    parse_address,
+    this_machine,
+)
 
 REMOTE = "remote"
 RECONNECT_S = 60.0
@@ -25,6 +33,7 @@ class RemoteSeats:
     listen: Listen
     tokens: Mapping[str, str]
     wait_s: float
+    public: str
 
     def guests(self, limits: Limits) -> dict[str, Invitation]:
         return {
@@ -39,6 +48,7 @@ def remote_seats(
     certificate: Path | None,
     key: Path | None,
     *,
+    public: str,
     wait_s: float,
     folder: Path,
 ) -> RemoteSeats | None:
@@ -53,17 +63,21 @@ def remote_seats(
         raise UsageError("--certificate and --key belong together", "give both, or neither for a trial")
     try:
         host, port = parse_address(address)
+        if public:
+            check_public(public)
     except ValueError as error:
-        raise UsageError(f"--listen: {error}", "give, for instance, --listen 0.0.0.0:7000") from None
+        raise UsageError(f"--listen, --public: {error}", "give, for instance, --listen 0.0.0.0:7000") from None
     try:
         if certificate is not None and key is not None:
             check_pair(certificate, key)
             pair = certificate, key
         else:
-            pair = make_certificate(folder, host)
+            pair = own_certificate(folder, host, public)
     except ListenError as error:
         raise UsageError(str(error), error.next_step) from None
-    return RemoteSeats(Listen(host, port, *pair), {entry.id: secrets.token_hex(16) for entry in entries}, wait_s)
+    return RemoteSeats(
+        Listen(host, port, *pair), {entry.id: secrets.token_hex(16) for entry in entries}, wait_s, public
+    )
 
 
 def remote_entries(seats: Sequence[str]) -> dict[int, Entry]:
@@ -76,7 +90,7 @@ def announce(remote: RemoteSeats, address: str, entries: Sequence[Entry]) -> Non
     """Tell what each author sets; `address` is where the table listens."""
     out = console(stderr=True)
     host, port = parse_address(address)
-    shown = join_address(this_machine() if is_any(host) else host, port)
+    shown = join_address(remote.public or (this_machine() if is_any(host) else host), port)
     for entry in entries:
         if entry.id in remote.tokens:
             out.print(f"waiting up to {remote.wait_s:g} s for '{entry.name}'; its author sets", markup=False)

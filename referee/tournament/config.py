@@ -19,7 +19,8 @@ ponder = false               # no bot runs while it is not asked anything; defau
 [breaker]                    # when an entry is set aside: enabled, in_a_row, choice
 
 [remote]                     # where bots from other machines dial in; see docs/remote.md
-listen = "0.0.0.0:7000"      # certificate, key: PEM files, default: one is made; plain = true: without TLS
+listen = "0.0.0.0:7000"      # public: by what name they reach it; plain = true: without TLS
+certificate = "referee.pem"  # and key, PEM files; default: one is made
 wait_s = 60                  # for the first match; reconnect_s: to come back; margin_s: above each limit
 
 [[games]]                    # several games: game, players, data and options go in here, once for each

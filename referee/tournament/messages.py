@@ -86,6 +86,7 @@ def setup_line(
     if guests is not None:
         listen = guests.listen
         setup["guests"] = {
+            "public": guests.public,
             "listen": [listen.host, listen.port, *_texts(listen.certificate, listen.key), listen.plain],
             "invited": [
                 {"name": entry.name, "declared": entry.manifest.version, **asdict(invited[entry.id])}
@@ -157,7 +158,7 @@ def _guests(values: Mapping[str, Any] | None) -> Guests | None:
         entry = guest_entry(guest.pop("name"), guest.pop("declared"))
         entries[entry.id] = entry
         invited[entry.id] = Invitation(**{**guest, "limits": Limits(**guest["limits"])})
-    return Guests(Listen(host, port, *_paths(certificate, key), plain), invited, entries)
+    return Guests(Listen(host, port, *_paths(certificate, key), plain), invited, entries, values["public"])
 
 
 def _texts(*paths: Path | None) -> list[str | None]:

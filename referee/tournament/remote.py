@@ -2,7 +2,6 @@
 
 import os
 import stat
-import time
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,11 +11,9 @@ from referee.process.entry import Entry
 from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.errors import ConfigError, PlatformError
 from referee.tournament.sections.remote import RemoteBot
-from referee.wire.listening import Listen, ListenError, check_pair, is_any, join_address, make_certificate, this_machine
+from referee.wire.listening import Listen, ListenError, check_pair, is_any, join_address, own_certificate, this_machine
 
 LEAST_TOKEN = 16
-_FRESH_S = 20 * 86400
-"""Of a certificate that is made: it is valid for a month, and a run may take days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +23,8 @@ class Guests:
     listen: Listen
     invited: Mapping[str, Invitation]
     entries: Mapping[str, Entry]
+    public: str = ""
+    """By what name bots reach this machine; '' for its own."""
 
 
 def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) -> Guests | None:
@@ -55,29 +54,25 @@ def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) 
             reconnect_s=config.remote.reconnect_s,
             version=its.version,
         )
-    return Guests(_listen(config.remote.listen, folder), invited, {entry.id: entry for _, _, entry in remote})
+    return Guests(
+        _listen(config.remote.listen, config.remote.public, folder),
+        invited,
+        {entry.id: entry for _, _, entry in remote},
+        config.remote.public,
+    )
 
 
-def _listen(listen: Listen, folder: Path) -> Listen:
+def _listen(listen: Listen, public: str, folder: Path) -> Listen:
     try:
         if listen.plain:
             return listen
         if listen.certificate is None or listen.key is None:
-            certificate, key = folder / "certificate.pem", folder / "key.pem"
-            if not _is_fresh(key):
-                certificate, key = make_certificate(folder, listen.host)
+            certificate, key = own_certificate(folder, listen.host, public)
             return replace(listen, certificate=certificate.resolve(), key=key.resolve())
         check_pair(listen.certificate, listen.key)
     except ListenError as error:
         raise PlatformError(str(error), error.next_step) from None
     return listen
-
-
-def _is_fresh(key: Path) -> bool:
-    try:
-        return time.time() - key.stat().st_mtime < _FRESH_S
-    except OSError:
-        return False
 
 
 def _token(path: Path, bot: BotConfig, its: RemoteBot, entry: Entry) -> str:
@@ -105,7 +100,7 @@ def _token(path: Path, bot: BotConfig, its: RemoteBot, entry: Entry) -> str:
 def waiting_words(guests: Guests, address: str) -> str:
     """For the organiser, once the table listens: where the bots dial in and what their authors need."""
     port = int(address.rpartition(":")[2])
-    host = this_machine() if is_any(guests.listen.host) else guests.listen.host
+    host = guests.public or (this_machine() if is_any(guests.listen.host) else guests.listen.host)
     wait_s = max(one.wait_s for one in guests.invited.values())
     who = ", ".join(f"'{entry.name}'" for entry in guests.entries.values())
     proof = "without TLS" if guests.listen.plain else f"CROSSTOWN_TLS_CA={guests.listen.certificate}"

@@ -1,16 +1,23 @@
 """Where bots from other machines find the referee: an address, and the certificate that proves it is the referee."""
 
 import ipaddress
+import re
 import shutil
 import socket
 import ssl
 import subprocess
+import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 _OPENSSL_LIMIT_S = 30.0
 _DAYS = 30
+_FRESH_S = 20 * 86400
+"""A run may take days."""
+
+_HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_-]{1,63})*")
 _MAX_PORT = 65535
 
 
@@ -79,26 +86,39 @@ def check_pair(certificate: Path, key: Path) -> None:
         raise ListenError(what, "name the two files of one certificate") from None
 
 
-def make_certificate(folder: Path, host: str) -> tuple[Path, Path]:
-    """A certificate that signs itself and its key, in `folder`, for trials: valid for a month, for this machine.
+def own_certificate(folder: Path, listen_on: str, public: str = "") -> tuple[Path, Path]:
+    """A certificate that signs itself and its key, in `folder`, for trials: the one that lies there while it is fresh
+    and good for these names, else a new one. `public` is by what name or address bots reach this machine.
 
     Bots are given the certificate as their CROSSTOWN_TLS_CA. ListenError where it cannot be made.
     """
+    names = _alternative_names(listen_on, public)
+    pair = folder / "certificate.pem", folder / "key.pem"
+    noted = folder / "names.txt"
+    try:
+        fresh = time.time() - pair[1].stat().st_mtime < _FRESH_S and noted.read_text().split() == names
+    except (OSError, ValueError):
+        fresh = False
+    if not fresh:
+        _make_certificate(*pair, names)
+        noted.write_text("\n".join(names) + "\n")
+    return pair
+
+
+def _make_certificate(certificate: Path, key: Path, names: Sequence[str]) -> None:
     program = shutil.which("openssl")
     if program is None:
         raise ListenError(
             "no certificate was given, and there is no program 'openssl' to make one",
             "install openssl, or give a certificate and its key",
         )
-    certificate, key = folder / "certificate.pem", folder / "key.pem"
-    names = ",".join(_alternative_names(host))
     command = [
         *(program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
         *("-keyout", str(key), "-out", str(certificate), "-days", str(_DAYS)),
-        *("-subj", "/CN=crosstown", "-addext", f"subjectAltName={names}"),
+        *("-subj", "/CN=crosstown", "-addext", f"subjectAltName={','.join(names)}"),
     ]
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         key.touch(mode=0o600)
         done = subprocess.run(command, capture_output=True, text=True, timeout=_OPENSSL_LIMIT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -106,15 +126,22 @@ def make_certificate(folder: Path, host: str) -> tuple[Path, Path]:
     if done.returncode != 0:
         words = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
         raise ListenError(f"openssl made no certificate: {words}", "give a certificate and its key") from None
-    return certificate, key
 
 
-def _alternative_names(host: str) -> list[str]:
+def check_public(text: str) -> None:
+    """ValueError for what is no name of a machine, nor an address of one."""
+    if not _is_address(text) and _HOST.fullmatch(text) is None:
+        raise ValueError(f"{text!r} is not the name of a machine, such as referee.example.org, nor an address")
+
+
+def _alternative_names(host: str, public: str) -> list[str]:
     """What the referee may be called by who connects to it."""
     name = this_machine()
     found = {"localhost", "127.0.0.1", "::1", name}
     if not is_any(host):
         found.add(host)
+    if public:
+        found.add(public)
     with suppress(OSError):  # this machine does not know itself by name
         found |= {str(item[4][0]) for item in socket.getaddrinfo(name, None)}
     return sorted(f"{'IP' if _is_address(item) else 'DNS'}:{item}" for item in found if "%" not in item)

@@ -7,10 +7,10 @@ from typing import Any
 
 from referee.match.guest import REMOTE_CLOCK
 from referee.tournament.reading import TomlFile, dotted, show
-from referee.wire.listening import Listen, parse_address
+from referee.wire.listening import Listen, check_public, parse_address
 
 BOT_KEYS = ("remote", "token_env", "token_file", "version")
-_KEYS = ("listen", "certificate", "key", "plain", "wait_s", "reconnect_s", "margin_s")
+_KEYS = ("listen", "public", "certificate", "key", "plain", "wait_s", "reconnect_s", "margin_s")
 _LOCAL_KEYS = ("path", "options", "limits", "sandbox", "network", "env", "read")
 _LONGEST_S = 86400
 _MAX_VERSION = 64
@@ -20,12 +20,14 @@ Where = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class RemoteConfig:
-    """What the file says of all remote bots. A certificate that it does not name is made when the run begins."""
+    """What the file says of all remote bots. A certificate that it does not name is made when the run begins. `public`
+    is by what name or address bots reach this machine, '' for its own."""
 
     listen: Listen
     wait_s: float = 60.0
     reconnect_s: float = 60.0
     margin_s: float = REMOTE_CLOCK["margin_s"]
+    public: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,12 @@ def read_remote(file: TomlFile) -> RemoteConfig | None:
         host, port = parse_address(text)
     except ValueError as error:
         file.fail(("remote", "listen"), f"'remote.listen': {error}", 'write, for instance, listen = "0.0.0.0:7000"')
+    public = file.text_at("remote", "public", example='public = "referee.example.org"')
+    try:
+        if public:
+            check_public(public)
+    except ValueError as error:
+        file.fail(("remote", "public"), f"'remote.public': {error}", "write it without a port")
     certificate, key = _path(file, ("remote", "certificate")), _path(file, ("remote", "key"))
     if (certificate is None) != (key is None):
         file.fail(("remote",), "'remote.certificate' and 'remote.key' belong together", "name both files, or neither")
@@ -56,7 +64,7 @@ def read_remote(file: TomlFile) -> RemoteConfig | None:
     if plain and certificate is not None:
         file.fail(("remote", "plain"), "'remote.plain' is without TLS, and there is a certificate", "take one away")
     times = {name: _seconds(file, name, given[name]) for name in ("wait_s", "reconnect_s", "margin_s") if name in given}
-    return RemoteConfig(Listen(host, port, certificate, key, plain), **times)
+    return RemoteConfig(Listen(host, port, certificate, key, plain), **times, public=public)
 
 
 def read_remote_bot(file: TomlFile, here: Where, given: Mapping[str, Any]) -> RemoteBot | None:

@@ -134,6 +134,7 @@ def test_a_token_that_is_not_there_is_named(write_file, bots, tmp_path, monkeypa
         ("wait_s = 5", 'key = "k.pem"', "belong together"),
         ("wait_s = 5", "plain = 1", "'remote.plain' must be true or false"),
         ("wait_s = 5", 'plain = true\nkey = "k"\ncertificate = "c"', "without TLS, and there is a certificate"),
+        ("wait_s = 5", 'public = "a:1"', "'remote.public': 'a:1' is not the name of a machine"),
         ("wait_s = 5", "colour = 1", "unknown key 'remote.colour'"),
         ("remote = true", 'remote = true\npath = "x"', "is for bots that the referee starts"),
         ("remote = true", "remote = true\nnetwork = true", "is for bots that the referee starts"),

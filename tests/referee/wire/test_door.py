@@ -13,7 +13,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.wire import Door, Guest, Listen, ListenError
 from referee.wire.door import MAX_STRANGERS
 from referee.wire.encode import WireLimits
-from referee.wire.listening import make_certificate, parse_address
+from referee.wire.listening import own_certificate, parse_address
 
 TOKEN = "t" * 32
 LIMITS = WireLimits(max_message_bytes=1000, max_note_bytes=100, max_output_bytes=10, ready_us=5_000_000)
@@ -22,7 +22,7 @@ HELLO = pb.BotMessage(hello=pb.Hello(protocol=1, token=TOKEN)).SerializeToString
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return make_certificate(tmp_path_factory.mktemp("tls"), "127.0.0.1")
+    return own_certificate(tmp_path_factory.mktemp("tls"), "127.0.0.1")
 
 
 class Porch:
@@ -84,7 +84,7 @@ async def test_a_guest_comes_in_over_tls(porch: Any) -> None:
 
 
 async def test_a_guest_does_not_speak_to_a_referee_with_another_certificate(porch: Any, tmp_path: Path) -> None:
-    other, _ = make_certificate(tmp_path / "other", "127.0.0.1")
+    other, _ = own_certificate(tmp_path / "other", "127.0.0.1")
     code, _ = await refusal(await (await porch()).call(ca=other.read_bytes(), wait=False))
     assert code is grpc.StatusCode.UNAVAILABLE
 

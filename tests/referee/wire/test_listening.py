@@ -9,9 +9,10 @@ from referee.wire.listening import (
     Listen,
     ListenError,
     check_pair,
+    check_public,
     is_loopback,
     join_address,
-    make_certificate,
+    own_certificate,
     parse_address,
 )
 
@@ -48,21 +49,41 @@ def test_only_a_loopback_address_is_here_only(host: str, here: bool) -> None:
 
 
 def test_a_certificate_is_made_whose_key_is_private(tmp_path: Path) -> None:
-    certificate, key = make_certificate(tmp_path / "tls", "0.0.0.0")
+    certificate, key = own_certificate(tmp_path / "tls", "0.0.0.0")
     check_pair(certificate, key)
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
+
+
+def test_a_certificate_is_kept_while_its_names_are_the_same(tmp_path: Path) -> None:
+    texts = []
+    for public in ("", "", "referee.example.org", "203.0.113.7"):
+        certificate, _ = own_certificate(tmp_path, "0.0.0.0", public)
+        texts.append(certificate.read_text())
+    assert texts[0] == texts[1]
+    assert len(set(texts)) == 3
+
+
+@pytest.mark.parametrize("text", ["referee.example.org", "x", "203.0.113.7", "::1", "a-b.c_d"])
+def test_a_name_or_address_of_a_machine_is_taken(text: str) -> None:
+    check_public(text)
+
+
+@pytest.mark.parametrize("text", ["", "a b", "a:7000", "a..b", "-a", "a,DNS:b", "a/b", "x" * 254, "caf\u00e9"])
+def test_what_is_none_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not the name of a machine"):
+        check_public(text)
 
 
 def test_without_openssl_the_way_out_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ListenError, match="no program 'openssl'") as caught:
-        make_certificate(tmp_path / "tls", "0.0.0.0")
+        own_certificate(tmp_path / "tls", "0.0.0.0")
     assert "give a certificate and its key" in caught.value.next_step
 
 
 def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
-    one, _ = make_certificate(tmp_path / "one", "0.0.0.0")
-    _, other = make_certificate(tmp_path / "other", "0.0.0.0")
+    one, _ = own_certificate(tmp_path / "one", "0.0.0.0")
+    _, other = own_certificate(tmp_path / "other", "0.0.0.0")
     with pytest.raises(ListenError, match="not a certificate and its key"):
         check_pair(one, other)
 

@@ -15,7 +15,7 @@ from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
 from referee.match.guest import Invitation
 from referee.process.guest import guest_entry
 from referee.wire import Listen
-from referee.wire.listening import make_certificate, parse_address
+from referee.wire.listening import own_certificate, parse_address
 
 SILENT, JUNK, GUESSES, MATCHES = 120, 120, 40, 3
 LIMITS = Limits(startup_s=60, ready_s=30, first_move_s=30, move_s=30)
@@ -82,7 +82,7 @@ def spec(number: int) -> MatchSpec:
 
 @pytest.mark.parametrize("plain", [False, True], ids=["TLS", "plain"])
 async def test_strangers_disturb_no_match(tmp_path: Path, plain: bool) -> None:
-    certificate, key = make_certificate(tmp_path / "tls", "127.0.0.1")
+    certificate, key = own_certificate(tmp_path / "tls", "127.0.0.1")
     guests = {entry.id: Invitation(token, LIMITS) for entry, token in zip(ENTRIES, TOKENS, strict=True)}
     listen = Listen("127.0.0.1", 0, plain=True) if plain else Listen("127.0.0.1", 0, certificate, key)
     async with AsyncExitStack() as stack:
