@@ -62,7 +62,7 @@ def make_filter(bots: Sequence[str], game: str, reason: str, tournament: str, si
     if reason and reason not in list(EndReason):
         raise UsageError(f"no match ends by {reason!r}", f"choose one of {', '.join(EndReason)}")
     ends = _asked_time(until)
-    if ends is not None and len(until) == len("2026-01-31"):
+    if ends is not None and not {"T", " "} & set(until):
         ends += _DAY
     return Filter(tuple(bots), game, reason, tournament, _asked_time(since), ends)
 
