@@ -5,7 +5,7 @@ two more than anybody else. Only then are repeated meetings avoided.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -16,6 +16,8 @@ Tables = tuple[list[tuple[int, ...]], list[int]]
 """Tables, the best first, and who sits out."""
 
 _SWEEPS = 8
+_STEPS = 100_000
+"""Bots looked at in the search for tables of strangers: a tenth of a second, and enough for any field of 13."""
 
 
 def make_pairs(
@@ -36,7 +38,8 @@ def make_pairs(
 def make_tables(
     order: Sequence[int], players: int, points: Mapping[int, Fraction], met: Met, byes: Counter[int]
 ) -> Tables:
-    """Tables of three and more: neighbours in the standing, then exchanges that lower the number of old meetings."""
+    """Tables of three and more: neighbours in the standing, then exchanges that lower the number of old meetings. Where
+    some remain, tables of strangers are looked for, with any choice of byes that is as fair, for `_STEPS` steps."""
     out = sorted(_bye_takers(order, byes, len(order) % players), key=order.index)
     left = [bot for bot in order if bot not in out]
     tables: list[list[int]] = []
@@ -48,7 +51,58 @@ def make_tables(
             table.append(chosen)
         tables.append(table)
     _exchange(tables, met)
+    if any(_repeats(table, met) for table in tables):
+        steps = iter(range(_STEPS))
+        for sitting_out in _bye_choices(order, byes, len(order) % players):
+            fresh = _fresh_tables([bot for bot in order if bot not in sitting_out], players, met, steps)
+            if fresh is not None:
+                return [tuple(table) for table in fresh], sorted(sitting_out, key=order.index)
     return [tuple(table) for table in tables], out
+
+
+def _fresh_tables(left: Sequence[int], players: int, met: Met, steps: Iterator[int]) -> list[tuple[int, ...]] | None:
+    """Tables at which nobody has met anybody, the best of those left choosing first; None if there are none, or none
+    was found while `steps` lasted."""
+    if not left:
+        return []
+    for others in _groups_of_strangers(
+        [bot for bot in left[1:] if not _met(met, left[0], bot)], players - 1, met, steps
+    ):
+        table = (left[0], *others)
+        rest = _fresh_tables([bot for bot in left if bot not in table], players, met, steps)
+        if rest is not None:
+            return [table, *rest]
+    return None
+
+
+def _groups_of_strangers(bots: Sequence[int], size: int, met: Met, steps: Iterator[int]) -> Iterator[tuple[int, ...]]:
+    if size == 0:
+        yield ()
+        return
+    for place, one in enumerate(bots[: len(bots) - size + 1]):
+        if next(steps, None) is None:
+            return
+        others = [other for other in bots[place + 1 :] if not _met(met, one, other)]
+        for more in _groups_of_strangers(others, size - 1, met, steps):
+            yield one, *more
+
+
+def _bye_choices(order: Sequence[int], byes: Counter[int], number: int) -> Iterator[tuple[int, ...]]:
+    """Whom to let sit out, each as fair as the others: those with the fewest byes; the lowest first."""
+    by_need = _bye_takers(order, byes, len(order))
+    last = byes[by_need[number - 1]] if number else 0
+    must = [bot for bot in by_need[:number] if byes[bot] < last]
+    may = [bot for bot in by_need if byes[bot] == last] if number else []
+    for some in combinations(may, number - len(must)):
+        yield *must, *some
+
+
+def _met(met: Met, one: int, other: int) -> int:
+    return met.get(frozenset((one, other)), 0)
+
+
+def _repeats(table: Sequence[int], met: Met) -> int:
+    return sum(met.get(frozenset(pair), 0) for pair in combinations(table, 2))
 
 
 def _bye_candidates(order: Sequence[int], byes: Counter[int]) -> list[int]:
@@ -125,20 +179,16 @@ def _with_pair(
 
 def _exchange(tables: list[list[int]], met: Met) -> None:
     """Swap members of two tables, in place, while that lowers the number of repeated meetings."""
-
-    def repeats(table: Sequence[int]) -> int:
-        return sum(met.get(frozenset(pair), 0) for pair in combinations(table, 2))
-
     for _ in range(_SWEEPS):
         better = False
         for first, second in combinations(tables, 2):
-            now = repeats(first) + repeats(second)
+            now = _repeats(first, met) + _repeats(second, met)
             for i in range(len(first)):
                 for j in range(len(second)):
                     if now == 0:
                         break
                     first[i], second[j] = second[j], first[i]
-                    after = repeats(first) + repeats(second)
+                    after = _repeats(first, met) + _repeats(second, met)
                     if after < now:
                         now, better = after, True
                     else:

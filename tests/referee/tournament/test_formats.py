@@ -3,14 +3,16 @@
 import math
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations, islice
+from zlib import crc32
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.tournament.formats import round_robin
-from referee.tournament.formats.api import Extent, Field, Need, News, Variant
+from referee.tournament.formats.api import BlockResult, Extent, Field, MatchScore, Need, News, Variant
 from referee.tournament.formats.designs import count_groups, groups
 from referee.tournament.formats.registry import OWN, UnknownFormat, format_names, get_format
 from referee.tournament.formats.simulate import simulate
@@ -31,7 +33,7 @@ def by_strength(result, bots):
 
 def by_luck(result, bots):
     """Any order, ties too, as a function of who plays."""
-    worth = {bot: hash((result.number, len(result.matches), bot, 7)) % 4 for bot in bots}
+    worth = {bot: crc32(f"{result.number} {len(result.matches)} {bot}".encode()) % 4 for bot in bots}
     return [1 + sum(worth[other] > worth[bot] for other in bots) for bot in bots]
 
 
@@ -134,19 +136,74 @@ def test_several_games_and_numbers_of_seats_in_one_tournament(name):
     assert style.extent(field).least <= sum(len(block.matches) for block in made) <= style.extent(field).most
 
 
-@pytest.mark.parametrize("name", sorted(STYLES))
-@given(st.integers(2, 9), st.data())
-@settings(max_examples=30, deadline=None)
-def test_no_format_schedules_who_is_out_or_stands_still_when_all_leave(name, bots, data):
+def told_of_leaving(style, field, leaving, outcome=by_luck):
+    """Per block: who was in it, its round, and who the plan had been told is out, with the round it was in then.
+
+    `leaving` has per bot the number of the block from which on it is out.
+    """
+    plan, answer, made, fresh, told = style.plan(field), None, [], [], {}
+    while True:
+        try:
+            step = plan.send(answer)
+        except StopIteration:
+            return made
+        answer = None
+        if isinstance(step, Need):
+            wanted = len(made) if step.blocks is None else min(step.blocks, len(made))
+            gone = frozenset(bot for bot, when in leaving.items() if when <= len(made))
+            for bot in gone:
+                told.setdefault(bot, made[-1][1] if made else 0)
+            answer = News(tuple(one for one in fresh if one.number < wanted), field.bots, gone)
+            fresh = [one for one in fresh if one.number >= wanted]
+            continue
+        gone = {bot for bot, when in leaving.items() if when <= len(made)}
+        match = MatchScore(len(made), "m", "toy", step.group, step.group, tuple(range(len(step.group))))
+        if gone & set(step.group):
+            match = replace(match, absent=tuple(gone & set(step.group)))
+        else:
+            match = replace(match, ranking=tuple(outcome(BlockResult(len(made), 0, step, "", ()), step.group)))
+        fresh.append(BlockResult(len(made), len(made), step, "", (match,)))
+        made.append((set(step.group), step.round, dict(told)))
+
+
+LEAVING = st.integers(3, 9).flatmap(
+    lambda bots: st.tuples(st.just(bots), st.dictionaries(st.integers(0, bots - 1), st.integers(0, 12)))
+)
+
+
+@pytest.mark.parametrize("name", ["swiss", "knockout", "league"])
+@given(LEAVING)
+@settings(max_examples=40, deadline=None)
+def test_a_format_that_looks_at_results_pairs_nobody_who_is_out(name, shape):
+    bots, leaving = shape
     style = STYLES[name]
-    field = field_of(bots, (2,), 10, style=style)
-    leaving = {bot: data.draw(st.integers(0, 12)) for bot in range(bots)}
-    made, _ = played_out(style, field, leaving=leaving)
+    for group, round_, told in told_of_leaving(style, field_of(bots, (2,), 10, style=style, window=2), leaving):
+        for bot in group & set(told):
+            # A table that is under way in a knockout is played to its end, which costs nothing: all of it is cancelled.
+            assert name == "knockout"
+            assert round_ == told[bot]
+
+
+@pytest.mark.parametrize("name", ["swiss", "knockout", "league"])
+def test_when_all_leave_a_format_ends(name):
+    style = STYLES[name]
+    made = told_of_leaving(style, field_of(6, (2,), 1000, style=style, window=2), dict.fromkeys(range(6), 5))
+    assert len(made) <= {"swiss": 3000, "knockout": 3 * 1002, "league": 8}[name]
+    assert {round_ for _, round_, _ in made} <= {0, 1}
+
+
+@pytest.mark.parametrize("name", ["round-robin", "gauntlet"])
+@given(LEAVING)
+@settings(max_examples=20, deadline=None)
+def test_where_the_schedule_is_fixed_leaving_cancels_matches_and_moves_no_other(name, shape):
+    bots, leaving = shape
+    field = field_of(bots, (2,), 3, style=STYLES[name])
+    whole, _ = played_out(STYLES[name], field)
+    made, _ = played_out(STYLES[name], field, leaving=leaving)
+    assert [block.block for block in made] == [block.block for block in whole]
     for block in made:
-        for match in block.matches:
-            assert match.counts == (not set(match.absent))
-    if style.uses_results:  # once told, it pairs nobody who is out: at most what was asked for before is cancelled
-        assert sum(not block.complete for block in made) <= 10 * bots * 5
+        out = any(leaving.get(bot, math.inf) <= block.number for bot in block.block.group)
+        assert block.complete == (not out)
 
 
 # Round robin

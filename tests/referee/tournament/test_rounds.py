@@ -1,5 +1,6 @@
 """Swiss and knockout: who meets whom in a round, who sits out, who goes on."""
 
+import random
 from collections import Counter, defaultdict
 from fractions import Fraction
 from functools import cache
@@ -105,6 +106,52 @@ def test_nobody_meets_anybody_twice_while_that_is_avoidable(bots, rounds, worths
         assert repeated == best if best == 0 or not out else repeated <= fewest_rematches(playing, met)
         met |= {frozenset(group) for group in tables}
         byes.update(out)
+
+
+def strangers_can_be_seated(bots, players, met):
+    """By trying everything: whether tables are possible at which nobody meets anybody again."""
+
+    @cache
+    def possible(left):
+        if not left:
+            return True
+        first, *rest = left
+        free = [bot for bot in rest if frozenset((first, bot)) not in met]
+        return any(
+            possible(tuple(bot for bot in rest if bot not in others))
+            for others in combinations(free, players - 1)
+            if not any(frozenset(pair) in met for pair in combinations(others, 2))
+        )
+
+    return possible(tuple(sorted(bots)))
+
+
+def fair_byes(bots, byes, number):
+    """All sets of bots that may sit out: nobody does while somebody outside has fewer byes."""
+    return [
+        set(some)
+        for some in combinations(range(bots), number)
+        if max((byes[bot] for bot in some), default=0) <= min(byes[bot] for bot in range(bots) if bot not in some)
+    ]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("bots", range(2, 14))
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nobody_meets_anybody_again_at_tables_of_any_size_while_that_is_avoidable(bots, players, seed):
+    if players > bots:
+        assert swiss.FORMAT.check(field_of(swiss.FORMAT, bots, players)) != ""
+        return
+    worths = random.Random(seed * 1000 + bots * 10 + players).choices(range(4), k=40)
+    blocks, _ = played_out(swiss.FORMAT, field_of(swiss.FORMAT, bots, players, rounds=6), by_table(worths))
+    met, byes = set(), Counter()
+    for tables in rounds_of(blocks):
+        pairs = [frozenset(pair) for group in tables for pair in combinations(group, 2)]
+        if any(pair in met for pair in pairs):
+            for out in fair_byes(bots, byes, bots % players):
+                assert not strangers_can_be_seated(set(range(bots)) - out, players, met), (tables, out)
+        met.update(pairs)
+        byes.update(set(range(bots)) - {bot for group in tables for bot in group})
 
 
 @given(FIELDS, st.integers(1, 8), WORTHS)
