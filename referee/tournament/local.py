@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -48,8 +48,8 @@ _LOG_TAIL_BYTES = 4096
 class LocalExecutor:
     """`workers` processes, started when first needed. Their stderr goes to `log`, appended.
 
-    With `guests` there is one more, which has the only way in for them: their matches are played there, one after the
-    other, and no others.
+    With `guests` there is one more, which has the only way in for them: their matches are played there, as many at once
+    as there are workers and each guest in one at a time, and no others.
 
     With a `household`, one of a process that has no other children, nothing below this process is left at the end.
     """
@@ -75,10 +75,9 @@ class LocalExecutor:
         self._sandboxes = sandboxes or {}
         self._guests = guests
         self._note = note
-        self._host: _Worker | None = None
-        self._host_free = asyncio.Lock()
+        self._host: _Host | None = None
         self._count = workers
-        self.slots = workers + (guests is not None)
+        self.slots = workers if guests is None else 2 * workers
         self._entries = tuple(entries)
         self._records = records.resolve()
         self._log = log
@@ -112,8 +111,9 @@ class LocalExecutor:
             setup = messages.setup_line(
                 self._entries, self._records, sockets, self._lock_fd, self._sandboxes, self._guests
             )
-            self._host = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
-            self._workers.append(self._host)
+            worker = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
+            self._workers.append(worker)
+            self._host = _Host(worker, self._guests, self._count)
         return self
 
     async def __aexit__(
@@ -123,18 +123,15 @@ class LocalExecutor:
             await asyncio.gather(*[worker.stop() for worker in self._workers])
         finally:
             self.kill()
+            if self._host is not None:
+                await self._host.close()
             if self._household is not None:
                 await _sweep(self._household)
             shutil.rmtree(self._sockets, ignore_errors=True)
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
-        if self._host is not None and self._guests is not None:
-            invited = [
-                self._guests.invited[seat.entry_id] for seat in spec.seats if seat.entry_id in self._guests.invited
-            ]
-            if invited:
-                async with self._host_free:
-                    return await self._host.play(spec, cap_s + max(one.wait_s for one in invited))
+        if self._host is not None and self._host.is_for(spec):
+            return await self._host.play(spec, cap_s)
         worker = await self._idle.get()
         try:
             return await worker.play(spec, cap_s)
@@ -172,23 +169,23 @@ class _Worker:
         self._killed = False
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
-        process = await self._ready()
+        process = await self.ready()
         try:
             async with asyncio.timeout(cap_s):
                 kind, content = await self._ask(process, messages.play_line(spec))
         except TimeoutError:
-            await self._bury(process)
+            await self.bury(process)
             raise MatchLost(f"no result after {cap_s:.0f} s; the worker was killed") from None
         except BaseException:
-            await self._bury(process)
+            await self.bury(process)
             raise
         if kind == "result" and content.match_id == spec.match_id:
-            self._deaths = 0
+            self.is_well()
             result: MatchResult = content
             return result
         if kind == "failed":
             raise MatchLost(str(content))
-        await self._bury(process)
+        await self.bury(process)
         raise MatchLost(f"the worker answered out of turn ({kind})")
 
     async def stop(self) -> None:
@@ -207,13 +204,17 @@ class _Worker:
         finally:
             await _end(process)
 
+    def is_well(self) -> None:
+        """It has done its work: its deaths before do not matter any more."""
+        self._deaths = 0
+
     def kill(self) -> None:
         """End it at once; its bots end with it."""
         self._killed = True
         if self._process is not None:
             _kill(self._process)
 
-    async def _ready(self) -> asyncio.subprocess.Process:
+    async def ready(self) -> asyncio.subprocess.Process:
         """The living process, or a new one. PlatformError if none can be had."""
         if self._process is not None and self._process.returncode is None:
             return self._process
@@ -258,26 +259,35 @@ class _Worker:
             async with asyncio.timeout(READY_LIMIT_S):
                 kind, content = await self._ask(process, self._setup)
         except TimeoutError:
-            await self._bury(process)
+            await self.bury(process)
             raise MatchLost(f"it was not ready after {READY_LIMIT_S:.0f} s") from None
         except BaseException:
-            await self._bury(process)
+            await self.bury(process)
             raise
         if kind == "refused":
-            await self._bury(process)
+            await self.bury(process)
             raise PlatformError(content["what"], content["next"])
         if kind != "ready":
-            await self._bury(process)
+            await self.bury(process)
             raise MatchLost(f"it began with {kind!r}")
         return process
 
     async def _ask(self, process: asyncio.subprocess.Process, line: bytes) -> tuple[str, Any]:
         """Send a line and wait for the answer. MatchLost if the process ends, or says what it should not."""
+        await self.tell(process, line)
+        return await self.hear(process)
+
+    async def tell(self, process: asyncio.subprocess.Process, line: bytes) -> None:
+        """That it is gone is for who hears."""
         assert process.stdin is not None
-        assert process.stdout is not None
-        try:
+        with suppress(ConnectionError):
             process.stdin.write(line)
             await process.stdin.drain()
+
+    async def hear(self, process: asyncio.subprocess.Process) -> tuple[str, Any]:
+        """The next answer. MatchLost if the process ends, or says what it should not."""
+        assert process.stdout is not None
+        try:
             while (answer := await _line(process.stdout)).endswith(b"\n"):
                 kind, content = messages.read_line(answer)
                 if kind == "note":
@@ -293,12 +303,13 @@ class _Worker:
                 await process.wait()
         raise MatchLost(f"the worker {_how(process.returncode)}{self._last_words()}")
 
-    async def _bury(self, process: asyncio.subprocess.Process) -> None:
+    async def bury(self, process: asyncio.subprocess.Process) -> None:
         self._deaths += 1
         try:
             await _end(process)
         finally:
-            self._process = None
+            if self._process is process:
+                self._process = None
 
     def _last_words(self) -> str:
         """The last line of the log since this process began, for a sentence."""
@@ -310,6 +321,91 @@ class _Worker:
             return ""
         words = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f" ({words[:200]})" if words else ""
+
+
+class _Host:
+    """The worker with the way in for guests, which plays several matches at once."""
+
+    def __init__(self, worker: _Worker, guests: Guests, at_once: int) -> None:
+        self._worker = worker
+        self._invited = guests.invited
+        self._free = {entry_id: asyncio.Lock() for entry_id in guests.invited}
+        self._slots = asyncio.Semaphore(at_once)
+        self._starting = asyncio.Lock()
+        self._awaited: dict[str, asyncio.Future[MatchResult]] = {}
+        self._reading: asyncio.Task[None] | None = None
+        self._heard: asyncio.subprocess.Process | None = None
+        self._hearing = False
+
+    def is_for(self, spec: MatchSpec) -> bool:
+        return any(seat.entry_id in self._invited for seat in spec.seats)
+
+    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+        """When its guests are free, and a slot is."""
+        ids = sorted(
+            {seat.entry_id for seat in spec.seats} & self._invited.keys()
+        )  # in order: nobody waits in a circle
+        async with AsyncExitStack() as stack:
+            for entry_id in ids:
+                await stack.enter_async_context(self._free[entry_id])
+            await stack.enter_async_context(self._slots)
+            async with self._starting:
+                process = await self._ready()
+                answer: asyncio.Future[MatchResult] = asyncio.get_running_loop().create_future()
+                self._awaited[spec.match_id] = answer
+            limit_s = cap_s + max(self._invited[entry_id].wait_s for entry_id in ids)
+            try:
+                async with asyncio.timeout(limit_s):
+                    await self._worker.tell(process, messages.play_line(spec))
+                    return await answer
+            except TimeoutError:
+                await self._worker.bury(process)
+                raise MatchLost(f"no result after {limit_s:.0f} s; the worker was killed") from None
+            except asyncio.CancelledError:
+                await self._worker.bury(process)  # the run ends: there is no other way to end one match
+                raise
+            finally:
+                del self._awaited[spec.match_id]
+
+    async def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def _ready(self) -> asyncio.subprocess.Process:
+        """The living process, and somebody who hears what it says. One caller at a time."""
+        if self._reading is not None and not self._hearing:  # it is being buried
+            await asyncio.wait([self._reading])
+        process = await self._worker.ready()
+        if process is not self._heard:
+            if self._reading is not None:
+                await asyncio.wait([self._reading])
+            self._heard, self._hearing = process, True
+            self._reading = asyncio.create_task(self._read(process))
+        return process
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        """Hands out what the worker says, until it says no more."""
+        try:
+            while True:
+                kind, content = await self._worker.hear(process)
+                match_id = content.match_id if kind == "result" else content["match"] if kind == "lost" else ""
+                answer = self._awaited.get(match_id)
+                if answer is None:
+                    raise MatchLost(f"the worker answered out of turn ({kind})")
+                if answer.done():
+                    continue
+                if kind == "result":
+                    self._worker.is_well()
+                    answer.set_result(content)
+                else:
+                    answer.set_exception(MatchLost(str(content["what"])))
+        except MatchLost as error:
+            self._hearing = False
+            for answer in self._awaited.values():
+                if not answer.done():
+                    answer.set_exception(MatchLost(str(error)))
+            await self._worker.bury(process)
 
 
 async def _line(stream: asyncio.StreamReader) -> bytes:

@@ -3,7 +3,8 @@
     runner -> worker   {"setup": {...}}      once, first
     worker -> runner   {"ready": true}       or {"refused": {"what": .., "next": ..}}, then it ends
     runner -> worker   {"play": SPEC}        one match at a time
-    worker -> runner   {"result": RESULT}    or {"failed": "sentence"}
+    worker -> runner   {"result": RESULT}    or {"failed": "sentence"}; of a worker with guests, which plays several
+                                             matches at once, {"lost": {"match": .., "what": ..}}
     worker -> runner   {"alive": true}       now and then, from the first line on
     worker -> runner   {"note": "sentence"}  something the organiser should know; at any time
     runner -> worker   {"stop": true}        close down in order
@@ -129,6 +130,10 @@ def failed_line(sentence: str) -> bytes:
     return _line({"failed": sentence})
 
 
+def lost_line(match_id: str, sentence: str) -> bytes:
+    return _line({"lost": {"match": match_id, "what": sentence}})
+
+
 def read_line(line: bytes) -> tuple[str, Any]:
     """Kind and content: Setup, MatchSpec, MatchResult, or plain JSON. ValueError for anything else."""
     try:
@@ -143,7 +148,7 @@ def read_line(line: bytes) -> tuple[str, Any]:
             return kind, MatchResult.from_json(json.dumps(content))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"not a line of this protocol ({error}): {line[:200]!r}") from None
-    if kind not in ("ready", "refused", "failed", "stop", "alive", "note"):
+    if kind not in ("ready", "refused", "failed", "lost", "stop", "alive", "note"):
         raise ValueError(f"unknown kind of line: {kind!r}")
     return kind, content
 

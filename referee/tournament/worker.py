@@ -131,7 +131,7 @@ async def serve(link: Link) -> None:
             link.send(messages.note_line(waiting_words(setup.guests, table.remote_address)))
         beat = asyncio.create_task(_beat(link))
         try:
-            await _play_all(link, table, setup.records)
+            await (_play_together if setup.guests else _play_all)(link, table, setup.records)
         finally:
             beat.cancel()
 
@@ -161,6 +161,32 @@ async def _play_all(link: Link, table: Table, records: Path) -> None:
             await asyncio.wait([playing])
             return
         link.send(playing.result())
+
+
+async def _play_together(link: Link, table: Table, records: Path) -> None:
+    """Any number of matches at once."""
+    playing: set[asyncio.Task[None]] = set()
+    try:
+        while (line := await link.receive()) is not None:
+            kind, content = messages.read_line(line)
+            if kind != "play":
+                return
+            task = asyncio.create_task(_play_and_tell(link, table, content, records))
+            playing.add(task)
+            task.add_done_callback(playing.discard)
+    finally:
+        for task in playing:
+            task.cancel()
+        await asyncio.gather(*playing, return_exceptions=True)
+
+
+async def _play_and_tell(link: Link, table: Table, spec: MatchSpec, records: Path) -> None:
+    try:
+        line = messages.result_line(await table.play(spec, records))
+    except Exception as error:
+        line = messages.lost_line(spec.match_id, f"{type(error).__name__}: {error}")
+    with suppress(OSError):  # the runner is gone
+        link.send(line)
 
 
 async def _play(table: Table, spec: MatchSpec, records: Path) -> bytes:

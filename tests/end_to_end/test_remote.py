@@ -88,8 +88,8 @@ def remote(port: int, more: str = "") -> str:
     )
 
 
-def by_hand(certificate: Path, address: str) -> "subprocess.Popen[str]":
-    told = {"CROSSTOWN_ADDRESS": address, "CROSSTOWN_TOKEN": TOKEN, "CROSSTOWN_TLS_CA": str(certificate)}
+def by_hand(certificate: Path, address: str, token: str = TOKEN) -> "subprocess.Popen[str]":
+    told = {"CROSSTOWN_ADDRESS": address, "CROSSTOWN_TOKEN": token, "CROSSTOWN_TLS_CA": str(certificate)}
     return subprocess.Popen(
         [sys.executable, "bot.py"],
         cwd=ROOT / "bots" / "python" / "random",
@@ -173,3 +173,27 @@ async def test_con_4_without_a_bot_that_never_comes_the_others_play_on(workplace
     assert "waiting up to 1 s for 'Ada'" in outcome.stderr
     assert "'Ada' was set aside for its faults" in outcome.stderr
     assert_all_counts(workplace, 2)
+
+
+async def test_bots_that_dial_in_meet_in_many_matches_at_once(workplace, write_cup, line):
+    """Each plays one match at a time, and nobody waits for ever."""
+    names = ("Ada", "Bob", "Cyd", "Dan")
+    tokens = {name: f"token-of-{name}-0123456789" for name in names}
+    workplace.environment |= {f"{name.upper()}_TOKEN": token for name, token in tokens.items()}
+    more = f'{CLOCK}[remote]\nlisten = "127.0.0.1:{line.port}"\n' + "".join(
+        f'[[bots]]\nremote = true\nname = "{name}"\ntoken_env = "{name.upper()}_TOKEN"\n' for name in names
+    )
+    write_cup(bots=0, blocks=2, more=more)
+    run = workplace.start("run", "cup.toml", "--workers", "2")
+    certificate = workplace.folder / "runs" / "cup" / "tls" / "certificate.pem"
+    await until_there(certificate, run)
+    bots = [by_hand(certificate, f"127.0.0.1:{line.port}", token) for token in tokens.values()]
+    try:
+        code, stderr = await ended(run)
+        ends = [await ended(bot) for bot in bots]
+    finally:
+        for bot in bots:
+            bot.kill()
+    assert (code, [end for end, _ in ends]) == (0, [0] * 4), (stderr, ends)
+    assert_all_counts(workplace, 24)
+    workplace.assert_nobody_left()
