@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from leaderboard.account import NO_TABLE, FormatTable, Look, no_account
+from leaderboard.account import NO_TABLE, Account, FormatTable, Look, no_account
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import fingerprint, load_index
 from leaderboard.records import MatchRow
@@ -57,13 +57,19 @@ def run_table(
         text = None
     if text is not None and (kept := _parse(text, mark)) is not None:
         return kept
+    counted, account = counted_matches(matches, database, controls, look, faultless=faultless)
+    rows = standings(counted, entrants, pooled=pooled)
+    return RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, account.table)
+
+
+def counted_matches(
+    matches: Path, database: Path, controls: Sequence[Control], look: Look, *, faultless: bool = False
+) -> tuple[Counted, Account]:
+    """The matches that count of the records in `matches`, and what the schedule says of them. Reads only."""
     found = load_index(matches, database).rows
     account = look(found)
     counted = apply_controls(found, controls, account.missed)
-    if faultless:
-        counted = without_faults(counted)
-    rows = standings(counted, entrants, pooled=pooled)
-    return RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, account.table)
+    return without_faults(counted) if faultless else counted, account
 
 
 def _parse(text: str, mark: str) -> RunTable | None:

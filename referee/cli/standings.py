@@ -46,6 +46,9 @@ def standings(
     faultless: Annotated[
         bool, typer.Option("--faultless", help="Leave out every match in which a bot faulted.")
     ] = False,
+    cross: Annotated[
+        bool, typer.Option("--cross", help="The cross table instead: everyone against everyone, seats, draws, margins.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, numbers in full.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV, numbers in full.")] = False,
 ) -> None:
@@ -60,6 +63,13 @@ def standings(
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", "give one of them")
     found = find_run(run, out)
+    if cross:
+        from referee.cli.cross_pages import print_cross
+
+        if live:
+            raise UsageError("--live and --cross exclude each other", "a cross table has no ratings: give one of them")
+        print_cross(found, pooled=pooled, faultless=faultless, as_json=as_json, as_csv=as_csv)
+        return
     made = table_of(found, pooled=pooled, faultless=faultless)
     rows = by_live_rating(made.rows) if live else list(made.rows)
     caption = LIVE_CAPTION if live else CAPTION
