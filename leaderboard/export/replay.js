@@ -12,6 +12,7 @@
   let view = match.views[0];
   let at = 0;
   let playing = 0;
+  let waiting = 0;
 
   function element(name, words, className) {
     const made = document.createElement(name);
@@ -71,7 +72,8 @@
   }
 
   function remember() {
-    history.replaceState(null, "", `#step=${at}${view.key ? `&seat=${view.key}` : ""}`);
+    clearTimeout(waiting); // browsers refuse an address that changes with every move of the slider
+    waiting = setTimeout(() => history.replaceState(null, "", `#step=${at}${view.key ? `&seat=${view.key}` : ""}`), 150);
   }
 
   function go(step) {

@@ -50,7 +50,7 @@ def open_file(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         page = chromium.new_page(viewport={"width": width, "height": 900}, **how)
         said: list[str] = []
         opened.append((page, said))
-        page.set_default_timeout(90_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: said.append(request.url) if request.url != path.as_uri() else None)
