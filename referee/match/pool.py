@@ -211,7 +211,8 @@ class _Place:
 
     async def take(self, entry: Entry, startup_s: float, game: str) -> GuestBot:
         """The guest, once it is there and plays nothing else. BotStartError if that takes too long."""
-        limit_s = max(startup_s, self._waited_for_until_s - time.monotonic())
+        left_s = self._waited_for_until_s - time.monotonic()
+        limit_s = left_s if left_s > 0 and self.guest.session is None else max(startup_s, left_s)
         try:
             async with asyncio.timeout(limit_s):
                 while not self.free.is_set():

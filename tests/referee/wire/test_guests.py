@@ -1,0 +1,90 @@
+"""Who is taken for which guest, whatever is said in Hello."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from crosstown_proto.v1 import referee_pb2 as pb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.wire import Guest, HandshakeError
+from referee.wire.encode import WireLimits
+from referee.wire.guests import find_guest
+from referee.wire.handshake import Refusal
+
+LIMITS = WireLimits(1, 1, 1, 1)
+TOKENS = ("a" * 16, "b" * 16)
+WORDS = st.one_of(st.text(max_size=40), st.sampled_from(TOKENS))
+
+
+class Context:
+    """Takes what is written and never says anything."""
+
+    async def write(self, _: bytes) -> None:
+        return None
+
+    async def abort(self, *_: Any) -> None:
+        return None
+
+
+def guests(**more: Any) -> list[Guest]:
+    return [Guest(token, LIMITS, **more) for token in TOKENS]
+
+
+@given(st.text(max_size=40))
+def test_only_its_very_token_finds_a_guest(token: str) -> None:
+    found = find_guest(guests(), token)
+    assert (found is not None) == (token in TOKENS)
+
+
+@pytest.mark.parametrize("near", [TOKENS[0][:-1], TOKENS[0] + "a", TOKENS[0].upper(), "", TOKENS[0] + "\0"])
+def test_what_is_near_finds_nobody(near: str) -> None:
+    assert find_guest(guests(), near) is None
+
+
+@given(
+    st.lists(st.builds(pb.Hello, protocol=st.just(1), session=WORDS, received=st.integers(0, 2**64 - 1)), max_size=6)
+)
+def test_a_hello_opens_one_session_or_is_refused(hellos: list[pb.Hello]) -> None:
+    async def run() -> None:
+        guest = guests(reconnect_s=60)[0]
+        context: Any = Context()
+        for hello in hellos:
+            before = guest.session
+            try:
+                guest.admit(hello, context)
+            except Refusal:
+                assert guest.session is before
+            else:
+                assert not hello.session
+                assert before is None
+        if guest.session is not None:
+            guest.session.give_up()
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+
+
+async def test_what_a_guest_did_wrong_is_said_when_it_does_not_come() -> None:
+    guest = guests()[0]
+    context: Any = Context()
+    with pytest.raises(HandshakeError, match="did not connect"):
+        await guest.arrive(0)
+    with pytest.raises(Refusal, match="protocol 7"):
+        guest.admit(pb.Hello(protocol=7), context)
+    with pytest.raises(HandshakeError, match="protocol 7"):
+        await guest.arrive(0)
+
+
+async def test_what_becomes_of_a_guest_is_told() -> None:
+    heard: list[str] = []
+    guest = guests(reconnect_s=60, tell=heard.append)[0]
+    context: Any = Context()
+    guest.admit(pb.Hello(protocol=1), context)
+    session = guest.session
+    assert session is not None
+    guest.admit(pb.Hello(protocol=1, session=session.key), context)
+    session.give_up()
+    await asyncio.sleep(0)
+    assert heard == ["has connected", "has come back", "is gone (closed_by_bot)"]
