@@ -1,0 +1,40 @@
+"""The table of a format on the page of its run, and what is said of ratings that did not come to rest."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from leaderboard import official
+from leaderboard.account import Account, FormatTable
+from leaderboard.web.app import make_app
+from leaderboard.web.tables import RunFacts
+
+NASTY = "<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize("final", [True, False])
+async def test_points_of_a_swiss_stand_above_the_ratings(runs: Path, start: Callable[..., Any], final: bool) -> None:
+    start("m1").play().close()
+    rows = [{"rank": 1, "name": NASTY, "entry_id": "00ff00ff", "points": "1.5", "buchholz": "2"}]
+    facts = RunFacts("cup", look=lambda _: Account((), FormatTable("swiss", rows, final)))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=make_app(runs, lambda _: facts)), base_url="http://test"
+    ) as web:
+        page = (await web.get("/runs/cup")).text
+    assert ("<h2>swiss</h2>" in page) == final
+    assert ("<h2>swiss, as it stands</h2>" in page) != final
+    assert '<th scope="col">buchholz</th>' in page
+    assert "<td>1.5</td>" in page
+    assert "/runs/cup/bots/00ff00ff" in page
+    assert NASTY not in page
+
+
+async def test_ratings_that_did_not_come_to_rest_are_told(
+    web: httpx.AsyncClient, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start("m1").play().close()
+    monkeypatch.setattr(official, "MAX_SWEEPS", 1)
+    assert "did not come to rest" in (await web.get("/runs/cup")).text
