@@ -1,5 +1,5 @@
 """A bot that told the referee not to send something, and then reads it, is told so: an empty message would look like an
-empty board."""
+empty board. So is one that answers with no number where the language lets it."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ from referee.process.entry import Entry, load_entry
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENT = Limits(startup_s=60, ready_s=60, first_move_s=60, move_s=60)
-READING = {
+CASES = {
     "go": (
         "random.go",
         "turn *crosstown.Turn) (crosstown.Answer, error) {",
@@ -41,6 +41,12 @@ READING = {
         "turn.observation({ decode: () => 0 }) + ",
         "the observation is not sent: your Bot says omitObservation: true",
     ),
+    "typescript-number": (
+        "src/random.ts",
+        "choose: (turn) => ",
+        "Number('three') + ",
+        "choose returned NaN for decision 1 (place) of match m-1; expected an index from 0 to ",
+    ),
     "cpp": (
         "random.cc",
         "Choose(crosstown::Turn& turn) override {",
@@ -48,7 +54,7 @@ READING = {
         "turn.legal_actions is not sent: your Bot says .wants_legal_actions = false",
     ),
 }
-"""File, the line after which it reads, how it reads, and what its author is to be told."""
+"""File, what stands before the change, the change, and what the author is to be told."""
 
 
 def rebuild(folder: Path) -> None:
@@ -57,12 +63,13 @@ def rebuild(folder: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("language", READING)
-async def test_reading_what_was_switched_off_is_explained(
-    starter: Callable[..., Entry], tmp_path: Path, language: str
+@pytest.mark.parametrize("case", CASES)
+async def test_a_mistake_that_would_pass_in_silence_is_explained(
+    starter: Callable[..., Entry], tmp_path: Path, case: str
 ) -> None:
+    language = case.partition("-")[0]
     starter(language)  # so that what takes long is built
-    file, after, reading, sentence = READING[language]
+    file, after, reading, sentence = CASES[case]
     folder = tmp_path / "bots" / language
     left_out = shutil.ignore_patterns("build") if language == "cpp" else None  # CMake's are bound to their place
     shutil.copytree(ROOT / "bots" / language, folder, symlinks=True, ignore=left_out)
