@@ -200,6 +200,36 @@ def test_it_fits_a_phone_in_light_and_dark(opened: Callable[..., Any]) -> None:
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, (name, scheme)
 
 
+UNNAMED = """() => [...document.querySelectorAll('button, input, select, [role=region], svg[role=img]')]
+  .filter((item) => !(item.getAttribute('aria-label') || item.labels?.length || item.textContent.trim()))
+  .map((item) => item.outerHTML.slice(0, 200))"""
+
+FAINT = """() => {
+  const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => colour.slice(0, 3).map((v) => v / 255)
+    .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0.05);
+  const ground = (item) => {
+    const colour = item ? numbers(getComputedStyle(item).backgroundColor) : [255, 255, 255];
+    return colour.length < 4 || colour[3] > 0 ? colour : ground(item.parentElement);
+  };
+  return [...document.querySelectorAll('main *')]
+    .filter((item) => !item.closest('svg') && [...item.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+    .map((item) => [light(numbers(getComputedStyle(item).color)), light(ground(item)), item.outerHTML.slice(0, 120)])
+    .filter(([one, two]) => Math.max(one, two) / Math.min(one, two) < 4.5).map((item) => item[2]);
+}"""
+
+
+def test_everything_has_a_name_and_contrast_in_light_and_dark(opened: Callable[..., Any]) -> None:
+    page = opened("crashed", "#step=last")
+    assert page.evaluate("document.documentElement.lang") == "en"
+    assert page.locator("h1").count() == 1
+    assert page.evaluate(UNNAMED) == []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(FAINT) == [], scheme
+
+
 def test_the_same_record_gives_the_same_page(old_record: Callable[..., Any]) -> None:
     assert replay_page(old_record("toy")) == replay_page(old_record("toy"))
 

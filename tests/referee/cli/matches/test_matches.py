@@ -285,3 +285,18 @@ def test_the_list_is_never_cut_however_narrow_the_terminal_is(run: Path, monkeyp
     assert "first-0000 " in text
     assert "\u2026" not in text
     assert all(word in text for word in ("match", "status", "unfinished", "crashed"))
+
+
+@pytest.mark.parametrize("seat", [99, -1])
+def test_an_answer_of_a_seat_that_there_is_not_is_shown_all_the_same(
+    matches: Callable[..., Any], run: Path, tmp_path: Path, seat: int
+) -> None:
+    writer = RecordWriter(tmp_path / "other", replace(header_of(run), match_id="odd"))
+    writer.answer(Answer(seat, "pass()", 1500))
+    writer.flush()
+    shown = matches("show", str(writer.path)).stdout
+    assert f"line 2 cannot be followed: an answer of seat {seat}" in shown
+    assert f"seat {seat}: pass()  1.5 ms" in shown
+    for name in ("m.html", "m.json", "m.svg"):
+        matches("export", str(writer.path), str(tmp_path / name))
+    assert json.loads(matches("list", "--run", str(tmp_path / "other"), "--json").stdout)[0]["decisions"] == 1
