@@ -41,6 +41,7 @@ def match(
     key: Annotated[Path | None, typer.Option(help="The key of --certificate.", show_default=False)] = None,
     wait_s: Annotated[float, typer.Option(min=1, max=86400, help="Seconds that remote bots are waited for.")] = 300.0,
     watch: Annotated[bool, typer.Option("--watch", help="Show every step as it happens.")] = False,
+    output: Annotated[bool, typer.Option("--output", help="Show what the bots printed, when it is over.")] = False,
     out: Annotated[Path, typer.Option(help="The folder that run folders are in; records go to 'single' there.")] = Path(
         "runs"
     ),
@@ -67,5 +68,5 @@ def match(
     )
     remote = remote_seats(guests, listen, certificate, key, public=public, wait_s=wait_s, folder=out / "single" / "tls")
     planned = replace(planned, remote=remote)
-    if not play(planned, watch=watch, as_json=as_json):
+    if not play(planned, watch=watch, output=output, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)

@@ -7,7 +7,7 @@ import secrets
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -28,6 +28,7 @@ from referee.match.table import Table
 from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME
+from referee.process.output import Output
 from referee.process.sandbox import Profile, Sandbox
 from referee.tournament.errors import UsageError
 from referee.wire import ListenError
@@ -104,8 +105,9 @@ def _bot(folder: Path, game_id: str, profile: Profile) -> Entry:
     return entry
 
 
-def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
-    """Whether the match counts. Its record lies in the plan's folder."""
+def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> bool:
+    """Whether the match counts. Its record lies in the plan's folder. `output`: show what the bots printed."""
+    printed: list[tuple[str, Output]] = []
     planned.folder.mkdir(parents=True, exist_ok=True)
     records = planned.folder / "matches"
     if any(bot is not None and bot.argv for bot in planned.bots):
@@ -118,7 +120,16 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
         if watcher:
             watcher.start()
         try:
-            result = asyncio.run(run_match(spec, entries, records, sandboxes_of(planned, entries), planned.remote))
+            result = asyncio.run(
+                run_match(
+                    spec,
+                    entries,
+                    records,
+                    sandboxes_of(planned, entries),
+                    planned.remote,
+                    lambda *one: printed.append(one),
+                )
+            )
         finally:
             over.set()
             if watcher:
@@ -128,6 +139,8 @@ def play(planned: Plan, *, watch: bool, as_json: bool) -> bool:
         print_json({**_outcome(spec, result), "record": str(path)})
     else:
         _conclude(spec, result, path)
+        if output:
+            _show_output(spec, result, printed)
     return result.status == "rated"
 
 
@@ -137,8 +150,10 @@ async def run_match(
     records: Path,
     sandboxes: Mapping[str, Sandbox],
     remote: RemoteSeats | None = None,
+    hear: Callable[[str, Output], None] = lambda entry_id, output: None,
 ) -> MatchResult:
-    """UsageError where the table cannot listen for `remote` bots."""
+    """UsageError where the table cannot listen for `remote` bots. `hear` is told what each bot without a fault has
+    printed, in the order of their seats, by the id of its entry."""
     table = Table(
         {entry.id: entry for entry in entries},
         sandboxes=sandboxes,
@@ -150,9 +165,13 @@ async def run_match(
         async with table:
             if remote is not None:
                 announce(remote, table.remote_address, entries)
-            return await table.play(spec, records)
+            result = await table.play(spec, records)
+            bots = table.waiting()
     except ListenError as error:
         raise UsageError(str(error), error.next_step) from None
+    for bot in bots:
+        hear(bot.entry.id, bot.output())
+    return result
 
 
 def sandboxes_of(planned: Plan, entries: Sequence[Entry]) -> dict[str, Sandbox]:
@@ -267,6 +286,26 @@ def _last_words(name: str, fault: Fault) -> Iterator[str]:
         yield "    ..."
     for line in lines[-_LAST_WORDS:]:
         yield f"    {line}"
+
+
+def _show_output(spec: MatchSpec, result: MatchResult, printed: Sequence[tuple[str, Output]]) -> None:
+    """What every bot printed, as far as it was kept; of one at fault, up to its fault."""
+    rest = list(printed)
+    for number, seat in enumerate(spec.seats):
+        fault = result.faults[number]
+        if fault is not None:
+            texts = [str(fault.evidence.get(name, "")) for name in ("stdout", "stderr")]
+        else:
+            mine = next((one for one in rest if one[0] == seat.entry_id), None)
+            if mine is None:
+                continue  # it plays elsewhere
+            rest.remove(mine)
+            texts = [mine[1].stdout_text(), mine[1].stderr_text()]
+        for name, text in zip(("stdout", "stderr"), texts, strict=True):
+            if text.strip():
+                print_text(f"{one_line(seat.name)} (seat {number}) printed to {name}:")
+                for line in text.rstrip().splitlines():
+                    print_text(f"    {one_line(line)}")
 
 
 def _conclude(spec: MatchSpec, result: MatchResult, path: Path) -> None:

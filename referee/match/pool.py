@@ -120,6 +120,10 @@ class Pool:
         while len(self._idle) > self._max_idle:
             self._retire(self._idle.pop(0), BYE_S)
 
+    def waiting(self) -> list[BotProcess]:
+        """Those that wait for their next match; after a match, in the order of its seats."""
+        return [bot.process for bot in self._idle]
+
     async def close(self) -> None:
         """End all processes, and wait until they are gone; guests hear Bye."""
         for place in self._places.values():

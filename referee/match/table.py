@@ -24,6 +24,7 @@ from referee.match.pool import BotStartError, Pool
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult, SeatStats
 from referee.match.spec import Faults, MatchSpec
+from referee.process.bot import BotProcess
 from referee.process.cgroup import Cgroups
 from referee.process.entry import Entry
 from referee.process.orphans import Household
@@ -108,6 +109,11 @@ class Table:
     def remote_address(self) -> str:
         """HOST:PORT for guests from elsewhere; '' if there is no way in for them."""
         return "" if self._door is None else self._door.address
+
+    def waiting(self) -> list[BotProcess]:
+        """The bots that wait for their next match, in the order of the seats of the last one. What they printed can be
+        asked for when the table is left, too."""
+        return self._pool.waiting()
 
     async def play(self, spec: MatchSpec, records: Path) -> MatchResult:
         """Play one match and write `records/<match_id>.jsonl.gz`. Never raises for what a bot does.

@@ -198,6 +198,16 @@ def test_a_build_that_fails_shows_what_it_printed_last(say: Say, tmp_path: Path)
     assert f"see the log: {tmp_path / 'cache'}" in done.stderr
 
 
+def test_what_the_bots_printed_is_shown_on_request(say: Say, tmp_path: Path) -> None:
+    choose = "print('thought of', turn.kind) if turn.number == 1 else 0; print('hm', file=sys.stderr); return 0"
+    bot = write_bot(tmp_path / "mine", choose)
+    done = say("shibuya", "--seat", bot, "--seat", RANDOM, "--output")
+    assert "mine (seat 0) printed to stdout:\n    thought of place\n" in done.stdout
+    assert "mine (seat 0) printed to stderr:\n    hm\n    hm\n" in done.stdout
+    assert "random (seat 1) printed" not in done.stdout
+    assert "printed" not in say("shibuya", "--seat", bot, "--seat", RANDOM).stdout
+
+
 def test_a_bot_is_not_seated_at_a_game_that_it_does_not_play(say: Say, tmp_path: Path) -> None:
     bot = write_bot(tmp_path / "mine", "return 0", '["toy", "manhattan_traffiq"]')
     done = say("shibuya", "--seat", RANDOM, "--seat", bot)
