@@ -78,8 +78,9 @@ class Stock:
 
     def total(self, most: int) -> int:
         """Matches of the schedule that may count; `most` is what it may come to by itself."""
-        known = self.walk.ended or self.walk.decided
-        return self.walk.counted if known else max(most, self.walk.places)
+        if self.walk.ended:
+            return self.walk.counted
+        return self.walk.within(max(most, self.walk.places))
 
     @property
     def all_settled(self) -> bool:

@@ -101,7 +101,11 @@ class Walk:
     @property
     def counted(self) -> int:
         """Matches of the schedule that may count: all, but for those beyond the place where the run was decided."""
-        return self.places if self._limit is None else min(self.places, self._limit)
+        return self.within(self.places)
+
+    def within(self, places: int) -> int:
+        """So many places, or those up to where the run was decided."""
+        return places if self._limit is None else min(places, self._limit)
 
     @property
     def unsettled(self) -> int:

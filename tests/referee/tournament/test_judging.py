@@ -236,6 +236,16 @@ def test_matches_in_flight_finish_are_recorded_and_change_nothing_rat14(make_tou
     assert counted(run_folder) == results
 
 
+def test_a_decided_run_that_lost_records_is_as_long_as_it_was(make_tournament, play, run_folder):
+    tournament = make_tournament(2, blocks=1000)
+    play(tournament, After(7))
+    for path in sorted(run_folder.matches.glob("*.gz"))[1:]:
+        path.unlink()
+    run = play(tournament, After(7), slots=2)
+    assert {step.total for step in run.log.steps} == {14}
+    assert (run.summary.found, run.summary.played, run.summary.total) == (1, 13, 14)
+
+
 def test_no_more_than_a_few_matches_are_begun_beyond_what_is_decided(make_tournament, play):
     run = play(make_tournament(2, blocks=100_000), After(3), slots=4, order=lambda spec: 5000 if spec.place == 0 else 1)
     assert len(run.executor.started) <= 6 + 64 + 4
