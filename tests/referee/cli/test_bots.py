@@ -1,6 +1,7 @@
 """`crosstown bots`: begin, build, list and check, as a bot author uses them."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -88,7 +89,7 @@ def test_a_bot_of_a_kit_is_built_listed_and_checked(say: Say) -> None:
     code, out, _ = say("bots", "check", "my bot", "--game", "toy", "--fail-fast")
     assert code == 0, out
     assert "ok   matches toy" in out
-    assert "passed: 10 drills" in out
+    assert re.search(r"^passed: \d+ drills$", out, re.MULTILINE)
 
 
 def test_a_failed_build_shows_the_end_of_its_log_and_where_it_is(say: Say, tmp_path: Path) -> None:
