@@ -6,7 +6,7 @@ from pathlib import Path
 
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, tell
-from referee.cli.output import one_line, print_json, print_text
+from referee.cli.output import print_json, print_text
 from referee.compliance import Report, Row, check_bot
 from referee.games.api import Game
 from referee.games.registry import BrokenGame, game_ids, get_game, load_game
@@ -14,6 +14,7 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry
 from referee.process.launch import Ground
 from referee.process.manifest import ANY_GAME
+from referee.texts import one_line
 from referee.tournament.errors import UsageError
 
 _SHOWN_OUTPUT_LINES = 20

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from referee.cli.output import console, one_line, print_json, print_table, table
+from referee.cli.output import console, print_json, print_table, table
 from referee.process.entry import EntryError, NotBuiltError, load_entry
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, ManifestError, load_manifest
 from referee.process.names import BotNameError
+from referee.texts import one_line
 from referee.tournament.errors import UsageError
 
 

@@ -140,7 +140,7 @@ def _without_build(folder: Path) -> dict[str, Any]:
 
 def _failed(folder: Path, error: "BuildError") -> dict[str, Any]:
     from referee.cli.building import end_of_log
-    from referee.cli.output import one_line
+    from referee.texts import one_line
 
     return {
         "folder": str(folder),

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from referee.cli.output import one_line
 from referee.process.build import Yard, build
 from referee.process.built import Built
 from referee.process.cgroup import find
@@ -15,6 +14,7 @@ from referee.process.names import BotNameError
 from referee.process.phase import BuildError
 from referee.process.probe import SandboxError, choose_profile, probe
 from referee.process.sandbox import Profile
+from referee.texts import one_line
 from referee.tournament.errors import PlatformError
 
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee.cli.output import console, one_line
+from referee.cli.output import console
 from referee.process.probe import Probe, SandboxError, choose_profile, probe
 from referee.process.sandbox import PROFILES, Sandbox
+from referee.texts import one_line
 from referee.tournament.errors import PlatformError, UsageError
 
 

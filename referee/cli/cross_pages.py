@@ -6,9 +6,10 @@ from typing import Any
 from leaderboard.run_table import counted_matches
 from leaderboard.standings import pools_of
 from leaderboard.statistics import Score, Statistics, Versus, statistics
-from referee.cli.output import console, one_line, plural, print_csv, print_json, print_table, print_text, table
+from referee.cli.output import console, plural, print_csv, print_json, print_table, print_text, table
 from referee.cli.run_account import looking
 from referee.cli.runs import Run
+from referee.texts import one_line
 
 PAIR_COLUMNS = (
     "game",

@@ -21,7 +21,8 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = F
     else:
         from rich.text import Text
 
-        from referee.cli.output import console, one_line, print_table, table
+        from referee.cli.output import console, print_table, table
+        from referee.texts import one_line
 
         out = console()
         made = table([("", "left"), ("thing", "left"), ("found", "left")])

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TextIO
 
-from referee.cli.output import one_line
+from referee.texts import one_line
 
 
 class ExitCode(IntEnum):

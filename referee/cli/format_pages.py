@@ -1,7 +1,8 @@
 """A format's own table for people: Swiss points, a knockout's rounds."""
 
 from leaderboard.account import FormatTable
-from referee.cli.output import console, one_line, print_table, print_text, table
+from referee.cli.output import console, print_table, print_text, table
+from referee.texts import one_line
 
 
 def print_format_table(shown: FormatTable) -> None:

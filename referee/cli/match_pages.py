@@ -11,8 +11,7 @@ from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
-from referee.texts import clean
-from referee.texts import one_line as one_line
+from referee.texts import clean, one_line
 from referee.tournament.errors import UsageError
 
 LONGEST = 20_000

@@ -5,7 +5,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from referee.cli.output import console, duration, one_line
+from referee.cli.output import console, duration
+from referee.texts import one_line
 from referee.tournament.runner import Reached
 
 if TYPE_CHECKING:

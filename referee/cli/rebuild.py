@@ -17,9 +17,10 @@ def rebuild(
     from leaderboard.index import load_index
     from leaderboard.run_table import keep_table
     from leaderboard.store import Store
-    from referee.cli.output import one_line, plural, print_json, print_text
+    from referee.cli.output import plural, print_json, print_text
     from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
+    from referee.texts import one_line
     from referee.tournament.lock import RunLock
 
     found = find_run(run, out)

@@ -12,12 +12,13 @@ from referee.cli.building import build_missing
 from referee.cli.errors import ExitCode
 from referee.cli.format_pages import print_format_table
 from referee.cli.indexer import Indexer
-from referee.cli.output import console, duration, one_line, plural, print_json, print_standings
+from referee.cli.output import console, duration, plural, print_json, print_standings
 from referee.cli.progress import ProgressReport
 from referee.cli.run_account import looking
 from referee.cli.run_tables import entrants_of, plan_of
 from referee.process.orphans import Household
 from referee.process.probe import probe
+from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
 from referee.tournament.controls import known_bots, with_added
