@@ -9,20 +9,21 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell
-from referee.cli.output import one_line, print_json, print_text
+from referee.cli.match_outcome import conclude, outcome, show_output
+from referee.cli.output import print_json
 from referee.cli.remote import RemoteSeats, announce, remote_entries
 from referee.cli.watching import watch_record
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
 from referee.match.guest import REMOTE_CLOCK
-from referee.match.result import Fault, MatchResult
+from referee.match.result import MatchResult
 from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table
 from referee.process.cgroup import find
@@ -36,8 +37,6 @@ from referee.wire import ListenError
 HUMAN = "human"
 HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
 """A day for each move: the clock is for bots."""
-_LAST_WORDS = 12
-"""Lines of a faulted bot's stderr that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +135,11 @@ def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> 
                 watcher.join()
     path = live.with_name(live.name + ".gz")
     if as_json:
-        print_json({**_outcome(spec, result), "record": str(path)})
+        print_json({**outcome(spec, result), "record": str(path)})
     else:
-        _conclude(spec, result, path)
+        conclude(spec, result, path)
         if output:
-            _show_output(spec, result, printed)
+            show_output(spec, result, printed)
     return result.status == "rated"
 
 
@@ -246,86 +245,3 @@ def _option(game: Game, text: str) -> tuple[str, Any]:
     if isinstance(option.default, int):
         return name, int(word) if word.lstrip("-").isdecimal() else word
     return name, word
-
-
-def _outcome(spec: MatchSpec, result: MatchResult) -> dict[str, Any]:
-    return {
-        "match": spec.match_id,
-        "game": spec.game,
-        "seed": spec.seed,
-        "status": result.status,
-        "reason": str(result.reason),
-        "detail": result.detail,
-        "seats": [
-            {
-                "bot": seat.name,
-                "rank": result.ranking[number] if result.ranking else None,
-                "points": result.returns[number] if result.returns else None,
-                **asdict(result.seat_stats[number]),
-                "fault": _fault(result.faults[number]),
-            }
-            for number, seat in enumerate(spec.seats)
-        ],
-    }
-
-
-def _fault(fault: Fault | None) -> dict[str, str] | None:
-    """For programs; the record has all the evidence."""
-    if fault is None:
-        return None
-    return {"reason": str(fault.reason), "detail": fault.detail, "stderr": str(fault.evidence.get("stderr", ""))}
-
-
-def _last_words(name: str, fault: Fault) -> Iterator[str]:
-    """The end of what a bot at fault printed to stderr: mostly it says what to mend."""
-    lines = str(fault.evidence.get("stderr", "")).rstrip().splitlines()
-    if not lines:
-        return
-    yield f"the end of what {name} (seat {fault.seat}) printed to stderr:"
-    if len(lines) > _LAST_WORDS:
-        yield "    ..."
-    for line in lines[-_LAST_WORDS:]:
-        yield f"    {line}"
-
-
-def _show_output(spec: MatchSpec, result: MatchResult, printed: Sequence[tuple[str, Output]]) -> None:
-    """What every bot printed, as far as it was kept; of one at fault, up to its fault."""
-    rest = list(printed)
-    for number, seat in enumerate(spec.seats):
-        fault = result.faults[number]
-        if fault is not None:
-            texts = [str(fault.evidence.get(name, "")) for name in ("stdout", "stderr")]
-        else:
-            mine = next((one for one in rest if one[0] == seat.entry_id), None)
-            if mine is None:
-                continue  # it plays elsewhere
-            rest.remove(mine)
-            texts = [mine[1].stdout_text(), mine[1].stderr_text()]
-        for name, text in zip(("stdout", "stderr"), texts, strict=True):
-            if text.strip():
-                print_text(f"{one_line(seat.name)} (seat {number}) printed to {name}:")
-                for line in text.rstrip().splitlines():
-                    print_text(f"    {one_line(line)}")
-
-
-def _conclude(spec: MatchSpec, result: MatchResult, path: Path) -> None:
-    detail = f": {one_line(result.detail)}" if result.detail else ""
-    print_text(f"{result.reason}{detail}")
-    for fault in result.faults:
-        if fault is not None:
-            for line in _last_words(spec.seats[fault.seat].name, fault):
-                print_text(one_line(line))
-    order = range(len(spec.seats))
-    if result.ranking:
-        order = sorted(order, key=lambda seat: result.ranking[seat])  # type: ignore[assignment]
-    for seat in order:
-        stats = result.seat_stats[seat]
-        place = f"{result.ranking[seat]}." if result.ranking else "-"
-        points = f"{result.returns[seat]} points, " if result.returns else ""
-        mean_ms = stats.total_us / 1000 / stats.decisions if stats.decisions else 0.0
-        print_text(
-            f"{place} {one_line(spec.seats[seat].name)} (seat {seat}): {points}{stats.decisions} decisions, "
-            f"{mean_ms:.1f} ms each, worst {stats.worst_us / 1000:.1f} ms"
-        )
-    print_text(f"the record: {path}")
-    print_text(f"step through it: crosstown matches show '{path}'")
