@@ -145,7 +145,7 @@ def test_a_dry_run_estimates_from_matches_played_before(crosstown, make_run):
     assert lines[0] == "cup: toy, round-robin of 2 bots, 2 seats, 2 blocks per group: 4 matches"
     assert lines[1] == "time: about 1.0 s (4 matches played before took 0.50 s each; 2 workers)"
     assert lines[3].split() == ["<ann>", "4", "2/2", "4"]
-    assert [line.split("  ")[-1].strip() for line in lines[7:]] == ["<ann> - [b]bob", "[b]bob - <ann>"] * 2
+    assert [line.split("  ")[-1].strip() for line in lines[8:]] == ["<ann> - [b]bob", "[b]bob - <ann>"] * 2
 
 
 def test_a_dry_run_as_json_lists_every_match(crosstown, write_tournament):
