@@ -2,7 +2,11 @@
 
 import json
 import os
+import signal
 import socket
+import subprocess
+import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +15,7 @@ import pytest
 
 from referee.process.build import Yard, build
 from referee.process.built import CACHE_VARIABLE, Built
-from referee.process.entry import load_entry
+from referee.process.entry import NotBuiltError, load_entry
 from referee.process.phase import BuildError, BuildLimits
 from referee.process.sandbox import Profile
 
@@ -19,6 +23,7 @@ pytestmark = pytest.mark.strict_sandbox
 
 MADE = "mkdir -p build; printf '#!/bin/sh\\n' > build/bot; chmod +x build/bot"
 Make = Callable[..., Path]
+PATIENCE_S = 30.0
 
 
 @pytest.fixture(autouse=True)
@@ -198,6 +203,44 @@ def test_nothing_of_a_build_outlives_it_in_whatever_session_it_is(
     daemon = "setsid sh -c 'setsid sleep 600 & sleep 600' > /dev/null 2>&1 & sleep 0.2"
     build(bot(daemon) if phase == "build" else bot(**{phase: daemon}), Yard(profile))
     assert not [pid for pid in alive(mark) if int(pid) != os.getpid()]
+
+
+BUILDER = """
+import sys
+from pathlib import Path
+from referee.process.build import Yard, build
+build(Path(sys.argv[1]), Yard(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_build_ends_with_who_builds(
+    bot: Make, cache: Path, monkeypatch: pytest.MonkeyPatch, profile: Profile, number: signal.Signals
+) -> None:
+    """By Ctrl-C or killed: nothing runs on, and nothing counts as built."""
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv("CROSSTOWN_BUILD_MARK", mark)
+    folder = bot("setsid sleep 600 & touch started; sleep 600")
+    builder = subprocess.Popen([sys.executable, "-c", BUILDER, str(folder), profile], stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: list(cache.glob("*/1/bot/started")))
+        builder.send_signal(number)
+        builder.wait(PATIENCE_S)
+    finally:
+        builder.kill()
+        builder.wait()
+    until(lambda: not [pid for pid in alive(mark) if int(pid) != os.getpid()])
+    with pytest.raises(NotBuiltError):
+        load_entry(folder)
+    assert build(bot(), Yard(profile))[1]
+
+
+def until(true: Callable[[], object]) -> None:
+    end_s = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end_s, "it did not come true in time"
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
