@@ -8,7 +8,9 @@ import typer
 from referee.cli.arguments import OUT, Out
 from referee.cli.errors import ExitCode
 
-app = typer.Typer(no_args_is_help=True, help="Match records: list them, step through one, verify them.")
+app = typer.Typer(
+    no_args_is_help=True, help="Match records: list them, step through one, verify them, write one as a file."
+)
 
 Run = Annotated[
     Path | None,
@@ -127,7 +129,10 @@ def verify(
 def export(
     match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match, its beginning, or path of a record.")],
     file: Annotated[
-        Path | None, typer.Argument(help="Where to write, - for stdout; default: MATCH.html here.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="Where to write, - for stdout; default: MATCH.html here.", show_default=False
+        ),
     ] = None,
     run: Run = None,
     out: Out = OUT,
