@@ -5,10 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from referee.cli.output import one_line, print_text
+from referee.cli.output import print_text
 from referee.match.result import Fault, MatchResult
 from referee.match.spec import MatchSpec
 from referee.process.output import Output
+from referee.texts import one_line
 
 _LAST_WORDS = 12
 """Lines of a faulted bot's stderr that are shown."""

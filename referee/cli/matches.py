@@ -131,7 +131,7 @@ def export(
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE]", help="Where to write, - for stdout; default: MATCH.html here.", show_default=False
+            metavar="FILE", help="Where to write, - for stdout; default: MATCH.html here.", show_default=False
         ),
     ] = None,
     run: Run = None,
