@@ -88,7 +88,7 @@ def port() -> Iterator[int]:
 
 def test_fetching_has_the_network_and_compiling_has_none(bot: Make, port: int) -> None:
     knock = f"bash -c '< /dev/tcp/127.0.0.1/{port}'"
-    strict(bot(f"! {knock} 2>&1", fetch=knock))
+    strict(bot(f"if {knock}; then exit 9; fi", fetch=knock))
 
 
 def test_the_home_is_private_is_kept_between_the_phases_and_gone_afterwards(bot: Make, home: Path) -> None:
@@ -106,7 +106,9 @@ def test_nothing_else_of_this_machine_is_there(
     (home / ".netrc").write_text("secret")
     (tmp_path / "other").write_text("secret")
     folder = bot()
-    folder = bot(f"! test -e '{home}/.netrc'; ! test -e '{tmp_path}/other'; ! test -e '{folder}'; ! touch /usr/x 2>&1")
+    unseen = (home / ".netrc", tmp_path / "other", folder)
+    looks = "; ".join(f"test ! -e '{path}'" for path in unseen)
+    folder = bot(f"{looks}; if touch /usr/x; then exit 9; fi")
     monkeypatch.setenv("PATH", f"{home}{os.pathsep}{os.environ['PATH']}")  # as a whole it is not shown even then
     strict(folder)
 
