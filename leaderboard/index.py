@@ -1,6 +1,7 @@
 """All matches of a run folder: from the database where it is up to date, from the records where it is not."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import itemgetter
@@ -23,15 +24,17 @@ class Index:
     stale: bool
 
 
-def load_index(matches: Path, database: Path) -> Index:
+def load_index(matches: Path, database: Path, known: Mapping[str, MatchRow] | None = None) -> Index:
     """What the records in the folder `matches` say. Reads only; never fails because of the database.
 
-    The database only saves time: its row counts if the record's file is unchanged.
+    The database only saves time: its row counts if the record's file is unchanged. `known` are rows of before, by match
+    id, to be used instead.
     """
-    try:
-        known = {row.match_id: row for row in read_rows(database)} if database.exists() else {}
-    except StoreError:
-        known = {}
+    if known is None:
+        try:
+            known = {row.match_id: row for row in read_rows(database)} if database.exists() else {}
+        except StoreError:
+            known = {}
     rows: list[MatchRow] = []
     unusable: list[ReadMatch] = []
     stale = False

@@ -9,11 +9,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from leaderboard.records import MatchRow
+from leaderboard.records import MatchRow, match_id_of
 from leaderboard.web.frames import extent_of, frames_of, packed
-from leaderboard.web.pages import read_wanted, wanted_run, wanted_viewer
+from leaderboard.web.pages import live_matches, read_wanted, tables_of, wanted_run, wanted_viewer
 from leaderboard.web.places import is_live, runs_in
-from leaderboard.web.tables import Tables
 
 MOST = 1000
 """Matches in one answer."""
@@ -23,10 +22,32 @@ def runs(request: Request) -> Response:
     return JSONResponse({"runs": [run.name for run in runs_in(request.app.state.runs)]})
 
 
+def run(request: Request) -> Response:
+    """How far a run is, what comes next, and what lies there and does not count."""
+    place = wanted_run(request)
+    found = tables_of(request, place)
+    live = live_matches(place)
+    return JSONResponse(
+        {
+            "run": place.name,
+            "title": found.facts.title,
+            "matches": len(found.counted.rows),
+            "total": found.facts.total,
+            "facts": {name: str(value) for name, value in found.facts.shown.items()},
+            "live": [] if request.app.state.hide_live else live,
+            "coming": [asdict(match) for match in found.ahead.coming],
+            "unusable": [
+                {"file": item.path.name, "status": item.status}
+                for item in found.unusable
+                if match_id_of(item.path.name) not in live
+            ],
+        }
+    )
+
+
 def standings(request: Request) -> Response:
     place = wanted_run(request)
-    tables: Tables = request.app.state.tables
-    found = tables.of(place)
+    found = tables_of(request, place)
     return JSONResponse(
         {
             "run": place.name,
@@ -37,12 +58,24 @@ def standings(request: Request) -> Response:
     )
 
 
-def matches(request: Request) -> Response:
+def bot(request: Request) -> Response:
+    """One entry: its rows of the tables, and its matches, the last first."""
     place = wanted_run(request)
-    tables: Tables = request.app.state.tables
-    rows = tables.of(place).counted.rows
-    first = _number(request, "from", 0)
-    count = min(_number(request, "count", MOST), MOST)
+    entry_id = request.path_params["entry"]
+    found = tables_of(request, place)
+    rows = [row.to_dict() for row in found.table if row.entry_id == entry_id]
+    if not rows:
+        raise HTTPException(404, "There is no such bot in this run.")
+    played = found.entries.get(entry_id, ())
+    first, count = _window(request)
+    shown = [{"match_id": item.row.match_id, "seat": item.seat.seat, "rank": item.seat.rank, "fault": item.seat.fault}
+             for item in played[first : first + count]]  # fmt: skip
+    return JSONResponse({"run": place.name, "standings": rows, "total": len(played), "matches": shown})
+
+
+def matches(request: Request) -> Response:
+    rows = tables_of(request, wanted_run(request)).listed
+    first, count = _window(request)
     return JSONResponse({"total": len(rows), "matches": [_match(row) for row in rows[first : first + count]]})
 
 
@@ -78,7 +111,7 @@ def openapi(request: Request) -> Response:
 
 
 def error_json(error: HTTPException) -> Response:
-    return JSONResponse({"error": error.detail}, error.status_code)
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
 def _json(value: Any) -> Response:
@@ -91,6 +124,10 @@ def _match(row: MatchRow) -> dict[str, Any]:
         del seat["times"]
     del shown["stamp"]
     return shown
+
+
+def _window(request: Request) -> tuple[int, int]:
+    return _number(request, "from", 0), min(_number(request, "count", MOST), MOST)
 
 
 def _number(request: Request, name: str, default: int) -> int:

@@ -28,10 +28,13 @@ def make_app(
     runs: Path,
     facts: Facts = no_facts,
     *,
+    hide_live: bool = False,
     play_host: PlayHost | None = None,
     play_names: frozenset[str] | None = frozenset({"127.0.0.1", "::1", "localhost"}),
 ) -> Starlette:
-    """The pages over the run folders in `runs`. Writes nothing, unless a `play_host` lets people play; then only under
+    """The pages over the run folders in `runs`. With `hide_live` no match is shown before its block is complete.
+
+    Writes nothing, unless a `play_host` lets people play; then only under
     the host names `play_names`, None for any."""
     app = Starlette(
         routes=[
@@ -45,7 +48,9 @@ def make_app(
             Route(f"{_MATCH}/record", pages.download),
             Route("/api/openapi.json", api.openapi),
             Route("/api/runs", api.runs),
+            Route(_API_RUN, api.run),
             Route(f"{_API_RUN}/standings", api.standings),
+            Route(f"{_API_RUN}/bots/{{entry}}", api.bot),
             Route(f"{_API_RUN}/matches", api.matches),
             Route(_API_MATCH, api.match),
             Route(f"{_API_MATCH}/frames", api.frames),
@@ -59,7 +64,8 @@ def make_app(
     app.state.runs = runs
     app.state.play_host = play_host
     app.state.guard = Guard(play_names)
-    app.state.tables = Tables(facts)
+    app.state.hide_live = hide_live
+    app.state.tables = Tables(facts, hide_live=hide_live)
     app.state.templates = pages.make_templates()
     return app
 

@@ -16,6 +16,7 @@ class Evidence:
     """One fault: a sentence, single values by name, and longer texts by name. All of it fit to be shown."""
 
     seat: int
+    reason: str
     said: str
     values: tuple[tuple[str, str], ...]
     texts: tuple[tuple[str, str], ...]
@@ -31,7 +32,7 @@ def evidence_of(record: Record) -> list[Evidence]:
             values = tuple((one_line(name), one_line(_joined(value))) for name, value in single.items())
             texts = tuple((name, clean(fault[name], LONGEST)) for name in _TEXTS if fault.get(name))
             said = one_line(f"{fault.get('reason')}: {fault.get('detail', '')}".removesuffix(": "))
-            found.append(Evidence(seat, said, values, texts))
+            found.append(Evidence(seat, str(fault.get("reason")), said, values, texts))
     return found
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from leaderboard.web.clean import clean, one_line
+from leaderboard.web.evidence import evidence_of
 from leaderboard.web.places import is_live
 from referee.games.api import Game
 from referee.games.drawing import Look, draw_board, event_places
@@ -72,8 +73,7 @@ def frames_of(record: Record, viewer: Viewer = None, first: int = 0, last: int |
 
 
 def _stuck(record: Record, number: int, taken: int, wrong: str) -> Frame:
-    secret = is_live(record.path)
-    return Frame(number, tuple(_line(line, secret=secret) for line in record.lines[taken:]), (), "", wrong)
+    return Frame(number, tuple(_line(line, record) for line in record.lines[taken:]), (), "", wrong)
 
 
 def last_frame(record: Record, viewer: Viewer) -> Frame:
@@ -149,14 +149,15 @@ def _frame(record: Record, game: Game, step: Step, number: int, viewer: Viewer) 
     revealed = [state.observation(seat) for seat in range(record.header.players)] if viewer == EVERYTHING else ()
     return Frame(
         number,
-        tuple(_line(line, secret=is_live(record.path)) for line in step.lines),
+        tuple(_line(line, record) for line in step.lines),
         tuple(one_line(game.view.describe_event(payload)) for payload in payloads),
         draw_board(game, state.observation(seat), look, revealed),
     )
 
 
-def _line(line: Line, *, secret: bool) -> dict[str, Any]:
+def _line(line: Line, record: Record) -> dict[str, Any]:
     """What a page shows of one line of the record."""
+    secret = is_live(record.path)
     match line:
         case Chance(outcome):
             return {"kind": "chance", "text": "" if secret else one_line(outcome)}
@@ -169,12 +170,19 @@ def _line(line: Line, *, secret: bool) -> dict[str, Any]:
             }
         case FaultLine():
             text = f"{line.reason}{', leaves' if line.withdrawn else ''}: {line.detail}"
-            return {"kind": "fault", "seat": line.seat, "text": one_line(text)}
+            return {"kind": "fault", "seat": line.seat, "text": one_line(text), "texts": _texts(record, line)}
         case Strike():
-            return {"kind": "fault", "seat": line.seat, "text": one_line(f"{line.reason}: {line.detail}")}
+            text = one_line(f"{line.reason}: {line.detail}")
+            return {"kind": "fault", "seat": line.seat, "text": text, "texts": _texts(record, line)}
         case Dropped():
             return {"kind": "dropped", "seat": line.seat, "text": one_line(line.what)}
     raise TypeError(f"not a line of a record: {line!r}")
+
+
+def _texts(record: Record, line: FaultLine | Strike) -> list[tuple[str, str]]:
+    """What the referee kept of a seat's fault, its last one: captured output and the position, by name."""
+    return [text for item in evidence_of(record) if (item.seat, item.reason) == (line.seat, line.reason)
+            for text in item.texts]  # fmt: skip
 
 
 def _wrong(game: Game, error: Exception) -> str:

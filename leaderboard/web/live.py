@@ -12,8 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from leaderboard.web.pages import wanted_run
+from leaderboard.web.pages import read_wanted, wanted_run
 from leaderboard.web.places import RunPlace, find_match, is_live
+from leaderboard.web.tables import Tables
 
 LOOK_S = 0.1
 QUIET_S = 15.0
@@ -26,13 +27,16 @@ async def match_events(request: Request) -> StreamingResponse:
     path = await asyncio.to_thread(find_match, place, request.path_params["match"])
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
+    if request.app.state.hide_live:
+        await asyncio.to_thread(read_wanted, request)
     return stream(_growth(path))
 
 
 async def run_events(request: Request) -> StreamingResponse:
-    """`{"changed": n}` whenever a record came or something was decided; n counts from 0, which is sent at once."""
+    """`{"changed": n}` whenever the tables are new, since a record came or something was decided; n counts from 0,
+    which is sent at once."""
     place = await asyncio.to_thread(wanted_run, request)
-    return stream(_changes(place))
+    return stream(_changes(place, request.app.state.tables))
 
 
 def stream(events: AsyncIterator[str]) -> StreamingResponse:
@@ -57,11 +61,11 @@ async def _growth(path: Path) -> AsyncIterator[str]:
     yield event({"bytes": size, "over": True})
 
 
-async def _changes(run: RunPlace) -> AsyncIterator[str]:
+async def _changes(run: RunPlace, tables: Tables) -> AsyncIterator[str]:
     seen: object = None
     number, quiet_s = -1, 0.0
     while True:
-        now = await asyncio.to_thread(run.changed)
+        now = await asyncio.to_thread(tables.number, run)
         if now != seen:
             seen, number, quiet_s = now, number + 1, 0.0
             yield event({"changed": number})

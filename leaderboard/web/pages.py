@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
-from leaderboard.records import MatchRow
+from leaderboard.records import MatchRow, match_id_of
 from leaderboard.report import FILTERS
 from leaderboard.standings import CAPTION
 from leaderboard.times import PERCENTILES
@@ -16,8 +16,9 @@ from leaderboard.web.clean import clean, one_line
 from leaderboard.web.evidence import evidence_of
 from leaderboard.web.frames import Viewer, extent_of, frames_of, step_of_fault, viewer_of, viewers
 from leaderboard.web.places import RunPlace, find_match, find_run, is_live, runs_in
-from leaderboard.web.tables import RunTables, Tables, entry_matches
+from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
+from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 
 PAGE = 200
 """Matches on one page of a list."""
@@ -37,14 +38,19 @@ def home(request: Request) -> Response:
 def run(request: Request) -> Response:
     """One run: tables, plots, faults, and the last matches."""
     place, tables = _run(request)
-    live = sorted(path.name.removesuffix(".jsonl") for path in place.matches.glob("*.jsonl"))
+    hidden = request.app.state.hide_live
+    live = live_matches(place)
     return page(
         request,
         "run.html",
         run=place,
         tables=tables,
-        rows=list(reversed(tables.counted.rows[-20:])),
-        live=[match_id for match_id in live if not (place.matches / f"{match_id}.jsonl.gz").exists()],
+        rows=list(reversed(tables.listed[-20:])),
+        live=[] if hidden else live,
+        going_on=len(live),
+        unusable=[item for item in tables.unusable if match_id_of(item.path.name) not in live],
+        hidden=hidden,
+        coming=[match for match in tables.ahead.coming if match.match_id not in live],
         caption=CAPTION,
         percentiles=PERCENTILES,
     )
@@ -54,7 +60,7 @@ def match_list(request: Request) -> Response:
     """The matches of a run that count, by bot, game and end reason."""
     place, tables = _run(request)
     wanted = {name: request.query_params.get(name, "") for name in ("bot", "game", "reason")}
-    rows = [row for row in reversed(tables.counted.rows) if _fits(row, wanted)]
+    rows = [row for row in reversed(tables.listed) if _fits(row, wanted, tables.bearers.get(wanted["bot"]))]
     first = _number(request.query_params.get("from", ""), 0)
     return page(
         request,
@@ -66,9 +72,9 @@ def match_list(request: Request) -> Response:
         page=PAGE,
         wanted=wanted,
         choices={
-            "bot": sorted({one_line(seat.name) for row in tables.counted.rows for seat in row.seats}),
-            "game": sorted({row.game for row in tables.counted.rows}),
-            "reason": sorted({row.reason for row in tables.counted.rows}),
+            "bot": list(tables.bearers),
+            "game": sorted({row.game for row in tables.listed}),
+            "reason": sorted({row.reason for row in tables.listed}),
         },
     )
 
@@ -80,7 +86,7 @@ def bot(request: Request) -> Response:
     rows = [row for row in tables.table if row.entry_id == entry_id]
     if not rows:
         raise HTTPException(404, "There is no such bot in this run.")
-    matches = entry_matches(tables, entry_id)
+    matches = tables.entries.get(entry_id, ())
     faults = [match for match in matches if match.seat.fault]
     return page(
         request,
@@ -142,9 +148,30 @@ def read_wanted(request: Request) -> tuple[RunPlace, Record]:
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
     try:
-        return place, read_record(path)
+        record = read_record(path)
     except RecordError as error:
         raise HTTPException(422, str(error).replace(str(path), path.name)) from None
+    if request.app.state.hide_live:
+        block = record.header.game, record.header.block
+        if is_live(path) or block in tables_of(request, place).ahead.open_blocks:
+            raise HTTPException(404, "This match is shown once its block is complete.")
+    return place, record
+
+
+def tables_of(request: Request, place: RunPlace) -> RunTables:
+    """The tables of a run; 503 while they are computed for the first time, and a browser then looks again."""
+    tables: Tables = request.app.state.tables
+    try:
+        return tables.of(place)
+    except TablesBusy:
+        again = {"Retry-After": "2", "Refresh": "2"}
+        raise HTTPException(503, "The tables of this run are being computed. One moment.", again) from None
+
+
+def live_matches(place: RunPlace) -> list[str]:
+    """The ids of the matches that go on, or were cut off."""
+    live = sorted(path.name.removesuffix(LIVE_SUFFIX) for path in place.matches.glob(f"*{LIVE_SUFFIX}"))
+    return [match_id for match_id in live if not (place.matches / f"{match_id}{CLOSED_SUFFIX}").exists()]
 
 
 def wanted_run(request: Request) -> RunPlace:
@@ -165,7 +192,9 @@ def wanted_viewer(request: Request, record: Record) -> Viewer:
 
 def error_page(request: Request, error: HTTPException) -> Response:
     """What went wrong, in a sentence."""
-    return page(request, "error.html", status=error.status_code, detail=error.detail)
+    answer = page(request, "error.html", status=error.status_code, detail=error.detail)
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 def page(request: Request, name: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
@@ -176,13 +205,13 @@ def page(request: Request, name: str, /, *, status: int = 200, **values: Any) ->
 
 def _run(request: Request) -> tuple[RunPlace, RunTables]:
     place = wanted_run(request)
-    tables: Tables = request.app.state.tables
-    return place, tables.of(place)
+    return place, tables_of(request, place)
 
 
-def _fits(row: MatchRow, wanted: dict[str, str]) -> bool:
+def _fits(row: MatchRow, wanted: dict[str, str], bearers: frozenset[str] | None) -> bool:
+    """`bearers` are the entries of the wanted name, None if there is none of it."""
     return (
-        (not wanted["bot"] or any(one_line(seat.name) == wanted["bot"] for seat in row.seats))
+        (not wanted["bot"] or any(seat.entry_id in (bearers or ()) for seat in row.seats))
         and wanted["game"] in ("", row.game)
         and wanted["reason"] in ("", row.reason)
     )

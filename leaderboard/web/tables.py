@@ -1,19 +1,55 @@
-"""What the pages of a run show, computed when a record came or something was decided, and kept until then."""
+"""What the pages of a run show, computed when a record came or something was decided, and kept until then.
 
+Nobody waits for a long computation who can be shown what was computed before: it goes on in a thread of its own.
+"""
+
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Condition, Lock, Thread
 from typing import Any, TypeAlias
 
-from leaderboard.account import NO_TABLE, FormatTable, Look, no_account
+from leaderboard.account import FormatTable, Look, no_account
 from leaderboard.controls import Counted, apply_controls
-from leaderboard.index import load_index
+from leaderboard.index import Index, load_index
 from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report
 from leaderboard.standings import Entrant, Standing, pools_of, standings
+from leaderboard.web.clean import one_line
 from leaderboard.web.places import RunPlace
 from referee.record.control import Control
+
+QUICK_S = 1.0
+"""A computation that took less the last time is waited for."""
+
+PATIENCE_S = 5.0
+"""How long a page waits for the first computation of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A match of the schedule that has no result yet."""
+
+    match_id: str
+    place: int
+    block: int
+    game: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The next matches, and the blocks (game and number) that have begun and are not complete."""
+
+    coming: Sequence[Coming] = ()
+    open_blocks: frozenset[tuple[str, int]] = frozenset()
+
+
+NOTHING_AHEAD = Ahead()
+
+LookAhead: TypeAlias = Callable[[Sequence[MatchRow]], Ahead]
+"""From the rated matches as they are in the records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +62,7 @@ class RunFacts:
     entrants: Sequence[Entrant] = ()
     controls: Sequence[Control] = ()
     look: Look = no_account
+    ahead: "LookAhead" = lambda rows: NOTHING_AHEAD
     shown: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -39,18 +76,6 @@ def no_facts(folder: Path) -> RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class RunTables:
-    """All that is counted of one run."""
-
-    facts: RunFacts
-    counted: Counted
-    table: Sequence[Standing]
-    pools: Sequence[PoolReport]
-    unusable: Sequence[ReadMatch]
-    format_table: FormatTable = NO_TABLE
-
-
-@dataclass(frozen=True, slots=True)
 class EntryMatch:
     """One match of an entry, and its seat there."""
 
@@ -58,35 +83,128 @@ class EntryMatch:
     seat: SeatRow
 
 
-class Tables:
-    """The tables of all runs below one folder, each computed once per change."""
+@dataclass(frozen=True, slots=True)
+class RunTables:
+    """All that is counted of one run. `listed` are the matches that may be looked at, `entries` those of each entry,
+    the last first, and `bearers` the entries of each name as it is shown."""
 
-    def __init__(self, facts: Facts) -> None:
+    facts: RunFacts
+    counted: Counted
+    table: Sequence[Standing]
+    pools: Sequence[PoolReport]
+    unusable: Sequence[ReadMatch]
+    format_table: FormatTable
+    ahead: Ahead
+    listed: Sequence[MatchRow]
+    entries: Mapping[str, Sequence[EntryMatch]]
+    bearers: Mapping[str, frozenset[str]]
+
+
+class TablesBusy(Exception):
+    """The tables of this run are computed for the first time, which takes longer than anybody should wait."""
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """What is kept of one run."""
+
+    turn: Condition = field(default_factory=Condition)
+    tables: RunTables | None = None
+    changed: object = None
+    rows: Mapping[str, MatchRow] | None = None
+    busy: bool = False
+    number: int = 0
+    took_s: float = 0.0
+    rested_s: float = 0.0
+    error: Exception | None = None
+
+
+class Tables:
+    """The tables of all runs below one folder, each computed once per change, and at most half of the time."""
+
+    def __init__(self, facts: Facts, *, hide_live: bool = False) -> None:
+        """`hide_live`: matches of blocks that are not complete are not listed."""
         self._facts = facts
-        self._kept: dict[Path, tuple[object, RunTables]] = {}
+        self._hide_live = hide_live
+        self._shelves: dict[Path, _Shelf] = {}
         self._lock = Lock()
 
     def of(self, run: RunPlace) -> RunTables:
-        with self._lock:
+        """The tables as they are now, or, where a new computation takes long, as they were before the last changes.
+
+        TablesBusy if there are none yet.
+        """
+        shelf = self._shelf(run)
+        with shelf.turn:
             changed = run.changed()
-            kept = self._kept.get(run.path)
-            if kept is not None and kept[0] == changed:
-                return kept[1]
-            made = _tables(run, self._facts(run.path))
-            self._kept[run.path] = (changed, made)
-            return made
+            if shelf.tables is None or shelf.changed != changed:
+                self._begin(run, shelf)
+                patience_s = PATIENCE_S if shelf.tables is None else QUICK_S if shelf.took_s < QUICK_S else 0.0
+                shelf.turn.wait_for(lambda: not shelf.busy, patience_s)
+                if shelf.changed != changed and not shelf.busy and patience_s:  # a record came in the meantime
+                    self._begin(run, shelf)
+                    shelf.turn.wait_for(lambda: not shelf.busy, patience_s)
+            if shelf.tables is not None:
+                return shelf.tables
+            if shelf.error is not None:
+                raise shelf.error
+            raise TablesBusy
+
+    def number(self, run: RunPlace) -> int:
+        """Another one when the tables are others. Has them brought up to date, without waiting."""
+        shelf = self._shelf(run)
+        changed = run.changed()
+        with shelf.turn:
+            if shelf.tables is None or shelf.changed != changed:
+                self._begin(run, shelf)
+            return shelf.number
+
+    def _shelf(self, run: RunPlace) -> _Shelf:
+        with self._lock:
+            return self._shelves.setdefault(run.path, _Shelf())
+
+    def _begin(self, run: RunPlace, shelf: _Shelf) -> None:
+        if not shelf.busy and time.monotonic() >= shelf.rested_s:
+            shelf.busy = True
+            Thread(target=self._compute, args=(run, shelf), name=f"tables of {run.name}", daemon=True).start()
+
+    def _compute(self, run: RunPlace, shelf: _Shelf) -> None:
+        started_s = time.monotonic()
+        changed = run.changed()
+        made: RunTables | None = None
+        error: Exception | None = None
+        rows = shelf.rows
+        try:
+            index = load_index(run.matches, run.database, rows)
+            rows = {row.match_id: row for row in index.rows}
+            made = _tables(index, self._facts(run.path), hide_live=self._hide_live)
+        except Exception as problem:  # whoever asked gets it
+            error = problem
+        with shelf.turn:
+            shelf.took_s = time.monotonic() - started_s
+            shelf.rested_s = 0.0 if shelf.took_s < QUICK_S else started_s + 2 * shelf.took_s
+            shelf.tables, shelf.error, shelf.rows = made or shelf.tables, error, rows
+            shelf.changed = changed
+            shelf.busy = False
+            shelf.number += 1
+            shelf.turn.notify_all()
 
 
-def entry_matches(tables: RunTables, entry_id: str) -> list[EntryMatch]:
-    """The matches of an entry that count, the last first."""
-    return [EntryMatch(row, seat) for row in reversed(tables.counted.rows) for seat in row.seats
-            if seat.entry_id == entry_id]  # fmt: skip
-
-
-def _tables(run: RunPlace, facts: RunFacts) -> RunTables:
-    index = load_index(run.matches, run.database)
+def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
     account = facts.look(index.rows)
+    ahead = facts.ahead(index.rows)
     counted = apply_controls(index.rows, facts.controls, account.missed)
     table = standings(counted, facts.entrants)
     pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
-    return RunTables(facts, counted, table, pools, index.unusable, account.table)
+    hidden = ahead.open_blocks if hide_live else frozenset()
+    listed = tuple(row for row in counted.rows if (row.game, row.block) not in hidden) if hidden else counted.rows
+    entries: dict[str, list[EntryMatch]] = {}
+    bearers: dict[str, set[str]] = {}
+    for row in reversed(listed):
+        for seat in row.seats:
+            entries.setdefault(seat.entry_id, []).append(EntryMatch(row, seat))
+    for found in entries.values():
+        for name in {match.seat.name for match in found}:
+            bearers.setdefault(one_line(name), set()).add(found[0].seat.entry_id)
+    names = {name: frozenset(found) for name, found in sorted(bearers.items())}
+    return RunTables(facts, counted, table, pools, index.unusable, account.table, ahead, listed, entries, names)

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leaderboard.records import MatchRow
     from leaderboard.web.host import PlayHost
-    from leaderboard.web.tables import RunFacts
+    from leaderboard.web.tables import Ahead, RunFacts
+    from referee.tournament.journal import JournalText
+
+_SHOWN = 20
+"""Coming matches."""
+
+_AT_ONCE = 1000
+"""Beyond the last result no more than so many matches go on."""
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -18,6 +28,7 @@ def web(
         str, typer.Option(help="Address to listen on. Others than this machine's own let everybody look.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")] = 8000,
+    hide_live: Annotated[bool, typer.Option("--hide-live", help="Show no match before its block is complete.")] = False,
     play: Annotated[bool, typer.Option("--play", help="Let people play against bots; only from this machine.")] = False,
     play_open: Annotated[
         bool, typer.Option("--play-open", help="Let everybody play who reaches --host. It starts bots here for them.")
@@ -71,7 +82,7 @@ def web(
 
             playing = stack.enter_context(Host(runs, bots or _own_bots(), move_limit_s=move_limit_s))
         names = None if play_open else _LOOPBACK
-        pages = make_app(runs, facts_of, play_host=playing, play_names=names)
+        pages = make_app(runs, facts_of, hide_live=hide_live, play_host=playing, play_names=names)
         server = uvicorn.Server(uvicorn.Config(pages, log_level="warning", timeout_graceful_shutdown=1, lifespan="off"))
         with suppress(KeyboardInterrupt):  # the way to end it; the server has closed by then
             server.run(sockets=[listening])
@@ -100,10 +111,37 @@ def facts_of(folder: Path) -> "RunFacts":
             entrants=entrants_of(text),
             controls=text.controls,
             look=looking(text),
+            ahead=lambda rows: _ahead(text, rows),
             shown={"format": run.configuration["format"]},
         )
     except (TournamentError, RecordError, KeyError, TypeError, ValueError) as error:
         return RunFacts(folder.name, shown={"the journal cannot be used": str(error)})
+
+
+def _ahead(text: "JournalText", rows: "Sequence[MatchRow]") -> "Ahead":
+    """The next matches that wait for a result, and all blocks that have begun without being complete."""
+    from leaderboard.web.tables import NOTHING_AHEAD, Ahead, Coming
+    from referee.cli.run_account import Course
+    from referee.tournament.formats.registry import UnknownFormat
+
+    if text.events[-1].kind == "finished":
+        return NOTHING_AHEAD
+    last = max((row.place for row in rows), default=-1)
+    coming: list[Coming] = []
+    waiting: set[tuple[str, int]] = set()
+    try:
+        for spec, state in Course(text, rows):
+            if state != "open":
+                continue
+            waiting.add((spec.game, spec.block))
+            if len(coming) < _SHOWN:
+                names = tuple(seat.name for seat in spec.seats)
+                coming.append(Coming(spec.match_id, spec.place, spec.block, spec.game, names))
+            elif spec.place > last + _AT_ONCE:
+                break
+    except UnknownFormat:  # a plug-in that is gone since
+        return NOTHING_AHEAD
+    return Ahead(coming, frozenset(waiting))
 
 
 def _own_bots() -> list[Path]:

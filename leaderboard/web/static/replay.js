@@ -33,14 +33,23 @@
     if (drawing) board.replaceChildren(drawing);
   }
 
+  function printed(name, text) {
+    const made = element("details");
+    const words = element("pre", text);
+    words.tabIndex = 0;
+    made.append(element("summary", name), words);
+    made.open = name !== "board";
+    return made;
+  }
+
   function tell(frame) {
     const shown = frame.lines.map((line) => {
       const item = element("p", "", `line ${line.kind}`);
       item.append(element("strong", who(line)), ` ${line.kind === "fault" ? "fault: " : ""}${line.text}`);
       if (line.wall_us !== undefined) item.append(` ${milliseconds(line.wall_us)}`);
       if (line.note) item.append(element("span", line.note, "note"));
-      return item;
-    });
+      return [item, ...(line.texts ?? []).map(([name, text]) => printed(name, text))];
+    }).flat();
     if (frame.step === 0) shown.push(element("p", "The start."));
     const list = element("ul");
     list.append(...frame.events.map((text) => element("li", text)));
@@ -204,23 +213,11 @@
 
   function follow() {
     const source = new EventSource(root.dataset.events);
-    let busy = false;
-    let again = false;
-    async function renew() {
-      if (busy) {
-        again = true;
-        return;
-      }
-      busy = true;
+    const renew = oneAtATime(async () => {
       const following = at >= frames.length - 1;
       await ask();
       show(following ? frames.length - 1 : at);
-      busy = false;
-      if (again) {
-        again = false;
-        renew();
-      }
-    }
+    });
     source.onmessage = (event) => {
       if (JSON.parse(event.data).over) {
         source.close();

@@ -1,0 +1,151 @@
+"""What is shown of a run while it goes on, and who waits for its tables."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from leaderboard.web import tables as module
+from leaderboard.web.app import make_app
+from leaderboard.web.places import RunPlace
+from leaderboard.web.tables import Ahead, Coming, RunFacts, Tables, TablesBusy, no_facts
+
+NASTY = "<b>\u202e"
+
+
+def facts(folder: Path) -> RunFacts:
+    """One block of two matches, m1 and m2."""
+
+    def ahead(rows: Any) -> Ahead:
+        played = {row.match_id for row in rows}
+        coming = [Coming(name, place, 0, "toy", ("ann", NASTY)) for place, name in enumerate(("m1", "m2"))]
+        coming = [match for match in coming if match.match_id not in played]
+        return Ahead(coming, frozenset({("toy", 0)} if coming else ()))
+
+    return RunFacts("cup", total=2, ahead=ahead)
+
+
+def client(runs: Path, **more: Any) -> httpx.AsyncClient:
+    app = make_app(runs, facts, **more)
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test")
+
+
+async def test_the_page_of_a_run_names_the_next_matches(runs: Path, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    async with client(runs) as web:
+        page = (await web.get("/runs/cup")).text
+        assert "Next matches" in page
+        assert "ann, &lt;b&gt;" in page
+        assert "\u202e" not in page
+        run = (await web.get("/api/runs/cup")).json()
+        assert (run["matches"], run["total"], [match["match_id"] for match in run["coming"]]) == (1, 2, ["m2"])
+        start("m2", place=1).play().close()
+        assert "Next matches" not in (await web.get("/runs/cup")).text
+
+
+async def test_a_match_that_goes_on_is_none_of_the_next(runs: Path, start: Callable[..., Any]) -> None:
+    start("m1").step()
+    async with client(runs) as web:
+        page = (await web.get("/runs/cup")).text
+    going_on, following = page.split("<h2>Next matches</h2>")
+    assert "/matches/m1" in going_on
+    assert following.count("<tr><td>") == 1
+
+
+HIDDEN = ("", "?step=last", "?fault=0", "/record", "/events")
+
+
+async def test_with_hide_live_no_match_is_shown_before_its_block_is_complete(
+    runs: Path, start: Callable[..., Any]
+) -> None:
+    start("m1").crash(0, stdout="last words")
+    second = start("m2", place=1)
+    second.step()
+    async with client(runs, hide_live=True) as web:
+        for match in ("m1", "m2"):
+            for part in HIDDEN:
+                assert (await web.get(f"/runs/cup/matches/{match}{part}")).status_code == 404, (match, part)
+            for part in ("", "/frames"):
+                assert (await web.get(f"/api/runs/cup/matches/{match}{part}")).status_code == 404
+        for address in ("/runs/cup", "/runs/cup/matches", "/runs/cup/bots/00ff00ff", "/api/runs/cup/matches",
+                        "/api/runs/cup/bots/00ff00ff", "/api/runs/cup"):  # fmt: skip
+            answer = await web.get(address)
+            assert answer.status_code == 200
+            assert "/matches/m" not in answer.text
+            assert "last words" not in answer.text
+            assert '"match_id":"m1"' not in answer.text
+        assert "1 matches go on" in (await web.get("/runs/cup")).text
+        assert (await web.get("/api/runs/cup/standings")).json()["matches"] == 1
+        second.play().close()
+        assert (await web.get("/runs/cup/matches/m1?step=last")).status_code == 200
+        assert "last words" in (await web.get("/runs/cup/bots/00ff00ff")).text
+
+
+async def test_what_a_bot_printed_stands_beside_its_fault(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    match = start("m1")
+    match.step()
+    match.crash(1, stderr="Traceback\x1b[31m", board="position")
+    lines = [
+        line
+        for frame in (await web.get("/api/runs/cup/matches/m1/frames")).json()["frames"]
+        for line in frame["lines"]
+        if line["kind"] == "fault"
+    ]
+    assert [line["texts"] for line in lines] == [[["board", "position"], ["stderr", "Traceback\\x1b[31m"]]]
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Every computation waits for the event, and seems to have taken long."""
+    gate = threading.Event()
+    compute = module._tables
+
+    def waiting(*words: Any, **more: Any) -> Any:
+        assert gate.wait(20)
+        return compute(*words, **more)
+
+    monkeypatch.setattr(module, "_tables", waiting)
+    monkeypatch.setattr(module, "QUICK_S", 0.0)
+    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    return gate
+
+
+def test_nobody_waits_who_can_be_shown_the_tables_of_before(
+    runs: Path, start: Callable[..., Any], slow: threading.Event, wait_until: Callable[..., Any]
+) -> None:
+    run = RunPlace("cup", runs / "cup")
+    tables = Tables(no_facts)
+    start("m1").play().close()
+    with pytest.raises(TablesBusy):
+        tables.of(run)
+    slow.set()
+    wait_until(lambda: tables.number(run) == 1)
+    before = tables.of(run)
+    assert len(before.listed) == 1
+    slow.clear()
+    start("m2", place=1).play().close()
+    wait_until(lambda: tables.of(run) is before and tables.number(run) == 1)
+    slow.set()
+    wait_until(lambda: tables.number(run) == 2)
+    assert len(tables.of(run).listed) == 2
+
+
+async def test_the_first_computation_asks_a_browser_to_look_again(
+    web: httpx.AsyncClient, start: Callable[..., Any], slow: threading.Event, wait_until: Callable[..., Any]
+) -> None:
+    start("m1").play().close()
+    answer = await web.get("/runs/cup")
+    assert (answer.status_code, answer.headers["refresh"]) == (503, "2")
+    assert (await web.get("/")).status_code == 200
+    slow.set()
+
+
+def test_a_computation_that_fails_tells_whoever_asked(runs: Path) -> None:
+    def broken(folder: Path) -> RunFacts:
+        raise RuntimeError("no facts")
+
+    with pytest.raises(RuntimeError, match="no facts"):
+        Tables(broken).of(RunPlace("cup", runs / "cup"))
