@@ -7,7 +7,6 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,19 @@ _DAYS = 30
 _FRESH_S = 20 * 86400
 """A run may take days."""
 
+# Not the certificate of an authority, though it signs itself: Rust's TLS takes none of those for a server's.
+_REQUEST = """\
+[req]
+distinguished_name = name
+x509_extensions = extensions
+prompt = no
+[name]
+commonName = crosstown
+[extensions]
+basicConstraints = critical, CA:FALSE
+extendedKeyUsage = serverAuth
+subjectAltName = {names}
+"""
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_-]{1,63})*")
 _MAX_PORT = 65535
 
@@ -92,20 +104,21 @@ def own_certificate(folder: Path, listen_on: str, public: str = "") -> tuple[Pat
 
     Bots are given the certificate as their CROSSTOWN_TLS_CA. ListenError where it cannot be made.
     """
-    names = _alternative_names(listen_on, public)
+    request = _REQUEST.format(names=",".join(_alternative_names(listen_on, public)))
     pair = folder / "certificate.pem", folder / "key.pem"
-    noted = folder / "names.txt"
+    noted = folder / "request.cnf"
     try:
-        fresh = time.time() - pair[1].stat().st_mtime < _FRESH_S and noted.read_text().split() == names
+        fresh = time.time() - pair[1].stat().st_mtime < _FRESH_S and noted.read_text() == request
     except (OSError, ValueError):
         fresh = False
     if not fresh:
-        _make_certificate(*pair, names)
-        noted.write_text("\n".join(names) + "\n")
+        noted.unlink(missing_ok=True)
+        _make_certificate(*pair, request)
+        noted.write_text(request)
     return pair
 
 
-def _make_certificate(certificate: Path, key: Path, names: Sequence[str]) -> None:
+def _make_certificate(certificate: Path, key: Path, request: str) -> None:
     program = shutil.which("openssl")
     if program is None:
         raise ListenError(
@@ -115,12 +128,14 @@ def _make_certificate(certificate: Path, key: Path, names: Sequence[str]) -> Non
     command = [
         *(program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
         *("-keyout", str(key), "-out", str(certificate), "-days", str(_DAYS)),
-        *("-subj", "/CN=crosstown", "-addext", f"subjectAltName={','.join(names)}"),
+        *("-config", "/dev/stdin"),
     ]
     try:
         key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         key.touch(mode=0o600)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_OPENSSL_LIMIT_S, check=False)
+        done = subprocess.run(
+            command, input=request, capture_output=True, text=True, timeout=_OPENSSL_LIMIT_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ListenError(f"no certificate could be made: {error}", "give a certificate and its key") from None
     if done.returncode != 0:
