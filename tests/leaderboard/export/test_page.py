@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from leaderboard.export import page as page_module
 from leaderboard.export.page import replay_page
 from leaderboard.web.frames import frames_of
 from referee.record import Answer
@@ -154,6 +155,21 @@ def test_what_cannot_be_followed_is_shown_as_far_as_it_goes(
     answers = sum(isinstance(line, Answer) for line in old_record(name).lines)
     assert page.locator("#moves button").count() >= answers
     assert page.locator("#board svg").count() == (0 if "no board" in reason else 1)
+
+
+def test_a_view_that_ends_before_the_match_says_so(
+    open_file: Callable[..., Any], old_record: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def some(record: Any, viewer: Any) -> list[Any]:
+        return list(frames_of(record, viewer))[: 5 if viewer == 1 else None]
+
+    monkeypatch.setattr(page_module, "frames_of", some)
+    page = open_file(replay_page(old_record("toy")), "html", "#step=9&seat=1")
+    page.wait_for_selector(READY)
+    assert "This view ends before." in page.locator("#happened").text_content()
+    assert page.locator("#board svg").count() == 1
+    page.select_option("#view", "0")
+    assert "This view ends before." not in page.locator("#happened").text_content()
 
 
 def test_what_bots_write_stays_text(opened: Callable[..., Any], old_record: Callable[..., Any]) -> None:
