@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from leaderboard.web.clean import clean, one_line
 from referee.record import Record
+from referee.texts import clean, one_line
 
 LONGEST = 20_000
 """Characters of one text that a page shows."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from leaderboard.web.clean import clean, one_line
 from leaderboard.web.evidence import evidence_of
 from leaderboard.web.places import is_live
 from referee.games.api import Game
@@ -18,6 +17,7 @@ from referee.games.drawing import Look, draw_board, event_places
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
 from referee.record.format import Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
+from referee.texts import clean, one_line
 
 EVERYTHING: Final = "all"
 Viewer: TypeAlias = int | Literal["all"] | None

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from leaderboard.web.clean import one_line
 from leaderboard.web.frames import last_frame
 from leaderboard.web.guard import SENT_IN, Guard, body_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
@@ -22,6 +21,7 @@ from referee.games.api import Game
 from referee.games.drawing import Look, draw_board, event_places
 from referee.games.registry import UnknownGame, game_ids, get_game
 from referee.record import RecordError, read_record
+from referee.texts import one_line
 
 LOOK_S = 0.05
 _QUIET_LOOKS = 300

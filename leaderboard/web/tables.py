@@ -16,9 +16,9 @@ from leaderboard.index import Index, load_index
 from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report
 from leaderboard.standings import Entrant, Standing, pools_of, standings
-from leaderboard.web.clean import one_line
 from leaderboard.web.places import RunPlace
 from referee.record.control import Control
+from referee.texts import one_line
 
 QUICK_S = 1.0
 """A computation that took less the last time is waited for."""
