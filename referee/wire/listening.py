@@ -55,11 +55,6 @@ class Listen:
     key: Path | None = None
     plain: bool = False
 
-    @property
-    def here_only(self) -> bool:
-        """Whether nobody on another machine can connect."""
-        return is_loopback(self.host)
-
 
 def parse_address(text: str) -> tuple[str, int]:
     """HOST:PORT, an IPv6 address in brackets. ValueError with a sentence."""
@@ -75,13 +70,6 @@ def parse_address(text: str) -> tuple[str, int]:
 def join_address(host: str, port: int) -> str:
     """Inverse of `parse_address`."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def check_pair(certificate: Path, key: Path) -> None:

@@ -21,6 +21,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.process.entry import Entry
 from referee.wire import WireServer
 from referee.wire.encode import WireLimits
+from referee.wire.listening import own_certificate
 from referee.wire.server import _OPTIONS
 
 LANGUAGES = ("go", "rust", "java", "typescript", "cpp")
@@ -184,6 +185,20 @@ async def test_tls_with_the_authority_it_is_given(
 ) -> None:
     credentials = server_credentials(certificates)
     ca = str(certificates["ca.pem"])
+    async with stage(starter(language), tmp_path, "localhost:0", credentials, CROSSTOWN_TLS_CA=ca) as it:
+        await it.begin("a", 9)
+        await it.ask("a", 1, 100)
+        assert (await it.hear()).move.index == fair_index(9, 1, 100)
+        assert await it.leave() == 0
+
+
+async def test_tls_with_a_certificate_that_the_referee_made(
+    starter: Starter, fair_index: FairIndex, tmp_path: Path, language: str
+) -> None:
+    """It signs itself, and is no authority's: what one library takes another refuses."""
+    certificate, key = own_certificate(tmp_path / "tls", "127.0.0.1")
+    credentials = grpc.ssl_server_credentials([(key.read_bytes(), certificate.read_bytes())])
+    ca = str(certificate)
     async with stage(starter(language), tmp_path, "localhost:0", credentials, CROSSTOWN_TLS_CA=ca) as it:
         await it.begin("a", 9)
         await it.ask("a", 1, 100)

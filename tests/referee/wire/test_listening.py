@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from referee.wire.listening import (
-    Listen,
     ListenError,
     check_pair,
     check_public,
-    is_loopback,
     join_address,
     own_certificate,
     parse_address,
@@ -37,15 +35,6 @@ def test_an_address_is_read_and_written(text: str, host: str, port: int) -> None
 def test_what_is_no_address_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not HOST:PORT, such as|is not a number from 0 to 65535"):
         parse_address(text)
-
-
-@pytest.mark.parametrize(
-    ("host", "here"),
-    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False), ("10.0.0.1", False)],
-)
-def test_only_a_loopback_address_is_here_only(host: str, here: bool) -> None:
-    assert is_loopback(host) is here
-    assert Listen(host, 0).here_only is here
 
 
 def test_a_certificate_is_made_whose_key_is_private(tmp_path: Path) -> None:
