@@ -99,6 +99,15 @@ def test_tables_plots_faults_and_the_method_are_there(some_matches):
     assert Counter(Reading(page).tags)["svg"] == 3
 
 
+def test_every_bot_has_its_score_in_each_seat(make_row):
+    # In seat 0 ann wins both; in seat 1 she wins one of two, which are blocks of their own.
+    rows = [make_row(0, {"ann": 1, "bob": 2}), make_row(2, {"ann": 1, "bob": 2})]
+    rows += [make_row(4, {"bob": 1, "ann": 2}), make_row(6, {"bob": 2, "ann": 1})]
+    page = page_of(rows)
+    assert '<td class="name">ANN</td><td>1.000 ±0.000</td><td>0.500 ±0.500</td>' in page
+    assert '<td class="name">BOB</td><td>0.500 ±0.500</td><td>0.000 ±0.000</td>' in page
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_run_with_hardly_a_match_has_a_page_too(some_matches, rows):
     page = page_of(some_matches(rows, "ann", "bob"), [Entrant("zed", "Zed", "1")])
