@@ -333,6 +333,7 @@ class _Host:
         self._slots = asyncio.Semaphore(at_once)
         self._starting = asyncio.Lock()
         self._awaited: dict[str, asyncio.Future[MatchResult]] = {}
+        self._abandoned: set[str] = set()
         self._reading: asyncio.Task[None] | None = None
         self._heard: asyncio.subprocess.Process | None = None
         self._hearing = False
@@ -362,7 +363,10 @@ class _Host:
                 await self._worker.bury(process)
                 raise MatchLost(f"no result after {limit_s:.0f} s; the worker was killed") from None
             except asyncio.CancelledError:
-                await self._worker.bury(process)  # the run ends: there is no other way to end one match
+                self._abandoned.add(spec.match_id)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(KILL_LIMIT_S):
+                        await self._worker.tell(process, messages.abandon_line(spec.match_id))
                 raise
             finally:
                 del self._awaited[spec.match_id]
@@ -391,6 +395,8 @@ class _Host:
                 kind, content = await self._worker.hear(process)
                 match_id = content.match_id if kind == "result" else content["match"] if kind == "lost" else ""
                 answer = self._awaited.get(match_id)
+                if answer is None and match_id in self._abandoned:
+                    continue
                 if answer is None:
                     raise MatchLost(f"the worker answered out of turn ({kind})")
                 if answer.done():

@@ -7,6 +7,7 @@
                                              matches at once, {"lost": {"match": .., "what": ..}}
     worker -> runner   {"alive": true}       now and then, from the first line on
     worker -> runner   {"note": "sentence"}  something the organiser should know; at any time
+    runner -> worker   {"abandon": MATCH_ID} to a worker with guests: end this match, nothing is said of it any more
     runner -> worker   {"stop": true}        close down in order
 
 The end of the worker's stdin means that the runner is gone.
@@ -102,6 +103,10 @@ def play_line(spec: MatchSpec) -> bytes:
     return f'{{"play":{spec.to_json()}}}\n'.encode("ascii")
 
 
+def abandon_line(match_id: str) -> bytes:
+    return _line({"abandon": match_id})
+
+
 def stop_line() -> bytes:
     return _line({"stop": True})
 
@@ -148,7 +153,7 @@ def read_line(line: bytes) -> tuple[str, Any]:
             return kind, MatchResult.from_json(json.dumps(content))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"not a line of this protocol ({error}): {line[:200]!r}") from None
-    if kind not in ("ready", "refused", "failed", "lost", "stop", "alive", "note"):
+    if kind not in ("ready", "refused", "failed", "lost", "abandon", "stop", "alive", "note"):
         raise ValueError(f"unknown kind of line: {kind!r}")
     return kind, content
 

@@ -165,19 +165,22 @@ async def _play_all(link: Link, table: Table, records: Path) -> None:
 
 async def _play_together(link: Link, table: Table, records: Path) -> None:
     """Any number of matches at once."""
-    playing: set[asyncio.Task[None]] = set()
+    playing: dict[str, asyncio.Task[None]] = {}
     try:
         while (line := await link.receive()) is not None:
             kind, content = messages.read_line(line)
-            if kind != "play":
+            if kind == "play":
+                playing = {match_id: task for match_id, task in playing.items() if not task.done()}
+                playing[content.match_id] = asyncio.create_task(_play_and_tell(link, table, content, records))
+            elif kind == "abandon":
+                if content in playing:
+                    playing[content].cancel()
+            else:
                 return
-            task = asyncio.create_task(_play_and_tell(link, table, content, records))
-            playing.add(task)
-            task.add_done_callback(playing.discard)
     finally:
-        for task in playing:
+        for task in playing.values():
             task.cancel()
-        await asyncio.gather(*playing, return_exceptions=True)
+        await asyncio.gather(*playing.values(), return_exceptions=True)
 
 
 async def _play_and_tell(link: Link, table: Table, spec: MatchSpec, records: Path) -> None:

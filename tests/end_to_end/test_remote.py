@@ -164,6 +164,23 @@ async def test_after_its_worker_died_a_bot_opens_a_new_session(workplace, write_
     assert_all_counts(workplace, 12)
 
 
+async def test_a_run_that_is_stopped_says_bye(workplace, write_cup, line):
+    workplace.environment["ADA_TOKEN"] = TOKEN
+    write_cup(bots=1, blocks=500, more=remote(line.port))
+    run = workplace.start("run", "cup.toml", "--workers", "1")
+    certificate = workplace.folder / "runs" / "cup" / "tls" / "certificate.pem"
+    await until_there(certificate, run)
+    bot = by_hand(certificate, f"127.0.0.1:{line.port}")
+    try:
+        await asyncio.to_thread(workplace.wait_for_records, 2, run)
+        run.send_signal(signal.SIGINT)
+        assert (await ended(run))[0] == 130
+        assert (await ended(bot))[0] == 0
+    finally:
+        bot.kill()
+    workplace.assert_nobody_left()
+
+
 async def test_con_4_without_a_bot_that_never_comes_the_others_play_on(workplace, write_cup, line):
     workplace.environment["ADA_TOKEN"] = TOKEN
     more = remote(line.port, "clock = { startup_s = 0.2 }\n").replace("wait_s = 60", "wait_s = 1")
