@@ -5,8 +5,9 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from leaderboard.sequential import Evidence, elo_of_score
-from referee.cli.output import fault_text, one_line, plural, print_text
+from referee.cli.output import fault_text, plural, print_text
 from referee.cli.running import Played
+from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.folder import RunFolder
 
@@ -93,7 +94,7 @@ def _surer(found: dict[str, Any]) -> str:
             " bounds, need --new"
         )
     if found["more_rounds"] is None:
-        return "to be surer: more rounds (the same command with a higher --cap goes on), or with --new bounds further apart"
+        return "to be surer: more rounds (a higher --cap goes on from here), or bounds further apart (with --new)"
     return (
         f"to be surer: about {plural(max(found['more_rounds'], 1), 'more round')}, if scores go on like this"
         " (a higher --cap goes on from here)"
