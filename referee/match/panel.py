@@ -26,6 +26,10 @@ from referee.wire import BotMessage, Received, encode
 MAX_STRAY_MESSAGES = 100
 """Messages of one seat in one match that answer nothing asked; one more is a fault."""
 
+MOST_STRAY_LIMITS = 8
+"""So many times the limit of one message they may have together: reading them makes the referee late, and time in which
+it is late is given back."""
+
 RECORDED_STRAY_MESSAGES = 10
 LOOK_NS = 10_000_000
 """A bot that is ready to run at its deadline is looked at again after so long: if it has run, its time is up."""
@@ -287,8 +291,10 @@ class Panel:
         seat.dropped += 1
         if seat.dropped <= RECORDED_STRAY_MESSAGES:
             self._drop(Dropped(seat.number, what, stray_text(raw)))
-        if seat.dropped > MAX_STRAY_MESSAGES:
-            detail = f"{seat.dropped} messages that answer nothing asked, the last one {what}"
+        seat.dropped_bytes += len(raw)
+        if seat.dropped > MAX_STRAY_MESSAGES or seat.dropped_bytes > MOST_STRAY_LIMITS * self._limits.max_message_bytes:
+            size = f"{seat.dropped} messages that answer nothing asked, of {seat.dropped_bytes} bytes"
+            detail = f"{size}, the last one {what}"
             self._blame(seat, EndReason.WRONG_TURN_MESSAGE, detail, message_evidence(raw))
 
     def _blame(self, seat: SeatPlay, reason: EndReason, detail: str, evidence: dict[str, Any]) -> None:

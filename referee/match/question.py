@@ -1,11 +1,14 @@
 """A decision while it is open: what was asked, by when, and what came back."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from referee.match.budget import Allowance
 from referee.match.clock import Clock, Handle
 from referee.match.effort import Effort
+
+CORES = os.cpu_count() or 1
 
 
 class Question:
@@ -88,7 +91,10 @@ class Question:
         if self.own_before is not None:
             self.lag_ns += clock.effort().waited_ns(self.own_before)
         if cpu_now_ns is not None and self.cpu_before_ns is not None:
-            self.cpu_us = (cpu_now_ns - self.cpu_before_ns) // 1000
+            cpu_ns = cpu_now_ns - self.cpu_before_ns
+            self.cpu_us = cpu_ns // 1000
+            # Who leaves less than one processor to all others makes the referee late.
+            self.lag_ns = max(0, self.lag_ns - max(0, cpu_ns - (CORES - 1) * self.wall_ns))
 
     def weigh(self, effort: Effort) -> None:
         """Note what the bot's tasks did up to now. After `measure`."""

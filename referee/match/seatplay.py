@@ -31,6 +31,7 @@ class SeatPlay:
         "cpu_us",
         "decisions",
         "dropped",
+        "dropped_bytes",
         "fault",
         "judge",
         "last_latency_us",
@@ -77,6 +78,8 @@ class SeatPlay:
         """Whether MatchEnd was sent."""
         self.last_latency_us = 0
         self.decisions = self.total_us = self.worst_us = self.cpu_us = self.dropped = self.off_turn_cpu_us = 0
+        self.dropped_bytes = 0
+        """Of the messages that answered nothing asked."""
         self.cpu_from_ns: int | None = None
 
     def on_message(self, received: Received) -> None:

@@ -2,6 +2,10 @@
 
 Namespaces keep a bot apart already; this closes what they do not cover: the kernel's keyrings, io_uring, bpf, ptrace,
 and sockets of families that know no network namespace (AF_VSOCK reaches the host of a virtual machine).
+
+A bot's threads stay as ready to run as they were started: what would make one wait for a processor by its own will (a
+lower priority, a crowded processor) succeeds and does nothing. Time in which strangers keep a bot from running is given
+back, so such a thread would buy time.
 """
 
 import platform
@@ -17,6 +21,11 @@ _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK (which list
 # The same number everywhere: io_uring_setup, _enter, _register, open_tree, move_mount, fsopen, fsconfig, fsmount,
 # fspick, mount_setattr.
 _NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 442)
+_PRIORITIES = {
+    # setpriority, sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr
+    "x86_64": (141, 142, 144, 203, 314),
+    "aarch64": (140, 118, 119, 122, 274),
+}
 _ARCHITECTURES: dict[str, tuple[int, int, dict[str, int]]] = {
     # machine: (audit architecture, number of socket(2), numbers of what is refused)
     "x86_64": (
@@ -92,7 +101,8 @@ _ARCHITECTURES: dict[str, tuple[int, int, dict[str, int]]] = {
 
 def bot_filter(machine: str | None = None) -> bytes:
     """The filter as `struct sock_filter[]`, as bubblewrap reads it; empty for machines it is not written for."""
-    known = _ARCHITECTURES.get(machine or platform.machine())
+    machine = machine or platform.machine()
+    known = _ARCHITECTURES.get(machine)
     if known is None:
         return b""
     architecture, socket_number, refused = known
@@ -102,12 +112,13 @@ def bot_filter(machine: str | None = None) -> bytes:
         (_LOAD, "", "", _OFFSET_NUMBER),
         (_IF_AT_LEAST, "unknown", "", _X32),
         *((_IF_EQUAL, "refused", "", number) for number in sorted({*refused.values(), *_NEW})),
+        *((_IF_EQUAL, "done", "", number) for number in _PRIORITIES[machine]),
         (_IF_EQUAL, "", "allowed", socket_number),
         (_LOAD, "", "", _OFFSET_FIRST_ARGUMENT),
         *((_IF_EQUAL, "allowed", "", family) for family in _FAMILIES),
         (_RETURN, "", "", _ERRNO | _EAFNOSUPPORT),
     ]
-    ends = {"allowed": _ALLOW, "refused": _ERRNO | _EPERM, "unknown": _ERRNO | _ENOSYS}
+    ends = {"allowed": _ALLOW, "refused": _ERRNO | _EPERM, "done": _ERRNO, "unknown": _ERRNO | _ENOSYS}
     places = {label: len(program) + number for number, label in enumerate(ends)}
     program += [(_RETURN, "", "", value) for value in ends.values()]
 

@@ -60,6 +60,12 @@ def flood(seat: Any) -> None:
         seat.move(0, decision=77)
 
 
+def bulk(seat: Any) -> None:
+    """Few messages, but so large that reading them holds the referee up."""
+    for _ in range(9):
+        seat.move(0, decision=77, note="x" * 1_000_000)
+
+
 DEEDS = [
     (illegal_index, R.ILLEGAL_ACTION, "expected 0 to"),
     (illegal_action, R.ILLEGAL_ACTION, "guard(card=5) in decision 3 is none of the"),
@@ -70,6 +76,7 @@ DEEDS = [
     (resign, R.RESIGNED, "resigned"),
     (crash, R.CRASHED, "exit code 3"),
     (disconnect, R.DISCONNECTED, "closed its stream"),
+    (bulk, R.WRONG_TURN_MESSAGE, "9 messages that answer nothing asked, of 90"),
     (flood, R.WRONG_TURN_MESSAGE, "101 messages that answer nothing asked"),
 ]
 DEED_NAMES = [deed.__name__ for deed, _, _ in DEEDS]

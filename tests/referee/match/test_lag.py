@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from referee.match import question
 from referee.match.effort import MAX_TASKS, NO_EFFORT, Effort, measure_effort, state_below
 from referee.match.reasons import EndReason
 
@@ -155,6 +156,24 @@ async def test_a_referee_that_is_always_busy_still_sees_that_time_is_up(sit: Sit
     table.clock.behind = True
     await table.clock.turn(2.1)
     assert (await table.outcome()).reason is EndReason.MOVE_TIMEOUT
+
+
+@pytest.mark.parametrize(("busy", "excused"), [(0.9, True), (1.9, False)])
+async def test_a_bot_that_takes_all_processors_has_made_the_referee_late_itself(
+    sit: Sit, busy: float, excused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`busy`: processors that it has used, of two."""
+    monkeypatch.setattr(question, "CORES", 2)
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    table.clock.ns += 1_400 * MS
+    table.clock.lag += 1_350 * MS
+    mover.cpu += round(busy * 1_400 * MS)
+    mover.move(0)
+    await table.clock.turn(0)
+    assert (table.match.faults[mover.number] is None) is excused
 
 
 async def test_a_quick_decision_is_not_looked_into(sit: Sit) -> None:

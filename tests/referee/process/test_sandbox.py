@@ -16,6 +16,7 @@ from referee.process.entry import Entry, load_entry
 from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
+from referee.process.seccomp import bot_filter
 
 pytestmark = pytest.mark.strict_sandbox
 
@@ -111,6 +112,23 @@ async def test_a_program_that_is_gone_is_a_start_error_in_the_words_of_the_sandb
             limits=ProcessLimits(start_timeout_s=60),
             ground=Ground(STRICT),
         )
+
+
+async def test_its_threads_stay_as_ready_to_run_as_they_were(confined: Any) -> None:
+    """What would make one wait for a processor by its own will succeeds and does nothing: such a wait is given back."""
+    source = (
+        "import os\n"
+        "look = lambda: (os.getpriority(0, 0), os.sched_getscheduler(0), sorted(os.sched_getaffinity(0)))\n"
+        "before = look()\n"
+        "os.setpriority(0, 0, 19)\n"
+        "os.nice(19)\n"
+        "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\n"
+        "os.sched_setaffinity(0, before[2][:1])\n"
+        "print(look() == before)\n"
+    )
+    bot = await confined(source)
+    await bot.wait()
+    assert bot.output().stdout_text() == f"{bool(bot_filter())}\n", bot.output().stderr_text()
 
 
 async def test_the_disk_it_gets_is_small_and_there_is_no_other(confined: Any) -> None:
