@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from referee.texts import one_line as one_line
+from referee.texts import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
