@@ -31,6 +31,8 @@ def test_the_example_of_a_format_plays_to_its_end(workplace, name):
         assert [row["rank"] for row in values["placings"]].count(1) == 1
     verified = workplace.run("matches", "verify")
     assert verified.code == 0, verified.stdout
+    shown = json.loads(workplace.run("standings", "--json").stdout)
+    assert (shown["placings"], shown["placings_final"]) == (values["placings"], True), "from the records alone"
     again = workplace.run("run", str(ROOT / "tournaments" / f"{name}.toml"), "--json")
     assert json.loads(again.stdout)["placings"] == values["placings"]
     workplace.assert_nobody_left()
