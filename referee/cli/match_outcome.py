@@ -1,11 +1,12 @@
 """How a single match ended, as `crosstown match` prints it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from referee.cli.output import print_text
+from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult
 from referee.match.spec import MatchSpec
 from referee.process.output import Output
@@ -56,20 +57,27 @@ def _last_words(name: str, fault: Fault) -> Iterator[str]:
         yield f"    {line}"
 
 
-def show_output(spec: MatchSpec, result: MatchResult, printed: Sequence[tuple[str, Output]]) -> None:
-    """What every bot printed, as far as it was kept; of one at fault, up to its fault."""
-    rest = list(printed)
+def outputs(spec: MatchSpec, result: MatchResult, printed: Sequence[tuple[str, Output]]) -> list[dict[str, str]]:
+    """What the bot of each seat printed, as far as it was kept; of one at fault, up to its fault. {} if it plays
+    elsewhere."""
+    rest, texts = list(printed), []
     for number, seat in enumerate(spec.seats):
         fault = result.faults[number]
+        mine = next((one for one in rest if one[0] == seat.entry_id), None)
         if fault is not None:
-            texts = [str(fault.evidence.get(name, "")) for name in ("stdout", "stderr")]
-        else:
-            mine = next((one for one in rest if one[0] == seat.entry_id), None)
-            if mine is None:
-                continue  # it plays elsewhere
+            texts.append({name: str(fault.evidence.get(name, "")) for name in ("stdout", "stderr")})
+        elif mine is not None:
             rest.remove(mine)
-            texts = [mine[1].stdout_text(), mine[1].stderr_text()]
-        for name, text in zip(("stdout", "stderr"), texts, strict=True):
+            texts.append({"stdout": mine[1].stdout_text(), "stderr": mine[1].stderr_text()})
+        else:
+            texts.append({})
+    return texts
+
+
+def show_output(spec: MatchSpec, texts: Sequence[Mapping[str, str]]) -> None:
+    """What `outputs` gives."""
+    for number, (seat, printed) in enumerate(zip(spec.seats, texts, strict=True)):
+        for name, text in printed.items():
             if text.strip():
                 print_text(f"{one_line(seat.name)} (seat {number}) printed to {name}:")
                 for line in text.rstrip().splitlines():
@@ -81,7 +89,7 @@ def conclude(spec: MatchSpec, result: MatchResult, path: Path) -> None:
     detail = f": {one_line(result.detail)}" if result.detail else ""
     print_text(f"{result.reason}{detail}")
     for fault in result.faults:
-        if fault is not None:
+        if fault is not None and fault.reason is not EndReason.RESIGNED:
             for line in _last_words(spec.seats[fault.seat].name, fault):
                 print_text(one_line(line))
     order = range(len(spec.seats))

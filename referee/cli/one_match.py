@@ -16,7 +16,7 @@ from typing import Any
 
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell
-from referee.cli.match_outcome import conclude, outcome, show_output
+from referee.cli.match_outcome import conclude, outcome, outputs, show_output
 from referee.cli.output import print_json
 from referee.cli.remote import RemoteSeats, announce, remote_entries
 from referee.cli.watching import watch_record
@@ -135,11 +135,12 @@ def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> 
                 watcher.join()
     path = live.with_name(live.name + ".gz")
     if as_json:
-        print_json({**outcome(spec, result), "record": str(path)})
+        told = {"printed": outputs(spec, result, printed)} if output else {}
+        print_json({**outcome(spec, result), **told, "record": str(path)})
     else:
         conclude(spec, result, path)
         if output:
-            show_output(spec, result, printed)
+            show_output(spec, outputs(spec, result, printed))
     return result.status == "rated"
 
 

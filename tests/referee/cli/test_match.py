@@ -89,9 +89,10 @@ def test_a_person_who_ends_the_input_leaves_the_match(say: Say) -> None:
 
 
 def test_a_person_may_resign(say: Say) -> None:
-    done = say("shibuya", "--seat", "human", "--seat", RANDOM, typed="resign\n")
+    done = say("shibuya", "--seat", "human", "--seat", RANDOM, typed="what?\nresign\n")
     assert done.returncode == 0
     assert "resigned" in done.stdout
+    assert "printed" not in done.stdout
 
 
 def test_on_a_real_terminal_the_question_is_seen_before_the_answer(tmp_path: Path) -> None:
@@ -205,6 +206,9 @@ def test_what_the_bots_printed_is_shown_on_request(say: Say, tmp_path: Path) -> 
     assert "mine (seat 0) printed to stdout:\n    thought of place\n" in done.stdout
     assert "mine (seat 0) printed to stderr:\n    hm\n    hm\n" in done.stdout
     assert "random (seat 1) printed" not in done.stdout
+    told = json.loads(say("shibuya", "--seat", bot, "--seat", RANDOM, "--output", "--json").stdout)
+    assert told["printed"][0]["stdout"] == "thought of place\n"
+    assert told["printed"][1] == {"stdout": "", "stderr": ""}
     assert "printed" not in say("shibuya", "--seat", bot, "--seat", RANDOM).stdout
 
 
