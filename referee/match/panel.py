@@ -26,6 +26,9 @@ from referee.wire import BotMessage, Received, encode
 MAX_STRAY_MESSAGES = 100
 """Messages of one seat in one match that answer nothing asked; one more is a fault."""
 
+BUSY_SHARE = 4
+"""Who computes for such a part of another's decision is named, should that be suspect."""
+
 MOST_STRAY_LIMITS = 8
 """So many times the limit of one message they may have together: reading them makes the referee late, and time in which
 it is late is given back."""
@@ -185,6 +188,7 @@ class Panel:
         if question.open:
             question.lag_probed_ns = self._clock.lag_ns()
             question.effort_before = seat.bot.effort()
+            question.others_before_ns = [other.bot.cpu_ns() for other in self.seats]
             at_ns = question.sent_ns + question.limit_ns
             question.timer = self._clock.call_at(at_ns, lambda: self._time_is_up(seat, question))
 
@@ -284,7 +288,22 @@ class Panel:
         late = [f"the referee was late by {question.lag_ns / 1e9:.3f} s"] if question.lag_ns else []
         if question.waited_ns:
             late.append(f"others kept the bot from running for {question.waited_ns / 1e9:.3f} s")
+        if busy := self._busy_meanwhile(seat, question):
+            evidence["busy_seats_us"] = busy
+            late += [f"the bot of seat {number} computed for {us / 1e6:.3f} s" for number, us in busy.items()]
         self._blame(seat, EndReason.SUSPECT_TIMEOUT, f"{detail}; {' and '.join(late)} meanwhile", evidence)
+
+    def _busy_meanwhile(self, seat: SeatPlay, question: Question) -> dict[str, int]:
+        """Other seats that computed for a good part of the decision, as it lasted: for who has to find the cause. It
+        may be a bot that loads the machine to have a match made void."""
+        found: dict[str, int] = {}
+        for other, before_ns in zip(self.seats, question.others_before_ns, strict=False):
+            now_ns = other.bot.cpu_ns()
+            if other is not seat and before_ns is not None and now_ns is not None:
+                used_ns = now_ns - before_ns
+                if used_ns * BUSY_SHARE > question.wall_ns:
+                    found[str(other.number)] = used_ns // 1000
+        return found
 
     def _stray(self, seat: SeatPlay, message: BotMessage, raw: bytes) -> None:
         what = stray_kind(message, self._id, self._numbers)

@@ -30,6 +30,7 @@ class Question:
         "note",
         "number",
         "open",
+        "others_before_ns",
         "own_before",
         "seat",
         "sent_ns",
@@ -59,6 +60,8 @@ class Question:
         self.wall_ns = 0
         self.effort_seen: Effort | None = None
         """The same at the last look after the deadline."""
+        self.others_before_ns: Sequence[int | None] = ()
+        """Per seat the processor time it had used when the decision had lasted a little."""
         self.own_before: Effort | None = None
         """At the deadline: where the threads stood that bring the referee its messages."""
         self.lag_ns = 0

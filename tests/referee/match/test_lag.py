@@ -71,6 +71,25 @@ async def test_a_bot_that_never_gets_a_processor_is_suspect_only(sit: Sit) -> No
     assert table.match.faults[mover.number].evidence["bot_waited_us"] > 9_000_000
 
 
+@pytest.mark.parametrize(("load_ms", "named"), [(900, True), (50, False)])
+async def test_who_loads_the_machine_while_another_is_asked_is_named(sit: Sit, load_ms: int, named: bool) -> None:
+    """Nobody gets a match made void in secret: the organiser, who has the last word, sees it."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    other = table.seats[1 - mover.number]
+    await table.clock.turn(0.1)
+    for _ in range(12):
+        mover.waited += 1000 * MS
+        other.cpu += load_ms * MS
+        await table.clock.turn(1)
+    outcome = await table.outcome()
+    assert outcome.reason is EndReason.SUSPECT_TIMEOUT
+    assert (f"the bot of seat {other.number} computed for" in outcome.detail) is named
+    evidence = table.match.faults[mover.number].evidence
+    assert list(evidence.get("busy_seats_us", ())) == ([str(other.number)] if named else [])
+
+
 async def test_a_wait_for_a_processor_that_still_goes_on_at_the_deadline_is_waited_for(sit: Sit) -> None:
     """The system counts a wait when it is over."""
     table = sit()
