@@ -224,7 +224,8 @@ async def test_text_is_not_asked_again_when_time_is_up(
     monkeypatch.setattr("crosstown_bridge.bridge.LATE_S", 0.0)
     parrot = Parrot(*map("bad {}".format, range(20)), "x" * 10_000)
     bridge = Bridge({}, parrot, TextLines())  # type: ignore[arg-type]
-    assert await bridge.choose(turn_of(2, 0.2)) > 1
+    async with asyncio.timeout(20):
+        assert await bridge.choose(turn_of(2, 0.2)) > 1
     asked = len(parrot.told)
     await asyncio.sleep(0)
     assert len(parrot.told) == asked
