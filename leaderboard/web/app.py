@@ -65,6 +65,7 @@ def make_app(
     app.state.play_host = play_host
     app.state.guard = Guard(play_names)
     app.state.hide_live = hide_live
+    app.state.kept_pages = {}
     app.state.tables = Tables(facts, hide_live=hide_live)
     app.state.templates = pages.make_templates()
     return app

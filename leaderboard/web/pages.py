@@ -1,5 +1,6 @@
 """The pages for people. Every function answers one address."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -40,7 +41,10 @@ def run(request: Request) -> Response:
     place, tables = _run(request)
     hidden = request.app.state.hide_live
     live = live_matches(place)
-    return page(
+    kept = request.app.state.kept_pages.get(place.path)
+    if kept is not None and kept[0] is tables and kept[1] == live:
+        return HTMLResponse(kept[2])
+    answer = page(
         request,
         "run.html",
         run=place,
@@ -54,13 +58,15 @@ def run(request: Request) -> Response:
         caption=CAPTION,
         percentiles=PERCENTILES,
     )
+    request.app.state.kept_pages[place.path] = tables, live, answer.body
+    return answer
 
 
 def match_list(request: Request) -> Response:
     """The matches of a run that count, by bot, game and end reason."""
     place, tables = _run(request)
     wanted = {name: request.query_params.get(name, "") for name in ("bot", "game", "reason")}
-    rows = [row for row in reversed(tables.listed) if _fits(row, wanted, tables.bearers.get(wanted["bot"]))]
+    rows = _wanted_rows(tables, wanted)
     first = _number(request.query_params.get("from", ""), 0)
     return page(
         request,
@@ -73,8 +79,8 @@ def match_list(request: Request) -> Response:
         wanted=wanted,
         choices={
             "bot": list(tables.bearers),
-            "game": sorted({row.game for row in tables.listed}),
-            "reason": sorted({row.reason for row in tables.listed}),
+            "game": tables.games,
+            "reason": tables.reasons,
         },
     )
 
@@ -208,13 +214,16 @@ def _run(request: Request) -> tuple[RunPlace, RunTables]:
     return place, tables_of(request, place)
 
 
-def _fits(row: MatchRow, wanted: dict[str, str], bearers: frozenset[str] | None) -> bool:
-    """`bearers` are the entries of the wanted name, None if there is none of it."""
-    return (
-        (not wanted["bot"] or any(seat.entry_id in (bearers or ()) for seat in row.seats))
-        and wanted["game"] in ("", row.game)
-        and wanted["reason"] in ("", row.reason)
-    )
+def _wanted_rows(tables: RunTables, wanted: dict[str, str]) -> Sequence[MatchRow]:
+    """The last first."""
+    rows: Sequence[MatchRow] = tables.listed[::-1]
+    if wanted["bot"]:
+        entries = tables.bearers.get(wanted["bot"], frozenset())
+        found = {match.row.match_id: match.row for entry in entries for match in tables.entries[entry]}
+        rows = sorted(found.values(), key=lambda row: (row.place, row.match_id), reverse=True)
+    if wanted["game"] or wanted["reason"]:
+        rows = [row for row in rows if wanted["game"] in ("", row.game) and wanted["reason"] in ("", row.reason)]
+    return rows
 
 
 def _number(text: str, default: int) -> int:

@@ -98,6 +98,8 @@ class RunTables:
     listed: Sequence[MatchRow]
     entries: Mapping[str, Sequence[EntryMatch]]
     bearers: Mapping[str, frozenset[str]]
+    games: Sequence[str]
+    reasons: Sequence[str]
 
 
 class TablesBusy(Exception):
@@ -207,4 +209,7 @@ def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
         for name in {match.seat.name for match in found}:
             bearers.setdefault(one_line(name), set()).add(found[0].seat.entry_id)
     names = {name: frozenset(found) for name, found in sorted(bearers.items())}
-    return RunTables(facts, counted, table, pools, index.unusable, account.table, ahead, listed, entries, names)
+    games, reasons = sorted({row.game for row in listed}), sorted({row.reason for row in listed})
+    return RunTables(
+        facts, counted, table, pools, index.unusable, account.table, ahead, listed, entries, names, games, reasons
+    )

@@ -158,8 +158,8 @@ def test_everything_has_a_name_a_heading_and_contrast_in_light_and_dark(
 def test_no_page_is_wider_than_a_phone(start: Callable[..., Any], show: Callable[..., Any]) -> None:
     finished(start, names=("a" * 64, "b" * 64), game="shibuya", note="n" * 5000)
     for address in ADDRESSES:
-        page = show(address, width=390, ready=READY if "m1" in address else "main").page
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
+        page = show(address, width=360, ready=READY if "m1" in address else "main").page
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
 
 
 def test_what_a_bot_writes_runs_nowhere(start: Callable[..., Any], show: Callable[..., Any]) -> None:
