@@ -26,6 +26,8 @@ WRITE_END_S = 0.5
 
 MAX_WAITING_MESSAGES = 1024
 MAX_IDLE_MESSAGES = 100
+MAX_IDLE_BYTES = 32 << 20
+"""Of those messages together: reading them takes the referee's time."""
 
 
 class StreamEnd(StrEnum):
@@ -68,7 +70,7 @@ class Session:
         self._context = context
         self._write_limit_s = write_limit_s
         self._on_message: Callable[[Received], None] | None = None
-        self._idle_messages = 0
+        self._idle_messages = self._idle_bytes = 0
         self._outbox: deque[bytes] = deque()
         self._writing = False
         self._write_over = asyncio.Event()
@@ -80,7 +82,7 @@ class Session:
     def listen(self, on_message: Callable[[Received], None] | None) -> None:
         """From now on `on_message` gets what comes, from the event loop; nobody with None."""
         self._on_message = on_message
-        self._idle_messages = 0
+        self._idle_messages = self._idle_bytes = 0
 
     def send(self, data: bytes) -> None:
         """Put a message on the stream, after those sent before. Never blocks; without effect once the stream ended."""
@@ -115,7 +117,7 @@ class Session:
                 if self._on_message is not None:
                     self._on_message(Received(message, raw, at_ns))
                 else:
-                    self._take_idle()
+                    self._take_idle(len(raw))
                 await asyncio.sleep(
                     0
                 )  # whoever was woken goes first: the next question is urgent, the next read is not
@@ -124,10 +126,11 @@ class Session:
         finally:
             self._finish(StreamEnd.CLOSED_BY_BOT)
 
-    def _take_idle(self) -> None:
+    def _take_idle(self, size: int) -> None:
         self._idle_messages += 1
-        if self._idle_messages > MAX_IDLE_MESSAGES:
-            sentence = f"more than {MAX_IDLE_MESSAGES} messages outside of any match"
+        self._idle_bytes += size
+        if self._idle_messages > MAX_IDLE_MESSAGES or self._idle_bytes > MAX_IDLE_BYTES:
+            sentence = f"more than {MAX_IDLE_MESSAGES} messages or {MAX_IDLE_BYTES} bytes outside of any match"
             self._cut_off(StreamEnd.FLOODED, grpc.StatusCode.RESOURCE_EXHAUSTED, sentence)
 
     def _does_not_read(self) -> None:

@@ -10,7 +10,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.wire import StreamEnd
 from referee.wire.eager import EagerRun
-from referee.wire.session import MAX_IDLE_MESSAGES
+from referee.wire.session import MAX_IDLE_BYTES, MAX_IDLE_MESSAGES
 
 
 def ready(match: str) -> pb.BotMessage:
@@ -82,6 +82,15 @@ async def test_a_backlog_is_bounded(wire: Any) -> None:
         session.send(message)
     assert session.ended.result() is StreamEnd.NOT_READING
     client.call.cancel()
+
+
+async def test_few_but_large_messages_between_matches_end_the_session_too(wire: Any) -> None:
+    client, session = await wire.session()
+    size = 12 << 20
+    for _ in range(MAX_IDLE_BYTES // size + 1):
+        await client.send(pb.BotMessage(move=pb.Move(match="late", note="x" * size)))
+    async with asyncio.timeout(20):
+        assert await session.ended is StreamEnd.FLOODED
 
 
 async def test_messages_between_matches_are_dropped_but_not_without_end(wire: Any) -> None:
