@@ -22,7 +22,7 @@ FORMATS = {
     "gauntlet": (2, "", 8, ""),
     "swiss": (1, "[swiss]\nrounds = 3\n", 2, "[swiss]\nrounds = 6\n"),
     "knockout": (1, "[knockout]\nbest_of = 3\n", 2, "[knockout]\nbest_of = 7\n"),
-    "league": (8, "[league]\nwindow = 2\nclose = true\n", 60, "[league]\nwindow = 2\nclose = true\n"),
+    "league": (8, "[league]\nwindow = 2\nclose = true\n", 24, "[league]\nwindow = 2\nclose = true\n"),
 }
 CASES = [(style, bots) for style in FORMATS for bots in (2, 3, 7)]
 TIMES = {2: 4, 3: 2, 7: 1}
