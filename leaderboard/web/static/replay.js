@@ -61,17 +61,16 @@
     at = Math.max(0, Math.min(step, frames.length - 1));
     const frame = frames[at];
     if (!frame) return;
+    // First what needs the layout, while it is still that of the last step.
+    const row = moves.children[at];
+    if (row) moves.scrollTop = row.offsetTop - moves.clientHeight / 2;
     drawBoard(frame);
     tell(frame);
     slider.value = at;
     slider.setAttribute("aria-valuetext", `step ${at} of ${frames.length - 1}`);
     where.textContent = `step ${at} of ${frames.length - 1}`;
     for (const marked of root.querySelectorAll("[aria-current]")) marked.removeAttribute("aria-current");
-    const row = moves.children[at];
-    if (row) {
-      row.firstChild.setAttribute("aria-current", "step");
-      moves.scrollTop = row.offsetTop - moves.clientHeight / 2;
-    }
+    if (row) row.firstChild.setAttribute("aria-current", "step");
     for (const bar of clocks.querySelectorAll(`[data-step="${at}"]`)) bar.setAttribute("aria-current", "step");
   }
 
