@@ -57,7 +57,7 @@ THIRD_PARTY = {
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
     "referee.cli": {"typer", "click", "rich"},
     "leaderboard.web": {"jinja2", "markupsafe", "starlette"},
-    "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils", "trueskill"},
+    "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils"},
     "crosstown_bot": {"grpc", "google"},
     "crosstown_bridge": {"google"},
     "crosstown_greedy": set(),
