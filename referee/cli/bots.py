@@ -39,12 +39,15 @@ def new(
 @app.command()
 def build(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of bots.", show_default=False)],
-    again: Annotated[bool, typer.Option("--again", help="Build even what is built already.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Build even what is built already, from a clean home.")
+    ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Without a sandbox: for your own bots only.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Build bots into the cache, once per source: fetch with the network, then build without, in a sandbox.
 
+    What a bot's packages and compiler cached is kept for its next build, in $CROSSTOWN_HOMES_MIB of the disk.
     Exit code 1 if a build failed; the log is kept and named. $CROSSTOWN_CACHE says where the cache is.
     """
     from referee.cli.building import build_bot
@@ -124,6 +127,7 @@ def _succeeded(folder: Path, built: "Built", *, fresh: bool) -> dict[str, Any]:
         "toolchain": built.toolchain,
         "artefacts": built.artefacts,
         "sandbox": built.sandbox,
+        "warm": built.warm,
         "log": str(built.log),
         "text": f"{folder}: {took}{f' with {built.toolchain}' if built.toolchain else ''}; it runs from {built.folder}",
     }

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from referee.cli.build_progress import BuildProgress
+from referee.cli.output import duration
 from referee.process.build import Yard, build
 from referee.process.built import Built
 from referee.process.cgroup import find
@@ -28,7 +30,8 @@ def build_bot(folder: Path, *, again: bool = False, wanted: Profile | None = Non
         raise PlatformError(str(error), f"{error.fix}; or build without: crosstown bots build --plain") from None
     if wanted is None and profile == "plain":
         print(f"warning: bots are built WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}", file=sys.stderr)
-    return build(folder, Yard(profile, cgroups=find()), again=again)
+    with BuildProgress(folder) as progress:
+        return build(folder, Yard(profile, cgroups=find(), told=progress.told), again=again)
 
 
 def load_or_build(folder: Path, wanted: Profile | None = None) -> Entry:
@@ -36,8 +39,9 @@ def load_or_build(folder: Path, wanted: Profile | None = None) -> Entry:
     try:
         return load_entry(folder)
     except NotBuiltError:
-        print(f"building {one_line(folder)} ...", file=sys.stderr, flush=True)
-    build_bot(folder, wanted=wanted)
+        built, fresh = build_bot(folder, wanted=wanted)
+    if fresh:
+        print(f"built {one_line(folder)} in {duration(built.fetch_s + built.build_s)}", file=sys.stderr, flush=True)
     return load_entry(folder)
 
 
@@ -50,6 +54,8 @@ def build_missing(folders: Iterable[tuple[Path, Profile | None]]) -> None:
 
 
 def end_of_log(error: BuildError) -> str:
-    """What a failed build printed last, and where all of it is, as lines of a terminal; '' if there is no log."""
+    """What a failed build printed last, where all of it is, and what else to try, as lines of a terminal; '' if there
+    is no log."""
     end = "".join(f"    {one_line(line)}\n" for line in error.tail.splitlines())
-    return f"{end}  the whole log: {error.log}\n" if error.log else ""
+    clean = "  should what earlier builds kept be to blame: crosstown bots build --again\n" if error.warm else ""
+    return f"{end}  the whole log: {error.log}\n{clean}" if error.log else ""

@@ -2,39 +2,52 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from referee.process.build_settings import copy_settings
 from referee.process.built import Built, cache_folder, next_home, read_built, remove, remove_older, write_built
 from referee.process.cgroup import Cgroups
 from referee.process.entry import source_id
+from referee.process.homes import Home, Owner, keep_home, most_mib, take_back
 from referee.process.manifest import Manifest, ManifestError, load_manifest
-from referee.process.phase import BuildError, BuildLimits, Log, Workshop, one_line_of, run_phase
+from referee.process.phase import BuildError, BuildLimits, Log, Phase, Workshop, one_line_of, run_phase
 from referee.process.program import find_argv
 from referee.process.sandbox import Profile
 from referee.process.sources import PROTO, EntryError, Sources, copy_protos, copy_sources, has_protos, read_sources
+
+Step: TypeAlias = Phase | Literal["wait"]
+"""What a build is at: a phase, or waiting for another that makes the same."""
+
+
+def _silent(_: Step) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Yard:
     """How this machine builds. Under "strict" a build has the sandbox of bots, a home of its own, and the network for
-    its fetch phase alone; under "plain" it may do what the user may. `cache`: None for the user's own."""
+    its fetch phase alone; under "plain" it may do what the user may. `cache`: None for the user's own. `told` is called
+    with each step when it begins."""
 
     profile: Profile = "plain"
     limits: BuildLimits = BuildLimits()  # noqa: RUF009 - frozen
     cgroups: Cgroups = Cgroups()  # noqa: RUF009
     cache: Path | None = None
+    told: Callable[[Step], None] = _silent
 
 
 def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tuple[Built, bool]:
-    """The build of the bot in `folder`, and whether it was made just now; `again` makes it anew.
+    """The build of the bot in `folder`, and whether it was made just now; `again` makes it anew, from a clean home.
 
-    Our proto files lie beside the sources of a bot that has none. Of two callers at once the second waits. A build that
-    somebody plays from stays where it is. Raises BuildError, ManifestError or EntryError.
+    Our proto files lie beside the sources of a bot that has none. Of two callers at once the second waits; if the bot
+    has changed in between, it builds beside the first, in a fresh home. A build that somebody plays from stays where it
+    is. Raises BuildError, ManifestError or EntryError.
     """
     yard = yard or Yard()
     folder = folder.resolve()
@@ -44,53 +57,66 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
     sources = read_sources(folder, manifest)
     place = (yard.cache or cache_folder()) / source_id(manifest, sources)
     try:
-        with _alone(place):
+        most_bytes = most_mib() << 20
+    except ValueError as error:
+        raise BuildError(f"{error}; correct it") from None
+    try:
+        with _alone(place, yard.told):
             if not again and (built := read_built(place)):
                 return built, False
-            return _make(folder, manifest, sources, place, yard), True
+            owner = Owner(folder, manifest.name, yard.profile)
+            with keep_home(place.parent, owner, most_bytes=most_bytes, clean=again) as home:
+                return _make(folder, manifest, sources, place, yard, home), True
     except OSError as error:
         raise BuildError(
             f"{error.filename or place}: {error.strerror or error}; see whether the disk is full"
         ) from None
 
 
-def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard: Yard) -> Built:
+def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard: Yard, home: Home | None) -> Built:
     counted = read_built(place)
     remove_older(place, counted.folder.parent if counted else None)
-    home = next_home(place)
-    workshop = Workshop(home / "bot", home / "home", yard.profile, yard.limits, yard.cgroups)
+    made = next_home(place)
+    fresh = made / "home"
+    if home is None:
+        fresh.mkdir(mode=0o700)
+        home = Home(fresh, warm=False)
+    workshop = Workshop(made / "bot", home.folder, yard.profile, yard.limits, yard.cgroups, yard.told)
     try:
         copy_sources(folder, manifest, workshop.copy)
         if read_sources(workshop.copy, manifest) != sources:
             raise EntryError(f"{folder}: was changed while it was copied; build it again")
         if not has_protos(sources):
             copy_protos(workshop.copy / PROTO)
-        workshop.home.mkdir(mode=0o700)
+        _renew(workshop.copy)
         if yard.profile == "strict":
             copy_settings(os.environ, workshop.home)
-        built = _build(manifest, workshop, home / "log.txt", place.name)
+        built = _build(manifest, workshop, made / "log.txt", place.name, warm=home.warm)
         write_built(place, built)
-    except BaseException:
+    except BaseException as error:
         remove(workshop.copy)
+        if isinstance(error, BuildError):
+            error.warm = home.warm
         raise
     finally:
-        remove(workshop.home)
-    remove_older(place, home)
+        remove(fresh)
+    remove_older(place, made)
     return built
 
 
-def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str) -> Built:
+def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, *, warm: bool) -> Built:
     copy = workshop.copy
     sources = set(_files(copy))
     fetch_s = build_s = 0.0
     with Log(log_file, workshop.limits.log_bytes) as log:
+        log.feed(b"# with what earlier builds kept in their home\n" if warm else b"# from a clean home\n")
         try:
             if manifest.fetch:
                 fetch_s = run_phase("fetch", manifest.fetch, workshop, log)
             build_s = run_phase("build", manifest.build, workshop, log)
             toolchain = one_line_of(manifest.toolchain, workshop) if manifest.toolchain else ""
         finally:
-            _take_back(copy)
+            take_back(copy)
     try:
         find_argv(copy, manifest)
     except ManifestError as error:
@@ -104,15 +130,16 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str) 
         toolchain=toolchain,
         artefacts=_hash(copy, sorted(set(_files(copy)) - sources)),
         sandbox=workshop.profile,
+        warm=warm,
     )
 
 
-def _take_back(copy: Path) -> None:
-    """Where we are root, the phases had a user of their own, who owns what they made. Nobody of them is left."""
-    if os.getuid() == 0:
-        for parent, folders, files in os.walk(copy):
-            for name in (".", *folders, *files):
-                os.lchown(f"{parent}/{name}", 0, 0)
+def _renew(copy: Path) -> None:
+    """Make all files as young as this build: cargo, by whose clock what it kept is good for older ones, might else take
+    the program of the last sources for that of these."""
+    now_ns = time.time_ns()
+    for path in _files(copy):
+        os.utime(copy / path, ns=(now_ns, now_ns))
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -132,8 +159,12 @@ def _hash(folder: Path, names: list[str]) -> str:
 
 
 @contextmanager
-def _alone(place: Path) -> Iterator[None]:
+def _alone(place: Path, told: Callable[[Step], None]) -> Iterator[None]:
     place.mkdir(parents=True, exist_ok=True)
     with (place / "lock").open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            told("wait")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from referee.process.built import remove
 from referee.process.sandbox import HOME
 
 _KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SOURCE_DATE_EPOCH")
@@ -59,7 +60,8 @@ def rustup_home(ours: Mapping[str, str]) -> Path:
 def copy_settings(ours: Mapping[str, str], home: Path) -> None:
     """Lay the settings of package managers into the `home` of a build, without what they hold of credentials.
 
-    Files that are not there or cannot be read are passed over. Raises OSError where `home` cannot be written.
+    Files that are not there or cannot be read are passed over; what an earlier build left at their places goes. Raises
+    OSError where `home` cannot be written.
     """
     user = _home(ours)
     cargo = Path(ours.get("CARGO_HOME") or user / ".cargo")
@@ -74,10 +76,28 @@ def copy_settings(ours: Mapping[str, str], home: Path) -> None:
         text = ""
         with suppress(OSError):
             text = source.read_text(errors="surrogateescape") if source.is_file() else ""
-        if text:
-            target = home / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(opened(text), errors="surrogateescape")
+        _lay(home, name, opened(text))
+
+
+def _lay(home: Path, name: str, text: str) -> None:
+    """Make the file, or no file where there is no text. A link that a bot left on the way would lead us astray."""
+    *parents, last = Path(name).parts
+    place = home
+    for part in parents:
+        place = place / part
+        if place.is_symlink() or not place.is_dir():
+            if not text:
+                return
+            place.unlink(missing_ok=True)
+            place.mkdir()
+    target = place / last
+    if target.is_dir() and not target.is_symlink():
+        remove(target)
+    else:
+        target.unlink(missing_ok=True)
+    if text:
+        with target.open("x", errors="surrogateescape") as file:
+            file.write(text)
 
 
 def _home(ours: Mapping[str, str]) -> Path:

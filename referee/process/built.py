@@ -3,6 +3,7 @@
 CACHE/<source id>/lock          held while one builds
 CACHE/<source id>/built.json    names the build that counts; written last
 CACHE/<source id>/<number>/     one build: bot/ is what runs, log.txt what fetch and build printed
+CACHE/homes/                    see `homes`
 """
 
 import fcntl
@@ -21,7 +22,8 @@ _MOST_TRIES = 5
 class Built:
     """A whole build. `folder` is what runs; `artefacts` is a hash over the files in it that are no sources.
 
-    `toolchain` is what the manifest's command printed, empty without one; `sandbox` is the profile it was built under.
+    `toolchain` is what the manifest's command printed, empty without one; `sandbox` is the profile it was built under;
+    `warm`: it began with what earlier builds of this bot had left in its home (see `homes`).
     """
 
     source_id: str
@@ -32,6 +34,7 @@ class Built:
     toolchain: str
     artefacts: str
     sandbox: str
+    warm: bool = False
 
     def __str__(self) -> str:
         """For records and people: what was made, and with what."""

@@ -18,7 +18,7 @@ from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.manifest import PYTHON
 from referee.process.output import Capture, joined
-from referee.process.sandbox import Profile, Sandbox
+from referee.process.sandbox import HOME, Profile, Sandbox
 from referee.process.toolchains import find_toolchains
 
 Phase: TypeAlias = Literal["fetch", "build", "toolchain"]
@@ -29,12 +29,16 @@ _SHARED_MEMORY_BYTES = 1 << 30
 
 
 class BuildError(Exception):
-    """A bot that could not be built. One sentence; `log`, if there is one, says more, and `tail` is its end."""
+    """A bot that could not be built. One sentence; `log`, if there is one, says more, and `tail` is its end.
+
+    `warm`: it began with what earlier builds had left in its home.
+    """
 
     def __init__(self, message: str, log: Path | None = None, tail: str = "") -> None:
         super().__init__(message)
         self.log = log
         self.tail = tail
+        self.warm = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +92,10 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """Where the phases of one build run: the bot's `copy`, a `home` that is theirs alone, and how they are confined.
+    """Where the phases of one build run: the bot's `copy`, a `home` that is the bot's alone, and how they are confined.
 
-    Under "plain" the home is that of the user instead.
+    Under "plain" HOME is the user's instead, and the home has only what would not be kept otherwise. `told` is called
+    with each phase when it begins.
     """
 
     copy: Path
@@ -98,6 +103,7 @@ class Workshop:
     profile: Profile
     limits: BuildLimits
     cgroups: Cgroups
+    told: Callable[[Phase], None]
 
 
 def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -> float:
@@ -139,8 +145,9 @@ def one_line_of(argv: Sequence[str], workshop: Workshop) -> str:
 
 
 def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable[[bytes], None]) -> Ended:
+    workshop.told(phase)
     strict = workshop.profile == "strict"
-    env = environment(os.environ, confined=strict)
+    env = _environment(workshop)
     words = _words(argv)
     program = _program(words[0], workshop.copy, env.get("PATH"))
     if program is None:
@@ -168,6 +175,17 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
         return run_errand(errand, output)
     except OSError as error:
         raise BuildError(f"{phase}: cannot be started: {error.strerror or error}") from None
+
+
+def _environment(workshop: Workshop) -> dict[str, str]:
+    """Cargo keeps what it compiled beside the sources, unless told; the program still comes to lie in target/.
+
+    It knows the bot's own crates by their path, which is another in each build, and so never takes old ones for new.
+    """
+    strict = workshop.profile == "strict"
+    env = environment(os.environ, confined=strict)
+    name, folder = "CARGO_BUILD_BUILD_DIR", f"{HOME if strict else workshop.home}/cargo-build"
+    return {**env, name: folder} if strict else {name: folder, **env}
 
 
 def _words(argv: Sequence[str]) -> list[str]:

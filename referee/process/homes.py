@@ -1,0 +1,171 @@
+"""The home of a bot's builds, kept from one to the next with all that package managers and compilers cache in it.
+
+CACHE/homes/<key>/lock       held while one builds with it
+CACHE/homes/<key>/home/      the HOME of strict builds; of plain ones, which have the user's, what `phase` keeps there
+CACHE/homes/<key>/kept.json  whose it is and what it takes of the disk; its time is when it was used last
+
+What a bot leaves in its home it finds again and nobody else does: the key is its folder, its name and the profile. To
+us it is a stranger's: no link in it is followed.
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from referee.process.built import remove
+from referee.process.sandbox import Profile
+
+HOMES = "homes"
+MOST_VARIABLE = "CROSSTOWN_HOMES_MIB"
+MOST_MIB = 10240
+
+_KEY_BYTES = 8
+_LEAST_BYTES = 4096
+"""What a file counts at least: empty ones take room, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose home it is: the bot in `folder`, resolved, called `name`, built under `profile`."""
+
+    folder: Path
+    name: str
+    profile: Profile
+
+    @property
+    def key(self) -> str:
+        text = json.dumps([str(self.folder), self.name, self.profile])
+        return blake2b(text.encode(), digest_size=_KEY_BYTES, person=b"crosstown-home").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A folder to be HOME; `warm` if it has what earlier builds left."""
+
+    folder: Path
+    warm: bool
+
+
+def most_mib() -> int:
+    """What all homes may take of the disk together: $CROSSTOWN_HOMES_MIB, else 10240. ValueError for no number."""
+    given = os.environ.get(MOST_VARIABLE, "")
+    if given and not (given.isascii() and given.isdecimal()):
+        raise ValueError(f"{MOST_VARIABLE} is a number of MiB, such as {MOST_MIB}, or 0 to keep nothing; not {given!r}")
+    return int(given) if given else MOST_MIB
+
+
+@contextmanager
+def keep_home(cache: Path, owner: Owner, *, most_bytes: int, clean: bool = False) -> Iterator[Home | None]:
+    """The owner's home, for as long as this lasts; None if somebody builds with it just now.
+
+    `clean`: emptied before. Afterwards all in it is ours, and homes are removed until they take no more than
+    `most_bytes`, those first that were used longest ago. Raises OSError.
+    """
+    place = cache / HOMES / owner.key
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)  # nobody but us passes, whoever owns what is in it
+    with _locked(place) as mine:
+        if not mine:
+            yield None
+            return
+        home = place / "home"
+        if clean or _is_of_the_future(place):
+            remove(home)
+        warm = home.is_dir()
+        home.mkdir(mode=0o700, exist_ok=True)
+        home.chmod(0o700)
+        try:
+            yield Home(home, warm)
+        finally:
+            size = take_back(home)
+            if size is None:
+                remove(home)
+            _note(place, owner, size or 0)
+            _remove_oldest(cache / HOMES, most_bytes, place)
+
+
+def take_back(folder: Path) -> int | None:
+    """The bytes on disk of `folder` with all in it; None if not all of it can be read.
+
+    Where we are root it is given to us: builds have a user of their own, and the next bot may get the same one.
+    """
+    root, total, linked = os.getuid() == 0, 0, set[tuple[int, int]]()
+
+    def unreadable(error: OSError) -> None:
+        raise error
+
+    try:
+        for parent, folders, files in os.walk(folder, onerror=unreadable):
+            for name in (".", *folders, *files):
+                path = f"{parent}/{name}"
+                found = os.lstat(path)
+                if root and found.st_uid != 0:
+                    os.lchown(path, 0, 0)
+                if name == "." or (found.st_dev, found.st_ino) in linked:
+                    continue
+                if found.st_nlink > 1 and name in files:
+                    linked.add((found.st_dev, found.st_ino))
+                total += max(found.st_blocks * 512, _LEAST_BYTES)
+    except OSError:
+        return None
+    return total
+
+
+@contextmanager
+def _locked(place: Path) -> Iterator[bool]:
+    """Whether the home is ours now. The lock stays when the home goes, so that no two have it."""
+    with (place / "lock").open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            mine = False
+        else:
+            mine = True
+        yield mine
+
+
+def _is_of_the_future(place: Path) -> bool:
+    """The clock was set back: what tools compiled before might pass for younger than sources that are new."""
+    with suppress(OSError):
+        return (place / "kept.json").stat().st_mtime > time.time()
+    return False
+
+
+def _note(place: Path, owner: Owner, size: int) -> None:
+    values = {"folder": str(owner.folder), "name": owner.name, "profile": owner.profile, "bytes": size}
+    half = place / "kept.half"
+    half.write_text(json.dumps(values, indent=2) + "\n")
+    half.rename(place / "kept.json")
+
+
+def _remove_oldest(homes: Path, most_bytes: int, mine: Path) -> None:
+    found = sorted(filter(None, map(_account, homes.iterdir())))
+    total = sum(size or 0 for _, _, size in found)
+    for _, place, size in found:
+        if size is not None and total <= most_bytes:
+            continue
+        if place == mine:
+            remove(place / "home")
+        else:
+            with suppress(OSError), _locked(place) as free:
+                if not free:
+                    continue
+                remove(place / "home")
+        total -= size or 0
+
+
+def _account(place: Path) -> tuple[float, Path, int | None] | None:
+    """When a home was used last, where it is, and its bytes, None if nobody counted them; None if it is not there."""
+    if not (place / "home").is_dir():
+        return None
+    try:
+        used_s = (place / "kept.json").stat().st_mtime
+        size = int(json.loads((place / "kept.json").read_bytes())["bytes"])
+    except (OSError, ValueError, TypeError, KeyError):  # its first build goes on, or was killed
+        return 0.0, place, None
+    return used_s, place, size
