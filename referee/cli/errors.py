@@ -63,7 +63,7 @@ def explain(error: BaseException) -> Explained:
     if isinstance(error, ManifestError | EntryError | BotNameError):
         return _with_advice(str(error), "correct the bot's folder", ExitCode.USAGE)
     if isinstance(error, BuildError):
-        return _with_advice(str(error), f"see the log: {error.log}" if error.log else "correct it", ExitCode.FAILED)
+        return _with_advice(str(error), error.next_step, ExitCode.FAILED)
     if isinstance(error, UnknownGame):
         return _with_advice(str(error), "see: crosstown games list", ExitCode.USAGE)
     if isinstance(error, GameError):

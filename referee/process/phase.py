@@ -40,6 +40,11 @@ class BuildError(Exception):
         self.tail = tail
         self.warm = False
 
+    @property
+    def next_step(self) -> str:
+        clean = "; should what earlier builds kept be to blame: crosstown bots build --again" if self.warm else ""
+        return f"see the log: {self.log}{clean}" if self.log else "correct it"
+
 
 @dataclass(frozen=True, slots=True)
 class BuildLimits:
@@ -178,14 +183,19 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
 
 
 def _environment(workshop: Workshop) -> dict[str, str]:
-    """Cargo keeps what it compiled beside the sources, unless told; the program still comes to lie in target/.
+    """With the variables that let tools find again what they compiled for the last build of the bot.
 
-    It knows the bot's own crates by their path, which is another in each build, and so never takes old ones for new.
+    Cargo else keeps it beside the sources; the program still comes to lie in target/. CMake compiles through ccache
+    where that is installed, which then must not mind that the sources are elsewhere each time.
     """
     strict = workshop.profile == "strict"
     env = environment(os.environ, confined=strict)
     name, folder = "CARGO_BUILD_BUILD_DIR", f"{HOME if strict else workshop.home}/cargo-build"
-    return {**env, name: folder} if strict else {name: folder, **env}
+    env = {**env, name: folder} if strict else {name: folder, **env}
+    if shutil.which("ccache", path=env.get("PATH")) is None:
+        return env
+    launchers = {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
+    return {**env, **launchers, "CCACHE_BASEDIR": str(workshop.copy), "CCACHE_NOHASHDIR": "true"}
 
 
 def _words(argv: Sequence[str]) -> list[str]:

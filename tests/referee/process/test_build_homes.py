@@ -326,3 +326,18 @@ def test_of_plain_builds_too_unless_the_user_says_where(
     monkeypatch.setenv("CARGO_BUILD_BUILD_DIR", "/elsewhere")
     built, _ = build(folder, again=True)
     assert (built.folder / "where").read_text() == "/elsewhere"
+
+
+@pytest.mark.strict_sandbox
+def test_cmake_compiles_through_ccache_where_that_is_installed(
+    bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sources lie elsewhere in each build, so paths below them are to be taken as relative."""
+    tools = tmp_path / "tools" / "bin"
+    tools.mkdir(parents=True)
+    (tools / "ccache").write_text("#!/bin/sh\n")
+    (tools / "ccache").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    built = strict(bot(f'printf "%s " "$CMAKE_CXX_COMPILER_LAUNCHER" "$CCACHE_BASEDIR" > where && {MADE}'))
+    words = (built.folder / "where").read_text().split()
+    assert words == ["ccache", *str(built.folder).split()]
