@@ -109,7 +109,7 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
     sources = set(_files(copy))
     fetch_s = build_s = 0.0
     with Log(log_file, workshop.limits.log_bytes) as log:
-        log.feed(b"# with what earlier builds kept in their home\n" if warm else b"# from a clean home\n")
+        log.feed(f"# {_beginning(workshop.profile, warm=warm)}\n".encode())
         try:
             if manifest.fetch:
                 fetch_s = run_phase("fetch", manifest.fetch, workshop, log)
@@ -132,6 +132,12 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
         sandbox=workshop.profile,
         warm=warm,
     )
+
+
+def _beginning(profile: Profile, *, warm: bool) -> str:
+    if profile == "plain":
+        return "in the user's own home, with the caches there"
+    return "with what earlier builds kept in their home" if warm else "from a clean home"
 
 
 def _renew(copy: Path) -> None:

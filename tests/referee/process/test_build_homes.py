@@ -158,6 +158,22 @@ def test_a_second_build_at_the_same_time_does_not_wait_for_the_home_and_gets_a_f
     assert seen(strict(edit(folder))) == 2
 
 
+def test_who_waits_for_another_that_makes_the_same_is_told_so(bot: Make, cache: Path) -> None:
+    folder = bot(f"while ! test -e go; do sleep 0.02; done; {MADE}")
+    first = threading.Thread(target=lambda: build(folder))
+    first.start()
+    until(lambda: list(cache.glob("*/1/log.txt")))
+    steps: list[str] = []
+
+    def told(step: str) -> None:
+        steps.append(step)
+        (next(cache.glob("*/1/bot")) / "go").touch()
+
+    _, fresh = build(folder, Yard(told=told))
+    first.join(PATIENCE_S)
+    assert (steps, fresh) == (["wait"], False)
+
+
 def until(true: Callable[[], object]) -> None:
     end_s = time.monotonic() + PATIENCE_S
     while not true():
@@ -293,6 +309,16 @@ def test_a_build_that_fails_keeps_its_home_and_says_that_it_was_not_clean(bot: M
     assert caught.value.warm
     (folder / "source").write_text("better\n")
     assert seen(strict(folder)) == 3
+
+
+def test_the_steps_of_a_build_are_told_in_their_order(bot: Make) -> None:
+    folder = bot(MADE)
+    with (folder / "bot.toml").open("a") as file:
+        file.write('fetch = ["true"]\ntoolchain = ["echo", "maker 1"]\n')
+    steps: list[str] = []
+    built, _ = build(folder, Yard(told=steps.append))
+    assert steps == ["fetch", "build", "toolchain"]
+    assert "# in the user's own home" in built.log.read_text()
 
 
 def test_sources_are_as_young_as_the_build_whatever_their_own_time_says(bot: Make) -> None:
