@@ -20,6 +20,7 @@ from referee.process.phase import BuildError, BuildLimits, Log, Phase, Workshop,
 from referee.process.program import find_argv
 from referee.process.sandbox import Profile
 from referee.process.sources import PROTO, EntryError, Sources, copy_protos, copy_sources, has_protos, read_sources
+from referee.process.toolchains import find_toolchains
 
 Step: TypeAlias = Phase | Literal["wait"]
 """What a build is at: a phase, or waiting for another that makes the same."""
@@ -81,7 +82,8 @@ def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard:
     if home is None:
         fresh.mkdir(mode=0o700)
         home = Home(fresh, warm=False)
-    workshop = Workshop(made / "bot", home.folder, yard.profile, yard.limits, yard.cgroups, yard.told)
+    tools = find_toolchains(os.environ, made / "bot") if yard.profile == "strict" else ()
+    workshop = Workshop(made / "bot", home.folder, yard.profile, yard.limits, yard.cgroups, tools, yard.told)
     try:
         copy_sources(folder, manifest, workshop.copy)
         if read_sources(workshop.copy, manifest) != sources:

@@ -19,7 +19,6 @@ from referee.process.limits import ProcessLimits
 from referee.process.manifest import PYTHON
 from referee.process.output import Capture, joined
 from referee.process.sandbox import HOME, Profile, Sandbox
-from referee.process.toolchains import find_toolchains
 
 Phase: TypeAlias = Literal["fetch", "build", "toolchain"]
 
@@ -99,8 +98,8 @@ class Log:
 class Workshop:
     """Where the phases of one build run: the bot's `copy`, a `home` that is the bot's alone, and how they are confined.
 
-    Under "plain" HOME is the user's instead, and the home has only what would not be kept otherwise. `told` is called
-    with each phase when it begins.
+    Under "plain" HOME is the user's instead, and the home has only what would not be kept otherwise. `tools`: what the
+    sandbox shows of this machine besides. `told` is called with each phase when it begins.
     """
 
     copy: Path
@@ -108,6 +107,7 @@ class Workshop:
     profile: Profile
     limits: BuildLimits
     cgroups: Cgroups
+    tools: tuple[Path, ...]
     told: Callable[[Phase], None]
 
 
@@ -158,8 +158,7 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
     if program is None:
         raise BuildError(f"{phase}: '{words[0]}' is not there; install it, or correct bot.toml")
     limits = workshop.limits
-    tools = find_toolchains(os.environ, workshop.copy) if strict else ()
-    sandbox = Sandbox(workshop.profile, network=phase == "fetch", read=tuple(map(str, tools)))
+    sandbox = Sandbox(workshop.profile, network=phase == "fetch", read=tuple(map(str, workshop.tools)))
     errand = Errand(
         (program, *words[1:]),
         workshop.copy,
