@@ -14,7 +14,14 @@ from referee.wire import Hello, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 
 EXIT_AFTER_STREAM_S = 1.0
-"""A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close."""
+"""A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close, until it
+has slept for so long."""
+
+EXIT_AT_MOST_S = 30.0
+"""Before its exit it may have much to do, or wait long for a processor. A decision that is open has its own limit."""
+
+_LOOK_S = 0.1
+_SLEEPING = {"S", "T"}  # or stopped, by a signal or by the referee
 
 DISMISSED_S = 0.25
 """What a bot that has left a match gets to read why."""
@@ -90,7 +97,7 @@ class LiveBot:
         exited: asyncio.Future[Any] = asyncio.ensure_future(self.process.wait())
         await asyncio.wait([stream, exited], return_when=asyncio.FIRST_COMPLETED)
         if not exited.done():
-            await asyncio.wait([exited], timeout=EXIT_AFTER_STREAM_S)
+            await self._wait_for_exit(exited)
         elif not stream.done():
             await asyncio.wait([stream], timeout=STREAM_AFTER_EXIT_S)
         if exited.done():
@@ -100,6 +107,15 @@ class LiveBot:
             self.end = SeatEnd(EndReason.DISCONNECTED, STREAM_ENDS[stream.result()])
         if self._listener is not None:
             self._listener.on_end(self.end)
+
+    async def _wait_for_exit(self, exited: asyncio.Future[Any]) -> None:
+        """Until it is known, or is no longer to be expected."""
+        slept = 0
+        for _ in range(round(EXIT_AT_MOST_S / _LOOK_S)):
+            await asyncio.wait([exited], timeout=_LOOK_S)
+            slept = slept + 1 if self.process_state() in _SLEEPING else 0
+            if exited.done() or slept * _LOOK_S >= EXIT_AFTER_STREAM_S:
+                return
 
 
 def wants_of(hello: Hello) -> Wants:

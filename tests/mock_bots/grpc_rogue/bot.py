@@ -138,6 +138,13 @@ async def main():
                     if DEED == "half_closes" and number == AT:
                         await call.done_writing()
                         await asyncio.sleep(60)
+                    if DEED == "cancels_and_exits_late" and number == AT:
+                        call.cancel()
+                        await asyncio.sleep(0.05)  # it is told
+                        end = time.process_time() + 0.5
+                        while time.process_time() < end:
+                            pass
+                        os._exit(6)
                     if DEED == "cancels" and number == AT:
                         call.cancel()
                         await asyncio.sleep(60)

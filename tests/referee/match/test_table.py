@@ -163,6 +163,15 @@ async def test_a_faulty_bot_loses_this_match_only(
     assert again.reason is R.NORMAL
 
 
+async def test_who_works_on_when_its_stream_has_ended_is_waited_for_until_it_exits(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.match.bot.EXIT_AFTER_STREAM_S", 0.3)  # less than what it works
+    result, _ = await hall.play(hall.entry("cancels_and_exits_late", at=2), hall.entry())
+    assert result.reason is R.CRASHED
+    assert "exit code 6" in result.detail
+
+
 async def test_a_crash_keeps_the_last_words_and_the_exit_code(hall: Hall) -> None:
     _, record = await hall.play(hall.entry("crashes", at=1), hall.entry())
     found = evidence(record, 0)
