@@ -1,5 +1,6 @@
 // The bot's side of the wire: one stream, all its matches on it, until Bye or until the referee is
 // gone.
+#include <arpa/inet.h>
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
@@ -45,10 +46,27 @@ int Seconds(const char* name, int fallback) {
   return value == nullptr ? fallback : std::atoi(value);
 }
 
-std::shared_ptr<grpc::ChannelCredentials> Credentials() {
+bool IsUnixSocket(const std::string& address) { return address.rfind("unix:", 0) == 0; }
+
+/// Where a plain connection may go: to another machine it would tell the token.
+bool IsOnThisMachine(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon == std::string::npos ? 0 : colon);
+  in_addr number;
+  return IsUnixSocket(address) || host == "localhost" || host == "[::1]" ||
+         (inet_pton(AF_INET, host.c_str(), &number) == 1 && host.rfind("127.", 0) == 0);
+}
+
+std::shared_ptr<grpc::ChannelCredentials> Credentials(const std::string& address) {
   const char* path = std::getenv("CROSSTOWN_TLS_CA");
-  if (path == nullptr) {
+  const bool has_authority = path != nullptr && *path != '\0';
+  if (IsUnixSocket(address) || (!has_authority && IsOnThisMachine(address))) {
     return grpc::InsecureChannelCredentials();
+  }
+  if (!has_authority) {
+    Fail("the referee at " + address +
+         " is not on this machine, and CROSSTOWN_TLS_CA is not set: give it the path of a PEM file"
+         " with the certificate of the referee or of who signed it");
   }
   std::ifstream file(path);
   if (!file) {
@@ -64,14 +82,17 @@ std::shared_ptr<grpc::Channel> Dial(const std::string& address) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
+  if (IsOnThisMachine(address)) {
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // through it a plain connection would leave
+  }
   // A unix socket tells at once that the other side is gone; a network only if asked.
-  const bool local = address.rfind("unix:", 0) == 0;
-  if (const int pause_s = Seconds("CROSSTOWN_KEEPALIVE_S", local ? 0 : 20); pause_s > 0) {
+  if (const int pause_s = Seconds("CROSSTOWN_KEEPALIVE_S", IsUnixSocket(address) ? 0 : 20);
+      pause_s > 0) {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, pause_s * 1000);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   }
-  return grpc::CreateCustomChannel(address, Credentials(), arguments);
+  return grpc::CreateCustomChannel(address, Credentials(address), arguments);
 }
 
 v1::BotMessage Hello(const Bot& bot, const std::string& token) {

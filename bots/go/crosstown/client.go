@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -64,13 +65,9 @@ func play(bot *Bot) error {
 }
 
 func dial(address string) (*grpc.ClientConn, error) {
-	security := insecure.NewCredentials()
-	if path := os.Getenv("CROSSTOWN_TLS_CA"); path != "" {
-		var err error
-		if security, err = credentials.NewClientTLSFromFile(path, ""); err != nil {
-			return nil, fmt.Errorf(
-				"CROSSTOWN_TLS_CA names %s, expected the referee's certificate authority, a PEM file: %w", path, err)
-		}
+	security, err := secure(address)
+	if err != nil {
+		return nil, err
 	}
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(security),
@@ -89,6 +86,31 @@ func dial(address string) (*grpc.ClientConn, error) {
 		return nil, fmt.Errorf("CROSSTOWN_ADDRESS is '%s', expected unix:/path or host:port: %w", address, err)
 	}
 	return connection, nil
+}
+
+// secure is TLS with a referee elsewhere. A plain connection never leaves this machine: it would tell the token.
+func secure(address string) (credentials.TransportCredentials, error) {
+	path := os.Getenv("CROSSTOWN_TLS_CA")
+	switch {
+	case strings.HasPrefix(address, "unix:"):
+		return insecure.NewCredentials(), nil
+	case path != "":
+		security, err := credentials.NewClientTLSFromFile(path, "")
+		if err != nil {
+			err = fmt.Errorf(
+				"CROSSTOWN_TLS_CA names %s, expected the referee's certificate authority, a PEM file: %w", path, err)
+		}
+		return security, err
+	case onThisMachine(address):
+		return insecure.NewCredentials(), nil
+	}
+	return nil, fmt.Errorf("the referee at %s is not on this machine, and CROSSTOWN_TLS_CA is not set: give it the path"+
+		" of a PEM file with the certificate of the referee or of who signed it", address)
+}
+
+func onThisMachine(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
 func seconds(name string, otherwise int) time.Duration {

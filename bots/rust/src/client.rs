@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::env;
+use std::net::IpAddr;
 use std::panic;
 use std::process::exit;
 use std::sync::{Arc, Mutex};
@@ -113,7 +114,9 @@ async fn serve(bot: Arc<Bot>, mut stream: Streaming<RefereeMessage>, outbox: Out
 /// Connects, waiting for the referee to listen.
 async fn dial(address: &str) -> Result<Channel> {
     let local = address.strip_prefix("unix:");
-    let ca = env::var("CROSSTOWN_TLS_CA").ok().filter(|path| !path.is_empty());
+    let ca = env::var("CROSSTOWN_TLS_CA")
+        .ok()
+        .filter(|path| local.is_none() && !path.is_empty());
     let uri = match (local, &ca) {
         (Some(path), _) => format!("unix://{}", path.trim_start_matches("//")),
         (None, Some(_)) => format!("https://{address}"),
@@ -121,6 +124,13 @@ async fn dial(address: &str) -> Result<Channel> {
     };
     let mut endpoint = Endpoint::from_shared(uri)
         .map_err(|error| format!("CROSSTOWN_ADDRESS is '{address}', expected unix:/path or host:port: {error}"))?;
+    if local.is_none() && ca.is_none() && !endpoint.uri().host().is_some_and(on_this_machine) {
+        return Err(format!(
+            "the referee at {address} is not on this machine, and CROSSTOWN_TLS_CA is not set: give it the path of a \
+             PEM file with the certificate of the referee or of who signed it"
+        )
+        .into());
+    }
     if let Some(path) = ca {
         let pem = std::fs::read(&path).map_err(|error| {
             format!("CROSSTOWN_TLS_CA names {path}, expected the referee's certificate authority, a PEM file: {error}")
@@ -140,6 +150,12 @@ async fn dial(address: &str) -> Result<Channel> {
             Err(_) => sleep(RETRY).await,
         }
     }
+}
+
+/// Where a plain connection may go: to another machine it would tell the token.
+fn on_this_machine(host: &str) -> bool {
+    let number = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || number.is_ok_and(|ip| ip.is_loopback())
 }
 
 fn required(name: &str) -> Result<String> {

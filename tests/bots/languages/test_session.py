@@ -260,6 +260,44 @@ def test_a_missing_authority_file_is_named(starter: Starter, tmp_path: Path, lan
     assert f"CROSSTOWN_TLS_CA names {path}" in done.stderr
 
 
+@pytest.mark.parametrize("host", ["referee.example", "[2001:db8::1]", "127.0.0.1.example"])
+def test_a_token_is_never_sent_in_the_clear_to_another_machine(
+    starter: Starter, tmp_path: Path, language: str, host: str
+) -> None:
+    """It does not even try: it would tell that nobody answered. The hosts are of the ranges for examples."""
+    done = run_alone(
+        starter(language),
+        tmp_path,
+        CROSSTOWN_ADDRESS=f"{host}:7000",
+        CROSSTOWN_TOKEN=TOKEN,
+        CROSSTOWN_TLS_CA="",
+        CROSSTOWN_CONNECT_S="30",
+    )
+    assert done.returncode == 1
+    assert f"the referee at {host}:7000 is not on this machine, and CROSSTOWN_TLS_CA is not set" in done.stderr
+    assert TOKEN not in done.stderr
+
+
+def test_a_referee_on_this_machine_may_be_given_by_ipv6(starter: Starter, tmp_path: Path, language: str) -> None:
+    done = run_alone(
+        starter(language), tmp_path, CROSSTOWN_ADDRESS="[::1]:1", CROSSTOWN_TOKEN="t", CROSSTOWN_CONNECT_S="1"
+    )
+    assert done.returncode == 1
+    assert "no answer from the referee at [::1]:1 within 1 s" in done.stderr
+
+
+async def test_a_plain_connection_takes_no_proxy(
+    starter: Starter, fair_index: FairIndex, tmp_path: Path, language: str
+) -> None:
+    """Which may be on another machine."""
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "grpc_proxy", "HTTPS_PROXY"), "http://127.0.0.1:1")
+    async with stage(starter(language), tmp_path, "127.0.0.1:0", **proxies) as it:
+        await it.begin("a", 5)
+        await it.ask("a", 1, 100)
+        assert (await it.hear()).move.index == fair_index(5, 1, 100)
+        assert await it.leave() == 0
+
+
 @pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.long)])
 async def test_a_freeze_ends_no_stream(
     starter: Starter, fair_index: FairIndex, tmp_path: Path, language: str, seconds: int

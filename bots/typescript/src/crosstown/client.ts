@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIPv4 } from "node:net";
 import { ChannelCredentials, credentials, type ChannelOptions, type ServiceError, status } from "@grpc/grpc-js";
 import { RefereeClient, type Hello, type RefereeMessage } from "../../build/messages/crosstown/v1/referee.js";
 import type { Bot } from "./bot.js";
@@ -20,7 +21,7 @@ export function fail(problem: unknown): never {
 export function run(bot: Bot): void {
   const address = required("CROSSTOWN_ADDRESS");
   const token = required("CROSSTOWN_TOKEN");
-  const client = new RefereeClient(address, security(), channelOptions(address));
+  const client = new RefereeClient(address, security(address), channelOptions(address));
   const limitS = seconds("CROSSTOWN_CONNECT_S", 10);
   const connecting = setTimeout(() => {
     fail(`no answer from the referee at ${address} within ${String(limitS)} s`);
@@ -88,9 +89,22 @@ function seconds(name: string, otherwise: number): number {
   return Number.isNaN(set) ? otherwise : set;
 }
 
-function security(): ChannelCredentials {
+/** Where a plain connection may go: to another machine it would tell the token. */
+function isOnThisMachine(address: string): boolean {
+  if (address.startsWith("unix:")) return true;
+  const host = address.slice(0, Math.max(0, address.lastIndexOf(":")));
+  return host === "localhost" || host === "[::1]" || (isIPv4(host) && host.startsWith("127."));
+}
+
+function security(address: string): ChannelCredentials {
   const path = process.env.CROSSTOWN_TLS_CA;
-  if (!path) return credentials.createInsecure();
+  if (address.startsWith("unix:") || (!path && isOnThisMachine(address))) return credentials.createInsecure();
+  if (!path) {
+    return fail(
+      `the referee at ${address} is not on this machine, and CROSSTOWN_TLS_CA is not set: give it the path of a PEM` +
+        " file with the certificate of the referee or of who signed it",
+    );
+  }
   try {
     return credentials.createSsl(readFileSync(path));
   } catch (error) {
@@ -107,6 +121,8 @@ function channelOptions(address: string): ChannelOptions {
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1000,
   };
+  // Through a proxy a plain connection would leave this machine.
+  if (isOnThisMachine(address)) given["grpc.enable_http_proxy"] = 0;
   // A unix socket tells at once that the other side is gone; a network only if asked.
   const everyS = seconds("CROSSTOWN_KEEPALIVE_S", address.startsWith("unix:") ? 0 : 20);
   if (everyS === 0) return given;

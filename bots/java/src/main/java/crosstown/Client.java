@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.regex.Pattern;
 
 /**
  * The bot's side of the wire: one stream, all its matches on it, until Bye or until the referee is
@@ -38,6 +39,10 @@ public final class Client implements StreamObserver<RefereeMessage> {
   private static final int PROTOCOL = 1;
   private static final int RETRY_MS = 200;
   private static final String UNIX = "unix:";
+
+  /** Where a plain connection may go: to another machine it would tell the token. */
+  private static final Pattern ON_THIS_MACHINE =
+      Pattern.compile("(localhost|\\[::1]|127(\\.\\d{1,3}){3}):\\d+");
 
   /**
    * Warns of each unix socket that it cannot keep a network connection alive. Loggers are held
@@ -181,11 +186,12 @@ public final class Client implements StreamObserver<RefereeMessage> {
     if (local) {
       String path = address.substring(UNIX.length()).replaceFirst("^//", "");
       builder =
-          NettyChannelBuilder.forAddress(new DomainSocketAddress(path), credentials())
+          NettyChannelBuilder.forAddress(
+                  new DomainSocketAddress(path), InsecureChannelCredentials.create())
               .channelType(EpollDomainSocketChannel.class, DomainSocketAddress.class);
     } else {
       builder =
-          NettyChannelBuilder.forTarget(address, credentials())
+          NettyChannelBuilder.forTarget(address, credentials(address))
               .channelType(EpollSocketChannel.class);
     }
     // A unix socket tells at once that the other side is gone; a network only if asked.
@@ -200,9 +206,16 @@ public final class Client implements StreamObserver<RefereeMessage> {
         .build();
   }
 
-  private static ChannelCredentials credentials() {
+  private static ChannelCredentials credentials(String address) {
     String path = System.getenv("CROSSTOWN_TLS_CA");
     if (path == null || path.isEmpty()) {
+      if (!ON_THIS_MACHINE.matcher(address).matches()) {
+        fail(
+            "the referee at "
+                + address
+                + " is not on this machine, and CROSSTOWN_TLS_CA is not set: give it the path of a"
+                + " PEM file with the certificate of the referee or of who signed it");
+      }
       return InsecureChannelCredentials.create();
     }
     try {
