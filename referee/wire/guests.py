@@ -13,6 +13,9 @@ from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
 from referee.wire.lasting import LastingSession
 from referee.wire.session import Session
 
+_SHOWN_VERSION = 64
+"""Characters of what a bot calls its version: the sentence is for people, and goes into the record."""
+
 
 class Guest:
     """One of them, from its invitation to the end of the server: one session at a time, any number one after another.
@@ -89,7 +92,8 @@ class Guest:
     def _version_problem(self, hello: pb.Hello) -> str:
         if not self._version or hello.version == self._version:
             return ""
-        return f"the bot says in Hello that it is version {hello.version!r}, expected {self._version!r}"
+        said = hello.version[:_SHOWN_VERSION]
+        return f"the bot says in Hello that it is version {said!r}, expected {self._version!r}"
 
     def _welcome(self, stream: Session, session: LastingSession, first: int) -> None:
         reconnect_us = round(session.reconnect_s * 1e6)

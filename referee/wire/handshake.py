@@ -9,6 +9,9 @@ from google.protobuf.message import DecodeError
 
 from referee.wire.encode import PROTOCOL
 
+MAX_HELLO_BYTES = 64 << 10
+"""The first message comes from anybody, and what it says is kept as long as the session."""
+
 
 class HandshakeError(Exception):
     """A bot process with the right token said something the referee cannot accept. One sentence for its author."""
@@ -32,6 +35,9 @@ async def read_hello(context: "grpc.aio.ServicerContext[bytes, bytes]", limit_s:
         raise Refusal(grpc.StatusCode.DEADLINE_EXCEEDED, sentence) from None
     if raw is grpc.aio.EOF:
         raise Refusal(grpc.StatusCode.INVALID_ARGUMENT, "the stream ended before Hello")
+    if len(raw) > MAX_HELLO_BYTES:
+        sentence = f"the first message has {len(raw)} bytes; expected Hello, of at most {MAX_HELLO_BYTES}"
+        raise Refusal(grpc.StatusCode.INVALID_ARGUMENT, sentence)
     try:
         message = pb.BotMessage.FromString(raw)
     except DecodeError:

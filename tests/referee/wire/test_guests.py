@@ -77,6 +77,19 @@ async def test_what_a_guest_did_wrong_is_said_when_it_does_not_come() -> None:
         await guest.arrive(0)
 
 
+@pytest.mark.parametrize("version", ["\x00" * 60_000, "\U0010ffff" * 15_000])
+async def test_what_is_said_of_a_wrong_version_is_short_whatever_the_bot_calls_it(version: str) -> None:
+    """The sentence goes through logs, the record, and the line in which a worker gives its result."""
+    guest = guests(version="2")[0]
+    context: Any = Context()
+    with pytest.raises(Refusal, match="expected '2'") as refused:
+        guest.admit(pb.Hello(protocol=1, version=version), context)
+    assert len(str(refused.value)) < 1000
+    with pytest.raises(HandshakeError, match="expected '2'") as missed:
+        await guest.arrive(0)
+    assert len(str(missed.value)) < 1000
+
+
 async def test_what_becomes_of_a_guest_is_told() -> None:
     heard: list[str] = []
     guest = guests(reconnect_s=60, tell=heard.append)[0]
