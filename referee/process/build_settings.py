@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from referee.process.built import remove
-from referee.process.sandbox import HOME
+from referee.process.places import HOME
 
 _KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SOURCE_DATE_EPOCH")
 _KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "M2_", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")

@@ -15,7 +15,8 @@ from referee.process import start_guardian
 from referee.process.cgroup import Cgroups, Group, GroupLimits
 from referee.process.entry import Entry
 from referee.process.limits import ProcessLimits
-from referee.process.sandbox import HOME, Sandbox, confine
+from referee.process.places import HOME
+from referee.process.sandbox import Sandbox, confine
 from referee.process.seccomp import bot_filter
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"

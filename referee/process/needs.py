@@ -1,40 +1,76 @@
-"""What a bot's program needs of this machine besides /usr and its own folder: its interpreter or runtime."""
+"""What a bot's program needs of this machine besides /usr and its own folder: its interpreter or runtime.
+
+Whatever lies in the bot's folder is its author's word: the first line of a script, the base of a virtual environment,
+where a link leads. It is followed into what the organiser has given (see `toolchains`), and nowhere else.
+"""
 
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""Always there in the sandbox."""
+from referee.process.built import cache_folder
+from referee.process.manifest import FILE_NAME
+from referee.process.places import SYSTEM
 
 _LINKS = Path("/etc/alternatives")
 """There as well: where Debian's /usr/bin/java leads first."""
 
 _STORES = (Path("/nix/store"), Path("/gnu/store"))
+_KERNELS = tuple(map(Path, ("/proc", "/sys", "/dev")))
+"""Of these nothing is shown: a link in /proc leads anywhere."""
+
 # What toolchains keep next to their bin/: so much of one is shown, and never what somebody put beside it.
 _PARTS = frozenset(
-    {"bin", "sbin", "lib", "lib64", "libexec", "include", "share", "etc", "conf", "jre", "jmods", "legal", "man", "ssl"}
+    {"bin", "sbin", "lib", "lib64", "libexec", "include", "share", "jre", "jmods", "legal", "man"}
     | {"pyvenv.cfg", "release", "VERSION", "LICENSE", "README.md", "CHANGELOG.md", "COPYING", ".gitignore"}
 )
+_SETTINGS = frozenset({"etc", "conf", "ssl"})
+"""Where services keep their passwords, too: of a known toolchain alone."""
+_MARKS = ("lib/modules", "lib/rt.jar", "jre/lib/rt.jar", "pkg/tool", "lib/rustlib", "boot", "include/node")
 _PROGRAM_FOLDERS = ("bin", "sbin")
 _MOST_LINKS = 20
+_LINE_BYTES = 256
 _OUR_PACKAGES = ("referee", "crosstown_proto", "crosstown_bot")
 _OUR_PREFIX = "crosstown_"
 
 
-def find_needs(argv: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
-    """Files and folders to show the bot read-only, parents before children, none twice or inside of another."""
+def find_needs(argv: tuple[str, ...], folder: Path, given: Callable[[], Iterable[Path]] = tuple) -> tuple[Path, ...]:
+    """Files and folders to show the bot read-only, parents before children, none twice or inside of another.
+
+    `given`: what the organiser has put on PATH or granted; asked for only if the bot's own files lead out of `folder`.
+    """
+    host = _Host(folder, cache(lambda: _with_real((*_STORES, *_prefixes(), *given()))))
     found: set[Path] = set()
-    program = Path(argv[0])
-    for one in (program, *_interpreter(program)):
-        found.update(_toolchain(one, folder))
+    program = clean(argv[0])
+    if program is None or not host.may_see(program, by_author=False):
+        return ()
+    programs = [program]
+    interpreter = _interpreter(program)
+    if interpreter is not None and host.may_see(interpreter, by_author=host.is_own(program)):
+        programs.append(interpreter)
+    for one in programs:
+        found.update(_toolchain(one, host))
         if os.path.realpath(one) == os.path.realpath(sys.executable):
             found.update(_our_python())
     return outermost(found, folder)
+
+
+def leads_out(program: Path, folder: Path, given: Iterable[Path]) -> Path | None:
+    """Where a program in `folder` leads to by links, if that is neither in there, nor in /usr, nor given."""
+    real = Path(os.path.realpath(program))
+    places = _with_real((folder, *map(Path, SYSTEM), *_STORES, *_prefixes(), *given))
+    return None if not program.is_relative_to(folder) or _is_in(real, places) else real
+
+
+def clean(path: str | Path) -> Path | None:
+    """Without `..` and double slashes, which hide where a path leads; None unless it is absolute."""
+    text = os.fspath(path)
+    return Path("/" + os.path.normpath(text).lstrip("/")) if text.startswith("/") and "\0" not in text else None
 
 
 def outermost(found: Iterable[Path], folder: Path) -> tuple[Path, ...]:
@@ -48,32 +84,82 @@ def outermost(found: Iterable[Path], folder: Path) -> tuple[Path, ...]:
     return tuple(kept)
 
 
-def _toolchain(program: Path, folder: Path) -> Iterator[Path]:
-    for path in _links(program):
-        for store in _STORES:
-            if path.is_relative_to(store):
-                yield store
-        yield from home_of(path, folder)
-        settings = path.parent.parent / "pyvenv.cfg"
-        if settings.is_file():
-            base = _base_of(settings)
-            if base is not None:
-                yield from home_of(base, folder)
+@dataclass(frozen=True, slots=True)
+class _Host:
+    """This machine, as the bot in `folder` may see it."""
+
+    folder: Path
+    given: Callable[[], tuple[Path, ...]]
+
+    def is_own(self, path: Path) -> bool:
+        """Whether the bot's author has made it: its folder may be reached by links."""
+        return path.is_relative_to(self.folder) or _real(path.parent).is_relative_to(_real(self.folder))
+
+    def may_see(self, path: Path, *, by_author: bool) -> bool:
+        if self.is_own(path):
+            return True
+        if _is_in(path, _KERNELS):
+            return False
+        return (not by_author and not _is_anothers(path)) or self.is_given(path)
+
+    def is_given(self, path: Path) -> bool:
+        return _is_in(path, map(Path, SYSTEM)) or _is_in(path, self.given())
 
 
-def _links(program: Path) -> Iterator[Path]:
-    """The program, and where it leads to if it is a link, hop by hop."""
-    path = program
+def _is_anothers(path: Path) -> bool:
+    """Whether it is of another bot, of builds, or of their homes, in which bots leave what links they like."""
+    builds = _real(cache_folder())
+    return any(
+        place.is_relative_to(builds) or any((parent / FILE_NAME).exists() for parent in (place, *place.parents))
+        for place in {path.parent, _real(path.parent), _real(path).parent}
+    )
+
+
+def _toolchain(program: Path, host: _Host) -> Iterator[Path]:
+    """Of the program and all it leads to."""
+    path: Path | None = program
+    by_author = host.is_own(program)
     for _ in range(_MOST_LINKS):
-        yield path
-        if not path.is_symlink():
-            break
-        path = Path(os.path.normpath(path.parent / path.readlink()))
-    yield Path(os.path.realpath(program))
+        if path is None or not host.may_see(path, by_author=by_author):
+            return
+        yield from _shown(path, host, by_author=by_author)
+        by_author = host.is_own(path)
+        settings = path.parent.parent / "pyvenv.cfg"
+        if host.is_own(settings) == by_author and settings.is_file():
+            base = _base_of(settings)
+            if base is not None and host.may_see(base, by_author=by_author):
+                yield from _shown(base, host, by_author=by_author)
+        path = _next(path)
 
 
-def home_of(program: Path, folder: Path) -> Iterator[Path]:
-    """The toolchain that a program in some bin/ belongs to; of a wide folder, the program alone."""
+def _shown(path: Path, host: _Host, *, by_author: bool) -> Iterator[Path]:
+    if host.is_own(path) or _is_in(path, map(Path, SYSTEM)):
+        return
+    for store in _STORES:
+        if path.is_relative_to(store):
+            yield store
+    for place in home_of(path, host.folder, settings=lambda: _is_toolchain(path.parent.parent) or host.is_given(path)):
+        if not by_author or host.is_given(place):
+            yield place
+
+
+def _next(path: Path) -> Path | None:
+    """Where a link leads; of what is reached through a link to a folder, where it is."""
+    if path.is_symlink():
+        return clean(path.parent / path.readlink())
+    real = _real(path)
+    return None if real == path else real
+
+
+def _always() -> bool:
+    return True
+
+
+def home_of(program: Path, folder: Path, *, settings: Callable[[], bool] = _always) -> Iterator[Path]:
+    """The toolchain that a program in some bin/ belongs to; of a wide folder, the program alone.
+
+    `settings`: whether what is kept in etc/ and the like belongs to it; asked if there is such a folder.
+    """
     prefix = program.parent.parent
     if program.parent.name not in _PROGRAM_FOLDERS or is_wide(prefix, folder):
         yield program
@@ -86,48 +172,76 @@ def home_of(program: Path, folder: Path) -> Iterator[Path]:
     except OSError:
         yield program
         return
-    if parts <= _PARTS:
+    wanted = _PARTS | _SETTINGS if parts & _SETTINGS and settings() else _PARTS
+    if parts <= wanted:
         yield prefix
     else:
-        yield from (prefix / part for part in sorted(parts & _PARTS))
+        yield from (prefix / part for part in sorted(parts & wanted))
+
+
+def _is_toolchain(prefix: Path) -> bool:
+    return any((prefix / mark).exists() for mark in _MARKS)
 
 
 def is_wide(prefix: Path, folder: Path) -> bool:
     """Whether more than a toolchain lies here: a home, the root, whatever the bot itself is part of."""
     home = Path.home()
-    return (
-        len(prefix.parts) <= 2
-        or prefix in (home, home / ".local")
-        or prefix.parent == Path("/home")
-        or (folder.is_relative_to(prefix))
+    homes = (home, home / ".local", _real(home), _real(home) / ".local")
+    return any(
+        len(path.parts) <= 2
+        or path in homes
+        or path.parent == Path("/home")
+        or folder.is_relative_to(path)
+        or _real(folder).is_relative_to(path)
+        for path in {prefix, _real(prefix)}
     )
 
 
-def _interpreter(program: Path) -> Iterator[Path]:
-    """What the first line of a script names."""
+def _interpreter(program: Path) -> Path | None:
+    """What the first line of a script names, as the kernel reads it: words end at spaces and tabs alone."""
     try:
         with program.open("rb") as file:
-            first = file.readline(256)
+            first = file.readline(_LINE_BYTES)
     except OSError:
-        return
+        return None
     if not first.startswith(b"#!"):
-        return
-    words = os.fsdecode(first[2:]).split()
-    if words and Path(words[0]).name == "env":
-        named = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), None)
-        found = None if named is None else shutil.which(named)
-        words = [] if found is None else [found]
-    if words:
-        yield Path(words[0])
+        return None
+    words = os.fsdecode(first[2:]).rstrip("\n").replace("\t", " ").split(" ")
+    named, *rest = [word for word in words if word] or [""]
+    if clean(named) in (Path("/usr/bin/env"), Path("/bin/env")):
+        wanted = next((word for word in rest if not word.startswith("-") and "=" not in word), None)
+        named = (wanted and shutil.which(wanted)) or ""
+    return clean(named)
 
 
 def _base_of(settings: Path) -> Path | None:
+    """The program of the Python that a virtual environment was made with."""
     try:
         lines = settings.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
     values = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
-    return Path(values["home"]) / "python" if values.get("home") else None
+    home = clean(values.get("home", ""))
+    return None if home is None else home / "python"
+
+
+def _is_in(path: Path, places: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _with_real(places: Iterable[Path]) -> tuple[Path, ...]:
+    """Each by its own name and by that to which links lead; never the root."""
+    found = {each for place in places for each in (place, _real(place))}
+    return tuple(path for path in found if len(path.parts) > 1)
+
+
+def _prefixes() -> tuple[Path, ...]:
+    """Of the Python that runs us."""
+    return Path(sys.prefix), Path(sys.base_prefix)
 
 
 @cache

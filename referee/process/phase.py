@@ -18,7 +18,8 @@ from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.manifest import PYTHON
 from referee.process.output import Capture, joined
-from referee.process.sandbox import HOME, Profile, Sandbox
+from referee.process.places import HOME
+from referee.process.sandbox import Profile, Sandbox
 
 Phase: TypeAlias = Literal["fetch", "build", "toolchain"]
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from referee.process.child import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD
-from referee.process.needs import SYSTEM, find_needs
+from referee.process.needs import find_needs
+from referee.process.places import HOME, SYSTEM
 from referee.process.stage import stage_folder
+from referee.process.toolchains import find_toolchains
 
 Profile: TypeAlias = Literal["strict", "plain"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
-
-HOME = "/tmp"  # noqa: S108 - private to each bot
-"""What a bot's HOME and TMPDIR are in the sandbox: a small file system in memory, its own."""
 
 PROGRAM = "bwrap"
 USERS = (61000, 4096)
@@ -96,7 +95,9 @@ def confine(
     if bwrap is None:
         raise FileNotFoundError(2, f"{PROGRAM} is not installed")
     own = [*writable, *([home] if home else [])]
-    shown = [*find_needs(argv, folder), folder, *map(Path, sandbox.read), *sockets, *own]
+    granted = tuple(map(Path, sandbox.read))
+    needs = find_needs(argv, folder, lambda: (*granted, *find_toolchains(os.environ, folder)))
+    shown = [*needs, folder, *granted, *sockets, *own]
     shown = sorted({path for path in shown if path.exists()}, key=lambda path: (len(path.parts), path))
     root = os.getuid() == 0
     sources = [f"{stage_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]

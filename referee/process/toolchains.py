@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from referee.process.build_settings import CERTIFICATES, rustup_home
-from referee.process.needs import SYSTEM, home_of, is_wide, outermost
+from referee.process.needs import clean, home_of, is_wide, outermost
+from referee.process.places import SYSTEM
 
 _HOMES = ("JAVA_HOME", "MAVEN_HOME", "M2_HOME", "GOROOT")
 """Variables that name a whole toolchain."""
@@ -30,15 +31,14 @@ def find_toolchains(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
     """
     found: set[Path] = set()
     for text in ours.get("PATH", os.defpath).split(os.pathsep):
-        place = Path(text)
-        if place.is_absolute() and place.is_dir():
+        place = clean(text)
+        if place is not None and place.is_dir():
             found.update(_of_path(place, folder))
-    for name in _HOMES:
-        if ours.get(name) and Path(ours[name]).is_absolute() and not is_wide(Path(ours[name]), folder):
-            found.add(Path(ours[name]))
-            found.add(Path(os.path.realpath(ours[name])))
+    for home in (clean(ours.get(name, "")) for name in _HOMES):
+        if home is not None and not is_wide(home, folder):
+            found.update((home, Path(os.path.realpath(home))))
     found.update(Path(ours[name]) for name in _FILES if Path(ours.get(name, "")).is_absolute())
-    rustup, pyenv = rustup_home(ours), Path(ours.get("PYENV_ROOT") or "/nowhere")
+    rustup, pyenv = rustup_home(ours), Path(ours.get("PYENV_ROOT") or Path.home() / ".pyenv")
     found.update(rustup / part for part in _RUSTUP)
     found.update(pyenv / part for part in _PYENV)
     return outermost((*found, *_MACHINE), folder)

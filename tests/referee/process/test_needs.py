@@ -1,11 +1,18 @@
-"""What a program needs is found beside it; a home or a checkout is never shown for the sake of one file in it."""
+"""What a program needs is found beside it; a home or a checkout is never shown for the sake of one file in it.
 
+What a bot's own files name is followed into what the organiser has given, and nowhere else.
+"""
+
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from referee.process.needs import find_needs
+from referee.process.built import CACHE_VARIABLE
+from referee.process.needs import find_needs, leads_out
+from referee.process.toolchains import find_toolchains
 
 
 def program(path: Path, text: str = "") -> Path:
@@ -19,6 +26,22 @@ def program(path: Path, text: str = "") -> Path:
 def bot(tmp_path: Path) -> Path:
     folder = tmp_path / "bots" / "mine"
     folder.mkdir(parents=True)
+    return folder
+
+
+def on_path(bot: Path) -> Callable[[], tuple[Path, ...]]:
+    """What the organiser has given."""
+    return lambda: find_toolchains(os.environ, bot)
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    """Somebody's service, of which a stranger's bot may see nothing: a program, what it needs, passwords."""
+    folder = tmp_path / "service" / "app"
+    program(folder / "bin" / "tool")
+    for name in ("etc", "conf", "lib"):
+        (folder / name).mkdir()
+        (folder / name / "key").write_text("secret")
     return folder
 
 
@@ -67,9 +90,9 @@ def test_of_links_each_and_where_they_lead(bot: Path, tmp_path: Path) -> None:
 def test_of_a_script_what_its_first_line_names(bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = program(tmp_path / "kit" / "bin" / "runner")
     monkeypatch.setenv("PATH", str(tool.parent))
-    for line in (f"#!{tool} -x", "#!/usr/bin/env runner", "#!/usr/bin/env -S A=1 runner -x"):
+    for line in (f"#!{tool} -x", f"#! \t{tool}\t-x", "#!/usr/bin/env runner", "#!/usr/bin/env -S A=1 runner -x"):
         script = program(bot / "run.sh", line + "\n")
-        assert find_needs((str(script),), bot) == (tmp_path / "kit",), line
+        assert find_needs((str(script),), bot, on_path(bot)) == (tmp_path / "kit",), line
 
 
 def test_of_a_virtual_environment_its_base_too(bot: Path, tmp_path: Path) -> None:
@@ -77,6 +100,109 @@ def test_of_a_virtual_environment_its_base_too(bot: Path, tmp_path: Path) -> Non
     copy = program(tmp_path / "venv" / "bin" / "python")
     (tmp_path / "venv" / "pyvenv.cfg").write_text(f"home = {base.parent}\nversion = 3\n")
     assert find_needs((str(copy),), bot) == (tmp_path / "python", tmp_path / "venv")
+
+
+def test_of_a_service_that_is_no_toolchain_nothing_of_its_settings(bot: Path, private: Path) -> None:
+    assert find_needs((str(private / "bin" / "tool"),), bot) == (private / "bin", private / "lib")
+    (private / "lib" / "modules").write_text("a JDK's")
+    assert find_needs((str(private / "bin" / "tool"),), bot) == (private,)
+
+
+@pytest.mark.parametrize("line", ["#!{tool}", "#! {tool} -x", "#!\x0b{tool}", "#!\x0c{tool}", "#!/usr/bin/env {tool}"])
+def test_the_first_line_of_a_bots_script_shows_nothing_that_is_not_given(bot: Path, private: Path, line: str) -> None:
+    script = program(bot / "run.sh", line.format(tool=private / "bin" / "tool") + "\n")
+    assert find_needs((str(script),), bot, on_path(bot)) == ()
+
+
+@pytest.mark.parametrize("end", ["", "/../bin", "/../etc"])
+def test_nor_does_the_virtual_environment_that_a_bot_brings(bot: Path, private: Path, end: str) -> None:
+    (bot / "pyvenv.cfg").write_text(f"home = {private}/bin{end}\n")
+    tool = program(bot / "bin" / "tool")
+    assert find_needs((str(tool),), bot, on_path(bot)) == ()
+
+
+@pytest.mark.parametrize("home", ["/root/../bin", "//root/../bin", "/../bin", "/etc/bin", "/proc/self/root/bin"])
+def test_no_way_of_writing_a_path_shows_folders_of_the_system(bot: Path, home: str) -> None:
+    (bot / "pyvenv.cfg").write_text(f"home = {home}\n")
+    tool = program(bot / "bin" / "tool")
+    (bot / "run.sh").write_text(f"#!{home}/sh\n")
+    for named in (str(tool), str(bot / "run.sh"), f"{home}/sh", f"{home}/../root/bin/sh"):
+        shown = find_needs((named,), bot, on_path(bot))
+        assert not [path for path in shown if path.name in ("etc", "root", "var", "home") or len(path.parts) < 3], named
+
+
+@pytest.mark.parametrize("part", ["run", "folder/tool", "hop"])
+def test_links_that_lead_out_of_a_bots_folder_show_nothing_that_is_not_given(
+    bot: Path, private: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    (bot / "run").symlink_to(private / "bin" / "tool")
+    (bot / "folder").symlink_to(private / "bin")
+    (bot / "hop").symlink_to("run")
+    program_ = bot / part
+    assert find_needs((str(program_),), bot, on_path(bot)) == ()
+    assert leads_out(program_, bot, ()) == private / "bin" / "tool"
+    monkeypatch.setenv("PATH", str(private / "bin"))
+    assert find_needs((str(program_),), bot, on_path(bot)) == (private,)
+    assert leads_out(program_, bot, on_path(bot)()) is None
+
+
+def test_of_what_is_granted_no_more_is_shown_than_that(bot: Path, private: Path) -> None:
+    (bot / "run").symlink_to(private / "bin" / "tool")
+    assert private / "etc" not in find_needs((str(bot / "run"),), bot, lambda: [private / "bin"])
+    assert private not in find_needs((str(bot / "run"),), bot, lambda: [private / "bin"])
+
+
+def test_of_another_bot_nothing_whatever_the_path_to_it(bot: Path, tmp_path: Path) -> None:
+    other = tmp_path / "bots" / "other"
+    tool = program(other / "bin" / "tool")
+    (other / "lib").mkdir()
+    (other / "bot.toml").write_text("")
+    (other / ".venv").mkdir()
+    (other / ".venv" / "bin").symlink_to("../bin")
+    (tmp_path / "alias").symlink_to(other)
+    for named in (tool, other / ".venv" / "bin" / "tool", tmp_path / "alias" / "bin" / "tool"):
+        assert find_needs((str(named),), bot, on_path(bot)) == (), named
+
+
+def test_of_builds_and_their_homes_nothing_since_bots_leave_links_there(
+    bot: Path, tmp_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    link = tmp_path / "cache" / "homes" / "0" / "home" / "bin" / "tool"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(private / "bin" / "tool")
+    assert find_needs((str(link),), bot, on_path(bot)) == ()
+
+
+def test_a_virtual_environment_in_a_bots_folder_works_with_a_python_that_is_given(
+    bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By links, as venv makes them, from PATH or from a version manager."""
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    managed = program(tmp_path / "pyenv" / "versions" / "3.12" / "bin" / "python")
+    on = program(tmp_path / "python" / "bin" / "python")
+    monkeypatch.setenv("PATH", str(on.parent))
+    (bot / ".venv" / "bin").mkdir(parents=True)
+    for base in (managed, on):
+        (base.parent.parent / "lib").mkdir()
+        (bot / ".venv" / "pyvenv.cfg").write_text(f"home = {base.parent}\n")
+        link = bot / ".venv" / "bin" / "python"
+        link.unlink(missing_ok=True)
+        link.symlink_to(base)
+        assert find_needs((str(link),), bot, on_path(bot)) == (base.parent.parent,)
+        copied = program(bot / ".venv" / "bin" / "python3")
+        assert find_needs((str(copied),), bot, on_path(bot)) == (base.parent.parent,)
+
+
+def test_our_own_python_is_shown_even_if_it_lies_in_the_folder_of_another_bot(
+    bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever writes a bot may have installed us beside it."""
+    venv = tmp_path / "bots" / "other" / ".venv"
+    python = program(venv / "bin" / "python")
+    (venv.parent / "bot.toml").write_text("")
+    monkeypatch.setattr(sys, "prefix", str(venv))
+    assert venv in find_needs((str(python),), bot) or venv / "bin" in find_needs((str(python),), bot)
 
 
 def test_of_our_own_interpreter_our_packages_and_no_more(bot: Path) -> None:
