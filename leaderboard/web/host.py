@@ -47,12 +47,13 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Standpoint:
     """Where a person's match is. `number` is another one after every change; `events` are the payloads this seat got so
-    far; `over` says how the match ended, '' before that."""
+    far; `over` says how the match ended, '' before that. `told` is what the person should know while nothing is asked."""
 
     number: int
     question: Question | None
     events: Sequence[Any]
     over: str
+    told: str = ""
 
 
 class HumanSeat(Protocol):

@@ -1,13 +1,16 @@
 """A person at a seat: the bridge's JSON lines on the one side, on the other what a page shows and chooses."""
 
+import asyncio
 import base64
 import importlib
 import json
+import math
 import os
 import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,11 @@ RUN = ("{python}", "-m", "crosstown_bridge", "--terminal", ANSWERS, QUESTIONS)
 NO_HURRY_S = 3600.0
 """A limit from here on is none to a person."""
 
+LATE_S = 1.0
+"""After its end the time for an answer is over by the referee's clock, too, which has what the way takes in it."""
+
 _READ_BYTES = 1 << 20
+_LATE = "Your time was over: the referee goes on without your answer."
 
 
 class Person:
@@ -42,14 +49,20 @@ class Person:
         self._asked_at_s = 0.0
         self._question: Question | None = None
         self._events: list[Any] = []
+        self._unread: list[Any] = []
+        self._told = ""
         self._over = ""
         self._lock = threading.Lock()
         self._received = b""
         self._pipes: list[int] = []
-        for name in (ANSWERS, QUESTIONS):
-            os.mkfifo(folder / name, 0o600)
-            # For reading and writing, so that neither end waits for the other, nor ends with it.
-            self._pipes.append(os.open(folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+        try:
+            for name in (ANSWERS, QUESTIONS):
+                os.mkfifo(folder / name, 0o600)
+                # For reading and writing, so that neither end waits for the other, nor ends with it.
+                self._pipes.append(os.open(folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+        except BaseException:
+            self._close()
+            raise
 
     @property
     def pipe(self) -> int:
@@ -57,7 +70,7 @@ class Person:
         return self._pipes[1]
 
     def take(self) -> None:
-        """Takes what the bridge has written."""
+        """Takes what the bridge has written. In the loop that plays the match, which also minds the person's clock."""
         try:
             self._received += os.read(self.pipe, _READ_BYTES)
         except BlockingIOError:
@@ -66,16 +79,46 @@ class Person:
         for line in lines:
             said = json.loads(line)
             if said["type"] == "decide":
+                self._ask(said)
+            elif said["type"] == "match_end":
                 with self._lock:
-                    self._asked, self._question = said, None
-                    self._asked_at_s = time.monotonic()
+                    self._told = "The match is over for you."
                     self.number += 1
+
+    def _ask(self, said: dict[str, Any]) -> None:
+        with self._lock:
+            self._asked, self._question, self._told = said, None, ""
+            self._unread.append(said["events"])
+            self._asked_at_s = time.monotonic()
+            self.number += 1
+        if said["left_s"] < NO_HURRY_S:
+            loop = asyncio.get_running_loop()
+            loop.call_later(said["left_s"], self._expire, said)
+            loop.call_later(said["left_s"] + LATE_S, self._release, said)
+
+    def _expire(self, said: dict[str, Any]) -> None:
+        with self._lock:
+            if self._asked is said:
+                self._asked = self._question = None
+                self._told = _LATE
+                self.number += 1
+
+    def _release(self, said: dict[str, Any]) -> None:
+        """Nobody answered in time: the bridge waits for a line all the same, and hears nothing before it has one. The
+        referee drops what it sends then."""
+        with self._lock:
+            if self._told == _LATE and self._asked is None and not self._over:
+                self._write({"index": 0})
 
     def now(self) -> Standpoint:
         with self._lock:
+            codec = self._game.codec
+            for events in self._unread:
+                self._events += codec.decode_events(self._bytes("Events", events))
+            self._unread.clear()
             if self._asked is not None and self._question is None:
                 self._question = self._decoded(self._asked)
-            return Standpoint(self.number, self._timed(), tuple(self._events), self._over)
+            return Standpoint(self.number, self._timed(), tuple(self._events), self._over, self._told)
 
     def answer(self, decision: int, index: int | None) -> bool:
         with self._lock:
@@ -84,8 +127,8 @@ class Person:
                 return False
             if index is not None and not 0 <= index < asked["legal_count"]:
                 return False
-            said = {"resign": True} if index is None else {"index": index}
-            os.write(self._pipes[0], json.dumps(said).encode() + b"\n")
+            if self._left_s(asked) <= 0 or not self._write({"resign": True} if index is None else {"index": index}):
+                return False
             self._asked = self._question = None
             self.number += 1
             return True
@@ -96,12 +139,29 @@ class Person:
             self._asked = self._question = None
             self._over = how
             self.number += 1
-            for pipe in self._pipes:
-                os.close(pipe)
+            self._close()
+
+    def _close(self) -> None:
+        for pipe in self._pipes:
+            os.close(pipe)
+        self._pipes.clear()
+
+    def _write(self, said: dict[str, Any]) -> bool:
+        """False if the bridge does not read any more."""
+        try:
+            os.write(self._pipes[0], json.dumps(said).encode() + b"\n")
+        except BlockingIOError:
+            return False
+        return True
+
+    def _left_s(self, asked: dict[str, Any]) -> float:
+        if asked["left_s"] >= NO_HURRY_S:
+            return math.inf
+        left_s: float = asked["left_s"] - (time.monotonic() - self._asked_at_s)
+        return max(0.0, left_s)
 
     def _decoded(self, asked: dict[str, Any]) -> Question:
         codec = self._game.codec
-        self._events += codec.decode_events(self._bytes("Events", asked["events"]))
         return Question(
             decision=asked["decision"],
             kind=asked["kind"],
@@ -112,10 +172,9 @@ class Person:
 
     def _timed(self) -> Question | None:
         question, asked = self._question, self._asked
-        if question is None or asked is None or asked["left_s"] >= NO_HURRY_S:
+        if question is None or asked is None or math.isinf(left_s := self._left_s(asked)):
             return question
-        left_s = max(0.0, asked["left_s"] - (time.monotonic() - self._asked_at_s))
-        return Question(question.decision, question.kind, question.observation, question.legal, left_s)
+        return replace(question, left_s=left_s)
 
     def _bytes(self, name: str, shown: Any) -> bytes:
         """A message of the game from what the bridge shows of it: an object, or base64 where it cannot."""

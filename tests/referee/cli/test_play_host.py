@@ -1,13 +1,21 @@
 """People at the browser, as far as the host goes: the toy game against bots of this checkout."""
 
+import base64
+import json
+import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from leaderboard.web.host import HUMAN, HumanSeat, PlayRefused, Setup, Standpoint
+from referee.cli.person import QUESTIONS, Person
 from referee.cli.play_host import Host
+from referee.games.api import resolve_options
+from referee.games.registry import get_game
 from referee.record import read_record
 
 BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
@@ -118,3 +126,76 @@ def test_what_goes_on_when_the_server_ends_is_cancelled(tmp_path: Path) -> None:
 def test_what_cannot_be_played_is_refused_in_a_sentence(host: Host, setup: Setup, why: str) -> None:
     with pytest.raises(PlayRefused, match=why):
         host.start(setup)
+
+
+def test_who_answers_too_late_is_refused_and_told_while_the_others_play_on(tmp_path: Path) -> None:
+    with Host(tmp_path / "runs", [BOTS], move_limit_s=2) as host:
+        (bot,) = (found for found in host.opponents("toy") if found.name == "random")
+        late, other = host.start(Setup("toy", (HUMAN, HUMAN, bot.id)))
+        asked = wait_for(late, lambda now: now.question is not None).question
+        assert asked is not None
+        now = wait_for(late, lambda now: now.question is None)
+        assert "Your time was over" in now.told
+        assert not now.over
+        assert not late.answer(asked.decision, 0)
+        while not (now := other.now()).over:
+            if now.question is not None:
+                other.answer(now.question.decision, 0)
+            assert late.now().question is None
+            time.sleep(0.02)
+        assert late.now().over == now.over
+
+
+class Pipes:
+    """A seat without a bridge, whose pipes the test reads and writes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.person = Person(folder, get_game("toy"), "m1", 0, ("ann", "bob"))
+        self.writes = os.open(folder / QUESTIONS, os.O_WRONLY)
+
+    def say(self, **said: Any) -> None:
+        os.write(self.writes, json.dumps(said).encode() + b"\n")
+        self.person.take()
+
+
+@pytest.fixture
+def pipes(tmp_path: Path) -> Iterator[Pipes]:
+    pipes = Pipes(tmp_path)
+    yield pipes
+    pipes.person.end("over")
+    os.close(pipes.writes)
+
+
+def question(decision: int) -> dict[str, Any]:
+    game = get_game("toy")
+    state = game.new_initial_state(2, resolve_options("toy", game.options, {}))
+    while state.chance_outcomes():
+        state.apply_chance(state.chance_outcomes()[0][0])
+    messages = {
+        "events": game.codec.encode_events(()),
+        "observation": game.codec.encode_observation(state.observation(0)),
+        "legal_actions": game.codec.encode_actions(state.legal_actions(0)),
+    }
+    shown = {name: base64.b64encode(data).decode() for name, data in messages.items()}
+    return {"type": "decide", "decision": decision, "kind": "stash", "left_s": 1e6, "legal_count": 1, **shown}
+
+
+def test_a_seat_that_has_left_is_told_so(pipes: Pipes) -> None:
+    pipes.say(type="match_end")
+    assert pipes.person.now().told == "The match is over for you."
+
+
+def test_a_bridge_that_reads_nothing_takes_no_answer(pipes: Pipes) -> None:
+    pipes.say(**question(1))
+    with suppress(BlockingIOError):
+        while True:
+            os.write(pipes.person._pipes[0], b"x" * 4096)  # until it is full
+    assert not pipes.person.answer(1, 0)
+
+
+def test_pipes_are_closed_if_one_of_them_cannot_be_made(tmp_path: Path) -> None:
+    before = set(Path("/proc/self/fd").iterdir())
+    (tmp_path / QUESTIONS).touch()
+    with pytest.raises(FileExistsError):
+        Person(tmp_path, get_game("toy"), "m1", 0, ("ann",))
+    assert set(Path("/proc/self/fd").iterdir()) == before
