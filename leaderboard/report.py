@@ -71,7 +71,7 @@ def report_html(
     environment.filters |= FILTERS
     return environment.get_template("report.html").render(
         title=title,
-        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
+        style=Markup((TEMPLATES / "base.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
         pools=pools,
         empty=table if not pools else [],
         caption=CAPTION,

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from leaderboard.web.frames import frames_of
+from leaderboard.frames import frames_of
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
 from referee.record.format import Line
 from referee.record.replay import FIRST_LINE

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from leaderboard.export.merging import merged
-from leaderboard.web.frames import Frame, Viewer, frames_of
+from leaderboard.frames import Frame, Viewer, frames_of
 from referee.games.drawing import Look, stylesheet
 from referee.games.drawing.parts import picture, text
 from referee.games.drawing.spots import Spots

@@ -12,8 +12,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from leaderboard.web.evidence import evidence_of
-from leaderboard.web.frames import EVERYTHING, Frame, Viewer, frames_of, viewers
+from leaderboard.evidence import evidence_of
+from leaderboard.frames import EVERYTHING, Frame, Viewer, frames_of, viewers
+from leaderboard.report import TEMPLATES
 from referee.games.drawing import stylesheet
 from referee.record import Record
 from referee.texts import clean, one_line
@@ -24,7 +25,7 @@ _PART = re.compile(r"(?=<g)")
 
 def replay_page(record: Record) -> str:
     """The page. It has the view of every seat if the match is over, otherwise what everybody could see."""
-    script = (_HERE / "replay.js").read_text(encoding="utf-8")
+    script = "".join(path.read_text(encoding="utf-8") for path in (TEMPLATES / "board.js", _HERE / "replay.js"))
     style = (_HERE / "replay.css").read_text(encoding="utf-8") + stylesheet()
     views = {viewer: list(frames_of(record, viewer)) for viewer in viewers(record)}
     frames = views[None]

@@ -7,12 +7,12 @@
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const match = JSON.parse(await new Response(stream).text());
   const last = match.steps.length - 1;
-  const drawings = new Map();
   const buttons = [];
   let view = match.views[0];
   let at = 0;
   let playing = 0;
   let waiting = 0;
+  let marked;
 
   function element(name, words, className) {
     const made = document.createElement(name);
@@ -30,26 +30,17 @@
     return `${who(line)} ${kind}${line.text}${time}`;
   }
 
-  function drawing(step) {
+  function drawBoard(step) {
     while (step > 0 && !view.frames[step]?.board.length) step -= 1;
-    const key = `${view.key} ${step}`;
-    let made = drawings.get(key);
-    if (!made && view.frames[step].board.length) {
-      const text = view.frames[step].board.map((index) => match.parts[index]).join("");
-      const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-      made = parsed.nodeName === "svg" ? document.importNode(parsed, true) : element("p", "This board cannot be drawn.");
-      if (drawings.size > 60) drawings.delete(drawings.keys().next().value);
-      drawings.set(key, made);
-    }
-    return made;
+    const parts = view.frames[step].board;
+    if (parts.length) becomeDrawing(board, parts.map((index) => match.parts[index]).join(""));
   }
 
   function show(step) {
     at = Math.min(Math.max(step, 0), last);
     const lines = match.steps[at];
     const { events, wrong } = view.frames[at] ?? { events: [], wrong: "This view ends before." };
-    const drawn = drawing(at);
-    if (drawn) board.replaceChildren(drawn);
+    drawBoard(at);
     slider.value = at;
     slider.setAttribute("aria-valuetext", `step ${at} of ${last}`);
     where.textContent = `step ${at} of ${last}`;
@@ -62,8 +53,8 @@
     for (const event of events) shown.push(element("p", event, "note"));
     if (wrong) shown.unshift(element("p", wrong, "wrong"));
     happened.replaceChildren(...(shown.length ? shown : [element("p", "The start.", "note")]));
-    for (const old of moves.querySelectorAll("[aria-current]")) old.removeAttribute("aria-current");
-    const current = buttons[at];
+    marked?.removeAttribute("aria-current");
+    const current = (marked = buttons[at]);
     if (current) {
       current.setAttribute("aria-current", "step");
       const row = current.parentElement;

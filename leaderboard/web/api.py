@@ -9,10 +9,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from leaderboard.frames import extent_of, frames_of, is_live, packed
 from leaderboard.records import MatchRow, match_id_of
-from leaderboard.web.frames import extent_of, frames_of, packed
 from leaderboard.web.pages import live_matches, read_wanted, tables_of, wanted_run, wanted_viewer
-from leaderboard.web.places import is_live, runs_in
+from leaderboard.web.places import runs_in
 
 MOST = 1000
 """Matches in one answer."""
@@ -97,10 +97,14 @@ def match(request: Request) -> Response:
 
 
 def frames(request: Request) -> Response:
-    """Frames from step `from` on, as `seat` saw them. `wrong` in the last one: why there are no more."""
+    """Frames from step `from` to step `to`, as `seat` saw them. `wrong` in the last one: why there are no more.
+
+    With `boards=no` the boards are left out, which makes it much quicker."""
     _, record = read_wanted(request)
     viewer = wanted_viewer(request, record)
-    found = list(frames_of(record, viewer, _number(request, "from", 0)))
+    last = _number(request, "to", -1)
+    drawn = request.query_params.get("boards", "") != "no"
+    found = list(frames_of(record, viewer, _number(request, "from", 0), None if last < 0 else last, drawn=drawn))
     return _json({**packed(found), "seats": [seat.name for seat in record.header.seats], "live": is_live(record.path)})
 
 

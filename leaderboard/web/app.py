@@ -7,10 +7,11 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from leaderboard.report import TEMPLATES as SHARED
 from leaderboard.web import api, live, pages, play
 from leaderboard.web.guard import Guard
 from leaderboard.web.host import PlayHost
@@ -55,6 +56,8 @@ def make_app(
             Route(_API_MATCH, api.match),
             Route(f"{_API_MATCH}/frames", api.frames),
             Route("/static/board.css", _board_style),
+            Route("/static/base.css", _shared_file),
+            Route("/static/board.js", _shared_file),
             *(play.routes() if play_host else ()),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
@@ -73,6 +76,11 @@ def make_app(
 
 def _board_style(request: Request) -> Response:
     return Response(stylesheet(), media_type="text/css")
+
+
+def _shared_file(request: Request) -> Response:
+    """What pages that stand alone have inside them."""
+    return FileResponse(SHARED / Path(request.url.path).name)
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -12,8 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
+from leaderboard.frames import is_live
 from leaderboard.web.pages import read_wanted, wanted_run
-from leaderboard.web.places import RunPlace, find_match, is_live
+from leaderboard.web.places import RunPlace, find_match
 from leaderboard.web.tables import Tables
 
 LOOK_S = 0.1

@@ -9,13 +9,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
+from leaderboard.evidence import evidence_of
+from leaderboard.frames import Viewer, extent_of, frames_of, is_live, step_of_fault, viewer_of, viewers
 from leaderboard.records import MatchRow, match_id_of
 from leaderboard.report import FILTERS
 from leaderboard.standings import CAPTION
 from leaderboard.times import PERCENTILES
-from leaderboard.web.evidence import evidence_of
-from leaderboard.web.frames import Viewer, extent_of, frames_of, step_of_fault, viewer_of, viewers
-from leaderboard.web.places import RunPlace, find_match, find_run, is_live, runs_in
+from leaderboard.web.places import RunPlace, find_match, find_run, runs_in
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX

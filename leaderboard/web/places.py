@@ -59,11 +59,6 @@ def find_match(run: RunPlace, match_id: str) -> Path | None:
     return None
 
 
-def is_live(path: Path) -> bool:
-    """Whether the record may still grow: what seats hide from each other must not be shown yet."""
-    return not path.name.endswith(CLOSED_SUFFIX)
-
-
 def _folders(folder: Path) -> Iterator[Path]:
     try:
         with os.scandir(folder) as entries:

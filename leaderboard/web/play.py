@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from leaderboard.web.frames import last_frame
+from leaderboard.frames import last_frame
 from leaderboard.web.guard import SENT_IN, Guard, body_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.live import event, stream

@@ -7,7 +7,7 @@ from pathlib import Path
 from leaderboard.export.document import match_document
 from leaderboard.export.film import NoBoardError, film, still
 from leaderboard.export.page import replay_page
-from leaderboard.web.frames import Viewer, viewer_of, viewers
+from leaderboard.frames import Viewer, viewer_of, viewers
 from referee.cli.output import print_text
 from referee.games.drawing import THEMES
 from referee.record import Record

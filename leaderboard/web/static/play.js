@@ -18,14 +18,6 @@
     return made;
   }
 
-  function drawBoard(text) {
-    if (!text) return;
-    const parsed = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-    board.replaceChildren(
-      parsed.nodeName === "svg" ? document.importNode(parsed, true) : element("p", "This board cannot be drawn."),
-    );
-  }
-
   function drawList() {
     const rows = chosen.map((index) => {
       const button = element("button", asked.actions[index], "move");
@@ -119,7 +111,7 @@
     }
     const now = await answer.json();
     if (now.asked && (now.asked.decision === sent || now.asked.decision === asked?.decision)) return;
-    drawBoard(now.board);
+    if (now.board) becomeDrawing(board, now.board);
     tell(now.events, now.earlier);
     if (now.over) {
       source.close();

@@ -1,4 +1,5 @@
-// Steps through the frames of a match: they come once, and a match that is going on sends for the new ones.
+// Steps through the frames of a match. What happened at each step comes first, then the boards, from the one that is
+// looked at; a match that is going on sends for what is new.
 "use strict";
 (() => {
   const root = document.getElementById("replay");
@@ -7,8 +8,11 @@
   const [play, speed, seat] = ["play", "speed", "seat"].map(part);
   const frames = [];
   const times = [];
-  const drawings = new Map();
+  const bars = new Map();
+  const LOT = 60; // boards in one answer
+  let marked = [];
   let names = [];
+  let settling = 0;
   let at = Number(root.dataset.step);
   let playing = 0;
 
@@ -23,14 +27,7 @@
   const who = (line) => (line.seat === undefined ? "chance" : `${line.seat} ${names[line.seat] ?? ""}`);
 
   function drawBoard(frame) {
-    let drawing = drawings.get(frame.step);
-    if (!drawing && frame.svg) {
-      const parsed = new DOMParser().parseFromString(frame.svg, "image/svg+xml").documentElement;
-      drawing = parsed.nodeName === "svg" ? document.importNode(parsed, true) : element("p", "This board cannot be drawn.");
-      if (drawings.size > 60) drawings.delete(drawings.keys().next().value);
-      drawings.set(frame.step, drawing);
-    }
-    if (drawing) board.replaceChildren(drawing);
+    if (frame.board.length) becomeDrawing(board, frame.board.map((index) => frame.parts[index]).join(""));
   }
 
   function printed(name, text) {
@@ -64,21 +61,29 @@
     // First what needs the layout, while it is still that of the last step.
     const row = moves.children[at];
     if (row) moves.scrollTop = row.offsetTop - moves.clientHeight / 2;
-    drawBoard(frame);
+    if (frame.parts) drawBoard(frame);
     tell(frame);
     slider.value = at;
     slider.setAttribute("aria-valuetext", `step ${at} of ${frames.length - 1}`);
     where.textContent = `step ${at} of ${frames.length - 1}`;
-    for (const marked of root.querySelectorAll("[aria-current]")) marked.removeAttribute("aria-current");
-    if (row) row.firstChild.setAttribute("aria-current", "step");
-    for (const bar of clocks.querySelectorAll(`[data-step="${at}"]`)) bar.setAttribute("aria-current", "step");
+    mark();
+  }
+
+  function mark() {
+    for (const item of marked) item.removeAttribute("aria-current");
+    const row = moves.children[at];
+    marked = [...(row ? [row.firstChild] : []), ...(bars.get(at) ?? [])];
+    for (const item of marked) item.setAttribute("aria-current", "step");
   }
 
   function settle() {
-    const url = new URL(location.href);
-    url.searchParams.set("step", at);
-    history.replaceState(null, "", url);
     root.querySelector("form [name=step]").value = at;
+    clearTimeout(settling); // an address that changes with every step costs more than the step
+    settling = setTimeout(() => {
+      const url = new URL(location.href);
+      url.searchParams.set("step", at);
+      history.replaceState(null, "", url);
+    }, 150);
   }
 
   function go(step) {
@@ -107,6 +112,7 @@
 
   function drawClocks() {
     clocks.replaceChildren();
+    bars.clear();
     names.forEach((name, number) => {
       const own = times.filter((time) => time.seat === number);
       const worst = Math.max(1, ...own.map((time) => time.wall_us));
@@ -117,7 +123,9 @@
       for (const time of own) {
         const whole = Math.max(0.5, (38 * time.wall_us) / worst);
         const lag = (38 * Math.min(time.lag_us, time.wall_us)) / worst;
-        chart.append(svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: whole, class: "bar", "data-step": time.step }));
+        const bar = svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: whole, class: "bar" });
+        bars.set(time.step, [...(bars.get(time.step) ?? []), bar]);
+        chart.append(bar);
         if (lag > 0.3) chart.append(svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: lag, class: "lag" }));
       }
       chart.addEventListener("click", (event) => {
@@ -134,7 +142,7 @@
     names = answer.seats;
     for (const frame of answer.frames) {
       if (frame.step < frames.length) continue;
-      frame.svg = frame.board.map((index) => answer.parts[index]).join("");
+      if (answer.drawn) frame.parts = answer.parts;
       frames.push(frame);
       listMove(frame);
       for (const line of frame.lines) {
@@ -145,11 +153,27 @@
     drawClocks();
   }
 
-  async function ask() {
-    const query = new URLSearchParams({ seat: root.dataset.seat, from: frames.length });
+  async function get(wanted) {
+    const query = new URLSearchParams({ seat: root.dataset.seat, ...wanted });
     const answer = await fetch(`${root.dataset.frames}?${query}`);
     if (!answer.ok) throw new Error((await answer.json()).error);
-    take(await answer.json());
+    return { drawn: wanted.boards !== "no", ...(await answer.json()) };
+  }
+
+  const ask = async (wanted) => take(await get({ from: frames.length, ...wanted }));
+
+  // The boards that have not come yet: those ahead first, then those before.
+  async function getBoards() {
+    for (;;) {
+      let first = frames.findIndex((frame, step) => step >= at && !frame.parts);
+      if (first < 0) first = frames.findLastIndex((frame) => !frame.parts) - LOT + 1;
+      if (first <= -LOT) return;
+      first = Math.max(first, 0);
+      const answer = await get({ from: first, to: first + LOT - 1 });
+      for (const frame of frames.slice(first, first + LOT)) frame.parts ??= answer.parts;
+      for (const frame of answer.frames) Object.assign(frames[frame.step] ?? {}, { board: frame.board, parts: answer.parts });
+      if (at >= first && at < first + LOT) drawBoard(frames[at]);
+    }
   }
 
   function stop() {
@@ -164,7 +188,7 @@
     play.textContent = "pause";
     function tick(now) {
       if (playing !== mine) return;
-      if (now >= next) {
+      if (now >= next && frames[at + 1].parts) {
         next = Math.max(next + 1000 / Number(speed.value), now);
         show(at + 1);
         if (at >= frames.length - 1) {
@@ -227,13 +251,15 @@
     };
   }
 
-  ask().then(
-    () => {
-      connect();
-      show(at);
-      root.dataset.ready = "yes";
-      if (root.dataset.events) follow();
-    },
-    (error) => happened.replaceChildren(element("p", `The frames did not come: ${error.message}`, "wrong")),
-  );
+  async function begin() {
+    await ask({ boards: "no" });
+    connect();
+    show(at);
+    root.dataset.ready = "yes";
+    if (root.dataset.events) follow();
+    await getBoards();
+    root.dataset.drawn = "yes";
+  }
+
+  begin().catch((error) => happened.replaceChildren(element("p", `The frames did not come: ${error.message}`, "wrong")));
 })();

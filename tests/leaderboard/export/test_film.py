@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaderboard.export.film import NoBoardError, film, still
-from leaderboard.web.frames import frames_of
+from leaderboard.frames import frames_of
 
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york", "toy")
 

@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.export import page as page_module
 from leaderboard.export.page import replay_page
-from leaderboard.web.frames import frames_of
+from leaderboard.frames import frames_of
 from referee.record import Answer
 
 READY = "body[data-ready]"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-READY = "#replay[data-ready]"
+READY = "#replay[data-drawn]"
 
 
 def finished(start: Callable[..., Any], **more: Any) -> int:
@@ -28,7 +28,7 @@ def test_a_replay_steps_by_buttons_keys_and_slider_to_the_final_position(
     assert where.text_content() == f"step 1 of {last}"
     page.get_by_role("link", name="Next step").click()
     assert where.text_content() == f"step 2 of {last}"
-    assert "step=2" in page.url
+    page.wait_for_url("**step=2*")
     page.get_by_role("slider", name="Step").fill(str(last))
     assert where.text_content() == f"step {last} of {last}"
     by_slider = page.locator("#board svg").first.get_attribute("aria-label")
@@ -37,6 +37,7 @@ def test_a_replay_steps_by_buttons_keys_and_slider_to_the_final_position(
     final = page.locator("#board svg").first
     assert final.get_attribute("aria-label") == by_slider
     assert "over" in by_slider
+    page.wait_for_url(f"**step={last}*")
     page.reload()
     page.wait_for_selector(READY)
     assert where.text_content() == f"step {last} of {last}"

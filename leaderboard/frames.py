@@ -8,14 +8,14 @@ say what others must not know yet.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from leaderboard.web.evidence import evidence_of
-from leaderboard.web.places import is_live
+from leaderboard.evidence import evidence_of
 from referee.games.api import Game
 from referee.games.drawing import Look, draw_board, event_places
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
-from referee.record.format import Line
+from referee.record.format import CLOSED_SUFFIX, Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.texts import clean, one_line
 
@@ -37,6 +37,11 @@ class Frame:
     wrong: str = ""
 
 
+def is_live(path: Path) -> bool:
+    """Whether the record may still grow: what seats hide from each other must not be shown yet."""
+    return not path.name.endswith(CLOSED_SUFFIX)
+
+
 def viewers(record: Record) -> list[Viewer]:
     """Whose views of this record may be looked at."""
     return [None] if is_live(record.path) else [None, *range(record.header.players), EVERYTHING]
@@ -50,10 +55,13 @@ def viewer_of(text: str, record: Record) -> Viewer:
     return viewer
 
 
-def frames_of(record: Record, viewer: Viewer = None, first: int = 0, last: int | None = None) -> Iterator[Frame]:
+def frames_of(
+    record: Record, viewer: Viewer = None, first: int = 0, last: int | None = None, *, drawn: bool = True
+) -> Iterator[Frame]:
     """The frames from step `first` to step `last`. Never raises for what a record contains.
 
-    If the record cannot be followed to its end, one more frame has all lines from there on, without a board.
+    If the record cannot be followed to its end, one more frame has all lines from there on, without a board. Not
+    `drawn`, no frame has one: to draw takes far longer than all the rest.
     """
     game = game_of(record.header)
     if isinstance(game, str):
@@ -63,11 +71,11 @@ def frames_of(record: Record, viewer: Viewer = None, first: int = 0, last: int |
     number, taken = -1, 0
     try:
         for number, step in enumerate(Replay(record.header, record.lines, game)):
-            if last is not None and number > last:
-                return
             taken += len(step.lines)
             if number >= first:
-                yield _frame(record, game, step, number, viewer)
+                yield _frame(record, game, step, number, viewer, drawn=drawn)
+            if number == last:
+                return
     except Exception as error:
         yield _stuck(record, number + 1, taken, _wrong(game, error))
 
@@ -137,9 +145,13 @@ def packed(frames: list[Frame]) -> dict[str, Any]:
     return {"parts": list(parts), "frames": shown}
 
 
-def _frame(record: Record, game: Game, step: Step, number: int, viewer: Viewer) -> Frame:
+def _frame(record: Record, game: Game, step: Step, number: int, viewer: Viewer, *, drawn: bool) -> Frame:
     seat = viewer if isinstance(viewer, int) else None
     payloads = [event.seen_by(seat) for event in step.events]
+    lines = tuple(_line(line, record) for line in step.lines)
+    events = tuple(one_line(game.view.describe_event(payload)) for payload in payloads)
+    if not drawn:
+        return Frame(number, lines, events, "")
     look = Look(
         names=tuple(who.name for who in record.header.seats),
         marked=tuple(place for payload in payloads for place in event_places(game, payload)),
@@ -147,12 +159,7 @@ def _frame(record: Record, game: Game, step: Step, number: int, viewer: Viewer) 
     )
     state = step.state
     revealed = [state.observation(seat) for seat in range(record.header.players)] if viewer == EVERYTHING else ()
-    return Frame(
-        number,
-        tuple(_line(line, record) for line in step.lines),
-        tuple(one_line(game.view.describe_event(payload)) for payload in payloads),
-        draw_board(game, state.observation(seat), look, revealed),
-    )
+    return Frame(number, lines, events, draw_board(game, state.observation(seat), look, revealed))
 
 
 def _line(line: Line, record: Record) -> dict[str, Any]:
