@@ -1,14 +1,18 @@
 """Whether a finished run has the record of every match that it says it has played."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.index import load_index
+from leaderboard.records import match_id_of
+from referee.cli.output import plural
 from referee.cli.run_account import Course
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.registry import UnknownFormat
 from referee.tournament.journal import read_journal
+from referee.tournament.records import place_of
 
 STATES = ("created", "resumed", "stopped", "finished")
 """Journal lines that say how far a run is."""
@@ -18,12 +22,18 @@ STATES = ("created", "resumed", "stopped", "finished")
 class Gaps:
     """What is wrong with the records of one finished run as a whole: `missing` are matches of its schedule without one,
     `foreign` those that no match of it belongs to. `unknown` counts further ones that are missing, of rounds which are
-    not known without those before them."""
+    not known without those before them. `damaged` have a record that does not count: whoever reads it says why."""
 
     run: Path
     missing: Sequence[str] = ()
     foreign: Sequence[str] = ()
     unknown: int = 0
+    damaged: Sequence[str] = ()
+
+    @property
+    def lost(self) -> int:
+        """Matches that were played and have no good record."""
+        return len(self.missing) + self.unknown + len(self.damaged)
 
     @property
     def number(self) -> int:
@@ -44,6 +54,13 @@ def gaps_in(records: Iterable[Path]) -> list[Gaps]:
     return [gaps for gaps in found if gaps.number]
 
 
+def lost_words(folder: RunFolder, lost: int) -> str:
+    """What every table over such a run has to say."""
+    verb, state = ("was", "has") if lost == 1 else ("were", "have")
+    command = shlex.join(["crosstown", "matches", "verify", str(folder.path)])
+    return f"{plural(lost, 'match')} {verb} played and {state} no good record: {command}"
+
+
 def gaps_of(folder: RunFolder) -> Gaps:
     """Nothing is missing of a run that is not finished, or whose format is a plug-in that is gone."""
     text = read_journal(folder.journal)
@@ -51,7 +68,8 @@ def gaps_of(folder: RunFolder) -> Gaps:
     if not state or text.events[state[-1]].kind != "finished":
         return Gaps(folder.path)
     finished, since = text.events[state[-1]], text.events[state[-1] + 1 :]
-    rows = load_index(folder.matches, folder.database).rows
+    index = load_index(folder.matches, folder.database)
+    rows = index.rows
     try:
         course = Course(text, rows)
     except UnknownFormat:
@@ -61,13 +79,16 @@ def gaps_of(folder: RunFolder) -> Gaps:
     taken = {line.fields.get("match_id") or line.fields.get("match") for line in since} - there
     left = taken | {line.fields["match"] for line in text.events if line.kind == "given_up"}
     end = min((line.fields["place"] for line in since if line.kind == "added"), default=None)
+    bad = {match_id for item in index.unusable if place_of(match_id := match_id_of(item.path.name)) is not None} - left
     known: set[str] = set()
     missing: list[str] = []
+    damaged: list[str] = []
     for spec, status in course:
         known.add(spec.match_id)
         if status == "open" and spec.match_id not in left and (end is None or spec.place < end):
-            missing.append(spec.match_id)
+            (damaged if spec.match_id in bad else missing).append(spec.match_id)
     if not course.walk.ended:
         wanted = int(finished.fields["rated"]) - len(taken - {None})
-        return Gaps(folder.path, missing, (), max(0, wanted - len(there) - len(missing)))
-    return Gaps(folder.path, missing, [row.match_id for row in rows if row.match_id not in known])
+        unknown = max(0, wanted - len(there) - len(missing) - len(bad))
+        return Gaps(folder.path, missing, (), unknown, sorted(bad))
+    return Gaps(folder.path, missing, [row.match_id for row in rows if row.match_id not in known], 0, damaged)

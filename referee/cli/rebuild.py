@@ -6,17 +6,22 @@ from typing import Annotated
 import typer
 
 from referee.cli.arguments import OUT, LatestRun, Out
+from referee.cli.errors import ExitCode
 
 
 def rebuild(
     run: LatestRun = None,
     out: Out = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
-) -> None:
-    """Make the database of a run anew from its records. The old one is replaced only when the new one is complete."""
+) -> int:
+    """Make the database of a run anew from its records. The old one is replaced only when the new one is complete.
+
+    Exit code 1 if matches of a finished run have no good record.
+    """
     from leaderboard.index import load_index
     from leaderboard.run_table import keep_table
     from leaderboard.store import Store
+    from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.output import plural, print_json, print_text
     from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
@@ -37,18 +42,24 @@ def rebuild(
             fresh.replace(folder.database)
         finally:
             _remove(fresh)
+    lost = gaps_of(folder).lost
+    code = ExitCode.FAILED if lost else ExitCode.OK
     if as_json:
         print_json(
             {
                 "database": str(folder.database),
                 "matches": len(index.rows),
+                "lost": lost,
                 "unusable": [{"file": item.path.name, "why": item.problem} for item in index.unusable],
             }
         )
-        return
+        return code
     print_text(f"{folder.database}: {plural(len(index.rows), 'match')} from the records in {folder.matches}")
     for item in index.unusable:
         print_text(one_line(f"not counted: {item.path.name}: {item.status}: {item.problem}"))
+    if lost:
+        print_text(lost_words(folder, lost))
+    return code
 
 
 def _remove(database: Path) -> None:

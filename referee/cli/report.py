@@ -29,6 +29,7 @@ def report(
     from leaderboard.index import load_index
     from leaderboard.report import report_html
     from leaderboard.standings import standings
+    from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.output import print_json, print_text
     from referee.cli.run_account import account_of
     from referee.cli.run_tables import entrants_of
@@ -42,6 +43,9 @@ def report(
     index = load_index(found.folder.matches, found.folder.database)
     account = account_of(found.journal, index.rows)
     counted = apply_controls(index.rows, found.journal.controls, account.missed)
+    facts = {"format": found.configuration["format"], "seed": found.configuration["seed"]}
+    if lost := gaps_of(found.folder).lost:
+        facts["attention"] = lost_words(found.folder, lost)
     page = report_html(
         str(found.configuration["name"]),
         counted,
@@ -51,7 +55,7 @@ def report(
         unusable=index.unusable,
         format_table=account.table,
         link=os.path.relpath(found.folder.matches, path.parent),
-        facts={"format": found.configuration["format"], "seed": found.configuration["seed"]},
+        facts=facts,
     )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """`crosstown standings`: the leaderboard of a run, also while it goes on."""
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -54,8 +55,9 @@ def standings(
 ) -> None:
     """Print the leaderboard of a run."""
     from leaderboard.standings import CAPTION, LIVE_CAPTION, by_live_rating, unsettled
+    from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.format_pages import csv_columns, print_format_table
-    from referee.cli.output import print_csv, print_json, print_standings
+    from referee.cli.output import print_csv, print_json, print_standings, print_text
     from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
     from referee.tournament.errors import UsageError
@@ -71,6 +73,7 @@ def standings(
         print_cross(found, pooled=pooled, faultless=faultless, as_json=as_json, as_csv=as_csv)
         return
     made = table_of(found, pooled=pooled, faultless=faultless)
+    lost = gaps_of(found.folder).lost if made.matches < found.total else 0
     rows = by_live_rating(made.rows) if live else list(made.rows)
     caption = LIVE_CAPTION if live else CAPTION
     if as_json:
@@ -81,6 +84,7 @@ def standings(
                 "game": _games(found.configuration),
                 "played": made.matches,
                 "total": found.total,
+                "lost": lost,
                 "standings": [row.to_dict() for row in rows],
                 "method": caption,
                 "caption": made.caption,
@@ -90,12 +94,20 @@ def standings(
             }
         )
     elif as_csv:
+        if lost:
+            print(lost_words(found.folder, lost), file=sys.stderr)
         own = made.format_table
         added = tuple(csv_columns(own, ""))
         print_csv([_flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
     else:
-        state = "" if made.matches == found.total else f" {made.matches} of {found.total} matches so far."
+        state = (
+            ""
+            if made.matches == found.total
+            else f" {made.matches} of {found.total} matches{'' if lost else ' so far'}."
+        )
         faults = " Matches with a fault are left out." if faultless else ""
+        if lost:
+            print_text(lost_words(found.folder, lost))
         print_standings(
             rows,
             " ".join(

@@ -1,5 +1,6 @@
 """`crosstown matches verify` of a finished run: nothing can be taken from it, or put into it, unseen."""
 
+import gzip
 import json
 import shutil
 
@@ -50,7 +51,7 @@ def test_a_record_that_was_deleted_is_named(finished, crosstown, gaps, words):
     assert gaps(*words) == []
     gone = names(folder)[5]
     (folder.matches / f"{gone}.jsonl.gz").unlink()
-    assert gaps(*words) == [{"run": "runs/cup", "missing": [gone], "foreign": [], "unknown": 0}]
+    assert gaps(*words) == [{"run": "runs/cup", "missing": [gone], "foreign": [], "unknown": 0, "damaged": []}]
     printed = crosstown("matches", "verify", *words)
     assert f"missing: match {gone} of runs/cup was played, and has no record" in printed.out
     assert printed.code == 1
@@ -61,7 +62,7 @@ def test_of_rounds_that_depend_on_what_is_gone_only_the_number_is_known(finished
     first, *_ = names(folder)
     for match_id in (first, names(folder)[9]):
         (folder.matches / f"{match_id}.jsonl.gz").unlink()
-    assert gaps() == [{"run": "runs/cup", "missing": [first], "foreign": [], "unknown": 1}]
+    assert gaps() == [{"run": "runs/cup", "missing": [first], "foreign": [], "unknown": 1, "damaged": []}]
 
 
 def test_a_record_of_another_run_is_named(finished, make_run, gaps):
@@ -69,7 +70,7 @@ def test_a_record_of_another_run_is_named(finished, make_run, gaps):
     other = make_run("other", seed=2, played=1, out="elsewhere")
     strange = names(other)[0]
     shutil.copy(other.matches / f"{strange}.jsonl.gz", folder.matches)
-    assert gaps() == [{"run": "runs/cup", "missing": [], "foreign": [strange], "unknown": 0}]
+    assert gaps() == [{"run": "runs/cup", "missing": [], "foreign": [strange], "unknown": 0, "damaged": []}]
 
 
 def test_what_was_never_played_is_not_missing(finished, crosstown, gaps):
@@ -86,6 +87,72 @@ def test_what_was_never_played_is_not_missing(finished, crosstown, gaps):
 def test_a_run_that_goes_on_misses_nothing(make_run, gaps):
     make_run(played=2)
     assert gaps() == []
+
+
+def spoil(path, how):
+    """A record that is there, and no good any more."""
+    if how == "truncated":
+        path.write_bytes(path.read_bytes()[:-20])
+    elif how == "changed":
+        path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b"crashed", b"normal!")))
+    else:
+        path.write_bytes(b"rubbish")
+
+
+@pytest.mark.parametrize("style", ["round-robin", "swiss"])
+@pytest.mark.parametrize("how", ["truncated", "changed", "garbage"])
+def test_a_damaged_record_is_told_of_once_and_is_not_called_missing(finished, crosstown, how, style):
+    folder = finished(style, played=16 if style == "swiss" else 24)
+    spoiled = names(folder)[1]  # which crashed
+    spoil(folder.matches / f"{spoiled}.jsonl.gz", how)
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert "missing" not in printed.out
+    assert sum(spoiled in line for line in printed.out.splitlines()) == 1
+
+
+@pytest.fixture
+def spoiled(finished):
+    """A finished run of which one record is deleted and one is garbage."""
+    folder = finished(played=24)
+    (folder.matches / f"{names(folder)[5]}.jsonl.gz").unlink()
+    spoil(folder.matches / f"{names(folder)[7]}.jsonl.gz", "garbage")
+    return folder
+
+
+LOST = "2 matches were played and have no good record: crosstown matches verify runs/cup"
+
+
+def test_the_table_of_a_finished_run_says_how_many_records_are_lost(spoiled, crosstown):
+    printed = crosstown("standings")
+    assert (printed.code, printed.out.splitlines()[0]) == (0, LOST)
+    assert "22 of 24 matches." in printed.out
+    assert "so far" not in printed.out
+    assert json.loads(crosstown("standings", "--json").out)["lost"] == 2
+    printed = crosstown("standings", "--csv")
+    assert printed.out.startswith("rank,")
+    assert LOST in printed.err
+
+
+def test_the_report_of_a_finished_run_says_how_many_records_are_lost(spoiled, crosstown):
+    assert crosstown("report").code == 0
+    assert LOST in (spoiled.path / "report.html").read_text()
+
+
+def test_rebuild_of_a_finished_run_fails_where_records_are_lost(spoiled, crosstown):
+    printed = crosstown("rebuild")
+    assert (printed.code, printed.out.splitlines()[-1]) == (1, LOST)
+    assert json.loads(crosstown("rebuild", "--json").out)["lost"] == 2
+
+
+@pytest.mark.parametrize("words", [("standings",), ("rebuild",), ("report",)])
+def test_of_a_whole_run_nothing_is_said_to_be_lost(finished, crosstown, words):
+    folder = finished(played=24)
+    printed = crosstown(*words)
+    assert printed.code == 0
+    assert "no good record" not in printed.out
+    crosstown("report")
+    assert "no good record" not in (folder.path / "report.html").read_text()
 
 
 def test_single_matches_are_verified_alone(finished, gaps):
