@@ -16,6 +16,7 @@ from referee.process.cgroup import Cgroups
 from referee.process.entry import source_id
 from referee.process.homes import Home, Owner, keep_home, most_mib, take_back
 from referee.process.manifest import Manifest, ManifestError, load_manifest
+from referee.process.needs import leads_out
 from referee.process.phase import BuildError, BuildLimits, Log, Phase, Workshop, one_line_of, run_phase
 from referee.process.program import find_argv
 from referee.process.sandbox import Profile
@@ -120,9 +121,13 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
         finally:
             take_back(copy)
     try:
-        find_argv(copy, manifest)
+        program = Path(find_argv(copy, manifest)[0])
     except ManifestError as error:
         raise BuildError(f"the build ended well but left nothing to run: {error}", log_file, log.tail()) from None
+    outside = leads_out(program, copy, workshop.tools) if workshop.profile == "strict" else None
+    if outside is not None:
+        where = f"{program.relative_to(copy)} links to {outside}, outside of the bot's folder"
+        raise BuildError(f"{where}; the build must copy it", log_file, log.tail())
     return Built(
         source_id=source,
         folder=copy,

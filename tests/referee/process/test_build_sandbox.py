@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -111,6 +112,60 @@ def test_nothing_else_of_this_machine_is_there(
     folder = bot(f"{looks}; if touch /usr/x; then exit 9; fi")
     monkeypatch.setenv("PATH", f"{home}{os.pathsep}{os.environ['PATH']}")  # as a whole it is not shown even then
     strict(folder)
+
+
+def hostile(folder: Path, trick: str, private: Path) -> None:
+    """Make the bot's build a script of its own that prints the secret, and has what it needs shown by a trick."""
+    script = f"#!/bin/sh\ncat '{private}/conf/key' /etc/shadow\nexit 9\n"
+    build = folder / "s" / "x"
+    build.parent.mkdir()
+    if trick == "environment":
+        (folder / "pyvenv.cfg").write_text(f"home = {private}/bin\n")
+    elif trick == "dots":
+        (folder / "pyvenv.cfg").write_text("home = /root/../bin\n")
+    else:
+        # The kernel takes a vertical tab for a part of the name, and so finds the second script.
+        inner = Path(f"{folder}/\x0b{private}/conf")
+        inner.parent.mkdir(parents=True)
+        inner.write_text(script)
+        inner.chmod(0o755)
+        script = f"#!\x0b{private}/conf\n"
+    build.write_text(script)
+    build.chmod(0o755)
+    text = (folder / "bot.toml").read_text()
+    (folder / "bot.toml").write_text(re.sub("build = .*", 'build = ["s/x"]', text))
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    """A service of somebody else on this machine."""
+    folder = tmp_path / "service" / "app"
+    program(folder / "bin" / "tool", "cat $(dirname $0)/../conf/key")
+    (folder / "conf").mkdir(mode=0o700)
+    (folder / "conf" / "key").write_text("SECRET")
+    return folder
+
+
+@pytest.mark.parametrize("trick", ["environment", "dots", "vertical tab"])
+def test_no_file_of_a_bot_makes_its_build_see_more_of_the_machine(bot: Make, private: Path, trick: str) -> None:
+    folder = bot()
+    hostile(folder, trick, private)
+    with pytest.raises(BuildError, match="ended with exit code 9") as caught:
+        strict(folder)
+    assert caught.value.tail.count("No such file or directory") == 2
+    assert "SECRET" not in caught.value.tail
+
+
+@pytest.mark.parametrize(
+    "link", ["mkdir build; ln -s {0}/bin/tool build/bot", "mkdir build; ln -s {0}/bin build/b; ln -s b/tool build/bot"]
+)
+def test_a_build_may_not_leave_a_link_to_the_machine_as_the_bot(bot: Make, private: Path, link: str) -> None:
+    folder = bot()
+    text = (folder / "bot.toml").read_text()
+    words = json.dumps(["sh", "-c", link.format(private)])
+    (folder / "bot.toml").write_text(re.sub("build = .*", f"build = {words}", text))
+    with pytest.raises(BuildError, match=r"links to .*/bin/tool, outside of the bot's folder"):
+        strict(folder)
 
 
 def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bot: Make, home: Path) -> None:
