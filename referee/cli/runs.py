@@ -8,7 +8,7 @@ from typing import Any
 from referee.tournament.controls import known_bots
 from referee.tournament.errors import UsageError
 from referee.tournament.field import extent_of
-from referee.tournament.folder import RunFolder, run_folders
+from referee.tournament.folder import RunFolder, check_no_records, run_folders
 from referee.tournament.journal import JournalText, read_journal
 
 
@@ -34,12 +34,16 @@ class Run:
 
 
 def find_run(wanted: str | None, out: Path) -> Run:
-    """The run that `wanted` names, or the most recent one under `out`. UsageError if there is none."""
-    folders = [folder for folder in _candidates(wanted, out) if folder.journal.is_file()]
+    """The run that `wanted` names, or the most recent one under `out`. UsageError if there is none, JournalError if
+    only its records are there."""
+    candidates = _candidates(wanted, out)
+    folders = [folder for folder in candidates if folder.journal.is_file()]
     for folder in sorted(folders, key=lambda folder: folder.journal.stat().st_mtime_ns, reverse=True):
         text = read_journal(folder.journal)
         if text.created is not None:
             return Run(folder, text)
+    for folder in candidates:
+        check_no_records(folder)
     what = f"no run of {wanted}" if wanted else "no run"
     raise UsageError(f"{what} under {out}", "start one: crosstown run FILE, or say where runs are: --out DIR")
 
@@ -53,7 +57,7 @@ def _candidates(wanted: str | None, out: Path) -> list[RunFolder]:
         from referee.tournament.config import tournament_name
 
         return run_folders(out, tournament_name(path))
-    if path.is_dir() and (path / "tournament.jsonl").exists():
+    if path.is_dir() and any((path / name).exists() for name in ("tournament.jsonl", "matches")):
         return [RunFolder(path)]
     if (out / wanted / "tournament.jsonl").exists():
         return [RunFolder(out / wanted)]

@@ -64,7 +64,7 @@ def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> Ru
     for folder in () if new else reversed(run_folders(out, name)):
         journal = read_journal(folder.journal)
         if journal.created is None:
-            _check_no_records(folder)
+            check_no_records(folder)
             fresh = fresh or folder  # a run that was killed before it began
             continue
         error = check_configuration(folder, journal, description)
@@ -105,7 +105,8 @@ def _belongs(folder: RunFolder, name: str) -> bool:
     return created is None or created.fields["configuration"]["name"] == name
 
 
-def _check_no_records(folder: RunFolder) -> None:
+def check_no_records(folder: RunFolder) -> None:
+    """JournalError if a folder without a journal has records of matches."""
     records = folder.matches.iterdir() if folder.matches.is_dir() else ()
     if any(path.name.endswith((LIVE_SUFFIX, CLOSED_SUFFIX)) for path in records):
         raise JournalError(

@@ -148,6 +148,27 @@ def test_a_run_that_is_not_there(crosstown, words, what):
     assert printed.out == ""
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("standings", run) for run in ("cup", "cup.toml", "runs/cup")),
+        ("standings",),
+        ("rebuild", "cup"),
+        ("report", "cup"),
+        ("withdraw", "cup", "[b]bob"),
+        ("annul", "cup", "m000001"),
+    ],
+)
+def test_of_a_run_whose_journal_is_gone_every_command_says_so(make_run, crosstown, words):
+    make_run().journal.unlink()
+    printed = crosstown(*words)
+    assert (printed.code, printed.out) == (3, "")
+    assert printed.err.splitlines() == [
+        "error: runs/cup has match records but no journal",
+        "next: restore tournament.jsonl from a copy, or start a new run beside this one with --new",
+    ]
+
+
 def test_two_formats_at_once_are_refused(make_run, crosstown):
     make_run()
     assert crosstown("standings", "--json", "--csv").code == 2
