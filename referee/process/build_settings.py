@@ -1,13 +1,14 @@
 """What a build sees of the environment, and of the settings in the user's home: where packages come from, no secret."""
 
 import os
-import re
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from referee.process.built import remove
 from referee.process.places import HOME
+from referee.process.settings_formats import SECRET, ini, lines, maven, toml
 
 _KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SOURCE_DATE_EPOCH")
 _KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "M2_", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")
@@ -19,7 +20,7 @@ CERTIFICATES = (
 )
 """Variables that name files with certificate authorities: passed on, and their files shown."""
 
-_SECRET = re.compile(r"token|secret|passw|credential|_?auth|api_?key|private_?key", re.IGNORECASE)
+_MACHINE = Path("/etc")
 
 # Where tools keep what they write, or find their settings: in the sandbox all that is below its own home.
 _PLACES = (
@@ -37,7 +38,7 @@ def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
         name: value
         for name, value in ours.items()
         if (name in _KEPT or name in CERTIFICATES or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_ENDINGS))
-        and (not _SECRET.search(name) or name.startswith("CROSSTOWN_BUILD_"))
+        and (not SECRET.search(name) or name.startswith("CROSSTOWN_BUILD_"))
     }
     if not confined:
         return kept
@@ -58,25 +59,38 @@ def rustup_home(ours: Mapping[str, str]) -> Path:
 
 
 def copy_settings(ours: Mapping[str, str], home: Path) -> None:
-    """Lay the settings of package managers into the `home` of a build, without what they hold of credentials.
+    """Lay the settings of package managers into the `home` of a build, those of the machine and of the user in one,
+    without what they hold of credentials.
 
     Files that are not there or cannot be read are passed over; what an earlier build left at their places goes. Raises
     OSError where `home` cannot be written.
     """
     user = _home(ours)
     cargo = Path(ours.get("CARGO_HOME") or user / ".cargo")
-    files: tuple[tuple[Path, str, Callable[[str], str]], ...] = (
-        (Path(ours.get("GOENV") or user / ".config/go/env"), ".config/go/env", _open_lines),
-        (cargo / "config.toml", ".cargo/config.toml", _open_lines),
-        (Path(ours.get("npm_config_userconfig") or user / ".npmrc"), ".npmrc", _open_lines),
-        (user / ".m2/settings.xml", ".m2/settings.xml", _without_servers),
-        (Path(ours.get("PIP_CONFIG_FILE") or user / ".config/pip/pip.conf"), ".config/pip/pip.conf", _open_lines),
+    pip = Path(ours.get("PIP_CONFIG_FILE") or user / ".config/pip/pip.conf")
+    npm = Path(ours.get("npm_config_userconfig") or user / ".npmrc")
+    files: tuple[tuple[Callable[[Sequence[str]], str], str, tuple[Path, ...]], ...] = (
+        (lines, ".config/go/env", (Path(ours.get("GOENV") or user / ".config/go/env"),)),
+        (toml, ".cargo/config.toml", (cargo / "config.toml",)),
+        (lines, ".npmrc", (*_beside("node", "etc/npmrc", ours), _MACHINE / "npmrc", npm)),
+        (maven, ".m2/settings.xml", (*_beside("mvn", "conf/settings.xml", ours), user / ".m2/settings.xml")),
+        (ini, ".config/pip/pip.conf", (_MACHINE / "pip.conf", pip)),
     )
-    for source, name, opened in files:
-        text = ""
-        with suppress(OSError):
-            text = source.read_text(errors="surrogateescape") if source.is_file() else ""
-        _lay(home, name, opened(text))
+    for merged, name, sources in files:
+        _lay(home, name, merged([text for text in map(_text, sources) if text]))
+
+
+def _beside(program: str, name: str, ours: Mapping[str, str]) -> Iterator[Path]:
+    """A file of the toolchain that a program on PATH belongs to."""
+    found = shutil.which(program, path=ours.get("PATH", os.defpath))
+    if found is not None:
+        yield Path(os.path.realpath(found)).parent.parent / name
+
+
+def _text(path: Path) -> str:
+    with suppress(OSError):
+        return path.read_text("utf-8-sig", errors="replace") if path.is_file() else ""
+    return ""
 
 
 def _lay(home: Path, name: str, text: str) -> None:
@@ -96,29 +110,9 @@ def _lay(home: Path, name: str, text: str) -> None:
     else:
         target.unlink(missing_ok=True)
     if text:
-        with target.open("x", errors="surrogateescape") as file:
+        with target.open("x", encoding="utf-8") as file:
             file.write(text)
 
 
 def _home(ours: Mapping[str, str]) -> Path:
     return Path(ours.get("HOME") or Path.home())
-
-
-def _open_lines(text: str) -> str:
-    """All lines but those `key = value` whose key speaks of a secret, with a list that goes on below."""
-    kept: list[str] = []
-    in_list = False
-    for line in text.splitlines(keepends=True):
-        key, equals, value = line.partition("=")
-        if in_list:
-            in_list = "]" not in line
-        elif equals and _SECRET.search(key):
-            in_list = value.strip().startswith("[") and "]" not in value
-        else:
-            kept.append(line)
-    return "".join(kept)
-
-
-def _without_servers(text: str) -> str:
-    """Maven's settings without the element that holds user names and passwords."""
-    return re.sub(r"<servers\b.*?</servers\s*>", "", re.sub(r"<!--.*?-->", "", text, flags=re.S), flags=re.S)

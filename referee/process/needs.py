@@ -32,6 +32,8 @@ _PARTS = frozenset(
 _SETTINGS = frozenset({"etc", "conf", "ssl"})
 """Where services keep their passwords, too: of a known toolchain alone."""
 _MARKS = ("lib/modules", "lib/rt.jar", "jre/lib/rt.jar", "pkg/tool", "lib/rustlib", "boot", "include/node")
+_SECRETS = ("conf/settings.xml", "conf/settings-security.xml", "etc/npmrc", "etc/pip.conf")
+"""Which hold passwords of package managers, and no program needs to run."""
 _PROGRAM_FOLDERS = ("bin", "sbin")
 _MOST_LINKS = 20
 _LINE_BYTES = 256
@@ -75,13 +77,24 @@ def clean(path: str | Path) -> Path | None:
 
 def outermost(found: Iterable[Path], folder: Path) -> tuple[Path, ...]:
     """Those that exist, parents before children, none inside of another, of the bot's `folder` or of what is always
-    there."""
+    there; of a folder with settings of package managers the rest."""
     kept: list[Path] = []
-    for path in sorted(found, key=lambda path: (len(path.parts), path)):
+    opened = {part for path in found for part in _without_secrets(path)}
+    for path in sorted(opened, key=lambda path: (len(path.parts), path)):
         inside = any(path.is_relative_to(other) for other in (*kept, folder, _LINKS, *map(Path, SYSTEM)))
         if not inside and path.exists():
             kept.append(path)
     return tuple(kept)
+
+
+def _without_secrets(path: Path) -> Iterator[Path]:
+    secrets = {base / name for base in (path, path.parent, path.parent.parent) for name in _SECRETS}
+    secrets = {secret for secret in secrets if secret.is_relative_to(path) and secret.is_file()}
+    if not secrets:
+        yield path
+    elif path.is_dir():
+        for part in path.iterdir():
+            yield from _without_secrets(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +154,8 @@ def _shown(path: Path, host: _Host, *, by_author: bool) -> Iterator[Path]:
     for place in home_of(path, host.folder, settings=lambda: _is_toolchain(path.parent.parent) or host.is_given(path)):
         if not by_author or host.is_given(place):
             yield place
+        else:
+            yield from (part for part in host.given() if part.is_relative_to(place))
 
 
 def _next(path: Path) -> Path | None:

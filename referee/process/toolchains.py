@@ -16,8 +16,8 @@ _FILES = (*CERTIFICATES, "PIP_FIND_LINKS")
 _MARKS = ("pkg/tool", "lib/rustlib", "boot", "jmods")
 """Which a folder has below it that is a toolchain as a whole: Go, Rust, Maven, a JDK."""
 
-_MACHINE = tuple(Path("/etc") / name for name in ("maven", "pip.conf", "npmrc"))
-"""Settings that the machine has for all its users."""
+_MAVEN = Path("/etc/maven")
+"""Without which Debian's Maven does not start; not the settings in there (see `build_settings`)."""
 
 _PYENV = ("bin", "libexec", "plugins", "shims", "version", "versions")
 _RUSTUP = ("settings.toml", "toolchains")
@@ -41,7 +41,8 @@ def find_toolchains(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
     rustup, pyenv = rustup_home(ours), Path(ours.get("PYENV_ROOT") or Path.home() / ".pyenv")
     found.update(rustup / part for part in _RUSTUP)
     found.update(pyenv / part for part in _PYENV)
-    return outermost((*found, *_MACHINE), folder)
+    found.update(path for path in _MAVEN.glob("*") if not path.name.startswith("settings"))
+    return outermost(found, folder)
 
 
 def _of_path(place: Path, folder: Path) -> Iterator[Path]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.process import build_settings
 from referee.process.build import Yard, build
 from referee.process.built import CACHE_VARIABLE, Built
 from referee.process.entry import NotBuiltError, load_entry
@@ -184,7 +185,36 @@ def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bo
     log = log_of(bot('cd "$HOME"; find . -type f -exec cat {} +; exit 1'))
     for name in ("proxy", "npm", "cargo", "maven", "pip"):
         assert f"https://{name}.test" in log
-    assert "timeout = 7" in log
+    assert '"timeout" = 7' in log
+    assert "SECRET" not in log
+
+
+def test_settings_of_the_machine_are_seen_without_what_is_secret_in_them(
+    bot: Make, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those for all users, and those that lie in a toolchain; the user's own come on top."""
+    etc, kit = tmp_path / "etc", tmp_path / "tools" / "kit"
+    monkeypatch.setattr(build_settings, "_MACHINE", etc)
+    monkeypatch.setenv("PATH", f"{kit / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    program(kit / "bin" / "mvn", "cat $(dirname $0)/../conf/*")
+    program(kit / "bin" / "node", "cat $(dirname $0)/../etc/*")
+    (kit / "boot").mkdir()
+    for path, text in {
+        etc / "npmrc": "registry=https://npm.test\n_authToken=SECRET\n",
+        etc / "pip.conf": "[global]\nindex-url = https://pip.test\npassword = SECRET\n",
+        kit / "etc" / "npmrc": "strict-ssl=true\n_password=SECRET\n",
+        kit / "etc" / "other": "from the kit's etc\n",
+        kit / "conf" / "settings.xml": "<settings><proxies><proxy><host>maven.test</host><password>SECRET</password>"
+        "</proxy></proxies></settings>",
+        kit / "conf" / "logging": "from the kit's conf\n",
+        home / ".npmrc": "registry=https://mine.test\n",
+    }.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    log = log_of(bot('set +e; mvn; node; cd "$HOME"; find . -type f -exec cat {} +; exit 1'))
+    for text in ("npm.test", "pip.test", "maven.test", "strict-ssl", "from the kit's etc", "from the kit's conf"):
+        assert text in log
+    assert log.index("npm.test") < log.index("mine.test")
     assert "SECRET" not in log
 
 
