@@ -86,8 +86,9 @@ async def test_plain_on_the_same_machine(referee: Any, tmp_path: Path) -> None:
     assert one.tokens == ["t"]
 
 
-async def test_a_token_is_never_sent_in_the_clear_to_another_machine(tmp_path: Path) -> None:
-    code, stderr = await played(tmp_path, "referee.example:7000")
+@pytest.mark.parametrize("host", ["referee.example", "127.evil.example", "127.0.0.1.evil.example"])
+async def test_a_token_is_never_sent_in_the_clear_to_another_machine(tmp_path: Path, host: str) -> None:
+    code, stderr = await played(tmp_path, f"{host}:7000")
     assert code == 1
     assert "is not on this machine, and CROSSTOWN_TLS_CA is not set" in stderr
     assert "Traceback" not in stderr

@@ -115,8 +115,8 @@ class Bot:
         self.folder = folder
         self.process: Any = None
 
-    async def start(self, port: int, *, limit_s: float = LIMIT_S) -> "Bot":
-        (self.folder / "bot.py").write_text(PROGRAM.format(limit_s=limit_s))
+    async def start(self, port: int, *, limit_s: float = LIMIT_S, program: str = "") -> "Bot":
+        (self.folder / "bot.py").write_text(program or PROGRAM.format(limit_s=limit_s))
         clean = {name: value for name, value in os.environ.items() if not name.startswith("CROSSTOWN_")}
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -152,6 +152,56 @@ async def test_it_comes_back_and_answers_the_same_once_more(serve: Any, tmp_path
     assert (code, stub.problems, len(stub.hellos)) == (0, [], 3)
     assert stderr.count("trying again") == 2
     assert "Traceback" not in stderr
+
+
+OWN_SERVER = """
+import asyncio, grpc
+from crosstown_bot import Bot, run
+class Asking(Bot):
+    async def choose(self, turn):
+        {deed}
+run(Asking)
+"""
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "raise grpc.aio.AioRpcError(grpc.StatusCode.UNAVAILABLE, grpc.aio.Metadata(), grpc.aio.Metadata(), 'mine')",
+        "raise asyncio.InvalidStateError('mine')",
+    ],
+    ids=["AioRpcError", "InvalidStateError"],
+)
+async def test_what_its_author_s_own_calls_raise_is_a_crash_and_no_broken_stream(
+    serve: Any, tmp_path: Path, deed: str
+) -> None:
+    async def asks(context: Any, _: pb.Hello) -> None:
+        await say(context, welcome=welcome())
+        await say(context, match_start=START)
+        await heard(context)
+        await say(context, decide=DECIDE)
+        await context.read()
+
+    stub = Stub([asks])
+    bot = Bot(tmp_path)
+    code, stderr = await (await bot.start(await serve(stub), program=OWN_SERVER.format(deed=deed))).ended()
+    assert (code, len(stub.hellos)) == (1, 1)
+    assert "Traceback" in stderr
+    assert "mine" in stderr
+    assert "trying again" not in stderr
+
+
+async def test_a_referee_that_welcomes_it_and_breaks_off_each_time_is_not_tried_for_ever(
+    serve: Any, tmp_path: Path
+) -> None:
+    async def breaks(context: Any, _: pb.Hello) -> None:
+        await say(context, welcome=welcome())
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+
+    stub = Stub([breaks] * 1000)
+    code, stderr = await (await Bot(tmp_path).start(await serve(stub), limit_s=1)).ended()
+    assert (code, stub.problems) == (1, [])
+    assert "gone" in stderr
 
 
 async def test_a_lost_ready_is_said_again_without_a_second_start(serve: Any, tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
 import os
 import random
 import sys
 import time
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # read when grpc is imported
 import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from crosstown_bot.playing import Playing, hello
+from crosstown_bot.playing import Playing, Stream, StreamBrokenError, hello
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -100,13 +102,20 @@ def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | No
         return None
     if authorities:
         return grpc.ssl_channel_credentials(Path(authorities).read_bytes())
-    host = address.rpartition(":")[0].rpartition("/")[2].strip("[]")
-    if host == "localhost" or host == "::1" or host.startswith("127."):
+    if _is_loopback(address.rpartition(":")[0].rpartition("/")[2].strip("[]")):
         return None
     raise ValueError(
         f"the referee at {address} is not on this machine, and CROSSTOWN_TLS_CA is not set: give it the path of a PEM"
         " file with the certificate of the referee or of who signed it"
     )
+
+
+def _is_loopback(host: str) -> bool:
+    """An address that never leaves this machine, or its own name; a name that looks like one is none."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _is_local(address: str) -> bool:
@@ -120,14 +129,15 @@ async def _connect(bot: Bot, address: str, token: str, credentials: grpc.Channel
     until = time.monotonic() + (REMOTE_LIMIT_S if remote else 0)
     pause_s, told = _FIRST_PAUSE_S, ""
     while True:
-        before = playing.streams
+        before, began_s = (playing.streams, playing.progress), time.monotonic()
         problem, code = await _stream(playing, address, token, credentials)
         if not problem:
             return ""
         if code is grpc.StatusCode.NOT_FOUND and playing.session:
             playing.forget()
             continue
-        if playing.streams > before:  # it was there until now
+        lasted = time.monotonic() - began_s > _MAX_PAUSE_S
+        if playing.streams > before[0] and (lasted or playing.progress > before[1]):  # else it breaks again and again
             until = time.monotonic() + (max(LEAST_RETURN_S, playing.reconnect_s) if playing.session else 0)
             pause_s, told = _FIRST_PAUSE_S, ""
         if code in _FINAL or time.monotonic() + pause_s > until:
@@ -147,25 +157,26 @@ async def _stream(
     async with _channel(address, credentials, [*_OPTIONS, *_REMOTE_OPTIONS] if remote else _OPTIONS) as channel:
         # Elsewhere it matters why there is no connection: a certificate may be wrong.
         call: Any = channel.stream_stream(_METHOD)(wait_for_ready=not remote)
+        stream = Stream(call)
         try:
             try:
                 async with asyncio.timeout(CONNECT_LIMIT_S):  # the write waits for the connection
-                    await call.write(hello(playing.bot, token, PROTOCOL, playing.session, playing.received))
-                    welcome = await call.read()
+                    await stream.write(hello(playing.bot, token, PROTOCOL, playing.session, playing.received))
+                    welcome = await stream.read()
             except TimeoutError:
                 return f"no answer from the referee at {address} within {CONNECT_LIMIT_S:g} s", None
             if welcome is not grpc.aio.EOF:
                 playing.welcome(pb.RefereeMessage.FromString(welcome))
-                if await playing.serve(call):
-                    await call.done_writing()
+                if await playing.serve(stream):
+                    with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the referee was quicker
+                        await call.done_writing()
                     return "", None
-            code = await call.code()
-            return f"the referee ended the stream: {await call.details() or code.name}", code
-        except grpc.aio.AioRpcError as error:
+        except StreamBrokenError as error:
             where = "" if playing.streams else f" at {address}"
-            return f"the stream to the referee{where} broke: {error.details() or error.code().name}", error.code()
-        except asyncio.InvalidStateError:  # how an answer to a stream that is over is refused
-            return "the stream to the referee broke", None
+            why = f": {error}" if str(error) else ""
+            return f"the stream to the referee{where} broke{why}", error.code
+        code = await call.code()
+        return f"the referee ended the stream: {await call.details() or code.name}", code
 
 
 def _channel(

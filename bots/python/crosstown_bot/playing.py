@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import operator
 from typing import Any
 
@@ -15,6 +16,39 @@ MOST_INDEX = (1 << 32) - 1
 """That the wire can carry."""
 
 
+class StreamBrokenError(Exception):
+    """One sentence; `code` where gRPC gives one. Never for what the author's own code raises, be it gRPC's as well."""
+
+    def __init__(self, sentence: str, code: grpc.StatusCode | None = None) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class Stream:
+    """Reads and writes of one call to the referee. StreamBrokenError when it is over without a status."""
+
+    def __init__(self, call: Any) -> None:
+        self._call = call
+
+    async def read(self) -> Any:
+        try:
+            return await self._call.read()
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError) as error:
+            raise _broken(error) from None
+
+    async def write(self, data: bytes) -> None:
+        try:
+            await self._call.write(data)
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError) as error:
+            raise _broken(error) from None
+
+
+def _broken(error: grpc.aio.AioRpcError | asyncio.InvalidStateError) -> StreamBrokenError:
+    if isinstance(error, grpc.aio.AioRpcError):
+        return StreamBrokenError(error.details() or error.code().name, error.code())
+    return StreamBrokenError("")  # how an answer to a stream that is over is refused
+
+
 class Playing:
     """What a bot knows of its session: how many messages it has got, its match, and its last answer."""
 
@@ -26,6 +60,8 @@ class Playing:
         """By which it may come back; '' where it cannot."""
         self.reconnect_s = 0.0
         self.received = 0
+        self.progress = 0
+        """How many sessions began, and decisions were answered for the first time."""
         self._match: Match | None = None
         self._answered: tuple[str, int] | None = None
         self._answer = b""
@@ -36,6 +72,7 @@ class Playing:
         welcome = message.welcome
         if welcome.session != self.session or not welcome.session:
             self._match = self._answered = None
+            self.progress += 1
         self.session = welcome.session
         self.reconnect_s = welcome.reconnect_us / 1e6
         self.received = max(0, welcome.next_message - 1)
@@ -44,9 +81,9 @@ class Playing:
         """The session is over: the next Hello opens a new one."""
         self.session, self.received = "", 0
 
-    async def serve(self, call: Any) -> bool:
-        """Answers until Bye (True) or until the stream ends (False)."""
-        bot, read, write, parse = self.bot, call.read, call.write, pb.RefereeMessage.FromString
+    async def serve(self, stream: Stream) -> bool:
+        """Answers until Bye (True) or until the stream ends (False). StreamBrokenError; and whatever the bot raises."""
+        bot, read, write, parse = self.bot, stream.read, stream.write, pb.RefereeMessage.FromString
         while (raw := await read()) is not grpc.aio.EOF:
             message = parse(raw)
             self.received += 1
@@ -77,6 +114,7 @@ class Playing:
             if type(choice) is not int:
                 choice = await _settled(choice)
             self._answer, self._answered = _encoded(decide, choice, turn.note), asked
+            self.progress += 1
         return self._answer
 
 
