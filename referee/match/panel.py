@@ -195,7 +195,7 @@ class Panel:
     def _time_is_up(self, seat: SeatPlay, question: Question) -> None:
         """Judged a little later, so that an answer which is here but unread is seen first."""
         if question.open:
-            question.own_before = self._clock.effort()
+            question.reach_deadline(self._clock)
             self._judge_time_at(self._clock.now_ns() + GRACE_NS, seat, question)
 
     def _judge_time_at(self, at_ns: int, seat: SeatPlay, question: Question) -> None:

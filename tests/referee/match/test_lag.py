@@ -1,5 +1,7 @@
 """What is charged to a bot: its time, less the referee's lateness and the time others kept it from running."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -166,6 +168,35 @@ async def test_while_what_brings_the_messages_is_busy_no_time_is_up(sit: Sit) ->
     table.clock.own_waited += 35 * MS
     mover.move(0)
     await table.play_to("turn", 1 - mover.number)
+
+
+@pytest.mark.parametrize(
+    ("loop_ms", "threads_ms", "late_ms"),
+    [(100, 100, 100), (100, 60, 100), (60, 100, 100), (0, 100, 100), (0, 900, 170)],
+    ids=["a stall of both", "more of the loop", "more of the threads", "of the threads alone", "more than the time"],
+)
+async def test_what_is_late_side_by_side_past_the_deadline_is_given_back_once(
+    sit: Sit, loop_ms: int, threads_ms: int, late_ms: int
+) -> None:
+    """The limit is 1 s and 10 ms of margin; the answer comes 170 ms after it."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    table.clock.behind = True
+    await table.clock.turn(1.0101)
+    assert not table.task.done()
+    question = table.match._panel.seats[mover.number].question
+    table.clock.ns = question.own_at_ns + 170 * MS
+    table.clock.lag += loop_ms * MS
+    table.clock.own_waited += threads_ms * MS
+    question.measure(table.clock.now_ns(), table.clock, None)
+    assert question.lag_ns == late_ms * MS
+
+
+def test_the_processors_are_those_that_the_referee_may_use() -> None:
+    program = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); import referee.match.question as q"
+    told = subprocess.run([sys.executable, "-c", f"{program}; print(q.CORES)"], capture_output=True, check=True)
+    assert told.stdout == b"1\n"
 
 
 async def test_a_referee_that_is_always_busy_still_sees_that_time_is_up(sit: Sit) -> None:
