@@ -18,6 +18,7 @@ from referee.games.registry import game_ids
 from referee.match import EndReason, Limits, MatchResult, Table
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import load_manifest
+from referee.record import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "bots" / "bridge"
@@ -142,6 +143,65 @@ async def test_an_index_out_of_range_is_an_illegal_action_as_in_every_other_bot(
     assert "is out of range; expected 0 to" in evidence
 
 
+SURPLUS = """
+for line in sys.stdin:
+    kind = json.loads(line)["type"]
+    if kind == "decide" or kind == "{also}":
+        print("{printed}", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("also", "printed"),
+    [("", "0\\n0"), ("match_start", "0")],
+    ids=["two lines for a question", "a line for the start of the match"],
+)
+async def test_a_line_that_came_before_its_question_is_no_answer_to_it(
+    hall: Any, first: Entry, also: str, printed: str
+) -> None:
+    body = SURPLUS.replace("{also}", also).replace("{printed}", printed)
+    result, evidence = await play(hall, program(hall, body), first)
+    assert result.reason is EndReason.CRASHED
+    assert "the line '0' came before the question; print one line for each question" in evidence
+
+
+async def test_a_line_for_the_end_of_a_match_is_no_answer_in_the_next(hall: Any, first: Entry) -> None:
+    polite = program(hall, SURPLUS.replace("{also}", "match_end").replace("{printed}", "0"))
+    result, evidence = await play(hall, polite, first)
+    assert result.reason is EndReason.NORMAL, evidence
+    result, evidence = await play(hall, polite, first)
+    assert result.reason is EndReason.CRASHED
+    assert "the line '0' came before the question" in evidence
+
+
+async def test_in_text_mode_a_line_before_its_question_is_told_and_dropped(hall: Any, first: Entry) -> None:
+    body = (
+        "number = 0\nfor line in sys.stdin:\n"
+        "    if line.startswith('choose 0 to '):\n        print(f'0 answer {number}\\n0 surplus', flush=True)\n"
+        "        number += 1\n"
+    )
+    bot = program(hall, body, "--text")
+    result, record = await hall.play("shibuya", bot, first)
+    assert result.reason is EndReason.NORMAL
+    notes = [line.note for line in record.lines if isinstance(line, Answer) and line.seat == 0]
+    assert notes == [f"answer {number}" for number in range(len(notes))]
+    printed = hall.printed(bot)
+    assert "the line '0 surplus' came before the question" in printed
+    assert "it was dropped" in printed
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"), [(0, "it must go on reading until its input ends"), (255, "see its own message above")]
+)
+async def test_a_program_that_ended_is_told_by_its_exit_code_and_without_a_traceback_of_the_bridge(
+    hall: Any, first: Entry, code: int, advice: str
+) -> None:
+    result, evidence = await play(hall, program(hall, ECHO.format(answer=f"print(0); sys.exit({code})")), first)
+    assert result.reason is EndReason.CRASHED
+    assert f"exited with code {code}; {advice}" in evidence
+    assert "Traceback" not in evidence
+
+
 async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Any, first: Entry) -> None:
     # The referee lets Python's own stdout write through, so this is the buffer that other languages have.
     body = (
@@ -152,6 +212,13 @@ async def test_output_that_is_not_flushed_is_named_before_time_is_up(hall: Any, 
     result, evidence = await play(hall, program(hall, body), first, limits=quick)
     assert result.reason is EndReason.MOVE_TIMEOUT
     assert "its output is not flushed" in evidence
+
+
+async def test_a_program_that_reads_its_whole_input_first_is_told_to_read_line_by_line(hall: Any, first: Entry) -> None:
+    quick = Limits(startup_s=30, ready_s=30, first_move_s=1, move_s=1)
+    result, evidence = await play(hall, program(hall, "sys.stdin.read()\n"), first, limits=quick)
+    assert result.reason is EndReason.MOVE_TIMEOUT
+    assert "it waits for the end of its input: read line by line" in evidence
 
 
 async def test_a_program_that_cannot_be_started_is_named(hall: Any, first: Entry, tmp_path: Path) -> None:
@@ -207,6 +274,9 @@ class Parrot:
 
     def tell(self, text: str) -> None:
         self.told.append(text)
+
+    def surplus(self) -> list[str]:
+        return []
 
     async def line(self) -> str:
         await asyncio.sleep(0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crosstown_bot import Bot, Match, Result, Turn, run
 
 from crosstown_bridge.child import Child, ChildGone, say
-from crosstown_bridge.lines import NO_INDEX, BadAnswer, JsonLines, TextLines
+from crosstown_bridge.lines import NO_INDEX, BadAnswer, JsonLines, TextLines, before_the_question
 from crosstown_bridge.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Bridge(Bot):
         self._lines = lines
 
     def start(self, match: Match) -> None:
+        self._child.listen()
         self._child.tell(self._lines.start(match))
 
     def end(self, result: Result) -> None:
@@ -48,6 +49,7 @@ class Bridge(Bot):
         the match."""
         question = _Question(turn, time.monotonic() + turn.left_s)
         try:
+            self._refuse_surplus(question)
             self._child.tell(self._lines.question(turn))
             while True:
                 line = await self._line(question)
@@ -67,6 +69,15 @@ class Bridge(Bot):
                     return answer.choice
         except (BadAnswer, ChildGone) as problem:
             raise SystemExit(f"bridge: {question.name}: {problem}") from None
+
+    def _refuse_surplus(self, question: _Question) -> None:
+        """A line from before the question is no answer to it: taken as one, every answer would be one question old.
+        BadAnswer in JSON mode; in text mode, where people and models type, it is told and dropped."""
+        for line in self._child.surplus():
+            problem = before_the_question(line)
+            if not isinstance(self._lines, TextLines):
+                raise BadAnswer(problem)
+            say(f"{question.name}: {problem}; it was dropped")
 
     async def _line(self, question: _Question) -> str:
         waiting = asyncio.ensure_future(self._child.line())

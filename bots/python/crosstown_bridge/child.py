@@ -52,7 +52,7 @@ class Child:
 
     async def line(self) -> str:
         """Its next line, without the line break. ChildGone when it has ended or closed its input or output."""
-        self._listen()
+        self.listen()
         data = await self._lines.get()
         if isinstance(data, str):
             raise ChildGone(self._end(data))
@@ -60,7 +60,24 @@ class Child:
             raise ChildGone(
                 f"a line of {self._command!r} is longer than {LONGEST_LINE} bytes; end each answer with \\n"
             )
-        return data.decode(errors="replace").rstrip("\r\n")
+        return _text(data)
+
+    def listen(self) -> None:
+        """From now on every line reaches the running loop."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            threading.Thread(target=self._read, name="from child", daemon=True).start()
+
+    def surplus(self) -> list[str]:
+        """The lines that have come and that nobody has asked for; they are gone then."""
+        lines = []
+        while not self._lines.empty():
+            data = self._lines.get_nowait()
+            if isinstance(data, str):  # its end, for the next who asks
+                self._lines.put_nowait(data)
+                break
+            lines.append(_text(data))
+        return lines
 
     def silence(self) -> str:
         """What its silence looks like from outside: has it read the question, does it compute?"""
@@ -71,7 +88,8 @@ class Child:
         if _sleeps(self._process.pid):
             return (
                 f"{self._command!r} has read the question, sleeps, and no line came: if it has answered, its output is "
-                "not flushed (flush after each line: python -u, stdbuf -oL, fflush, $|=1, STDOUT.sync) or lacks the \\n"
+                "not flushed (flush after each line: python -u, stdbuf -oL, fflush, $|=1, STDOUT.sync) or lacks the "
+                "\\n; or it waits for the end of its input: read line by line"
             )
         return f"{self._command!r} is still computing"
 
@@ -85,12 +103,6 @@ class Child:
             self._process.kill()
             self._process.wait()
 
-    def _listen(self) -> None:
-        """From now on every line reaches the running loop."""
-        if self._loop is None:
-            self._loop = asyncio.get_running_loop()
-            threading.Thread(target=self._read, name="from child", daemon=True).start()
-
     def _read(self) -> None:
         assert self._process.stdout is not None
         while data := self._process.stdout.readline(LONGEST_LINE):
@@ -100,9 +112,9 @@ class Child:
     def _write(self) -> None:
         assert self._process.stdin is not None
         with (
+            suppress(OSError),  # it may be gone: what it was told last is lost, no matter; closing tries once more
             self._process.stdin as stdin,
-            suppress(OSError),
-        ):  # it may be gone: what it was told last is lost, no matter
+        ):
             while (data := self._said.get()) is not None:
                 try:
                     stdin.write(data)
@@ -134,7 +146,12 @@ class Child:
             return f"{self._command!r} runs on, but {otherwise}"
         if code < 0:
             return f"{self._command!r} was ended by {signal.Signals(-code).name}"
-        return f"{self._command!r} exited with code {code}; it must go on reading until its input ends"
+        advice = "see its own message above" if code else "it must go on reading until its input ends"
+        return f"{self._command!r} exited with code {code}; {advice}"
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace").rstrip("\r\n")
 
 
 def _sleeps(pid: int) -> bool:

@@ -163,6 +163,14 @@ class TextLines:
         return f"! {problem}\n{_prompt(turn, left_s)}\n"
 
 
+def before_the_question(line: str) -> str:
+    """What its author reads of a line that came when nothing was asked."""
+    return (
+        f"the line {_shown(line)} came before the question; print one line for each question, and none at the start or"
+        " the end of a match"
+    )
+
+
 def _prompt(turn: Turn, left_s: float) -> str:
     within = f" within {max(left_s, 0):.1f} s" if left_s < NO_HURRY_S else ""
     return f"choose 0 to {turn.legal_count - 1}{within}"

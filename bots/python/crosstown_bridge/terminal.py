@@ -39,6 +39,13 @@ class Terminal:
         self._asked.put(answer)
         return await answer
 
+    def listen(self) -> None:
+        """Not before a question."""
+
+    def surplus(self) -> list[str]:
+        """None: what is typed ahead waits for its question."""
+        return []
+
     def silence(self) -> str:
         return "no answer was typed yet"
 
