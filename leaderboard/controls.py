@@ -31,9 +31,12 @@ class Counted:
 
     def caption(self) -> str:
         """What a table over these matches must say, '' if nothing."""
-        parts = [f"{self.annulled} annulled"] if self.annulled else []
-        parts += [f"{self.rejudged} judged again"] if self.rejudged else []
-        matches = f"Matches {' and '.join(parts)}." if parts else ""
+        parts = [
+            f"{number} {'match was' if number == 1 else 'matches were'} {what}"
+            for number, what in ((self.annulled, "annulled"), (self.rejudged, "judged again"))
+            if number
+        ]
+        matches = f"{' and '.join(parts)}." if parts else ""
         missed = sum((self.forfeits or {}).values())
         lost = "Matches missed are scored as lost, and not rated." if missed else ""
         return " ".join(part for part in (matches, lost) if part)

@@ -13,6 +13,7 @@ from referee.cli.arguments import OUT, Out
 
 if TYPE_CHECKING:
     from referee.cli.runs import Run
+    from referee.process.sandbox import Profile
     from referee.tournament.folder import RunFolder
 
 RunArgument = Annotated[str, typer.Argument(help="Tournament file, run folder or name of a run.", show_default=False)]
@@ -87,14 +88,16 @@ def add(
     from referee.tournament.controls import add as add_bot
 
     found = find_run(run, out)
-    load_or_build(bot)
+    load_or_build(bot, _profile(found))
     control = add_bot(found.folder, bot, name, by=who(), reason=reason)
     print_text(f"'{control.name}' joins from place {control.place} on; go on with: {_go_on(found)}")
 
 
 def annul(
     run: RunArgument,
-    match: Annotated[str, typer.Argument(help="The match id, as `crosstown matches list` has it.", show_default=False)],
+    match: Annotated[
+        str, typer.Argument(help="The match id, or its beginning: see `crosstown matches list`.", show_default=False)
+    ],
     replay: Annotated[bool, typer.Option("--replay", help="Play it again.")] = False,
     reason: ReasonOption = "",
     out: Out = OUT,
@@ -105,9 +108,61 @@ def annul(
     from referee.tournament.controls import annul as annul_match
 
     found = find_run(run, out)
+    match = _whole_id(found, match)
     annul_match(found.folder, match, replay=replay, by=who(), reason=reason)
     forget(found.folder, match)
-    print_text(f"match {match} does not count{f'; it is played again by: {_go_on(found)}' if replay else ''}")
+    print_text(f"match {match} does not count{f'; {whether_again(found.folder, match)}' if replay else ''}")
+
+
+def whether_again(folder: "RunFolder", match_id: str) -> str:
+    """Whether a match that was taken back is played again, and by which command."""
+    from referee.cli.runs import Run
+    from referee.tournament.journal import read_journal
+
+    run = Run(folder, read_journal(folder.journal))
+    if gone := _gone_from(run, match_id):
+        names = " and ".join(f"'{name}'" for name in gone)
+        return f"it is not played again, for {names} {'is' if len(gone) == 1 else 'are'} out of the run"
+    return f"it is played again by: {_go_on(run)}"
+
+
+def _gone_from(run: "Run", match_id: str) -> list[str]:
+    """Who is out of those that have a seat in a match without a record."""
+    from leaderboard.index import load_index
+    from referee.cli.run_account import Course
+    from referee.tournament.formats.registry import UnknownFormat
+
+    with suppress(UnknownFormat):
+        course = Course(run.journal, load_index(run.folder.matches, run.folder.database).rows)
+        for spec, state in course:
+            if spec.match_id == match_id:
+                return [seat.name for seat in course.walk.out(spec)] if state == "off" else []
+    return []
+
+
+def _whole_id(run: "Run", wanted: str) -> str:
+    """The id that begins so, of a match that has a record or is named in the journal; `wanted` if there is none.
+    UsageError if there are several."""
+    from referee.tournament.errors import UsageError
+
+    folder = run.folder
+    known = {
+        path.name.partition(".")[0] for place in (folder.matches, folder.void) if place.is_dir()
+        for path in place.iterdir() if path.is_file()
+    }  # fmt: skip
+    known |= {str(line.fields.get(name, "")) for line in run.journal.events for name in ("match", "match_id")}
+    found = sorted(match_id for match_id in known if match_id.startswith(wanted))
+    if wanted in found or not found:
+        return wanted
+    if len(found) > 1:
+        raise UsageError(f"{wanted!r} may be {' or '.join(found[:5])}", "give more of the id")
+    return found[0]
+
+
+def _profile(run: "Run") -> "Profile | None":
+    """The sandbox that all bots of a run play under, if it says one."""
+    profile = run.configuration.get("sandbox", {}).get("profile")
+    return profile if profile in ("strict", "plain") else None
 
 
 def forget(folder: "RunFolder", match_id: str) -> None:

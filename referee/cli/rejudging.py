@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from referee.cli.control import forget, who
+from referee.cli.control import forget, whether_again, who
 from referee.cli.output import print_text
 from referee.cli.record_files import find_record, match_id
 from referee.match.rejudge import rejudge
@@ -37,7 +37,7 @@ def rejudge_match(
             why = reason or "; ".join(finding.why for finding in judgement.findings if not finding.stands)
             annul(folder, match_id(path), replay=True, by=who(), reason=why)
             forget(folder, match_id(path))
-            print_text(f"match {match_id(path)} is void and is played again by: crosstown run FILE")
+            print_text(f"match {match_id(path)} is void; {whether_again(folder, match_id(path))}")
     return judgement.stands
 
 

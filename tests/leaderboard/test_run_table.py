@@ -66,7 +66,7 @@ def test_anything_that_changes_is_seen(run_folder, write_record, change):
 def test_annulled_matches_and_entries_do_not_count_and_the_table_says_so(run_folder):
     made = table(run_folder, Control("annulled", 0, match_id="m000002-00000000"))
     assert [row.played for row in made.rows] == [5, 5]
-    assert "1 annulled" in made.caption
+    assert "1 match was annulled." in made.caption
     made = table(run_folder, Control("disabled", 3, entry_id="bobbob", choice="annul"))
     assert [row.played for row in made.rows] == [0, 0]
     assert {row.name: row.note for row in made.rows} == {"ann": "", "bob": "disabled: all its matches are annulled"}
@@ -92,7 +92,7 @@ def test_missed_matches_are_lost_but_never_rated(run_folder):
 def test_a_rejudged_match_has_the_new_ranking(run_folder):
     made = table(run_folder, Control("rejudged", 0, match_id="m000001-00000000", ranking=(2, 1)))
     assert {row.name: row.won for row in made.rows} == {"ann": 3, "bob": 3}
-    assert "1 judged again" in made.caption
+    assert "1 match was judged again." in made.caption
 
 
 def test_faultless_leaves_out_what_a_fault_decided(run_folder, write_record):

@@ -2,11 +2,18 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from leaderboard.store import read_rows
+from referee.cli import building, rejudging
+from referee.record import read_record
 from referee.record.control import read_controls
+from referee.tournament.entrants import load_tournament
+from referee.tournament.folder import choose_folder
+from referee.tournament.identity import describe, digest
+from referee.tournament.journal import Journal, read_journal
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -23,13 +30,73 @@ def test_an_annulled_match_leaves_the_database_at_once(make_run, crosstown):
     assert [row.place for row in read_rows(folder.database)] == [2, 3]
 
 
+@pytest.mark.parametrize("words", [("annul", "cup", "{}", "--replay"), ("matches", "rejudge", "{}", "--apply")])
+def test_what_a_bot_that_is_out_had_to_play_is_not_said_to_be_played_again(make_run, crosstown, monkeypatch, words):
+    fallen = SimpleNamespace(stands=False, why="the disk hung", seat=0, reason="crashed")
+    judgement = SimpleNamespace(findings=[fallen], stands=False, ranking=(), status="void", reason="crashed")
+    monkeypatch.setattr(rejudging, "rejudge", lambda *_, **__: judgement)
+    folder = make_run(others=("cyd", "dan"))
+    match_id = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))[1]
+    name = read_record(folder.matches / f"{match_id}.jsonl.gz").header.seats[0].name
+    assert crosstown("withdraw", "cup", name).code == 0
+    printed = crosstown(*(word.format(match_id) for word in words))
+    assert printed.out.rstrip().endswith(f"; it is not played again, for '{name}' is out of the run")
+
+
+def test_a_verdict_that_falls_names_the_command_that_plays_the_match_again(make_run, crosstown, monkeypatch):
+    fallen = SimpleNamespace(stands=False, why="the disk hung", seat=0, reason="crashed")
+    judgement = SimpleNamespace(findings=[fallen], stands=False, ranking=(), status="void", reason="crashed")
+    monkeypatch.setattr(rejudging, "rejudge", lambda *_, **__: judgement)
+    folder = make_run(out="elsewhere")
+    created = read_journal(folder.journal).created
+    folder.journal.unlink()
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("created", **created.fields, file=str(Path("cup.toml").absolute()))
+    match_id = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))[1]
+    printed = crosstown("matches", "rejudge", match_id, "--apply", "--out", "elsewhere")
+    last = printed.out.splitlines()[-1]
+    assert last == f"match {match_id} is void; it is played again by: crosstown run cup.toml --out elsewhere"
+
+
+def test_annul_takes_the_beginning_of_an_id(make_run, crosstown):
+    folder = make_run()
+    first, second, *_ = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))
+    assert crosstown("annul", "cup", first[:7]).out == f"match {first} does not count\n"
+    assert crosstown("annul", "cup", first[:7], "--replay").out.startswith(f"match {first} does not count; ")
+    refused = crosstown("annul", "cup", "m00000")
+    assert refused.code == 2
+    assert f"'m00000' may be {first} or {second}" in refused.err
+    assert "no match m7 counts" in crosstown("annul", "cup", "m7").err
+
+
+@pytest.mark.parametrize("profile", [None, "strict", "plain"])
+def test_a_bot_that_joins_is_built_as_the_run_builds(make_run, crosstown, tmp_path, monkeypatch, profile):
+    wanted = []
+    monkeypatch.setattr(building, "load_or_build", lambda folder, profile=None: wanted.append(profile))
+    make_run()
+    file = tmp_path / "cup.toml"
+    if profile:
+        file.write_text(file.read_text().replace("[[bots]]", f'[sandbox]\nprofile = "{profile}"\n[[bots]]', 1))
+        shutil.rmtree(tmp_path / "runs")
+        tournament = load_tournament(file)
+        folder = choose_folder(tmp_path / "runs", describe(tournament), new=False)
+        folder.make()
+        with Journal(folder.journal, read_journal(folder.journal)) as journal:
+            journal.append("created", format=1, hash=digest(describe(tournament)), configuration=describe(tournament))
+    bot = tmp_path / "bots" / "eve"
+    shutil.copytree(tmp_path / "bots" / "ann", bot)
+    (bot / "bot.py").write_text("# eve\n")
+    printed = crosstown("add", "cup", "bots/eve", "--name", "eve")
+    assert (printed.code, wanted) == (0, [profile]), printed.err
+
+
 def test_a_bot_that_must_be_built_is_built_before_it_joins(make_run, crosstown, tmp_path, monkeypatch):
     monkeypatch.setenv("CROSSTOWN_CACHE", str(tmp_path / "cache"))
     folder = make_run()
     shutil.copytree(ROOT / "bots" / "bridge" / "c", tmp_path / "c", ignore=shutil.ignore_patterns("build"))
     printed = crosstown("add", "cup", "c")
     assert printed.code == 0, printed.err
-    assert "building c ..." in printed.err
+    assert "building c: compiling ..." in printed.err
     assert printed.out.startswith("'c' joins from place 4 on; go on with: crosstown run ")
     assert [control.kind for control in read_controls(folder.journal)] == ["added"]
 

@@ -199,6 +199,22 @@ def test_the_report_is_one_page_beside_the_records(make_run, crosstown, tmp_path
     assert f'href="../runs/cup/matches/{name}"' in (tmp_path / "elsewhere" / "page.html").read_text()
 
 
+def test_the_report_of_a_run_that_is_not_finished_does_not_tell_its_seed(make_run, crosstown):
+    folder = make_run(seed=987_654_321)
+    assert crosstown("report").code == 0
+    page = (folder.path / "report.html").read_text()
+    assert "987654321" not in page
+    assert "told when the run is finished" in page
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("finished", rated=4, missing=0)
+    assert crosstown("report").code == 0
+    assert "987654321" in (folder.path / "report.html").read_text()
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("resumed")
+    assert crosstown("report").code == 0
+    assert "987654321" not in (folder.path / "report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "place"),
     [
@@ -246,6 +262,20 @@ def test_who_leaves_with_losses_loses_what_it_misses_and_the_table_says_so(make_
     assert rows["[b]bob"]["forfeited"] == 3, "the journal is enough"
 
 
+def test_a_table_that_was_kept_is_not_shown_of_a_schedule_that_is_longer_since(make_run, crosstown):
+    folder = make_run(blocks=3, played=3)
+    assert crosstown("withdraw", "cup", "[b]bob", "--choice", "losses").code == 0
+
+    def missed():
+        return sum(row["forfeited"] for row in json.loads(crosstown("standings", "--json").out)["standings"])
+
+    assert missed() == 3
+    assert crosstown("rebuild").code == 0  # which keeps the table
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("extended", blocks=5)
+    assert missed() == 7
+
+
 def test_an_annulled_match_is_not_missed(make_run, crosstown):
     folder = make_run(blocks=3, played=4)
     match_id = sorted(folder.matches.glob("*.gz"))[1].name.partition(".")[0]
@@ -289,4 +319,4 @@ def test_a_match_judged_again_counts_with_its_new_ranking(make_run, crosstown):
     after = json.loads(crosstown("standings", "--json").out)
     won = {row["name"]: row["won"] for row in after["standings"]}
     assert won == {"<ann>": before["<ann>"] - 1, "[b]bob": before["[b]bob"] + 1}
-    assert "1 judged again" in after["caption"]
+    assert "1 match was judged again." in after["caption"]
