@@ -21,9 +21,14 @@ def match(
     option: Annotated[
         list[str] | None, typer.Option("--option", help="NAME=VALUE, an option of the game.", show_default=False)
     ] = None,
-    seed: Annotated[str | None, typer.Option(help="Hexadecimal; default: a new one.", show_default=False)] = None,
+    seed: Annotated[
+        str | None,
+        typer.Option(help="Hexadecimal digits, an even number, such as 07; default: a new one.", show_default=False),
+    ] = None,
     first_move_s: Annotated[float, typer.Option(min=0.001, help="Seconds for a bot's first move.")] = 5.0,
     move_s: Annotated[float, typer.Option(min=0.001, help="Seconds for each other move of a bot.")] = 1.0,
+    startup_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that a bot has to say Hello.")] = 10.0,
+    ready_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that it has to be ready.")] = 10.0,
     sandbox: Profile = None,
     network: Network = False,
     env: Env = None,
@@ -62,7 +67,7 @@ def match(
         seats,
         option or [],
         seed,
-        clock={"first_move_s": first_move_s, "move_s": move_s},
+        clock={"first_move_s": first_move_s, "move_s": move_s, "startup_s": startup_s, "ready_s": ready_s},
         folder=out / "single",
         confinement=settle(sandbox, network=network, env=env, read=read),
     )

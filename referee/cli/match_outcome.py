@@ -1,7 +1,8 @@
 """How a single match ended, as `crosstown match` prints it."""
 
+import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,37 @@ from referee.cli.output import print_text
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult
 from referee.match.spec import MatchSpec
+from referee.process.exit import Exit
 from referee.process.output import Output
+from referee.process.sandbox import Sandbox
 from referee.texts import one_line
 
 _LAST_WORDS = 12
 """Lines of a faulted bot's stderr that are shown."""
+
+_ENDED_BY_US = 128 + signal.SIGTERM
+"""The exit code of a runtime that takes the signal as a wish (Java): such a bot was slow to leave, no more."""
+
+_SANDBOXED = "strict"
+_MAY_BE_THE_SANDBOX = frozenset({EndReason.CRASHED, EndReason.START_FAILED})
+_GRANTS = (
+    "it ran in the sandbox: --read PATH, --network and --env NAME grant more, and /tmp may be written; "
+    "--sandbox plain tries it without"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A bot without a fault, when the table was left: what it had printed, and how it ended."""
+
+    entry_id: str
+    output: Output
+    ended: Exit | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended by an error of its own, after the match."""
+        return self.ended is not None and self.ended.code not in (None, 0, _ENDED_BY_US)
 
 
 def outcome(spec: MatchSpec, result: MatchResult) -> dict[str, Any]:
@@ -45,30 +72,59 @@ def _fault(fault: Fault | None) -> dict[str, str] | None:
     return {"reason": str(fault.reason), "detail": fault.detail, "stderr": str(fault.evidence.get("stderr", ""))}
 
 
-def _last_words(name: str, fault: Fault) -> Iterator[str]:
-    """The end of what a bot at fault printed to stderr: mostly it says what to mend."""
-    lines = str(fault.evidence.get("stderr", "")).rstrip().splitlines()
+def _last_words(title: str, stderr: str) -> Iterator[str]:
+    """The end of what a bot printed to stderr: mostly it says what to mend."""
+    lines = stderr.rstrip().splitlines()
     if not lines:
         return
-    yield f"the end of what {name} (seat {fault.seat}) printed to stderr:"
+    yield f"{title}:"
     if len(lines) > _LAST_WORDS:
-        yield "    ..."
+        yield f"    ... ({len(lines) - _LAST_WORDS} lines more: --output shows them)"
     for line in lines[-_LAST_WORDS:]:
         yield f"    {line}"
 
 
-def outputs(spec: MatchSpec, result: MatchResult, printed: Sequence[tuple[str, Output]]) -> list[dict[str, str]]:
+def _of_fault(spec: MatchSpec, fault: Fault, sandboxes: Mapping[str, Sandbox]) -> Iterator[str]:
+    """What helps the author of a bot at fault."""
+    seat = spec.seats[fault.seat]
+    title = f"the end of what {seat.name} (seat {fault.seat}) printed to stderr"
+    yield from _last_words(title, str(fault.evidence.get("stderr", "")))
+    if str(fault.evidence.get("stdout", "")).strip():
+        yield f"{seat.name} (seat {fault.seat}) printed to stdout, too: --output shows it"
+    sandbox = sandboxes.get(seat.entry_id)
+    if fault.reason in _MAY_BE_THE_SANDBOX and sandbox is not None and sandbox.profile == _SANDBOXED:
+        yield _GRANTS
+
+
+def _after_the_match(spec: MatchSpec, result: MatchResult, heard: Sequence[Heard]) -> Iterator[str]:
+    """A bot whose end fails has no fault, for the match is over; its author wants to know."""
+    for number, one in enumerate(_by_seat(spec, result, heard)):
+        if one is not None and one.failed:
+            name = f"{spec.seats[number].name} (seat {number})"
+            yield f"after the match {name} ended with {one.ended}; no fault, but see to it"
+            yield from _last_words(f"the end of what {name} printed to stderr", one.output.stderr_text())
+
+
+def _by_seat(spec: MatchSpec, result: MatchResult, heard: Sequence[Heard]) -> list[Heard | None]:
+    """None for a seat at fault, and for one that plays elsewhere."""
+    rest, found = list(heard), list[Heard | None]()
+    for number, seat in enumerate(spec.seats):
+        one = None if result.faults[number] else next((one for one in rest if one.entry_id == seat.entry_id), None)
+        if one is not None:
+            rest.remove(one)
+        found.append(one)
+    return found
+
+
+def outputs(spec: MatchSpec, result: MatchResult, heard: Sequence[Heard]) -> list[dict[str, str]]:
     """What the bot of each seat printed, as far as it was kept; of one at fault, up to its fault. {} if it plays
     elsewhere."""
-    rest, texts = list(printed), []
-    for number, seat in enumerate(spec.seats):
-        fault = result.faults[number]
-        mine = next((one for one in rest if one[0] == seat.entry_id), None)
+    texts = []
+    for fault, one in zip(result.faults, _by_seat(spec, result, heard), strict=True):
         if fault is not None:
             texts.append({name: str(fault.evidence.get(name, "")) for name in ("stdout", "stderr")})
-        elif mine is not None:
-            rest.remove(mine)
-            texts.append({"stdout": mine[1].stdout_text(), "stderr": mine[1].stderr_text()})
+        elif one is not None:
+            texts.append({"stdout": one.output.stdout_text(), "stderr": one.output.stderr_text()})
         else:
             texts.append({})
     return texts
@@ -84,14 +140,20 @@ def show_output(spec: MatchSpec, texts: Sequence[Mapping[str, str]]) -> None:
                     print_text(f"    {one_line(line)}")
 
 
-def conclude(spec: MatchSpec, result: MatchResult, path: Path) -> None:
-    """How it ended, the last words of bots at fault, the ranking, and where the record is."""
+def conclude(
+    spec: MatchSpec, result: MatchResult, path: Path, heard: Sequence[Heard], sandboxes: Mapping[str, Sandbox]
+) -> None:
+    """How it ended, the last words of bots at fault or with a failed end, the ranking, and where the record is.
+
+    `sandboxes` by entry id."""
     detail = f": {one_line(result.detail)}" if result.detail else ""
     print_text(f"{result.reason}{detail}")
     for fault in result.faults:
         if fault is not None and fault.reason is not EndReason.RESIGNED:
-            for line in _last_words(spec.seats[fault.seat].name, fault):
+            for line in _of_fault(spec, fault, sandboxes):
                 print_text(one_line(line))
+    for line in _after_the_match(spec, result, heard):
+        print_text(one_line(line))
     order = range(len(spec.seats))
     if result.ranking:
         order = sorted(order, key=lambda seat: result.ranking[seat])  # type: ignore[assignment]

@@ -16,7 +16,7 @@ from typing import Any
 
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell
-from referee.cli.match_outcome import conclude, outcome, outputs, show_output
+from referee.cli.match_outcome import Heard, conclude, outcome, outputs, show_output
 from referee.cli.output import print_json
 from referee.cli.remote import RemoteSeats, announce, remote_entries
 from referee.cli.watching import watch_record
@@ -29,7 +29,6 @@ from referee.match.table import Table
 from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME
-from referee.process.output import Output
 from referee.process.sandbox import Profile, Sandbox
 from referee.tournament.errors import UsageError
 from referee.wire import ListenError
@@ -106,41 +105,33 @@ def _bot(folder: Path, game_id: str, profile: Profile) -> Entry:
 
 def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> bool:
     """Whether the match counts. Its record lies in the plan's folder. `output`: show what the bots printed."""
-    printed: list[tuple[str, Output]] = []
+    heard: list[Heard] = []
     planned.folder.mkdir(parents=True, exist_ok=True)
     records = planned.folder / "matches"
     if any(bot is not None and bot.argv for bot in planned.bots):
         tell(planned.confinement, quiet=as_json)
     with _people(planned) as entries:
         spec = match_spec(planned, entries)
+        sandboxes = sandboxes_of(planned, entries)
         over = threading.Event()
         live = records / f"{spec.match_id}.jsonl"
         watcher = threading.Thread(target=watch_record, args=(live, over), daemon=True) if watch else None
         if watcher:
             watcher.start()
         try:
-            result = asyncio.run(
-                run_match(
-                    spec,
-                    entries,
-                    records,
-                    sandboxes_of(planned, entries),
-                    planned.remote,
-                    lambda *one: printed.append(one),
-                )
-            )
+            result = asyncio.run(run_match(spec, entries, records, sandboxes, planned.remote, heard.append))
         finally:
             over.set()
             if watcher:
                 watcher.join()
     path = live.with_name(live.name + ".gz")
     if as_json:
-        told = {"printed": outputs(spec, result, printed)} if output else {}
+        told = {"printed": outputs(spec, result, heard)} if output else {}
         print_json({**outcome(spec, result), **told, "record": str(path)})
     else:
-        conclude(spec, result, path)
+        conclude(spec, result, path, heard, sandboxes)
         if output:
-            show_output(spec, outputs(spec, result, printed))
+            show_output(spec, outputs(spec, result, heard))
     return result.status == "rated"
 
 
@@ -150,10 +141,10 @@ async def run_match(
     records: Path,
     sandboxes: Mapping[str, Sandbox],
     remote: RemoteSeats | None = None,
-    hear: Callable[[str, Output], None] = lambda entry_id, output: None,
+    hear: Callable[[Heard], None] = lambda one: None,
 ) -> MatchResult:
-    """UsageError where the table cannot listen for `remote` bots. `hear` is told what each bot without a fault has
-    printed, in the order of their seats, by the id of its entry."""
+    """UsageError where the table cannot listen for `remote` bots. `hear` is told of each bot without a
+    fault, in the order of their seats, when it has ended."""
     table = Table(
         {entry.id: entry for entry in entries},
         sandboxes=sandboxes,
@@ -170,7 +161,7 @@ async def run_match(
     except ListenError as error:
         raise UsageError(str(error), error.next_step) from None
     for bot in bots:
-        hear(bot.entry.id, bot.output())
+        hear(Heard(bot.entry.id, bot.output(), bot.exited))
     return result
 
 

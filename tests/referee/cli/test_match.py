@@ -187,6 +187,41 @@ def test_the_end_of_what_a_bot_at_fault_printed_is_shown(say: Say, tmp_path: Pat
     assert "ValueError: no plan for this" in told["seats"][1]["fault"]["stderr"]
 
 
+def test_a_bot_whose_end_fails_has_no_fault_but_its_author_reads_why(say: Say, tmp_path: Path) -> None:
+    bot = write_bot(tmp_path / "mine", "return 0\n    def end(self, result): raise ValueError('no file for my log')")
+    done = say("shibuya", "--seat", bot, "--seat", RANDOM)
+    assert done.stdout.startswith(
+        "normal\nafter the match mine (seat 0) ended with exit code 1; no fault, but see to it\n"
+    )
+    assert "    ValueError: no file for my log\n" in done.stdout
+    assert "random (seat 1) ended" not in done.stdout
+
+
+@pytest.mark.strict_sandbox
+def test_the_author_of_a_bot_that_crashed_in_the_sandbox_reads_what_grants_more(say: Say, tmp_path: Path) -> None:
+    bot = write_bot(tmp_path / "mine", "print('here'); Path('/no/such/weights').read_text()")
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot)
+    assert "it ran in the sandbox: --read PATH, --network and --env NAME grant more" in done.stdout
+    assert "mine (seat 1) printed to stdout, too: --output shows it\n" in done.stdout
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot, "--sandbox", "plain")
+    assert "it ran in the sandbox" not in done.stdout
+
+
+def test_what_is_cut_of_a_long_stderr_is_said(say: Say, tmp_path: Path) -> None:
+    bot = write_bot(tmp_path / "mine", "print('\\n'.join(map(str, range(99))), file=sys.stderr); sys.exit('enough')")
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot)
+    assert "    ... (88 lines more: --output shows them)\n    88\n" in done.stdout
+    assert "    enough\n" in done.stdout
+
+
+def test_the_time_to_start_can_be_given(say: Say, tmp_path: Path) -> None:
+    slow = write_bot(tmp_path / "mine", "return 0")
+    (tmp_path / "mine" / "bot.py").write_text("import time; time.sleep(60)\n")
+    done = say("shibuya", "--seat", RANDOM, "--seat", slow, "--startup-s", "0.5")
+    assert "start_failed" in done.stdout
+    assert "mine): no Hello 0.5 s after the start" in done.stdout
+
+
 def test_a_build_that_fails_shows_what_it_printed_last(say: Say, tmp_path: Path) -> None:
     bot = Path(write_bot(tmp_path / "mine", "return 0"))
     toml = (bot / "bot.toml").read_text()
