@@ -115,8 +115,10 @@ def check(
 
 def _succeeded(folder: Path, built: "Built", *, fresh: bool) -> dict[str, Any]:
     from referee.cli.output import duration
+    from referee.texts import one_line
 
     took = f"built in {duration(built.fetch_s + built.build_s)}" if fresh else "built before"
+    by = f" with {one_line(built.toolchain)}" if built.toolchain else ""
     return {
         "folder": str(folder),
         "built": True,
@@ -129,7 +131,7 @@ def _succeeded(folder: Path, built: "Built", *, fresh: bool) -> dict[str, Any]:
         "sandbox": built.sandbox,
         "warm": built.warm,
         "log": str(built.log),
-        "text": f"{folder}: {took}{f' with {built.toolchain}' if built.toolchain else ''}; it runs from {built.folder}",
+        "text": f"{folder}: {took}{by}; it runs from {built.folder}",
     }
 
 

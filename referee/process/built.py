@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from referee.texts import one_line
+
 CACHE_VARIABLE = "CROSSTOWN_CACHE"
 _MOST_TRIES = 5
 
@@ -38,7 +40,8 @@ class Built:
 
     def __str__(self) -> str:
         """For records and people: what was made, and with what."""
-        return f"{self.artefacts} by {self.toolchain}" if self.toolchain else self.artefacts
+        # Of a build that an older version kept, the toolchain's words may be raw.
+        return f"{self.artefacts} by {one_line(self.toolchain)}" if self.toolchain else self.artefacts
 
 
 class Hold:
@@ -46,6 +49,7 @@ class Hold:
 
     def __init__(self, home: Path) -> None:
         """OSError if it is gone, or going."""
+        self._file = -1
         self._file = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)

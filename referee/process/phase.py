@@ -20,11 +20,13 @@ from referee.process.manifest import PYTHON
 from referee.process.output import Capture, joined
 from referee.process.places import HOME
 from referee.process.sandbox import Profile, Sandbox
+from referee.texts import one_line
 
 Phase: TypeAlias = Literal["fetch", "build", "toolchain"]
 
 _SHOWN_LINES = 20
 _TOOLCHAIN_BYTES = 4096
+_TOOLCHAIN_CHARS = 200
 _SHARED_MEMORY_BYTES = 1 << 30
 
 
@@ -138,16 +140,16 @@ def _how(code: int) -> str:
 
 
 def one_line_of(argv: Sequence[str], workshop: Workshop) -> str:
-    """The first line that a command prints, such as a version; what went wrong if it prints none."""
+    """The first line that a command prints, such as a version; what went wrong if it prints none. Fit for a terminal."""
     said = Capture(_TOOLCHAIN_BYTES)
     try:
         ended = _run("toolchain", argv, workshop, said.feed)
     except BuildError as error:
-        return f"unknown: {error}"
+        return one_line(f"unknown: {error}", _TOOLCHAIN_CHARS)
     if ended.code is None:
         return f"unknown: {ended.why}"
     lines = said.head.decode(errors="backslashreplace").strip().splitlines()
-    return lines[0][:200] if lines else "unknown: it printed nothing"
+    return one_line(lines[0][:_TOOLCHAIN_CHARS]) if lines else "unknown: it printed nothing"
 
 
 def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable[[bytes], None]) -> Ended:

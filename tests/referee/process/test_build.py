@@ -1,5 +1,6 @@
 """Builds: once per source, in a copy, within limits, with a log; and what runs afterwards."""
 
+import gc
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ import pytest
 from referee.process import build as building
 from referee.process import sources
 from referee.process.build import Yard, build
-from referee.process.built import CACHE_VARIABLE, cache_folder
+from referee.process.built import CACHE_VARIABLE, Hold, cache_folder
 from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry
 from referee.process.manifest import Manifest, ManifestError
 from referee.process.phase import BuildError, BuildLimits
@@ -63,6 +65,24 @@ def test_what_was_built_runs_from_the_cache_and_the_bots_folder_stays_as_it_is(b
     entry = load_entry(folder)
     assert entry.home == built.folder
     assert entry.argv == (str(built.folder / "build" / "bot"),)
+
+
+def test_what_a_toolchain_says_cannot_command_a_terminal(bot: Make) -> None:
+    built, _ = build(bot(toolchain=r"printf 'cc \033]0;owned\007\033[2J1.0\n'"))
+    assert built.toolchain == r"cc \x1b]0;owned\x07\x1b[2J1.0"
+    raw = replace(built, toolchain="cc \x1b[2J")
+    assert str(raw) == rf"{built.artefacts} by cc \x1b[2J"
+
+
+def test_to_hold_a_build_that_is_gone_fails_and_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unraisable: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    with pytest.raises(FileNotFoundError):
+        Hold(tmp_path / "gone")
+    gc.collect()
+    assert not unraisable
 
 
 def test_the_same_sources_are_built_once_and_others_again(bot: Make) -> None:
