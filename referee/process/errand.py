@@ -16,8 +16,11 @@ from pathlib import Path
 from referee.process.cgroup import PREFIX, claim
 from referee.process.launch import Ground, guardian_argv, make_group
 from referee.process.limits import ProcessLimits
+from referee.process.orphans import end_marked
 
 _LOOK_S = 0.25
+_MARK = "CROSSTOWN_ERRAND"
+"""A variable by which all that a command starts is found, whatever becomes of its guardian."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def run_errand(errand: Errand, output: Callable[[bytes], None]) -> Ended:
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env=dict(errand.env),
+                env={**errand.env, _MARK: str(scratch)},
                 start_new_session=True,
             )
             theirs.close()
@@ -86,6 +89,8 @@ def run_errand(errand: Errand, output: Callable[[bytes], None]) -> Ended:
                     told, why = _follow(guardian, mine, errand, output)
                 finally:
                     _end(guardian, mine, errand.limits.kill_timeout_s)
+                    if guardian.wait() < 0:  # killed: what it had not ended yet is on its own
+                        end_marked(f"{_MARK}={scratch}")
         return _ended(told, why)
 
 

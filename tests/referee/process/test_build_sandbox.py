@@ -10,6 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -321,6 +322,28 @@ def test_a_build_ends_with_who_builds(
     with pytest.raises(NotBuiltError):
         load_entry(folder)
     assert build(bot(), Yard(profile))[1]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_nothing_of_a_build_outlives_its_guardian(
+    bot: Make, cache: Path, monkeypatch: pytest.MonkeyPatch, profile: Profile
+) -> None:
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv("CROSSTOWN_BUILD_MARK", mark)
+    folder = bot("setsid sh -c 'setsid sleep 600 & sleep 600' > /dev/null 2>&1 & touch started; sleep 600")
+    with ThreadPoolExecutor(1) as pool:
+        making = pool.submit(build, folder, Yard(profile))
+        until(lambda: list(cache.glob("*/1/bot/started")))
+        guardian = next(
+            int(pid)
+            for pid in alive(mark)
+            if b"start_guardian" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            and int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]) == os.getpid()
+        )
+        os.kill(guardian, signal.SIGKILL)
+        with pytest.raises(BuildError, match="build: its guardian was killed"):
+            making.result(PATIENCE_S)
+    until(lambda: not [pid for pid in alive(mark) if int(pid) != os.getpid()])
 
 
 def until(true: Callable[[], object]) -> None:
