@@ -4,3 +4,4 @@ set -eu
 cd "$(dirname "$0")"
 [ -d node_modules ] || npm ci --no-fund --no-audit
 node build.js
+node_modules/.bin/tsc # esbuild leaves types out without checking them

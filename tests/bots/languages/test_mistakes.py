@@ -47,6 +47,12 @@ CASES = {
         "Number('three') + ",
         "choose returned NaN for decision 1 (place) of match m-1; expected an index from 0 to ",
     ),
+    "typescript-trace": (
+        "src/random.ts",
+        "choose: (turn) => ",
+        "((): number => { throw new Error('no plan'); })() + ",
+        "/src/random.ts:",
+    ),
     "cpp": (
         "random.cc",
         "Choose(crosstown::Turn& turn) override {",
@@ -87,3 +93,17 @@ async def test_a_mistake_that_would_pass_in_silence_is_explained(
     assert result.reason is EndReason.CRASHED, result
     assert result.faults[0] is not None
     assert sentence in result.faults[0].evidence["stderr"]
+
+
+@pytest.mark.long
+def test_a_typescript_bot_that_does_not_type_check_is_not_built(starter: Callable[..., Entry], tmp_path: Path) -> None:
+    starter("typescript")
+    folder = tmp_path / "bots" / "typescript"
+    shutil.copytree(ROOT / "bots" / "typescript", folder, symlinks=True)
+    (tmp_path / "proto").symlink_to(ROOT / "proto")
+    source = (folder / "src" / "random.ts").read_text()
+    (folder / "src" / "random.ts").write_text(source + "\nexport const wrong: number = 'three';\n")
+    done = subprocess.run(["sh", "build.sh"], cwd=folder, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode != 0
+    assert "src/random.ts(" in done.stdout
+    assert "Type 'string' is not assignable to type 'number'" in done.stdout
