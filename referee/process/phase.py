@@ -140,7 +140,7 @@ def _how(code: int) -> str:
 
 
 def one_line_of(argv: Sequence[str], workshop: Workshop) -> str:
-    """The first line that a command prints, such as a version; what went wrong if it prints none. Fit for a terminal."""
+    """The first line that a command prints, such as a version, fit for a terminal; why, if it prints none."""
     said = Capture(_TOOLCHAIN_BYTES)
     try:
         ended = _run("toolchain", argv, workshop, said.feed)
