@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +16,10 @@ from referee.tournament.errors import UsageError
 
 def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:
     """The new folder, and whether its bot must be built. UsageError, BotNameError or OSError."""
+    inside, slash, last = name.rstrip("/").rpartition("/")
+    if slash and last not in ("", ".", ".."):
+        words = ["crosstown", "bots", "new", last, "--lang", language, "--in", str(at / (inside or "/"))]
+        raise UsageError(f"'{name}' is a name and a place", f"give them apart: {shlex.join(words)}")
     check_name(name)
     if "/" in name or name in (".", ".."):
         raise UsageError(f"'{name}' is to name a folder, too", "choose a name without '/'")

@@ -34,11 +34,14 @@ def compare(
     alpha: Annotated[float, typer.Option(help="How often A may be accepted wrongly.")] = 0.05,
     beta: Annotated[float, typer.Option(help="How often A may be rejected wrongly.")] = 0.05,
     elo: Annotated[
-        tuple[float, float], typer.Option(help="The bounds: Elo at which A must not be accepted, and rejected.")
+        tuple[float, float],
+        typer.Option(metavar="LOW HIGH", help="The bounds: Elo at which A must not be accepted, and rejected."),
     ] = (0.0, 35.0),
     scores: Annotated[
         tuple[float, float] | None,
-        typer.Option("--scores", help="The bounds as scores between 0 and 1 instead.", show_default=False),
+        typer.Option(
+            "--scores", metavar="LOW HIGH", help="The bounds as scores between 0 and 1 instead.", show_default=False
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the comparison.")] = 1,
     options: Annotated[

@@ -10,11 +10,13 @@
 """
 
 import errno
+import re
 import sys
 import traceback
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import IntEnum
-from typing import TextIO
+from typing import Any, TextIO
 
 from referee.texts import one_line
 
@@ -41,13 +43,13 @@ class Explained:
 
 
 _PLATFORM_ERRNOS = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+    {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 )
 _DEBUG_STEP = "run it again as 'crosstown --debug ...' for the details, and report them"
 
 
-def explain(error: BaseException) -> Explained:
-    """What an error means. Whatever is not expected is a bug of ours."""
+def explain(error: BaseException, command: str = "crosstown") -> Explained:
+    """What an error of a command means. Whatever is not expected is a bug of ours."""
     # Imported here: most commands end without an error, and should not pay for this.
     from referee.games.api import GameError
     from referee.games.registry import UnknownGame
@@ -73,7 +75,9 @@ def explain(error: BaseException) -> Explained:
     if type(error).__name__ == "StoreError":  # importing the database for its name alone would cost 100 ms
         return Explained(str(error), "the records have everything; see whether the disk is full", ExitCode.PLATFORM)
     if hasattr(error, "format_message"):  # typer's own errors, whichever module they live in
-        return Explained(error.format_message(), _help(error), ExitCode.USAGE)
+        what = error.format_message().replace(": Value error, ", ": ")  # how its types call what they refuse
+        what = re.sub(r"^(No such command '.*?'\.) Did you mean .*", r"\1", what)  # the next line says it better
+        return Explained(what, _help(error, what, command), ExitCode.USAGE)
     if isinstance(error, KeyboardInterrupt):
         return Explained("interrupted", "run the same command again to go on", ExitCode.INTERRUPTED)
     if isinstance(error, OSError):
@@ -81,10 +85,12 @@ def explain(error: BaseException) -> Explained:
     return Explained(f"unexpected: {type(error).__name__}: {one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
 
 
-def report(error: BaseException, stream: TextIO | None = None, *, debug: bool = False) -> ExitCode:
-    """Print an error, with its traceback only if `debug`, and say with which code to exit."""
+def report(
+    error: BaseException, stream: TextIO | None = None, *, debug: bool = False, command: str = "crosstown"
+) -> ExitCode:
+    """Print an error of a command, with its traceback only if `debug`, and say with which code to exit."""
     stream = stream or sys.stderr
-    explained = explain(error)
+    explained = explain(error, command)
     try:
         if debug:
             traceback.print_exception(error, file=stream)
@@ -109,11 +115,32 @@ def _system(error: OSError) -> Explained:
     if error.errno in _PLATFORM_ERRNOS:
         step = "free what is short (disk, memory, open files), then run the same command again"
         return Explained(f"the system refuses:{where} {error.strerror}", step, ExitCode.PLATFORM)
-    if error.errno in (errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
+    if error.errno == errno.EROFS:
+        step = "choose another folder: nothing can be written in this one"
+        return Explained(f"the system refuses:{where} {error.strerror}", step, ExitCode.PLATFORM)
+    if error.errno in (errno.EACCES, errno.EPERM):
+        step = "check the path and its rights, or choose another folder"
+        return Explained(f"{where.strip()} {error.strerror}".strip(), step, ExitCode.USAGE)
+    if error.errno in (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
         return Explained(f"{where.strip()} {error.strerror}".strip(), "check the path and its rights", ExitCode.USAGE)
     return Explained(f"unexpected: {type(error).__name__}: {one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
 
 
-def _help(error: BaseException) -> str:
+def _help(error: BaseException, what: str, command: str) -> str:
     context = getattr(error, "ctx", None)
-    return f"see: {context.command_path if context else 'crosstown'} --help"
+    if context is None:  # for one, that an option lacks a value
+        return f"see: {command} --help"
+    unknown = re.fullmatch(r"No such command '(.*)'\.", what)
+    near = _near(context.command, unknown[1]) if unknown else []
+    if near:
+        return f"did you mean: {' or '.join(f'{context.command_path} {words}' for words in near)}"
+    return f"see: {context.command_path} --help"
+
+
+def _near(group: Any, wanted: str) -> list[str]:
+    """The commands of a group, and of the groups in it, that somebody may have meant."""
+    inside = [
+        f"{name} {deeper}" for name, command in group.commands.items() for deeper in getattr(command, "commands", ())
+    ]
+    same = [words for words in inside if words.split()[1] == wanted]
+    return same or get_close_matches(wanted, group.commands, n=1)

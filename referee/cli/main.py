@@ -74,8 +74,14 @@ def run_command(words: Sequence[str]) -> int:
     except typer.Exit as end:
         code = end.exit_code
     except (Exception, KeyboardInterrupt) as error:
-        code = report(error, debug=debug)
+        code = report(error, debug=debug, command=_command(words))
     return _end_output(int(code))
+
+
+def _command(words: Sequence[str]) -> str:
+    """The command in a command line, without what it is given."""
+    names = [word for word in words if not word.startswith("-")]
+    return " ".join(["crosstown", *names[: 2 if names and names[0] in GROUPS else 1]])
 
 
 def _show_version(wanted: bool) -> None:

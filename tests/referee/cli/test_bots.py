@@ -54,7 +54,8 @@ def test_a_kit_brings_nothing_that_a_build_made(say: Say, tmp_path: Path) -> Non
     [
         (["--lang", "ruste", "x"], "did you mean rust?"),
         (["--lang", "cobol", "x"], "take one of: python, go"),
-        (["--lang", "c", "a/b"], "choose a name without '/'"),
+        (["--lang", "c", "a/b c/d"], "give them apart: crosstown bots new d --lang c --in 'a/b c'"),
+        (["--lang", "c", "a/.."], "choose a name without '/'"),
         (["--lang", "c", ".."], "choose a name without '/'"),
         (["--lang", "c", " x"], "space"),
         (["--lang", "c", "a\x1b[31m"], "name"),

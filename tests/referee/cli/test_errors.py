@@ -44,7 +44,8 @@ FILE = Path("cup.toml")
         (StoreError("database is locked"), "database is locked", "the records have everything", 3),
         (KeyboardInterrupt(), "interrupted", "run the same command again to go on", 130),
         (OSError(errno.ENOSPC, "No space left on device", "runs"), "runs: No space left on device", "free what", 3),
-        (OSError(errno.EACCES, "Permission denied", "runs"), "runs: Permission denied", "check the path", 2),
+        (OSError(errno.EROFS, "Read-only file system", "x"), "x: Read-only file system", "choose another folder", 3),
+        (OSError(errno.EACCES, "Permission denied", "runs"), "runs: Permission denied", "or choose another folder", 2),
         (KeyError("x"), "unexpected: KeyError: 'x'", "--debug", 70),
         (OSError("strange"), "unexpected: OSError: strange", "--debug", 70),
     ],
@@ -54,6 +55,32 @@ def test_what_an_error_becomes(error, what, next_step, code):
     assert what in explained.what
     assert next_step in explained.next_step
     assert explained.code == code
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "step"),
+    [
+        (("verify",), "No such command 'verify'.", "did you mean: crosstown matches verify"),
+        (("rejudge",), "No such command 'rejudge'.", "did you mean: crosstown matches rejudge"),
+        (("stand",), "No such command 'stand'.", "did you mean: crosstown standings"),
+        (("matches", "verfy"), "No such command 'verfy'.", "did you mean: crosstown matches verify"),
+        (("zzz",), "No such command 'zzz'.", "see: crosstown --help"),
+        (("compare", "a", "b", "--elo", "3"), "Option '--elo' requires 2 arguments.", "see: crosstown compare --help"),
+        (("bots", "new", "x", "--in"), "Option '--in' requires an argument.", "see: crosstown bots new --help"),
+        (("withdraw", "a", "b", "--choice", "foo"), "Invalid value for '--choice': 'foo' is not one of 'keep', 'annul'"
+         ", 'losses'.", "see: crosstown withdraw --help"),
+    ],
+)  # fmt: skip
+def test_a_command_line_that_is_wrong_leads_to_the_right_one(crosstown, words, what, step):
+    printed = crosstown(*words)
+    assert printed.code == 2
+    assert printed.err.splitlines() == [f"error: {what}", f"next: {step}"]
+
+
+def test_options_with_two_numbers_say_which_is_which(crosstown):
+    printed = crosstown("compare", "--help")
+    assert "--elo LOW HIGH" in printed.out
+    assert "--scores LOW HIGH" in printed.out
 
 
 def test_an_error_is_two_lines_whatever_is_in_it():
