@@ -17,7 +17,7 @@ Tables = tuple[list[tuple[int, ...]], list[int]]
 
 _SWEEPS = 8
 _STEPS = 100_000
-"""Bots looked at in the search for tables of strangers: a tenth of a second, and enough for any field of 13."""
+"""Meetings looked up in the search for tables of strangers: a tenth of a second, and enough for any field of 13."""
 
 
 def make_pairs(
@@ -53,7 +53,7 @@ def make_tables(
     _exchange(tables, met)
     if any(_repeats(table, met) for table in tables):
         steps = iter(range(_STEPS))
-        for sitting_out in _bye_choices(order, byes, len(order) % players):
+        for sitting_out, _ in zip(_bye_choices(order, byes, len(order) % players), steps, strict=False):
             fresh = _fresh_tables([bot for bot in order if bot not in sitting_out], players, met, steps)
             if fresh is not None:
                 return [tuple(table) for table in fresh], sorted(sitting_out, key=order.index)
@@ -65,9 +65,7 @@ def _fresh_tables(left: Sequence[int], players: int, met: Met, steps: Iterator[i
     was found while `steps` lasted."""
     if not left:
         return []
-    for others in _groups_of_strangers(
-        [bot for bot in left[1:] if not _met(met, left[0], bot)], players - 1, met, steps
-    ):
+    for others in _groups_of_strangers(_strangers_to(left[0], left[1:], met, steps), players - 1, met, steps):
         table = (left[0], *others)
         rest = _fresh_tables([bot for bot in left if bot not in table], players, met, steps)
         if rest is not None:
@@ -82,9 +80,14 @@ def _groups_of_strangers(bots: Sequence[int], size: int, met: Met, steps: Iterat
     for place, one in enumerate(bots[: len(bots) - size + 1]):
         if next(steps, None) is None:
             return
-        others = [other for other in bots[place + 1 :] if not _met(met, one, other)]
+        others = _strangers_to(one, bots[place + 1 :], met, steps)
         for more in _groups_of_strangers(others, size - 1, met, steps):
             yield one, *more
+
+
+def _strangers_to(one: int, bots: Sequence[int], met: Met, steps: Iterator[int]) -> list[int]:
+    """Those whom `one` has not met, among as many as there are steps for."""
+    return [other for other, _ in zip(bots, steps, strict=False) if not _met(met, one, other)]
 
 
 def _bye_choices(order: Sequence[int], byes: Counter[int], number: int) -> Iterator[tuple[int, ...]]:

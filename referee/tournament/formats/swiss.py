@@ -14,11 +14,11 @@ from fractions import Fraction
 
 from referee.tournament.formats.api import (
     Block,
-    BlockResult,
     Extent,
     Field,
     Format,
     Need,
+    News,
     Placing,
     Plan,
     Setting,
@@ -49,9 +49,12 @@ class Table:
     byes: Counter[int] = field(default_factory=Counter)
     met: Counter[frozenset[int]] = field(default_factory=Counter)
     got: dict[tuple[int, int], Fraction] = field(default_factory=dict)
+    due: dict[int, Fraction] = field(default_factory=dict)
+    """Whose bye in the round that goes on is worth how much: it counts when the round is over."""
 
-    def add(self, results: Sequence[BlockResult], blocks: int) -> None:
-        """Count settled blocks; a round is `blocks` of them per table."""
+    def add(self, news: News, blocks: int) -> None:
+        """Count settled blocks, of which a round has `blocks` per table, and the byes of a round that is over."""
+        results = news.results
         fresh: dict[int, Fraction] = {}
         add_points(fresh, results)
         for bot, points in fresh.items():
@@ -59,6 +62,11 @@ class Table:
         for result in results:
             for pair, points in pair_points(result).items():
                 self.got[pair] = self.got.get(pair, Fraction()) + points / blocks
+        if not news.over:
+            self.byes.update(self.due.keys())
+            for bot, points in self.due.items():
+                self.points[bot] = self.points.get(bot, Fraction()) + points
+            self.due = {}
 
     def buchholz(self, bot: int) -> Fraction:
         return sum((self.points.get(other, Fraction()) for one, other in self.got if one == bot), Fraction())
@@ -82,7 +90,7 @@ def plan(field: Field) -> Plan:
     for number in range(_rounds(field)):
         news = told((yield Need()))
         bots = news.bots
-        table.add(news.results, field.blocks)
+        table.add(news, field.blocks)
         if news.over:
             return _placings(table, range(bots))
         variant = _variant(field, number, len(news.present))
@@ -93,16 +101,14 @@ def plan(field: Field) -> Plan:
         order = sorted(news.present, key=lambda bot: (key[bot], bot))
         made = make_pairs if players == 2 else make_tables
         tables, sitting_out = made(order, players, table.points, table.met, table.byes)
-        for bot in sitting_out:
-            table.byes[bot] += 1
-            table.points[bot] = table.points.get(bot, Fraction()) + _bye(field, players)
+        table.due = dict.fromkeys(sitting_out, _bye(field, players))
         for group in tables:
             table.met.update(frozenset((one, other)) for one in group for other in group if one < other)
         for _ in range(field.blocks):
             for group in tables:
                 yield Block(group, variant, number + 1)
     news = told((yield Need()))
-    table.add(news.results, field.blocks)
+    table.add(news, field.blocks)
     return _placings(table, range(max(bots, news.bots)))
 
 

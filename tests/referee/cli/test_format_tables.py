@@ -50,6 +50,12 @@ def test_a_swiss_table_is_there_before_the_end_and_says_so(make_run, crosstown, 
     assert ("swiss, as it stands:" in crosstown("standings").out) != final
 
 
+def test_whoever_sits_out_does_not_lead_before_a_match_is_played(make_run, crosstown):
+    make_run(style="swiss", blocks=2, played=0, others=("cyd",))
+    rows = json.loads(crosstown("standings", "--json").out)["placings"]
+    assert [(row["rank"], row["points"], row["byes"]) for row in rows] == [(1, "0", "0")] * 3
+
+
 def test_a_knockout_shows_who_went_out_when_and_everyones_way(make_run, crosstown, placings):
     make_run(style="knockout", blocks=1, played=100, others=BOTS)
     lines = crosstown("standings").out.splitlines()

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.tournament.formats import knockout, swiss
-from referee.tournament.formats.api import Field, Variant
+from referee.tournament.formats.api import Field, Need, News, Variant
 from referee.tournament.formats.matching import maximum_matching
+from referee.tournament.formats.pairing import make_tables
 from referee.tournament.formats.points import block_points
 from referee.tournament.formats.simulate import simulate
 from referee.tournament.seats import team_orders
@@ -154,6 +155,37 @@ def test_nobody_meets_anybody_again_at_tables_of_any_size_while_that_is_avoidabl
         byes.update(set(range(bots)) - {bot for group in tables for bot in group})
 
 
+class CountedMeetings(Counter):
+    """Meetings that say how often they were looked up, and give up when that is far too often."""
+
+    def __init__(self, bots, most):
+        super().__init__(dict.fromkeys(map(frozenset, combinations(range(bots), 2)), 1))
+        self.looks, self.most = 0, most
+
+    def get(self, pair, default=None):
+        self.looks += 1
+        assert self.looks <= self.most, "the search goes on for too long"
+        return super().get(pair, default)
+
+
+@pytest.mark.parametrize(("bots", "players"), [(41, 6), (35, 6), (23, 4)])
+def test_the_search_for_tables_of_strangers_ends_where_all_have_met(bots, players):
+    # Of 41 bots, 749,398 sets of five may sit out; to look at them all takes minutes.
+    met = CountedMeetings(bots, most=500_000)
+    tables, out = make_tables(range(bots), players, {}, met, Counter())
+    assert len(out) == bots % players
+    assert sorted([*out, *(bot for table in tables for bot in table)]) == list(range(bots))
+
+
+@pytest.mark.parametrize("bots", [17, 35])
+def test_the_search_for_tables_of_strangers_ends_where_nearly_all_have_met(bots):
+    met = CountedMeetings(bots, most=500_000)
+    for pair in combinations(range(0, bots, 2), 2):
+        del met[frozenset(pair)]
+    tables, _ = make_tables(range(bots), 6, {}, met, Counter())
+    assert len(tables) == bots // 6
+
+
 @given(FIELDS, st.integers(1, 8), WORTHS)
 @settings(max_examples=40, deadline=None)
 def test_byes_are_few_and_go_round(shape, rounds, worths):
@@ -201,6 +233,31 @@ def test_what_a_bye_is_worth(players, bye, points):
     _, table = played_out(swiss.FORMAT, field, all_draw)
     (sat_out,) = [row for row in table if row.columns["byes"] == "1"]
     assert sat_out.columns["points"] == points
+
+
+def as_it_stands(field, results=()):
+    """The table of somebody who looks while the first round goes on."""
+    plan = swiss.FORMAT.plan(field)
+    next(plan)
+    step = plan.send(News((), field.bots, frozenset()))
+    while not isinstance(step, Need):
+        step = next(plan)
+    with pytest.raises(StopIteration) as end:
+        plan.send(News(tuple(results), field.bots, frozenset(), over=True))
+    return [(row.bot, row.rank, row.columns["points"], row.columns["byes"]) for row in end.value.value]
+
+
+def test_a_bye_counts_when_its_round_is_over_and_not_before():
+    field = field_of(swiss.FORMAT, 3, blocks=2, rounds=2)
+    assert as_it_stands(field) == [(0, 1, "0", "0"), (1, 1, "0", "0"), (2, 1, "0", "0")]
+    first = next(simulate(swiss.FORMAT, field, by_strength))
+    assert as_it_stands(field, [first]) == [(0, 1, "0.5", "0"), (1, 2, "0", "0"), (2, 3, "0", "0")]
+    _, table = played_out(swiss.FORMAT, field, by_strength)
+    assert [(row.bot, row.columns["points"], row.columns["byes"]) for row in table] == [
+        (0, "2", "0"),
+        (1, "1", "1"),
+        (2, "1", "1"),
+    ]
 
 
 def test_who_withdraws_is_paired_no_more_and_its_opponent_gets_the_match_sch13():
