@@ -146,7 +146,7 @@ def by_live_rating(table: Iterable[Standing]) -> list[Standing]:
 def unsettled(table: Iterable[Standing]) -> str:
     """What must be said of official ratings that did not come to rest; '' if all did."""
     moving = dict.fromkeys((row.game, row.players) for row in table if not row.settled)
-    which = " and ".join(f"{game} with {players} players" for game, players in moving)
+    which = " and ".join("all games" if pool == ALL_POOLED else "{} with {} players".format(*pool) for pool in moving)
     return f"The official ratings of {which} did not come to rest: take them as rough." if moving else ""
 
 

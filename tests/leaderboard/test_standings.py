@@ -69,5 +69,7 @@ def test_official_ratings_that_did_not_come_to_rest_are_told(make_row, monkeypat
     table = standings(rows)
     assert not any(row.settled for row in table)
     assert unsettled(table) == "The official ratings of nim with 3 players did not come to rest: take them as rough."
+    pooled = standings(rows, pooled=True)
+    assert unsettled(pooled) == "The official ratings of all games did not come to rest: take them as rough."
     page = report_html("cup", Counted(tuple(rows)), table, total=9, made_at="today")
     assert unsettled(table) in page
