@@ -13,7 +13,7 @@ from leaderboard.standings import Entrant, Standing, standings
 from leaderboard.store import Store, StoreError, read_snapshot
 from referee.record.control import Control
 
-COMPUTED_BY = 3
+COMPUTED_BY = 4
 """Goes up when the same records give another table."""
 
 _NAME = "standings"
@@ -66,10 +66,14 @@ def counted_matches(
     matches: Path, database: Path, controls: Sequence[Control], look: Look, *, faultless: bool = False
 ) -> tuple[Counted, Account]:
     """The matches that count of the records in `matches`, and what the schedule says of them. Reads only."""
-    found = load_index(matches, database).rows
-    account = look(found)
-    counted = apply_controls(found, controls, account.missed)
+    counted, account = counted_rows(load_index(matches, database).rows, controls, look)
     return without_faults(counted) if faultless else counted, account
+
+
+def counted_rows(rows: Sequence[MatchRow], controls: Sequence[Control], look: Look) -> tuple[Counted, Account]:
+    """The same of matches that were read already."""
+    account = look(rows)
+    return apply_controls(rows, controls, account.missed), account
 
 
 def _parse(text: str, mark: str) -> RunTable | None:

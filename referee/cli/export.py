@@ -1,7 +1,6 @@
 """`crosstown matches export`: writes a match as one file."""
 
 import json
-import os
 from pathlib import Path
 
 from leaderboard.export.document import match_document
@@ -9,13 +8,13 @@ from leaderboard.export.film import NoBoardError, film, still
 from leaderboard.export.page import replay_page
 from leaderboard.frames import Viewer, viewer_of, viewers
 from referee.cli.output import print_text
+from referee.cli.whole_file import write_whole
 from referee.games.drawing import THEMES
 from referee.record import Record
-from referee.tournament.errors import PlatformError, UsageError
+from referee.tournament.errors import UsageError
 
 FORMATS = ("html", "json", "svg")
 STDOUT = Path("-")
-_OTHER_FILE = "name another file: --file FILE"
 
 
 def export_match(
@@ -46,7 +45,7 @@ def export_match(
     if file == STDOUT:
         print_text(text.removesuffix("\n"))
     else:
-        _write(file, text)
+        write_whole(file, text, "name another file: --file FILE")
         print_text(str(file))
 
 
@@ -72,16 +71,3 @@ def _viewer(record: Record, seat: str) -> Viewer:
         raise UsageError(
             f"there is no seat {seat!r}", f"the match has the seats 0 to {record.header.players - 1}, and 'all'"
         ) from None
-
-
-def _write(path: Path, text: str) -> None:
-    """The whole file or nothing of it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():
-            raise PlatformError(f"cannot write {path}: it is no ordinary file", _OTHER_FILE)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        raise PlatformError(f"cannot write {path}: {error.strerror}", _OTHER_FILE) from error

@@ -23,5 +23,5 @@ def print_format_table(shown: FormatTable) -> None:
 def csv_columns(shown: FormatTable, entry_id: str) -> dict[str, object]:
     """The row of one entry for a table that has other columns too."""
     row = next((row for row in shown.rows if row["entry_id"] == entry_id), None)
-    figures = [name for name in shown.columns if name not in ("name",)]
+    figures = [name for name in shown.columns if name != "name"]
     return {f"{shown.format} {name}": "" if row is None else row[name] for name in figures}

@@ -1,10 +1,10 @@
 """What `crosstown matches` prints."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import Any
 
+from leaderboard.evidence import LONGEST, evidence_of
 from referee.cli.completeness import Gaps
 from referee.cli.output import plural, print_json, print_text
 from referee.games.api import Game
@@ -13,11 +13,6 @@ from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.texts import clean, one_line
 from referee.tournament.errors import UsageError
-
-LONGEST = 20_000
-"""Characters of captured output that are shown."""
-
-_EVIDENCE_TEXTS = ("board", "stdout", "stderr")
 
 _EFFECTS = {
     EFFECT_NONE: "",
@@ -98,11 +93,13 @@ class Match:
                 f" worst {stats.worst_us / 1000:.1f} ms, processor {stats.cpu_us / 1000:.1f} ms"
                 + (f", {plural(stats.dropped, 'message')} dropped" if stats.dropped else "")
             )
-        for seat, fault in enumerate(footer.faults):
-            if fault is not None:
-                lines += _evidence(seat, fault)
+        for fault in evidence_of(record):
+            lines.append(f"fault of seat {fault.seat}: {fault.said}")
+            lines += [f"  {name}: {value}" for name, value in fault.values]
+            for name, text in fault.texts:
+                lines += [f"  {name}:", *_indented(text)]
         if footer.trouble:
-            lines += ["the referee's own trouble:", *_indented(footer.trouble)]
+            lines += ["the referee's own trouble:", *_indented(clean(footer.trouble, LONGEST))]
         return lines
 
     def _frame(self, game: Game, step: Step) -> Frame:
@@ -215,19 +212,8 @@ def print_verdicts(verdicts: Iterable[Verdict], gaps: Iterable[Gaps] = (), *, ev
     return counts["wrong"] + sum(gap.number for gap in holes)
 
 
-def _evidence(seat: int, fault: Mapping[str, Any]) -> list[str]:
-    lines = [f"fault of seat {seat}: {one_line(str(fault.get('reason')))}{_detail(str(fault.get('detail', '')))}"]
-    for name, value in fault.items():
-        if name in _EVIDENCE_TEXTS:
-            lines += [f"  {name}:", *_indented(str(value))]
-        elif name not in ("reason", "detail"):
-            shown = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-            lines.append(f"  {one_line(name)}: {one_line(shown)}")
-    return lines
-
-
 def _indented(text: str) -> list[str]:
-    return [f"    {line}" for line in clean(text, LONGEST).rstrip("\n").split("\n")]
+    return [f"    {line}" for line in text.rstrip("\n").split("\n")]
 
 
 def _detail(detail: str) -> str:

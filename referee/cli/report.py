@@ -25,25 +25,26 @@ def report(
     """
     from datetime import UTC, datetime
 
-    from leaderboard.controls import apply_controls
     from leaderboard.index import load_index
     from leaderboard.report import report_html
+    from leaderboard.run_table import counted_rows
     from leaderboard.standings import standings
-    from referee.cli.completeness import gaps_of, lost_words
+    from referee.cli.completeness import finish_of, gaps_of, lost_words
     from referee.cli.output import print_json, print_text
-    from referee.cli.run_account import account_of
+    from referee.cli.run_account import looking
     from referee.cli.run_tables import entrants_of
     from referee.cli.runs import find_run
-    from referee.tournament.errors import PlatformError
+    from referee.cli.whole_file import write_whole
 
     if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
         file, run = Path(run), None
     found = find_run(run, out)
     path = file or found.folder.path / "report.html"
     index = load_index(found.folder.matches, found.folder.database)
-    account = account_of(found.journal, index.rows)
-    counted = apply_controls(index.rows, found.journal.controls, account.missed)
-    facts = {"format": found.configuration["format"], "seed": found.configuration["seed"]}
+    counted, account = counted_rows(index.rows, found.journal.controls, looking(found.journal))
+    facts = {"format": found.configuration["format"], "seed": "told when the run is finished"}
+    if finish_of(found.journal) is not None:  # before, whoever knows it knows the luck of all matches to come
+        facts["seed"] = found.configuration["seed"]
     if lost := gaps_of(found.folder).lost:
         facts["attention"] = lost_words(found.folder, lost)
     page = report_html(
@@ -57,19 +58,7 @@ def report(
         link=os.path.relpath(found.folder.matches, path.parent),
         facts=facts,
     )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():
-            raise PlatformError(
-                f"cannot write {path}: it is no ordinary file", "name another file: crosstown report RUN FILE"
-            )
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_text(page, encoding="utf-8", errors="replace")
-        temporary.replace(path)
-    except OSError as error:
-        raise PlatformError(
-            f"cannot write {path}: {error.strerror}", "name another file: crosstown report RUN FILE"
-        ) from error
+    write_whole(path, page, "name another file: crosstown report RUN FILE")
     if as_json:
         print_json({"report": str(path), "matches": len(counted.rows)})
     else:

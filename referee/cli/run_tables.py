@@ -46,7 +46,7 @@ def table_of(run: Run, *, pooled: bool = False, faultless: bool = False, databas
 
 def plan_of(text: JournalText) -> str:
     """What schedule a run has, apart from controls and results; '' before it has begun."""
-    return "" if text.created is None else str(text.created.fields["hash"])
+    return "" if text.created is None else f"{text.created.fields['hash']} {text.configuration['blocks']}"
 
 
 def entrants_of(text: JournalText) -> list[Entrant]:
