@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +62,8 @@ def make_filter(bots: Sequence[str], game: str, reason: str, tournament: str, si
     if reason and reason not in list(EndReason):
         raise UsageError(f"no match ends by {reason!r}", f"choose one of {', '.join(EndReason)}")
     ends = _asked_time(until)
-    if ends is not None and not {"T", " "} & set(until):
-        ends += _DAY
+    if ends is not None and _is_day(until):
+        ends = ends + _DAY if ends.date() < date.max else datetime.max.replace(tzinfo=UTC)
     return Filter(tuple(bots), game, reason, tournament, _asked_time(since), ends)
 
 
@@ -172,6 +172,14 @@ def _time(text: str) -> datetime | None:
     except ValueError:
         return None
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _asked_time(text: str) -> datetime | None:
