@@ -19,13 +19,14 @@ def guest_entry(name: str, version: str = "", games: Sequence[str] = (ANY_GAME,)
 
     Raises BotNameError.
     """
-    name, version = check_name(name), version or _NO_VERSION
-    text = json.dumps(["guest", name, version])
+    name, shown = check_name(name), version or _NO_VERSION
+    said = ["guest", name, shown] if version != _NO_VERSION else ["guest", name, shown, "said"]
+    text = json.dumps(said)
     return Entry(
         id=blake2b(text.encode(), digest_size=_ID_BYTES, person=b"crosstown-guest").hexdigest(),
         name=name,
         folder=Path(),
-        manifest=Manifest(name, version, tuple(games), ()),
+        manifest=Manifest(name, shown, tuple(games), ()),
         options=MappingProxyType({}),
         argv=(),
         home=Path(),

@@ -11,6 +11,7 @@ from referee.match.spec import RESOURCE_KEYS, SeatSpec
 from referee.process.entry import Entry
 from referee.tournament.config import Tournament
 from referee.tournament.formats.comparison import NAME as COMPARISON
+from referee.tournament.sections.remote import RemoteConfig
 from referee.tournament.sections.sandbox import SandboxConfig
 
 
@@ -48,12 +49,19 @@ def describe(tournament: Tournament) -> dict[str, Any]:
         "faults": asdict(config.faults),
         "ponder": config.ponder,
         "breaker": asdict(config.breaker),
+        **_remote(config.remote),
         **_sandbox(config.sandbox, here),
         "bots": [
             {**asdict(seat), "options": dict(sorted(entry.options.items())), **_sandbox(bot.sandbox, here)}
             for seat, entry, bot in zip(seats_of(tournament), tournament.entries, config.bots, strict=False)
         ],
     }
+
+
+def _remote(remote: RemoteConfig | None) -> dict[str, Any]:
+    """For how long a bot may be away, which decides matches; left out where it is the usual time, as ever."""
+    usual = RemoteConfig.__dataclass_fields__["reconnect_s"].default
+    return {} if remote is None or remote.reconnect_s == usual else {"remote": {"reconnect_s": remote.reconnect_s}}
 
 
 def _sandbox(granted: SandboxConfig, here: Path) -> dict[str, Any]:

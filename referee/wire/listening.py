@@ -1,20 +1,22 @@
 """Where bots from other machines find the referee: an address, and the certificate that proves it is the referee."""
 
+import fcntl
 import ipaddress
 import re
 import shutil
 import socket
 import ssl
+import stat
 import subprocess
 import time
-from contextlib import suppress
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
 _OPENSSL_LIMIT_S = 30.0
-_DAYS = 30
+_DAYS = 60
 _FRESH_S = 20 * 86400
-"""A run may take days."""
+"""A run may take weeks: a certificate that is taken again is good for twice as long still."""
 
 # Not the certificate of an authority, though it signs itself: Rust's TLS takes none of those for a server's.
 _REQUEST = """\
@@ -79,6 +81,8 @@ def check_pair(certificate: Path, key: Path) -> None:
             path.read_bytes()
         except OSError as error:
             raise ListenError(f"{path}: cannot be read ({error.strerror})", "check the path and its rights") from None
+    if stat.S_IMODE(key.stat().st_mode) & 0o007:  # a group may be there for those who need it
+        raise ListenError(f"{key}: every user of this machine can read this key", f"chmod o= '{key}'")
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=_no_password)
     except (ssl.SSLError, ValueError) as error:
@@ -88,22 +92,33 @@ def check_pair(certificate: Path, key: Path) -> None:
 
 def own_certificate(folder: Path, listen_on: str, public: str = "") -> tuple[Path, Path]:
     """A certificate that signs itself and its key, in `folder`, for trials: the one that lies there while it is fresh
-    and good for these names, else a new one. `public` is by what name or address bots reach this machine.
+    and good for these names, else a new one. `public` is by what name or address bots reach this machine; it has a
+    certificate of its own, in a folder of that name.
 
     Bots are given the certificate as their CROSSTOWN_TLS_CA. ListenError where it cannot be made.
     """
-    request = _REQUEST.format(names=",".join(_alternative_names(listen_on, public)))
+    names = _names(listen_on, public)
+    folder = folder / public
     pair = folder / "certificate.pem", folder / "key.pem"
-    noted = folder / "request.cnf"
+    noted = folder / "names"
     try:
-        fresh = time.time() - pair[1].stat().st_mtime < _FRESH_S and noted.read_text() == request
-    except (OSError, ValueError):
-        fresh = False
-    if not fresh:
-        noted.unlink(missing_ok=True)
-        _make_certificate(*pair, request)
-        noted.write_text(request)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (folder / "lock").open("w") as lock:  # two commands may want it at the same time
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_fresh(pair[1], noted, names):
+                noted.unlink(missing_ok=True)
+                _make_certificate(*pair, _REQUEST.format(names=",".join(sorted(names | _addresses()))))
+                noted.write_text("\n".join(sorted(names)))
+    except OSError as error:
+        raise ListenError(f"no certificate could be made: {error}", "give a certificate and its key") from None
     return pair
+
+
+def _is_fresh(key: Path, noted: Path, names: Set[str]) -> bool:
+    try:
+        return time.time() - key.stat().st_mtime < _FRESH_S and set(noted.read_text().split("\n")) == names
+    except (OSError, ValueError):
+        return False
 
 
 def _make_certificate(certificate: Path, key: Path, request: str) -> None:
@@ -113,14 +128,15 @@ def _make_certificate(certificate: Path, key: Path, request: str) -> None:
             "no certificate was given, and there is no program 'openssl' to make one",
             "install openssl, or give a certificate and its key",
         )
+    new = [path.with_suffix(".new") for path in (certificate, key)]
     command = [
         *(program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
-        *("-keyout", str(key), "-out", str(certificate), "-days", str(_DAYS)),
+        *("-keyout", str(new[1]), "-out", str(new[0]), "-days", str(_DAYS)),
         *("-config", "/dev/stdin"),
     ]
     try:
-        key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        key.touch(mode=0o600)
+        new[1].unlink(missing_ok=True)
+        new[1].touch(mode=0o600)
         done = subprocess.run(
             command, input=request, capture_output=True, text=True, timeout=_OPENSSL_LIMIT_S, check=False
         )
@@ -129,6 +145,8 @@ def _make_certificate(certificate: Path, key: Path, request: str) -> None:
     if done.returncode != 0:
         words = (done.stderr.strip().splitlines() or ["no word of why"])[-1]
         raise ListenError(f"openssl made no certificate: {words}", "give a certificate and its key") from None
+    for path, made in zip((key, certificate), reversed(new), strict=True):
+        made.replace(path)
 
 
 def check_public(text: str) -> None:
@@ -137,17 +155,26 @@ def check_public(text: str) -> None:
         raise ValueError(f"{text!r} is not the name of a machine, such as referee.example.org, nor an address")
 
 
-def _alternative_names(host: str, public: str) -> list[str]:
-    """What the referee may be called by who connects to it."""
-    name = this_machine()
-    found = {"localhost", "127.0.0.1", "::1", name}
+def _names(host: str, public: str) -> set[str]:
+    """What the referee may be called by who connects to it, whatever addresses this machine has today."""
+    found = {"localhost", "127.0.0.1", "::1", this_machine()}
     if not is_any(host):
         found.add(host)
     if public:
         found.add(public)
-    with suppress(OSError):  # this machine does not know itself by name
-        found |= {str(item[4][0]) for item in socket.getaddrinfo(name, None)}
-    return sorted(f"{'IP' if _is_address(item) else 'DNS'}:{item}" for item in found if "%" not in item)
+    return _alternative(found)
+
+
+def _addresses() -> set[str]:
+    """Those that this machine has now. They change, so a certificate without one of them is kept all the same."""
+    try:
+        return _alternative({str(item[4][0]) for item in socket.getaddrinfo(this_machine(), None)})
+    except OSError:  # this machine does not know itself by name
+        return set()
+
+
+def _alternative(names: Set[str]) -> set[str]:
+    return {f"{'IP' if _is_address(item) else 'DNS'}:{item}" for item in names if "%" not in item}
 
 
 def this_machine() -> str:

@@ -4,6 +4,7 @@ import asyncio
 import sys
 import textwrap
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -51,10 +52,10 @@ def notes():
 def executor(tmp_path, notes):
     """executor(answer) has a worker that does `answer` after each match it is sent; they lie in `waiting`."""
 
-    def make(answer: str, workers: int = 4) -> LocalExecutor:
+    def make(answer: str, workers: int = 4, wait_s: float = 0, on_note: Any = notes.append) -> LocalExecutor:
         program = tmp_path / "worker.py"
         program.write_text(textwrap.dedent(WORKER) + textwrap.indent(textwrap.dedent(answer), "    "))
-        invited = {entry.id: Invitation("t" * 16, wait_s=0) for entry in GUESTS}
+        invited = {entry.id: Invitation("t" * 16, wait_s=wait_s) for entry in GUESTS}
         return LocalExecutor(
             GUESTS,
             tmp_path / "matches",
@@ -62,7 +63,7 @@ def executor(tmp_path, notes):
             log=tmp_path / "workers.log",
             command=(sys.executable, str(program)),
             guests=Guests(Listen("127.0.0.1", 0, plain=True), invited, {entry.id: entry for entry in GUESTS}),
-            note=notes.append,
+            note=on_note,
         )
 
     return make
@@ -152,17 +153,25 @@ async def test_a_match_beyond_its_cap_ends_the_worker(executor, match):
         assert (await table.play(second, 20)).match_id == second.match_id
 
 
+async def test_the_wait_for_guests_is_no_part_of_the_cap(executor, match):
+    async with executor("import time; time.sleep(0.5)\nresult(waiting.pop())", wait_s=60) as table:
+        assert (await table.play(match(0, 1), 0.2)).status == "rated"
+
+
 async def test_an_abandoned_match_ends_without_its_worker(executor, match, tmp_path):
     """What was on its way already is passed over."""
     whole = """
+        say(note=f"sent {len(waiting)}")
         if len(waiting) == 2:
             result(waiting[0])
             result(waiting[1])
     """
-    async with executor(whole) as table:
+    sent = asyncio.Event()
+    async with executor(whole, on_note=lambda what: sent.set() if what == "sent 1" else None) as table:
         playing = asyncio.create_task(table.play(match(0, 1), 60))
         queued = asyncio.create_task(table.play(match(1, 2), 60))
-        await asyncio.sleep(0.3)
+        async with asyncio.timeout(60):
+            await sent.wait()
         playing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await playing

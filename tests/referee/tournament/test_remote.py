@@ -11,7 +11,7 @@ from referee.tournament import messages
 from referee.tournament.confine import confine_all
 from referee.tournament.entrants import folders_needed, load_tournament
 from referee.tournament.errors import ConfigError
-from referee.tournament.identity import describe, seats_of
+from referee.tournament.identity import changes, describe, digest, seats_of
 from referee.tournament.remote import Guests, invite_all, waiting_words
 from referee.wire import Listen
 
@@ -53,6 +53,17 @@ def test_a_bot_that_dials_in_is_known_by_name_and_version(write_file, bots):
     assert (bob.name, bob.version, bob.clock) == ("Bob", "remote", {"margin_s": 1, "move_s": 9})
     newer = load_tournament(write_file(FILE.replace('version = "3"', 'version = "4"')))
     assert seats_of(newer)[1].entry_id != ada.entry_id
+
+
+@pytest.mark.parametrize(("before", "after", "same"), [(7, 8, False), (7, 7, True), (60, None, True)])
+def test_another_time_to_come_back_is_another_tournament(write_file, bots, before, after, same):
+    plans = []
+    for reconnect_s in (before, after):
+        line = "" if reconnect_s is None else f"reconnect_s = {reconnect_s}\n"
+        plans.append(describe(load_tournament(write_file(FILE.replace("reconnect_s = 7\n", line)))))
+    found = changes(*plans)
+    assert (digest(plans[0]) == digest(plans[1]), found == ()) == (same, same)
+    assert same or found == ("remote.reconnect_s: 7.0 -> 8.0",)
 
 
 def test_it_has_no_folder_to_build_and_no_sandbox(write_file, bots):

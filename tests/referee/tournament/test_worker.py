@@ -1,5 +1,6 @@
 """The worker program itself, over its pipes, with real bots."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ from referee.record import verify
 from referee.tournament import messages
 from referee.tournament.entrants import load_tournament
 from referee.tournament.schedule import schedule
+from referee.tournament.worker import _play_together
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -268,3 +270,42 @@ def test_a_specification_is_one_line(cup):
     spec = next(schedule(cup))
     assert isinstance(spec, MatchSpec)
     assert messages.play_line(spec).count(b"\n") == 1
+
+
+class Desk:
+    """A runner and a table in one: matches go on until they are ended."""
+
+    def __init__(self) -> None:
+        self.lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.said: list[bytes] = []
+        self.went_on: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+
+    async def receive(self) -> bytes | None:
+        return await self.lines.get()
+
+    def send(self, line: bytes) -> None:
+        self.said.append(line)
+
+    async def play(self, spec: MatchSpec, _: Path) -> None:
+        self.went_on.put_nowait(("begins", spec.match_id))
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.went_on.put_nowait(("ends", spec.match_id))
+
+
+async def test_of_matches_played_together_the_abandoned_one_ends_and_nothing_is_said_of_it(
+    make_tournament, tmp_path: Path
+) -> None:
+    one, other, *_ = schedule(make_tournament(blocks=10))
+    desk = Desk()
+    serving = asyncio.create_task(_play_together(desk, desk, tmp_path))
+    async with asyncio.timeout(60):
+        for spec in (one, other):
+            desk.lines.put_nowait(messages.play_line(spec))
+            assert await desk.went_on.get() == ("begins", spec.match_id)
+        desk.lines.put_nowait(messages.abandon_line(one.match_id))
+        assert await desk.went_on.get() == ("ends", one.match_id)
+        desk.lines.put_nowait(None)
+        await serving
+    assert (desk.went_on.get_nowait(), desk.said) == (("ends", other.match_id), [])

@@ -1,6 +1,9 @@
 """Addresses, and certificates that are given or made."""
 
+import socket
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,40 @@ def test_a_certificate_is_kept_while_its_names_are_the_same(tmp_path: Path) -> N
         texts.append(certificate.read_text())
     assert texts[0] == texts[1]
     assert len(set(texts)) == 3
+
+
+def test_a_certificate_for_another_name_takes_no_other_away(tmp_path: Path) -> None:
+    pairs = [own_certificate(tmp_path, "0.0.0.0", public) for public in ("", "a.example", "b.example")]
+    for pair in pairs:
+        check_pair(*pair)
+    assert len({certificate.read_text() for certificate, _ in pairs}) == 3
+
+
+def test_a_certificate_is_kept_when_this_machine_gets_another_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = []
+    for address in ("203.0.113.7", "203.0.113.8"):
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, its=address: [(0, 0, 0, "", (its, 0))])
+        certificate, _ = own_certificate(tmp_path, "0.0.0.0")
+        texts.append(certificate.read_text())
+    assert texts[0] == texts[1]
+
+
+def test_two_that_make_it_at_the_same_time_get_the_same_one(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        pairs = list(threads.map(lambda _: own_certificate(tmp_path, "0.0.0.0"), range(4)))
+        texts = {certificate.read_text() for certificate, _ in pairs}
+    assert len(texts) == 1
+    check_pair(*pairs[0])
+
+
+@pytest.mark.parametrize(("mode", "taken"), [(0o600, True), (0o640, True), (0o644, False), (0o604, False)])
+def test_a_key_that_everybody_can_read_is_refused(tmp_path: Path, mode: int, taken: bool) -> None:
+    pair = own_certificate(tmp_path, "0.0.0.0")
+    pair[1].chmod(mode)
+    with nullcontext() if taken else pytest.raises(ListenError, match="every user of this machine can read"):
+        check_pair(*pair)
 
 
 @pytest.mark.parametrize("text", ["referee.example.org", "x", "203.0.113.7", "::1", "a-b.c_d"])
