@@ -1,8 +1,8 @@
 """A record as frames: what happened at each step, and the board after it.
 
 A viewer is None (what everybody could see), a seat, or EVERYTHING (all seats' knowledge on one board). Of a match that
-may still be going on only what everybody could see is shown, and no answer's text, chance outcome or note: those may
-say what others must not know yet.
+may still be going on only what everybody could see is shown, and no answer's text, chance outcome or note, and of a
+fault the reason alone: those may say what others must not know yet (why an action is illegal lists the legal ones).
 """
 
 import re
@@ -176,14 +176,19 @@ def _line(line: Line, record: Record) -> dict[str, Any]:
                 "note": "" if secret else clean(line.note),
             }
         case FaultLine():
-            text = f"{line.reason}{', leaves' if line.withdrawn else ''}: {line.detail}"
-            return {"kind": "fault", "seat": line.seat, "text": one_line(text), "texts": _texts(record, line)}
+            said = f"{line.reason}{', leaves' if line.withdrawn else ''}"
+            return _fault(line, said, record, secret=secret)
         case Strike():
-            text = one_line(f"{line.reason}: {line.detail}")
-            return {"kind": "fault", "seat": line.seat, "text": text, "texts": _texts(record, line)}
+            return _fault(line, line.reason, record, secret=secret)
         case Dropped():
-            return {"kind": "dropped", "seat": line.seat, "text": one_line(line.what)}
+            return {"kind": "dropped", "seat": line.seat, "text": "" if secret else one_line(line.what)}
     raise TypeError(f"not a line of a record: {line!r}")
+
+
+def _fault(line: FaultLine | Strike, said: str, record: Record, *, secret: bool) -> dict[str, Any]:
+    text = said if secret else f"{said}: {line.detail}"
+    texts = [] if secret else _texts(record, line)
+    return {"kind": "fault", "seat": line.seat, "text": one_line(text), "texts": texts}
 
 
 def _texts(record: Record, line: FaultLine | Strike) -> list[tuple[str, str]]:

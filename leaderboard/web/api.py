@@ -34,6 +34,7 @@ def run(request: Request) -> Response:
             "matches": len(found.counted.rows),
             "total": found.facts.total,
             "facts": {name: str(value) for name, value in found.facts.shown.items()},
+            "trouble": request.app.state.tables.trouble(place),
             "live": [] if request.app.state.hide_live else live,
             "coming": [asdict(match) for match in found.ahead.coming],
             "unusable": [

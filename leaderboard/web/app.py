@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
 from leaderboard.web import api, live, pages, play
-from leaderboard.web.guard import Guard
+from leaderboard.web.guard import Guard, KnownNames
 from leaderboard.web.host import PlayHost
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Facts, Tables, no_facts
@@ -31,12 +31,12 @@ def make_app(
     *,
     hide_live: bool = False,
     play_host: PlayHost | None = None,
-    play_names: frozenset[str] | None = frozenset({"127.0.0.1", "::1", "localhost"}),
+    names: frozenset[str] = frozenset(),
 ) -> Starlette:
     """The pages over the run folders in `runs`. With `hide_live` no match is shown before its block is complete.
 
-    Writes nothing, unless a `play_host` lets people play; then only under
-    the host names `play_names`, None for any."""
+    Answers only under `names`, `localhost` and addresses. Writes nothing, unless a `play_host` lets people play.
+    """
     app = Starlette(
         routes=[
             Route("/", pages.home),
@@ -61,12 +61,16 @@ def make_app(
             *(play.routes() if play_host else ()),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
-        middleware=[Middleware(SecurityHeaders), Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)],
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(KnownNames, names=names),
+            Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5),
+        ],
         exception_handlers={HTTPException: _refused},
     )
     app.state.runs = runs
     app.state.play_host = play_host
-    app.state.guard = Guard(play_names)
+    app.state.guard = Guard()
     app.state.hide_live = hide_live
     app.state.kept_pages = {}
     app.state.tables = Tables(facts, hide_live=hide_live)
@@ -85,6 +89,6 @@ def _shared_file(request: Request) -> Response:
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    if request.url.path.startswith("/api/"):
+    if request.url.path.startswith("/api/") or request.url.path.endswith("/answer"):
         return api.error_json(error)
     return pages.error_page(request, error)

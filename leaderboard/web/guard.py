@@ -1,10 +1,21 @@
-"""Who may change something: a page of ours, in a browser that reached us under a name of ours."""
+"""Who is answered, and who may change something.
 
+A site elsewhere can point a name of its own here (DNS rebinding): its scripts would then read every page as if it were
+theirs. So only names of ours are answered. An address is none that a site could have pointed here.
+"""
+
+import ipaddress
 import secrets
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from referee.texts import one_line
 
 MOST_BYTES = 65536
 """Of a request's body."""
@@ -12,24 +23,40 @@ MOST_BYTES = 65536
 SENT_IN = "x-crosstown-token"
 
 
+class KnownNames:
+    """Middleware that answers under addresses, `localhost` and `names` alone; 403 under any other name."""
+
+    def __init__(self, app: ASGIApp, names: frozenset[str]) -> None:
+        self.app = app
+        self.names = frozenset(name.lower() for name in names) | {"localhost"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self.app
+        if scope["type"] == "http" and not self._is_ours(host := Headers(scope=scope).get("host", "")):
+            app = PlainTextResponse(
+                f"This server does not answer to the name {one_line(host)}. Use the address that it printed, or let "
+                "it answer to this name, too: crosstown web --name NAME\n",
+                403,
+            )
+        await app(scope, receive, send)
+
+    def _is_ours(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+            return name in self.names or bool(ipaddress.ip_address(name))
+        except ValueError:
+            return False
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`hosts` are the names that a request may be addressed to; None for any (another site that points its own name
-    here could then act for whoever visits it, as far as it can read our pages)."""
+    """Lets only our own pages change something."""
 
-    hosts: frozenset[str] | None
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     """Stands in our pages alone: another site cannot read it."""
 
-    def check_host(self, request: Request) -> None:
-        """403 for a request under a name that is not ours (DNS rebinding)."""
-        name = request.url.hostname or ""
-        if self.hosts is not None and name not in self.hosts:
-            raise HTTPException(403, "This address is not one of this server's own; use the one it printed.")
-
     def check(self, request: Request, token: str) -> None:
         """403 unless a page of ours asks for it."""
-        self.check_host(request)
         own = f"{request.url.scheme}://{request.url.netloc}"
         headers = request.headers
         if headers.get("origin") != own or headers.get("sec-fetch-site", "same-origin") != "same-origin":

@@ -47,7 +47,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Standpoint:
     """Where a person's match is. `number` is another one after every change; `events` are the payloads this seat got so
-    far; `over` says how the match ended, '' before that. `told` is what the person should know while nothing is asked."""
+    far; `over` says how the match ended, '' before that, and `told` what the person should know
+    while nothing is asked."""
 
     number: int
     question: Question | None

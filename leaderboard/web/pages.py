@@ -41,8 +41,9 @@ def run(request: Request) -> Response:
     place, tables = _run(request)
     hidden = request.app.state.hide_live
     live = live_matches(place)
+    trouble = request.app.state.tables.trouble(place)
     kept = request.app.state.kept_pages.get(place.path)
-    if kept is not None and kept[0] is tables and kept[1] == live:
+    if kept is not None and kept[0] is tables and kept[1] == (live, trouble):
         return HTMLResponse(kept[2])
     answer = page(
         request,
@@ -54,11 +55,12 @@ def run(request: Request) -> Response:
         going_on=len(live),
         unusable=[item for item in tables.unusable if match_id_of(item.path.name) not in live],
         hidden=hidden,
+        trouble=trouble,
         coming=[match for match in tables.ahead.coming if match.match_id not in live],
         caption=CAPTION,
         percentiles=PERCENTILES,
     )
-    request.app.state.kept_pages[place.path] = tables, live, answer.body
+    request.app.state.kept_pages[place.path] = tables, (live, trouble), answer.body
     return answer
 
 
@@ -112,8 +114,8 @@ def bot(request: Request) -> Response:
 def match(request: Request) -> Response:
     """One match: the board at `step`, as `seat` saw it; `fault` names a seat and leads to its fault."""
     place, record = read_wanted(request)
-    if (seat := request.query_params.get("fault", "")).isdecimal():
-        step = step_of_fault(record, int(seat))
+    if seat := request.query_params.get("fault", ""):
+        step = step_of_fault(record, _number(seat, -1))
         return RedirectResponse(request.url.include_query_params(step=step or 0).remove_query_params("fault"), 302)
     viewer = wanted_viewer(request, record)
     extent = extent_of(record)
@@ -158,8 +160,9 @@ def read_wanted(request: Request) -> tuple[RunPlace, Record]:
     except RecordError as error:
         raise HTTPException(422, str(error).replace(str(path), path.name)) from None
     if request.app.state.hide_live:
-        block = record.header.game, record.header.block
-        if is_live(path) or block in tables_of(request, place).ahead.open_blocks:
+        tables = tables_of(request, place)
+        unknown = path.parent == place.matches and request.path_params["match"] not in tables.known
+        if is_live(path) or unknown or tables.ahead.is_open(record.header.game, record.header.block):
             raise HTTPException(404, "This match is shown once its block is complete.")
     return place, record
 

@@ -26,6 +26,7 @@ from referee.texts import one_line
 LOOK_S = 0.05
 _QUIET_LOOKS = 300
 _SHOWN_EVENTS = 200
+_MOST_FIELDS = 200
 _OPTION = "option-"
 _SEAT = "/play/{match}/{key}"
 
@@ -44,7 +45,6 @@ def routes() -> list[Route]:
 
 def choose(request: Request) -> Response:
     """Which game, who sits where, which options."""
-    _guard(request).check_host(request)
     wanted = request.query_params.get("game", "")
     return _form(request, wanted, {}, "")
 
@@ -52,7 +52,10 @@ def choose(request: Request) -> Response:
 async def begin(request: Request) -> Response:
     """Start what the form says."""
     text = (await body_of(request)).decode(errors="replace")
-    form = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=200))
+    try:
+        form = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        raise HTTPException(400, f"This is no form of ours: it has more than {_MOST_FIELDS} fields.") from None
     _guard(request).check(request, form.get("token", ""))
     try:
         seats = await asyncio.to_thread(_host(request).start, _setup(form))
@@ -91,6 +94,7 @@ def state(request: Request) -> Response:
             "events": [one_line(game.view.describe_event(payload)) for payload in shown],
             "earlier": len(now.events) - len(shown),
             "over": one_line(now.over),
+            "told": one_line(now.told),
         },
         headers={"Cache-Control": "no-store"},
     )
@@ -111,7 +115,7 @@ async def answer(request: Request) -> Response:
         said = json.loads(data)
         decision = int(said["decision"])
         index = None if said.get("resign") is True else int(said["index"])
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise HTTPException(400, "This is no answer: it has a decision, and an index or resign.") from None
     if not await asyncio.to_thread(seat.answer, decision, index):
         raise HTTPException(409, "That is not asked any more.")
@@ -200,7 +204,6 @@ def _size(place: RunPlace, match_id: str) -> int:
 
 
 def _seat(request: Request) -> HumanSeat:
-    _guard(request).check_host(request)
     seat = _host(request).seat(request.path_params["match"], request.path_params["key"])
     if seat is None:
         raise HTTPException(404, "There is no such seat: the match is long over, or the server was started again.")

@@ -3,6 +3,7 @@
 Nobody waits for a long computation who can be shown what was computed before: it goes on in a thread of its own.
 """
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 from leaderboard.account import FormatTable, Look, no_account
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import Index, load_index
-from leaderboard.records import MatchRow, ReadMatch, SeatRow
+from leaderboard.records import MatchRow, ReadMatch, SeatRow, match_id_of
 from leaderboard.report import PoolReport, pool_report
 from leaderboard.standings import Entrant, Standing, pools_of, standings
 from leaderboard.web.places import RunPlace
@@ -22,6 +23,9 @@ from referee.texts import one_line
 
 QUICK_S = 1.0
 """A computation that took less the last time is waited for."""
+
+AGAIN_S = 10.0
+"""After a computation that failed it is tried again so much later."""
 
 PATIENCE_S = 5.0
 """How long a page waits for the first computation of all."""
@@ -40,13 +44,19 @@ class Coming:
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """The next matches, and the blocks (game and number) that have begun and are not complete."""
+    """The next matches, and the blocks (game and number) that have begun and are not complete; None where that is not
+    known, and any may be."""
 
     coming: Sequence[Coming] = ()
-    open_blocks: frozenset[tuple[str, int]] = frozenset()
+    open_blocks: frozenset[tuple[str, int]] | None = frozenset()
+
+    def is_open(self, game: str, block: int) -> bool:
+        """Whether the block may be one that is not complete."""
+        return self.open_blocks is None or (game, block) in self.open_blocks
 
 
 NOTHING_AHEAD = Ahead()
+UNKNOWN_AHEAD = Ahead(open_blocks=None)
 
 LookAhead: TypeAlias = Callable[[Sequence[MatchRow]], Ahead]
 """From the rated matches as they are in the records."""
@@ -85,8 +95,8 @@ class EntryMatch:
 
 @dataclass(frozen=True, slots=True)
 class RunTables:
-    """All that is counted of one run. `listed` are the matches that may be looked at, `entries` those of each entry,
-    the last first, and `bearers` the entries of each name as it is shown."""
+    """All that is counted of one run. `known` are the ids of all records there were, `listed` the matches that may be
+    looked at, `entries` those of each entry, the last first, and `bearers` the entries of each name as it is shown."""
 
     facts: RunFacts
     counted: Counted
@@ -95,6 +105,7 @@ class RunTables:
     unusable: Sequence[ReadMatch]
     format_table: FormatTable
     ahead: Ahead
+    known: frozenset[str]
     listed: Sequence[MatchRow]
     entries: Mapping[str, Sequence[EntryMatch]]
     bearers: Mapping[str, frozenset[str]]
@@ -118,6 +129,7 @@ class _Shelf:
     number: int = 0
     took_s: float = 0.0
     rested_s: float = 0.0
+    made_s: float = 0.0
     error: Exception | None = None
 
 
@@ -132,7 +144,8 @@ class Tables:
         self._lock = Lock()
 
     def of(self, run: RunPlace) -> RunTables:
-        """The tables as they are now, or, where a new computation takes long, as they were before the last changes.
+        """The tables as they are now, or, where a new computation takes long or fails, as they were before the last
+        changes.
 
         TablesBusy if there are none yet.
         """
@@ -161,6 +174,16 @@ class Tables:
                 self._begin(run, shelf)
             return shelf.number
 
+    def trouble(self, run: RunPlace) -> str:
+        """Why the tables are older than the run, and by how much; '' where they are not, or are just being computed."""
+        shelf = self._shelf(run)
+        with shelf.turn:
+            if shelf.error is None:
+                return ""
+            age_s = time.monotonic() - shelf.made_s
+            why = one_line(f"{type(shelf.error).__name__}: {shelf.error}")
+            return f"These are the tables of {age_s / 60:.0f} minutes ago: new ones cannot be computed ({why})."
+
     def _shelf(self, run: RunPlace) -> _Shelf:
         with self._lock:
             return self._shelves.setdefault(run.path, _Shelf())
@@ -182,11 +205,16 @@ class Tables:
             made = _tables(index, self._facts(run.path), hide_live=self._hide_live)
         except Exception as problem:  # whoever asked gets it
             error = problem
+            logging.getLogger(__name__).exception("the tables of %s cannot be computed", run.name)
         with shelf.turn:
             shelf.took_s = time.monotonic() - started_s
             shelf.rested_s = 0.0 if shelf.took_s < QUICK_S else started_s + 2 * shelf.took_s
             shelf.tables, shelf.error, shelf.rows = made or shelf.tables, error, rows
             shelf.changed = changed
+            if error is None:
+                shelf.made_s = started_s
+            else:
+                shelf.changed, shelf.rested_s = None, max(shelf.rested_s, time.monotonic() + AGAIN_S)
             shelf.busy = False
             shelf.number += 1
             shelf.turn.notify_all()
@@ -198,8 +226,8 @@ def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
     counted = apply_controls(index.rows, facts.controls, account.missed)
     table = standings(counted, facts.entrants)
     pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
-    hidden = ahead.open_blocks if hide_live else frozenset()
-    listed = tuple(row for row in counted.rows if (row.game, row.block) not in hidden) if hidden else counted.rows
+    listed = tuple(row for row in counted.rows if not (hide_live and ahead.is_open(row.game, row.block)))
+    known = frozenset(row.match_id for row in index.rows) | {match_id_of(item.path.name) for item in index.unusable}
     entries: dict[str, list[EntryMatch]] = {}
     bearers: dict[str, set[str]] = {}
     for row in reversed(listed):
@@ -211,5 +239,17 @@ def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
     names = {name: frozenset(found) for name, found in sorted(bearers.items())}
     games, reasons = sorted({row.game for row in listed}), sorted({row.reason for row in listed})
     return RunTables(
-        facts, counted, table, pools, index.unusable, account.table, ahead, listed, entries, names, games, reasons
+        facts,
+        counted,
+        table,
+        pools,
+        index.unusable,
+        account.table,
+        ahead,
+        known,
+        listed,
+        entries,
+        names,
+        games,
+        reasons,
     )

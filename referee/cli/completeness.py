@@ -11,7 +11,7 @@ from referee.cli.output import plural
 from referee.cli.run_account import Course
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.registry import UnknownFormat
-from referee.tournament.journal import read_journal
+from referee.tournament.journal import JournalText, read_journal
 from referee.tournament.records import place_of
 
 STATES = ("created", "resumed", "stopped", "finished")
@@ -61,13 +61,19 @@ def lost_words(folder: RunFolder, lost: int) -> str:
     return f"{plural(lost, 'match')} {verb} played and {state} no good record: {command}"
 
 
+def finish_of(text: JournalText) -> int | None:
+    """Which event of the journal finished the run; None of one that is not finished, or was resumed since."""
+    state = [place for place, line in enumerate(text.events) if line.kind in STATES]
+    return state[-1] if state and text.events[state[-1]].kind == "finished" else None
+
+
 def gaps_of(folder: RunFolder) -> Gaps:
     """Nothing is missing of a run that is not finished, or whose format is a plug-in that is gone."""
     text = read_journal(folder.journal)
-    state = [place for place, line in enumerate(text.events) if line.kind in STATES]
-    if not state or text.events[state[-1]].kind != "finished":
+    finish = finish_of(text)
+    if finish is None:
         return Gaps(folder.path)
-    finished, since = text.events[state[-1]], text.events[state[-1] + 1 :]
+    finished, since = text.events[finish], text.events[finish + 1 :]
     index = load_index(folder.matches, folder.database)
     rows = index.rows
     try:

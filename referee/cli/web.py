@@ -28,6 +28,14 @@ def web(
         str, typer.Option(help="Address to listen on. Others than this machine's own let everybody look.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")] = 8000,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            help="A name of this machine to answer under, besides addresses and localhost.",
+            show_default=False,
+        ),
+    ] = None,
     hide_live: Annotated[bool, typer.Option("--hide-live", help="Show no match before its block is complete.")] = False,
     play: Annotated[bool, typer.Option("--play", help="Let people play against bots; only from this machine.")] = False,
     play_open: Annotated[
@@ -59,6 +67,11 @@ def web(
         raise UsageError(
             f"--play is for this machine alone, and --host is {host}", "leave --host out, or say --play-open"
         )
+    if play_open and move_limit_s is None:
+        raise UsageError(
+            "--play-open lets anybody begin matches, and without a limit one that is left open goes on for a day",
+            "say how long a person has for a move: --move-limit SECONDS",
+        )
     if play or play_open:
         runs.mkdir(parents=True, exist_ok=True)
     if not runs.is_dir():
@@ -73,16 +86,16 @@ def web(
             raise PlatformError(
                 f"cannot listen on {host} port {port}: {error.strerror}", "choose another --port"
             ) from None
-        listening.listen()  # whoever reads the address may ask at once; the answer waits for the server
-        shown = f"[{host}]" if family == socket.AF_INET6 else host
-        print_text(f"http://{shown}:{listening.getsockname()[1]}/")
         playing: PlayHost | None = None
         if play or play_open:
             from referee.cli.play_host import Host
 
             playing = stack.enter_context(Host(runs, bots or _own_bots(), move_limit_s=move_limit_s))
-        names = None if play_open else _LOOPBACK
-        pages = make_app(runs, facts_of, hide_live=hide_live, play_host=playing, play_names=names)
+        known = frozenset(names or ()) | {host}
+        pages = make_app(runs, facts_of, hide_live=hide_live, play_host=playing, names=known)
+        listening.listen()  # whoever reads the address may ask at once; the answer waits for the server
+        shown = f"[{host}]" if family == socket.AF_INET6 else host
+        print_text(f"http://{shown}:{listening.getsockname()[1]}/")
         server = uvicorn.Server(uvicorn.Config(pages, log_level="warning", timeout_graceful_shutdown=1, lifespan="off"))
         with suppress(KeyboardInterrupt):  # the way to end it; the server has closed by then
             server.run(sockets=[listening])
@@ -90,7 +103,7 @@ def web(
 
 def facts_of(folder: Path) -> "RunFacts":
     """What the journal of a run says of it."""
-    from leaderboard.web.tables import RunFacts
+    from leaderboard.web.tables import UNKNOWN_AHEAD, RunFacts
     from referee.cli.run_account import looking
     from referee.cli.run_tables import entrants_of
     from referee.cli.runs import Run
@@ -102,8 +115,10 @@ def facts_of(folder: Path) -> "RunFacts":
     place = RunFolder(folder)
     try:
         text = read_journal(place.journal)
-        if text.created is None:
+        if text.created is None and not place.journal.exists():  # matches without a tournament
             return RunFacts(folder.name)
+        if text.created is None:
+            raise ValueError("it says nothing")
         run = Run(place, text)
         return RunFacts(
             title=str(run.configuration["name"]),
@@ -114,17 +129,19 @@ def facts_of(folder: Path) -> "RunFacts":
             ahead=lambda rows: _ahead(text, rows),
             shown={"format": run.configuration["format"]},
         )
-    except (TournamentError, RecordError, KeyError, TypeError, ValueError) as error:
-        return RunFacts(folder.name, shown={"the journal cannot be used": str(error)})
+    except (TournamentError, RecordError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # What of the schedule is open is not known then.
+        return RunFacts(folder.name, ahead=lambda rows: UNKNOWN_AHEAD, shown={"the journal cannot be used": str(error)})
 
 
 def _ahead(text: "JournalText", rows: "Sequence[MatchRow]") -> "Ahead":
     """The next matches that wait for a result, and all blocks that have begun without being complete."""
-    from leaderboard.web.tables import NOTHING_AHEAD, Ahead, Coming
+    from leaderboard.web.tables import NOTHING_AHEAD, UNKNOWN_AHEAD, Ahead, Coming
+    from referee.cli.completeness import finish_of
     from referee.cli.run_account import Course
     from referee.tournament.formats.registry import UnknownFormat
 
-    if text.events[-1].kind == "finished":
+    if finish_of(text) is not None:
         return NOTHING_AHEAD
     last = max((row.place for row in rows), default=-1)
     coming: list[Coming] = []
@@ -140,7 +157,7 @@ def _ahead(text: "JournalText", rows: "Sequence[MatchRow]") -> "Ahead":
             elif spec.place > last + _AT_ONCE:
                 break
     except UnknownFormat:  # a plug-in that is gone since
-        return NOTHING_AHEAD
+        return UNKNOWN_AHEAD
     return Ahead(coming, frozenset(waiting))
 
 

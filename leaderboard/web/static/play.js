@@ -10,6 +10,7 @@
   let chosen = [];
   let sure = false;
   let sent = -1;
+  let problem = "";
 
   function element(name, words, className) {
     const made = document.createElement(name);
@@ -54,12 +55,25 @@
     sent = asked.decision;
     const body = JSON.stringify({ decision: sent, ...said });
     wait("Sent.");
-    const answer = await fetch(`${root.dataset.here}/answer`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Crosstown-Token": root.dataset.token },
-      body,
-    });
-    if (!answer.ok) status.textContent = (await answer.text()).replace(/<[^>]*>/g, " ").slice(0, 300);
+    problem = await post(body);
+    if (!problem) return;
+    sent = -1;
+    status.textContent = problem;
+    await renew();
+  }
+
+  // What went wrong, in a sentence; "" if the answer was taken.
+  async function post(body) {
+    try {
+      const answer = await fetch(`${root.dataset.here}/answer`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Crosstown-Token": root.dataset.token },
+        body,
+      });
+      return answer.ok ? "" : (await answer.json()).error;
+    } catch {
+      return "The answer did not reach the server. Try again.";
+    }
   }
 
   function wait(words) {
@@ -79,7 +93,8 @@
     sure = false;
     resign.textContent = "Resign";
     resign.hidden = false;
-    status.textContent = `It is your choice: ${question.kind}`;
+    status.textContent = `${problem} It is your choice: ${question.kind}`.trim();
+    problem = "";
   }
 
   function tell(texts, earlier) {
@@ -103,7 +118,8 @@
 
   const source = new EventSource(`${root.dataset.here}/events`);
   const renew = oneAtATime(async () => {
-    const answer = await fetch(`${root.dataset.here}/state`);
+    const answer = await fetch(`${root.dataset.here}/state`).catch(() => null);
+    if (!answer) return; // the source of events finds the server again, and has this done once more
     if (!answer.ok) {
       source.close();
       wait("The server does not know this match any more.");
@@ -117,7 +133,7 @@
       source.close();
       end(now.over);
     } else if (now.asked) ask(now.asked);
-    else wait("The others think.");
+    else wait(now.told || "The others think.");
     showClock();
     root.dataset.number = now.number;
   });

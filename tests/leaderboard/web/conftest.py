@@ -108,7 +108,7 @@ def start(runs: Path) -> Callable[..., Played]:
 async def web(runs: Path) -> Any:
     """A client that speaks to the application directly."""
     transport = httpx.ASGITransport(app=make_app(runs))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client
 
 

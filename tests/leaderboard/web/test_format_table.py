@@ -21,7 +21,7 @@ async def test_points_of_a_swiss_stand_above_the_ratings(runs: Path, start: Call
     rows = [{"rank": 1, "name": NASTY, "entry_id": "00ff00ff", "points": "1.5", "buchholz": "2"}]
     facts = RunFacts("cup", look=lambda _: Account((), FormatTable("swiss", rows, final)))
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app=make_app(runs, lambda _: facts)), base_url="http://test"
+        transport=httpx.ASGITransport(app=make_app(runs, lambda _: facts)), base_url="http://localhost"
     ) as web:
         page = (await web.get("/runs/cup")).text
     assert ("<h2>swiss</h2>" in page) == final

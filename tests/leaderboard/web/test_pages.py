@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from leaderboard.web.app import make_app
+from referee.record import Dropped, FaultLine, Strike
 
 NASTY = "<script>alert(1)</script>\"'&\u202egnp\x1b[31mred\x07"
 
@@ -41,6 +42,43 @@ async def test_a_fault_leads_to_the_very_step(web: httpx.AsyncClient, start: Cal
     page = await web.get(answer.headers["location"])
     assert 'data-step="4"' in page.text
     assert "Traceback: here" in page.text
+
+
+async def test_a_fault_that_is_none_leads_to_the_first_step(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    for fault in ("9" * 5000, "7", "x", "\u0665"):
+        answer = await web.get("/runs/cup/matches/m1", params={"fault": fault})
+        assert httpx.URL(answer.headers["location"]).params["step"] == "0"
+
+
+@pytest.mark.parametrize("kind", ["strike", "fault"])
+async def test_of_a_fault_in_a_match_that_goes_on_the_reason_alone_is_told(
+    web: httpx.AsyncClient, start: Callable[..., Any], kind: str
+) -> None:
+    match = start("m1", names=("ann", "bob", "cyd"), game="ticket_to_ride_new_york")
+    while not match.state.decisions():
+        match.step()
+    asked = match.state.decisions()[0]
+    legal = match.state.legal_actions(asked.seat)
+    secret = match.game.format_action(legal[0])
+    detail = f"x in decision 1 is none of the {len(legal)} legal actions; expected one of {secret}"
+    if kind == "strike":
+        match.writer.strike(Strike(asked.seat, "illegal_action", detail, "choice"))
+    else:
+        match.writer.fault(FaultLine(asked.seat, "illegal_action", detail, True))
+        match.state.withdraw(asked.seat)
+    match.writer.dropped(Dropped(asked.seat, f"it said {detail}", ""))
+    match.step()
+    match.step()
+    for address in ("/api/runs/cup/matches/m1/frames", "/runs/cup/matches/m1?step=last"):
+        answer = await web.get(address)
+        assert secret not in answer.text
+        assert "expected one of" not in answer.text
+    lines = [
+        line for frame in (await web.get("/api/runs/cup/matches/m1/frames")).json()["frames"] for line in frame["lines"]
+    ]
+    told = [line for line in lines if line["kind"] == "fault"]
+    assert [line["text"].removesuffix(", leaves") for line in told] == ["illegal_action"]
 
 
 async def test_frames_lead_to_the_final_board(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from leaderboard.web import tables as module
 from leaderboard.web.app import make_app
 from leaderboard.web.places import RunPlace
-from leaderboard.web.tables import Ahead, Coming, RunFacts, Tables, TablesBusy, no_facts
+from leaderboard.web.tables import UNKNOWN_AHEAD, Ahead, Coming, RunFacts, Tables, TablesBusy, no_facts
 
 NASTY = "<b>\u202e"
 
@@ -30,7 +30,7 @@ def facts(folder: Path) -> RunFacts:
 
 def client(runs: Path, **more: Any) -> httpx.AsyncClient:
     app = make_app(runs, facts, **more)
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://test")
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost")
 
 
 async def test_the_page_of_a_run_names_the_next_matches(runs: Path, start: Callable[..., Any]) -> None:
@@ -149,3 +149,56 @@ def test_a_computation_that_fails_tells_whoever_asked(runs: Path) -> None:
 
     with pytest.raises(RuntimeError, match="no facts"):
         Tables(broken).of(RunPlace("cup", runs / "cup"))
+
+
+def test_a_computation_that_fails_later_leaves_the_tables_of_before_says_so_and_is_tried_again(
+    runs: Path,
+    start: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    wait_until: Callable[..., Any],
+) -> None:
+    monkeypatch.setattr(module, "AGAIN_S", 0.0)
+    wrong = ""
+
+    def sometimes(folder: Path) -> RunFacts:
+        if wrong:
+            raise RuntimeError(wrong)
+        return RunFacts("cup")
+
+    run, tables = RunPlace("cup", runs / "cup"), Tables(sometimes)
+    start("m1").play().close()
+    assert len(tables.of(run).listed) == 1
+    assert tables.trouble(run) == ""
+    wrong = "no facts"
+    start("m2", place=1).play().close()
+    assert len(tables.of(run).listed) == 1
+    assert "tables of 0 minutes ago: new ones cannot be computed (RuntimeError: no facts)" in tables.trouble(run)
+    assert "the tables of cup cannot be computed" in caplog.text
+    wrong = ""
+    wait_until(lambda: len(tables.of(run).listed) == 2)
+    assert tables.trouble(run) == ""
+
+
+async def test_a_page_says_why_its_tables_are_old(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start("m1").play().close()
+    monkeypatch.setattr(Tables, "trouble", lambda self, run: "These are old <tables>.")
+    async with client(runs) as web:
+        assert "These are old &lt;tables&gt;." in (await web.get("/runs/cup")).text
+        assert (await web.get("/api/runs/cup")).json()["trouble"] == "These are old <tables>."
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_with_hide_live_nothing_is_shown_of_which_it_is_not_known_whether_it_is_complete(
+    runs: Path, start: Callable[..., Any], known: bool
+) -> None:
+    start("m1").crash(0, stdout="last words")
+    facts = RunFacts("cup", ahead=lambda rows: Ahead() if known else UNKNOWN_AHEAD)
+    app = make_app(runs, lambda folder: facts, hide_live=True)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        for part in ("", "/record"):
+            assert (await web.get(f"/runs/cup/matches/m1{part}")).status_code == (200 if known else 404)
+        assert (await web.get("/api/runs/cup/matches")).json()["total"] == known
+        assert ("last words" in (await web.get("/runs/cup/bots/00ff00ff")).text) == known

@@ -50,9 +50,14 @@ def write_tournament(tmp_path: Path) -> Callable[..., Path]:
     """write_tournament("cup", blocks=2) leaves cup.toml with two bots, "<ann>" and "[b]bob"."""
 
     def write(
-        name: str = "cup", blocks: int = 2, seed: int = 1, style: str = "round-robin", others: Sequence[str] = ()
+        name: str = "cup",
+        blocks: int = 2,
+        seed: int = 1,
+        style: str = "round-robin",
+        others: Sequence[str] = (),
+        more: str = "",
     ) -> Path:
-        lines = ['game = "toy"', f'format = "{style}"', f"seed = {seed}", f"blocks = {blocks}"]
+        lines = ['game = "toy"', f'format = "{style}"', f"seed = {seed}", f"blocks = {blocks}", more]
         for folder, shown in (("ann", "<ann>"), ("bob", "[b]bob"), *((name, name) for name in others)):
             bot = tmp_path / "bots" / folder
             bot.mkdir(parents=True, exist_ok=True)
@@ -81,8 +86,9 @@ def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
         out: str = "runs",
         style: str = "round-robin",
         others: Sequence[str] = (),
+        more: str = "",
     ) -> RunFolder:
-        tournament = load_tournament(write_tournament(name, blocks, seed, style, others))
+        tournament = load_tournament(write_tournament(name, blocks, seed, style, others, more))
         folder = RunFolder(tmp_path / out / name)
         folder.make()
         description = describe(tournament)

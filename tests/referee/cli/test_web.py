@@ -10,7 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
+import pytest
+
+from leaderboard.index import load_index
+from leaderboard.web.app import make_app
+from leaderboard.web.tables import Ahead
 from referee.cli.web import facts_of
+from referee.tournament.folder import RunFolder
+from referee.tournament.formats.registry import UnknownFormat
+from referee.tournament.journal import Journal, read_journal
 
 
 def test_it_says_where_it_is_answers_and_ends_with_ctrl_c(make_run: Callable[..., Any], tmp_path: Path) -> None:
@@ -61,3 +70,138 @@ def test_a_damaged_journal_is_said(make_run: Callable[..., Any]) -> None:
     run = make_run()
     run.journal.write_text("no journal\n")
     assert "the journal cannot be used" in facts_of(run.path).shown
+
+
+def ahead_of(run: RunFolder) -> Ahead:
+    return facts_of(run.path).ahead(load_index(run.matches, run.path / "none.db").rows)
+
+
+def places(run: RunFolder) -> list[int]:
+    return [match.place for match in ahead_of(run).coming]
+
+
+def say(run: RunFolder, kind: str, **fields: Any) -> None:
+    with Journal(run.journal, read_journal(run.journal)) as journal:
+        journal.append(kind, **fields)
+
+
+@pytest.mark.parametrize(
+    ("played", "coming", "blocks"),
+    [(0, [0, 1, 2, 3], {0, 1}), (1, [1, 2, 3], {0, 1}), (2, [2, 3], {1}), (3, [3], {1}), (4, [], set())],
+)
+def test_a_block_is_open_until_each_of_its_matches_has_a_record(
+    make_run: Callable[..., Any], played: int, coming: list[int], blocks: set[int]
+) -> None:
+    run = make_run(played=played)
+    assert places(run) == coming
+    assert ahead_of(run).open_blocks == {("toy", block) for block in blocks}
+
+
+def test_on_same_seeds_a_block_is_open_until_all_pairs_have_played_it(
+    make_run: Callable[..., Any],
+) -> None:
+    run = make_run(played=2, others=("cyd",), more="[round-robin]\nsame_seeds = true")
+    assert len(places(run)) == 10
+    assert ahead_of(run).open_blocks == {("toy", 0), ("toy", 1)}
+
+
+def test_of_a_swiss_the_rounds_that_follow_from_results_are_not_known_yet(make_run: Callable[..., Any]) -> None:
+    run = make_run(style="swiss", others=("cyd", "dan"), blocks=1, played=1)
+    assert places(run) == [1, 2, 3]
+    assert len(ahead_of(run).open_blocks or ()) == 2
+
+
+def test_nobody_waits_for_a_bot_that_has_left(make_run: Callable[..., Any], crosstown: Callable[..., Any]) -> None:
+    run = make_run(played=1, others=("cyd",))
+    before = len(places(run))
+    assert crosstown("withdraw", "cup", "cyd").code == 0
+    ahead = ahead_of(run)
+    assert 0 < len(ahead.coming) < before
+    assert all("cyd" not in match.names for match in ahead.coming)
+
+
+@pytest.mark.parametrize("annulled", [False, True])
+def test_nothing_is_ahead_of_a_finished_run(
+    make_run: Callable[..., Any], crosstown: Callable[..., Any], annulled: bool
+) -> None:
+    run = make_run(played=3)
+    say(run, "finished", rated=3, missing=1)
+    if annulled:
+        match_id = next(run.matches.glob("*.gz")).name.removesuffix(".jsonl.gz")
+        assert crosstown("annul", "cup", match_id).code == 0
+    assert ahead_of(run) == Ahead()
+    say(run, "resumed", matches=3, void=[])
+    assert ahead_of(run).open_blocks == {("toy", 1)}
+
+
+@pytest.mark.parametrize("how", ["no journal\n", "", "a plug-in that is gone"])
+async def test_with_hide_live_a_run_whose_schedule_cannot_be_told_shows_no_match(
+    make_run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    run = make_run(played=4)
+    match_id = next(run.matches.glob("*.gz")).name.removesuffix(".jsonl.gz")
+    if how.startswith("a plug-in"):
+        monkeypatch.setattr("referee.cli.run_account.get_format", gone)
+        monkeypatch.setattr("referee.tournament.walk.get_format", gone)
+    else:
+        run.journal.write_text(how)
+    transport = httpx.ASGITransport(app=make_app(run.path.parent, facts_of, hide_live=True))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+        assert (await web.get("/runs/cup")).status_code == 200
+        assert (await web.get("/api/runs/cup/matches")).json()["total"] == 0
+        for part in ("", "/record"):
+            assert (await web.get(f"/runs/cup/matches/{match_id}{part}")).status_code == 404
+
+
+def gone(name: str) -> Any:
+    raise UnknownFormat(name)
+
+
+async def test_matches_without_a_tournament_are_shown_with_hide_live_once_they_are_over(
+    make_run: Callable[..., Any],
+) -> None:
+    run = make_run(played=4)
+    run.journal.unlink()
+    assert ahead_of(run) == Ahead()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--play", "--host", "0.0.0.0"), "--play is for this machine alone"),
+        (("--play", "--host", "192.0.2.7"), "--play is for this machine alone"),
+        (("--play-open", "--host", "0.0.0.0"), "--move-limit SECONDS"),
+        (("--play-open",), "--move-limit SECONDS"),
+        (("--play", "--bots", "nowhere", "--port", "0"), "nowhere is no folder"),
+    ],
+)
+def test_what_cannot_be_offered_is_refused_before_an_address_is_shown(
+    crosstown: Callable[..., Any], words: tuple[str, ...], why: str
+) -> None:
+    printed = crosstown("web", *words)
+    assert printed.code == 2
+    assert why in printed.err
+    assert printed.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "plays"),
+    [
+        (("--hide-live",), "localhost", False),
+        (("--play",), "localhost", True),
+        (("--play-open", "--move-limit", "30", "--name", "games.example"), "games.example", True),
+    ],
+)
+async def test_the_options_reach_the_pages(
+    make_run: Callable[..., Any], crosstown: Callable[..., Any], monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...], name: str, plays: bool
+) -> None:  # fmt: skip
+    make_run(played=1)
+    seen: list[Any] = []
+    monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: seen.append(server.config.app))
+    assert crosstown("web", "--port", "0", *words).code == 0
+    (app,) = seen
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=f"http://{name}") as web:
+        assert (await web.get("/play")).status_code == (200 if plays else 404)
+        assert (await web.get("/", headers={"Host": "elsewhere.example"})).status_code == 403
+        assert (await web.get("/api/runs/cup/matches")).json()["total"] == (0 if "--hide-live" in words else 1)
