@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,8 +23,9 @@ RESIGN = _Resign()
 class Bot:
     """One instance lives as long as its process and plays one match after another.
 
-    Only `choose` must be written. An exception in any method ends the process: that is a crash, which loses the match,
-    and its traceback is shown to the author.
+    Only `choose` must be written. Each method may be a coroutine function. An exception in any method ends the process:
+    that is a crash, which loses the match, and its traceback is shown to the author. In `end`, when the match is over,
+    it costs no match, but the process is gone: `crosstown match` shows the traceback below the result.
     """
 
     name = ""
@@ -47,18 +48,18 @@ class Bot:
         """`options` are those of bot.toml, with the tournament's over them."""
         self.options = options
 
-    def start(self, match: Match) -> None:
+    def start(self, match: Match) -> Awaitable[None] | None:
         """A match begins. There is time: the limit is the one for becoming ready, not the one for a move."""
 
     def choose(self, turn: Turn) -> Any:
         """Answer one question: an index below `turn.legal_count`, or the game's own Action message (or its bytes).
 
-        May be a coroutine function. RESIGN gives the match up.
+        RESIGN gives the match up.
         """
         raise TypeError(f"{type(self).__name__} has no method choose(self, turn)")
 
-    def update(self, match: Match, events: list[Any]) -> None:
+    def update(self, match: Match, events: list[Any]) -> Awaitable[None] | None:
         """Others have moved; `events` are the game's Event messages."""
 
-    def end(self, result: Result) -> None:
+    def end(self, result: Result) -> Awaitable[None] | None:
         """The match is over."""

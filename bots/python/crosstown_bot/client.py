@@ -20,6 +20,7 @@ import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from crosstown_bot.playing import Playing, Stream, StreamBrokenError, hello
+from crosstown_bot.traces import shorten_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,6 +74,7 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
         options = _options(os.environ.get("CROSSTOWN_OPTIONS", ""), Path(sys.argv[0]).parent)
     except (OSError, ValueError) as error:
         sys.exit(str(error))
+    shorten_tracebacks()
     bot = bot_class(options)
     problem = asyncio.run(_connect(bot, address, token, credentials))
     if problem:

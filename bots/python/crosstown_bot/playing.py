@@ -94,14 +94,14 @@ class Playing:
                 match_id = message.match_start.match
                 if self._match is None or self._match.id != match_id:  # else its Ready was lost on the way
                     self._match = Match(message.match_start, bot.messages, _switched_off(bot))
-                    bot.start(self._match)
+                    await _settled(bot.start(self._match))
                 await write(pb.BotMessage(ready=pb.Ready(match=match_id)).SerializeToString())
             elif body == "match_end" and self._match is not None:
                 match, self._match = self._match, None
-                bot.end(Result(match, message.match_end))
+                await _settled(bot.end(Result(match, message.match_end)))
             elif body == "update" and self._match is not None:
                 events = self._match.messages.Events.FromString(message.update.events).events
-                bot.update(self._match, list(events))
+                await _settled(bot.update(self._match, list(events)))
             elif body == "bye":
                 return True
         return False
@@ -113,7 +113,7 @@ class Playing:
             choice = self.bot.choose(turn)
             if type(choice) is not int:
                 choice = await _settled(choice)
-            self._answer, self._answered = _encoded(decide, choice, turn.note), asked
+            self._answer, self._answered = _encoded(match, decide, choice, turn.note), asked
             self.progress += 1
         return self._answer
 
@@ -142,17 +142,19 @@ def _switched_off(bot: Bot) -> frozenset[str]:
     return frozenset(what for what, wanted in wants.items() if not wanted)
 
 
-async def _settled(choice: Any) -> Any:
-    """The choice of a coroutine is what it returns."""
-    return await choice if hasattr(choice, "__await__") else choice
+async def _settled(result: Any) -> Any:
+    """Of a method; that of a coroutine is what it returns."""
+    return await result if hasattr(result, "__await__") else result
 
 
 def _index(decide: pb.Decide, choice: Any) -> int:
     """Whether it is below `legal_count` is the referee's to judge. TypeError or ValueError for what cannot be sent."""
     problem = (
-        f"choose returned {choice!r:.200} for decision {decide.decision} ({decide.kind}) of match {decide.match}; "
+        f"choose returned {choice!r:.200} for {_named(decide)}; "
         f"expected an index from 0 to {decide.legal_count - 1}, the game's Action message or its bytes, or RESIGN"
     )
+    if isinstance(choice, bool):  # mostly the result of a comparison; as an index it would be 0 or 1
+        raise TypeError(problem)
     try:
         index = operator.index(choice)
     except TypeError:
@@ -162,14 +164,47 @@ def _index(decide: pb.Decide, choice: Any) -> int:
     return index
 
 
-def _encoded(decide: pb.Decide, choice: Any, note: str) -> bytes:
+def _action(match: Match, decide: pb.Decide, choice: Any) -> bytes:
+    """TypeError for a message of another kind or game, which the referee could read as an empty one."""
+    try:
+        wanted = match.messages.Action.DESCRIPTOR.full_name
+    except (LookupError, AttributeError):  # a game whose messages are not known here
+        wanted = ""
+    given = getattr(getattr(choice, "DESCRIPTOR", None), "full_name", wanted)
+    if wanted and given != wanted:
+        raise TypeError(
+            f"choose returned the message {given} for {_named(decide)}; expected {wanted}, an index, bytes or RESIGN"
+        )
+    data: bytes = choice.SerializeToString()
+    return data
+
+
+def _note(decide: pb.Decide, note: Any) -> str:
+    """TypeError or ValueError for what cannot stand in a record."""
+    if not isinstance(note, str):
+        raise TypeError(f"turn.note is {note!r:.200} in {_named(decide)}; expected a str")
+    try:
+        note.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"turn.note in {_named(decide)} has {note[error.start]!r} at {error.start}, half of a character; expected"
+            " text that UTF-8 can hold"
+        ) from None
+    return note
+
+
+def _named(decide: pb.Decide) -> str:
+    return f"decision {decide.decision} ({decide.kind}) of match {decide.match}"
+
+
+def _encoded(match: Match, decide: pb.Decide, choice: Any, note: Any) -> bytes:
     if choice is RESIGN:
         return pb.BotMessage(resign=pb.Resign(match=decide.match)).SerializeToString()
-    move = pb.Move(match=decide.match, decision=decide.decision, note=note)
+    move = pb.Move(match=decide.match, decision=decide.decision, note=_note(decide, note) if note != "" else "")
     if isinstance(choice, bytes):
         move.action = choice
     elif hasattr(choice, "SerializeToString"):
-        move.action = choice.SerializeToString()
+        move.action = _action(match, decide, choice)
     else:
         move.index = _index(decide, choice)
     return pb.BotMessage(move=move).SerializeToString()

@@ -1,0 +1,37 @@
+"""A traceback as an author needs it: the lines of the bot, without those of this package and of asyncio around them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+_LEFT_OUT = tuple(f"{Path(file).parent}/" for file in (__file__, asyncio.__file__))
+
+
+def shorten_tracebacks() -> None:
+    """From now on, unless the author has a hook already."""
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _show
+
+
+def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    told = traceback.TracebackException(kind, error, trace)
+    for one in _with_its_causes(told):
+        frames = list(one.stack)
+        kept = [frame for frame in frames[:-1] if not frame.filename.startswith(_LEFT_OUT)] + frames[-1:]
+        one.stack = traceback.StackSummary.from_list(kept)
+    print("".join(told.format()), end="", file=sys.stderr, flush=True)
+
+
+def _with_its_causes(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
+    yield told
+    for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
+        if other is not None:
+            yield from _with_its_causes(other)
