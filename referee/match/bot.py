@@ -34,6 +34,7 @@ STREAM_ENDS = {
     StreamEnd.NOT_READING: "does not read its stream",
     StreamEnd.FLOODED: "sent messages without end between matches",
     StreamEnd.CLOSED_BY_REFEREE: "the referee closed its stream",
+    StreamEnd.BEGUN_ANEW: "its connection broke, and it opened a new session instead of taking this one up",
 }
 
 

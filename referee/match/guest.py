@@ -23,7 +23,7 @@ from referee.match.reasons import EndReason
 from referee.match.seat import SeatEnd, SeatListener
 from referee.match.spec import Limits
 from referee.process.entry import Entry
-from referee.wire import LastingSession, StreamEnd, encode
+from referee.wire import Guest, LastingSession, StreamEnd, encode
 
 REMOTE_CLOCK = {"margin_s": 0.25}
 """Of a seat whose bot is on another machine, unless it has one of its own: a way there and back over the Internet,
@@ -117,7 +117,8 @@ class GuestBot:
         return SeatEnd(EndReason.DISCONNECTED, detail)
 
 
-async def say_bye(session: LastingSession, bye_s: float) -> None:
-    """Bye, then up to `bye_s` for the guest to close its stream."""
-    session.send_last(encode.bye())
-    await asyncio.wait([session.ended], timeout=bye_s)
+async def say_bye(guest: Guest, bye_s: float) -> None:
+    """Bye, then up to `bye_s` for the guest to close its stream. One that comes later hears it at once."""
+    session = guest.dismiss(encode.bye())
+    if session is not None:
+        await asyncio.wait([session.ended], timeout=bye_s)

@@ -127,8 +127,7 @@ class Pool:
     async def close(self) -> None:
         """End all processes, and wait until they are gone; guests hear Bye."""
         for place in self._places.values():
-            if place.guest.session is not None:
-                self._spawn(say_bye(place.guest.session, BYE_S))
+            self._spawn(say_bye(place.guest, BYE_S))
         while self._idle:
             self._retire(self._idle.pop(), BYE_S)
         while self._stopping:
@@ -217,6 +216,7 @@ class _Place:
         """The guest, once it is there and plays nothing else. BotStartError if that takes too long."""
         left_s = self._waited_for_until_s - time.monotonic()
         limit_s = left_s if left_s > 0 and self.guest.session is None else max(startup_s, left_s)
+        until_s = time.monotonic() + limit_s
         try:
             async with asyncio.timeout(limit_s):
                 while not self.free.is_set():
@@ -225,8 +225,9 @@ class _Place:
             raise BotStartError(f"it plays another match, and did not end within {limit_s:.0f} s", {}) from None
         self.free.clear()
         try:
-            bot = GuestBot(entry, await self.guest.arrive(limit_s))
+            bot = GuestBot(entry, await self.guest.arrive(max(0.0, until_s - time.monotonic())))
             if not bot.plays(game):
+                bot.leave()
                 raise BotStartError(_plays_others(bot.session.hello, game), {})
         except HandshakeError as error:
             self.free.set()

@@ -32,7 +32,7 @@ from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.wire import Door, Listen, WireServer
-from referee.wire.server import HARD_MESSAGE_BYTES
+from referee.wire.service import HARD_MESSAGE_BYTES
 
 REMOTE = "remote"
 """In a record's header, where others have their sandbox: this seat's bot is not run by the referee."""

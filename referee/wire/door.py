@@ -11,9 +11,8 @@ import grpc
 from referee.wire.guests import Guest, find_guest
 from referee.wire.handshake import Refusal, read_hello
 from referee.wire.listening import Listen, ListenError, check_pair, join_address
+from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, add_play
 
-HARD_MESSAGE_BYTES = 16 << 20
-HELLO_LIMIT_S = 10.0
 MAX_STRANGERS = 64
 """Streams without a Hello at one time; the oldest is turned away for one more. A bot says Hello at once."""
 
@@ -41,10 +40,7 @@ class Door:
 
     async def __aenter__(self) -> "Door":
         self._server = grpc.aio.server(options=_options())
-        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
-        )
+        add_play(self._server, self._play)
         listen = self._listen
         where = join_address(listen.host, listen.port)
         try:

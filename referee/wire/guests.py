@@ -11,6 +11,7 @@ from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
 from referee.wire.lasting import LastingSession
+from referee.wire.notes import Notes
 from referee.wire.session import Session
 
 _SHOWN_VERSION = 64
@@ -34,12 +35,14 @@ class Guest:
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`version` is what Hello must say; '' takes any. `tell` hears what becomes of it, in words after its name."""
-        self._tell = tell
+        self._tell = Notes(tell).tell
         self.token = token.encode()
         self._limits = limits
         self._reconnect_s = reconnect_s
         self._version = version
         self._session: LastingSession | None = None
+        self._end_untold = False
+        self._bye = b""
         self._problem = ""
         self._came = asyncio.Event()
 
@@ -58,6 +61,14 @@ class Guest:
         except TimeoutError:
             raise HandshakeError(self._problem or f"it did not connect within {limit_s:.0f} s") from None
         return self.session
+
+    def dismiss(self, bye: bytes) -> LastingSession | None:
+        """The last message to its session, and to any that it opens from now on. The session, if there is one."""
+        self._bye = bye
+        session = self.session
+        if session is not None:
+            session.send_last(bye)
+        return session
 
     def admit(self, hello: pb.Hello, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Session:
         """A stream whose token is this guest's; Welcome is on its way. Raises Refusal."""
@@ -80,14 +91,25 @@ class Guest:
                 raise Refusal(grpc.StatusCode.ALREADY_EXISTS, sentence)
             if current is not None:
                 current.give_up()
+            self._tell_end()
             stream = Session(context, hello)
-            self._session = LastingSession(stream, self._reconnect_s)
-            self._welcome(stream, self._session, 1)
+            self._session = session = LastingSession(stream, self._reconnect_s)
+            self._welcome(stream, session, 1)
+            if self._bye:
+                session.send_last(self._bye)
             self._tell("has connected")
-            self._session.ended.add_done_callback(lambda ended: self._tell(f"is gone ({ended.result()})"))
+            self._end_untold = True
+            session.ended.add_done_callback(lambda _: self._tell_end(session))
         self._problem = ""
         self._came.set()
         return stream
+
+    def _tell_end(self, session: LastingSession | None = None) -> None:
+        """Of the last session (if it is this one), once, before anything is told of the next."""
+        last = self._session
+        if last is not None and session in (None, last) and last.ended.done() and self._end_untold:
+            self._end_untold = False
+            self._tell(f"is gone ({last.ended.result()})")
 
     def _version_problem(self, hello: pb.Hello) -> str:
         if not self._version or hello.version == self._version:

@@ -81,7 +81,7 @@ class LastingSession:
 
     def give_up(self) -> None:
         """The bot is away, and will not come back: it has begun anew."""
-        self._end(StreamEnd.CLOSED_BY_BOT)
+        self._end(StreamEnd.BEGUN_ANEW)
 
     def next_for(self, received: int) -> int:
         """The number of the first message that a bot gets which comes back and has seen `received` of them."""

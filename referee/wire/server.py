@@ -15,15 +15,12 @@ from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.guests import Guest, find_guest
 from referee.wire.handshake import HandshakeError, Refusal, protocol_problem, read_hello
+from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, add_play
 from referee.wire.session import Session
 
 MAX_SOCKET_PATH_BYTES = 107
 """What fits into the address of a unix socket on Linux."""
 
-HARD_MESSAGE_BYTES = 16 << 20
-"""gRPC itself ends a call with a larger message. The limit of a match lies below and is checked by the match."""
-
-HELLO_LIMIT_S = 10.0
 _SOCKET_NAME = "referee.sock"
 
 
@@ -59,11 +56,7 @@ class WireServer:
         path = folder / _SOCKET_NAME
         _check_path(path)
         self._server = grpc.aio.server(options=_OPTIONS)
-        # Without (de)serialisers: bytes in, bytes out.
-        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
-        )
+        add_play(self._server, self._play)
         self.address = f"unix:{path}"
         self._server.add_insecure_port(self.address)
         await self._server.start()

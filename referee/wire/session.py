@@ -38,6 +38,8 @@ class StreamEnd(StrEnum):
     NOT_READING = "not_reading"
     FLOODED = "flooded"
     CLOSED_BY_REFEREE = "closed_by_referee"
+    BEGUN_ANEW = "begun_anew"
+    """The bot was away, and came without its session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,8 @@ class Session:
                     self._on_message(Received(message, raw, at_ns))
                 else:
                     self._take_idle(len(raw))
-                await asyncio.sleep(
-                    0
-                )  # whoever was woken goes first: the next question is urgent, the next read is not
+                # Whoever was woken goes first: the next question is urgent, the next read is not.
+                await asyncio.sleep(0)
         except (grpc.aio.AbortError, grpc.aio.InternalError):
             pass  # closed by us, or the connection broke in the middle of a message
         finally:

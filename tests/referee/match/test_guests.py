@@ -181,6 +181,60 @@ async def test_con_4_a_guest_that_never_comes_is_failed_to_start(room: Any) -> N
     assert "did not connect" in result.faults[1].detail
 
 
+async def test_a_guest_that_came_too_late_for_one_match_plays_the_next(room: Any) -> None:
+    hall = await room(wait_s=0.3)
+    bob, _ = await hall.come(BOB)
+    playing = [asyncio.create_task(bob.play())]
+    assert (await hall.begin(limits=Limits(startup_s=0.3)))[0].reason is R.START_FAILED
+    ada, _ = await hall.come(ADA)
+    playing.append(asyncio.create_task(ada.play()))
+    assert (await hall.begin())[0].reason is R.NORMAL
+    for task in playing:
+        task.cancel()
+
+
+async def test_a_match_begins_only_when_a_bot_that_is_away_is_back(room: Any) -> None:
+    hall = await room(reconnect_s=30, wait_s=0.3)
+    (ada, welcome), (bob, _) = await hall.come(ADA), await hall.come(BOB)
+    playing = [asyncio.create_task(bob.play())]
+    await ada.drop()
+    await still_away(hall, ADA)
+    match = hall.begin(limits=Limits(startup_s=0.3, ready_s=30, first_move_s=30, move_s=30))
+    result, _ = await match
+    assert (result.reason, "did not connect" in result.detail) == (R.START_FAILED, True)
+    again, _ = await hall.back(ADA, welcome)
+    playing.append(asyncio.create_task(again.play()))
+    assert (await hall.begin())[0].reason is R.NORMAL
+    for task in playing:
+        task.cancel()
+
+
+async def test_a_guest_that_plays_other_games_is_let_go_of(room: Any) -> None:
+    hall = await room()
+    await hall.come(ADA, games=["chess"])
+    await hall.come(BOB)
+    for _ in range(3):
+        result, _ = await hall.begin(limits=Limits(startup_s=5))
+        assert (result.reason, "it plays chess" in result.detail) == (R.START_FAILED, True)
+    ended = hall.table._pool._places[ADA.id].guest.session.ended
+    assert len(ended._callbacks) == 1  # of the guest itself: none of the matches that were not played
+
+
+async def test_a_guest_that_comes_while_the_table_closes_hears_bye(room: Any) -> None:
+    hall = await room(reconnect_s=30)
+    ada, welcome = await hall.come(ADA)
+    bob, _ = await hall.come(BOB)
+    await ada.drop()
+    await still_away(hall, ADA)
+    closing = asyncio.create_task(hall.table._pool.close())
+    assert (await bob.hear()).HasField("bye")  # and does not go: the door is open still
+    code, _ = await hall.turned_away(TOKENS[ADA.id], session=welcome.session)
+    assert code is grpc.StatusCode.NOT_FOUND
+    again, _ = await hall.come(ADA)
+    assert (await again.hear()).HasField("bye")
+    await closing
+
+
 async def test_the_version_that_was_agreed_on_must_be_said(room: Any) -> None:
     hall = await room(version="2", wait_s=0.3)
     assert (await hall.come(ADA, version="2"))[1].protocol == 1
@@ -296,7 +350,8 @@ async def test_a_new_process_of_the_bot_begins_anew(room: Any) -> None:
     await still_away(hall, ADA)
     fresh, anew = await hall.come(ADA)
     assert anew.session not in ("", welcome.session)
-    assert (await match)[0].reason is R.DISCONNECTED
+    result, _ = await match
+    assert (result.reason, "it opened a new session instead" in result.detail) == (R.DISCONNECTED, True)
     playing.append(asyncio.create_task(fresh.play()))
     assert (await hall.begin())[0].reason is R.NORMAL
     for task in playing:
@@ -367,4 +422,5 @@ def test_a_token_must_be_long() -> None:
 
 def test_an_entry_is_named_by_name_and_version() -> None:
     assert ADA.id == guest_entry("Ada", "1").id
-    assert len({ADA.id, BOB.id, guest_entry("Ada", "2").id, guest_entry("Ada").id}) == 4
+    others = [guest_entry("Ada", version) for version in ("2", "", "remote")]
+    assert len({ADA.id, BOB.id, *(entry.id for entry in others)}) == 5

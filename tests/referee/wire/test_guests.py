@@ -8,7 +8,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.wire import Guest, HandshakeError
+from referee.wire import Guest, HandshakeError, StreamEnd
 from referee.wire.encode import WireLimits
 from referee.wire.guests import find_guest
 from referee.wire.handshake import Refusal
@@ -100,4 +100,16 @@ async def test_what_becomes_of_a_guest_is_told() -> None:
     guest.admit(pb.Hello(protocol=1, session=session.key), context)
     session.give_up()
     await asyncio.sleep(0)
-    assert heard == ["has connected", "has come back", "is gone (closed_by_bot)"]
+    assert heard == ["has connected", "has come back", "is gone (begun_anew)"]
+
+
+async def test_of_a_bot_that_begins_anew_the_old_session_is_told_before_the_new_one() -> None:
+    heard: list[str] = []
+    guest = guests(reconnect_s=60, tell=heard.append)[0]
+    context: Any = Context()
+    first = guest.admit(pb.Hello(protocol=1), context)
+    first._finish(StreamEnd.CLOSED_BY_BOT)
+    await asyncio.sleep(0)
+    guest.admit(pb.Hello(protocol=1), context)
+    await asyncio.sleep(0)
+    assert heard == ["has connected", "is gone (begun_anew)", "has connected"]

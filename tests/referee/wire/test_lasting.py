@@ -149,7 +149,20 @@ async def test_a_broken_stream_is_waited_for(end: StreamEnd) -> None:
     await asyncio.sleep(0)
     assert (session.online, session.ended.done()) == (False, False)
     session.give_up()
-    assert session.ended.result() is StreamEnd.CLOSED_BY_BOT
+    assert session.ended.result() is StreamEnd.BEGUN_ANEW
+
+
+async def test_who_is_back_in_time_is_not_given_up_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    real, timers = loop.call_later, []
+    monkeypatch.setattr(loop, "call_later", lambda *what: timers.append(real(*what)) or timers[-1])
+    stream, back = FakeStream(), FakeStream()
+    session = session_of(stream)
+    stream.end()
+    await asyncio.sleep(0)
+    assert [timer.cancelled() for timer in timers] == [False]
+    session.resume(back, session.next_for(0))  # type: ignore[arg-type]
+    assert [timer.cancelled() for timer in timers] == [True]
 
 
 @pytest.mark.parametrize("end", [StreamEnd.FLOODED, StreamEnd.CLOSED_BY_REFEREE])
