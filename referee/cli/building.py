@@ -27,7 +27,8 @@ def build_bot(folder: Path, *, again: bool = False, wanted: Profile | None = Non
     try:
         profile = choose_profile(wanted, found)
     except SandboxError as error:
-        raise PlatformError(str(error), f"{error.fix}; or build without: crosstown bots build --plain") from None
+        step = f'{error.fix}; or build and play without: profile = "plain" in [sandbox], or --sandbox plain'
+        raise PlatformError(str(error), step) from None
     if wanted is None and profile == "plain":
         print(f"warning: bots are built WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}", file=sys.stderr)
     with BuildProgress(folder) as progress:
@@ -35,11 +36,15 @@ def build_bot(folder: Path, *, again: bool = False, wanted: Profile | None = Non
 
 
 def load_or_build(folder: Path, wanted: Profile | None = None) -> Entry:
-    """The entry of a bot; one that is not built as it is now is built first, and stderr says so."""
+    """The entry of a bot; one that is not built as it is now is built first, and stderr says so. So is one that was
+    built without the sandbox where that is wanted."""
     try:
-        return load_entry(folder)
+        entry = load_entry(folder)
+        if entry.built is None or wanted != "strict" or entry.built.sandbox == "strict":
+            return entry
     except NotBuiltError:
-        built, fresh = build_bot(folder, wanted=wanted)
+        pass
+    built, fresh = build_bot(folder, wanted=wanted)
     if fresh:
         print(f"built {one_line(folder)} in {duration(built.fetch_s + built.build_s)}", file=sys.stderr, flush=True)
     return load_entry(folder)

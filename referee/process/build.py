@@ -3,10 +3,10 @@
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -47,6 +47,7 @@ class Yard:
 def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tuple[Built, bool]:
     """The build of the bot in `folder`, and whether it was made just now; `again` makes it anew, from a clean home.
 
+    A build that was made without the sandbox counts as none where the yard is strict.
     Our proto files lie beside the sources of a bot that has none. Of two callers at once the second waits; if the bot
     has changed in between, it builds beside the first, in a fresh home. A build that somebody plays from stays where it
     is. Raises BuildError, ManifestError or EntryError.
@@ -64,7 +65,8 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
         raise BuildError(f"{error}; correct it") from None
     try:
         with _alone(place, yard.told):
-            if not again and (built := read_built(place)):
+            built = read_built(place)
+            if built and not again and yard.profile in ("plain", built.sandbox):
                 return built, False
             owner = Owner(folder, manifest.name, yard.profile)
             with keep_home(place.parent, owner, most_bytes=most_bytes, clean=again) as home:
@@ -90,6 +92,10 @@ def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard:
         if read_sources(workshop.copy, manifest) != sources:
             raise EntryError(f"{folder}: was changed while it was copied; build it again")
         if not has_protos(sources):
+            if os.path.lexists(workshop.copy / PROTO):
+                raise EntryError(
+                    f"{folder / PROTO}: is no folder with files, where our proto files are laid; rename it"
+                )
             copy_protos(workshop.copy / PROTO)
         _renew(workshop.copy)
         if yard.profile == "strict":
@@ -109,7 +115,7 @@ def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard:
 
 def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, *, warm: bool) -> Built:
     copy = workshop.copy
-    sources = set(_files(copy))
+    sources = dict(_hashed(copy))
     fetch_s = build_s = 0.0
     with Log(log_file, workshop.limits.log_bytes) as log:
         log.feed(f"# {_beginning(workshop.profile, warm=warm)}\n".encode())
@@ -135,7 +141,7 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
         fetch_s=round(fetch_s, 3),
         build_s=round(build_s, 3),
         toolchain=toolchain,
-        artefacts=_hash(copy, sorted(set(_files(copy)) - sources)),
+        artefacts=_digest(sorted(set(_hashed(copy)) - sources.items())),
         sandbox=workshop.profile,
         warm=warm,
     )
@@ -161,14 +167,18 @@ def _files(folder: Path) -> Iterator[str]:
             yield path.relative_to(folder).as_posix()
 
 
-def _hash(folder: Path, names: list[str]) -> str:
-    digest = blake2b(digest_size=8)
-    for name in names:
-        digest.update(f"{len(name)}:{name}".encode(errors="surrogateescape"))
+def _hashed(folder: Path) -> Iterator[tuple[str, str]]:
+    """Every file with a hash of what is in it."""
+    for name in _files(folder):
         with (folder / name).open("rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
-    return digest.hexdigest()
+            yield name, file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
+
+
+def _digest(files: Sequence[tuple[str, str]]) -> str:
+    made = blake2b(digest_size=8)
+    for name, content in files:
+        made.update(f"{len(name)}:{name}{content}".encode(errors="surrogateescape"))
+    return made.hexdigest()
 
 
 @contextmanager

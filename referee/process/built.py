@@ -22,7 +22,7 @@ _MOST_TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A whole build. `folder` is what runs; `artefacts` is a hash over the files in it that are no sources.
+    """A whole build. `folder` is what runs; `artefacts` is a hash over the files in it that the build made or changed.
 
     `toolchain` is what the manifest's command printed, empty without one; `sandbox` is the profile it was built under;
     `warm`: it began with what earlier builds of this bot had left in its home (see `homes`).

@@ -4,8 +4,9 @@ CACHE/homes/<key>/lock       held while one builds with it
 CACHE/homes/<key>/home/      the HOME of strict builds; of plain ones, which have the user's, what `phase` keeps there
 CACHE/homes/<key>/kept.json  whose it is and what it takes of the disk; its time is when it was used last
 
-What a bot leaves in its home it finds again and nobody else does: the key is its folder, its name and the profile. To
-us it is a stranger's: no link in it is followed.
+What a bot leaves in its home it finds again and nobody else does: the key is its folder, its name and the profile. The
+folder counts as it was made: at the same place a new one, of another author perhaps, has a new home. Who lays the bot
+of another author into a folder that stays says so with `clean`. To us it is a stranger's: no link in it is followed.
 """
 
 import fcntl
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from referee.process.birth import identity
 from referee.process.built import remove
 from referee.process.sandbox import Profile
 
@@ -40,7 +42,7 @@ class Owner:
 
     @property
     def key(self) -> str:
-        text = json.dumps([str(self.folder), self.name, self.profile])
+        text = json.dumps([str(self.folder), identity(self.folder), self.name, self.profile])
         return blake2b(text.encode(), digest_size=_KEY_BYTES, person=b"crosstown-home").hexdigest()
 
 

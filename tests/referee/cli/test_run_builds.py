@@ -10,6 +10,7 @@ from referee.cli import building
 from referee.cli.main import run_command
 from referee.process.probe import Probe
 from referee.record import read_record
+from referee.tournament.errors import PlatformError
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -73,6 +74,33 @@ def test_records_say_what_was_built_and_by_what(tournament: Path, capsys: pytest
         assert builds["random"] == ""
 
 
+def test_a_strict_run_builds_anew_what_was_built_without_a_sandbox(
+    tournament: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tournament.parent / "c"
+    assert run_command(["bots", "build", "--plain", str(folder)]) == 0
+    entry = building.load_or_build(folder)
+    assert entry.built is not None
+    assert entry.built.sandbox == "plain"
+    del entry
+    entry = building.load_or_build(folder, "strict")
+    assert entry.built is not None
+    assert entry.built.sandbox == "strict"
+    assert "built " in capsys.readouterr().err
+
+
+def test_where_strict_does_not_work_the_run_is_not_led_to_a_build_without_it(
+    tournament: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tournament.parent / "c"
+    assert run_command(["bots", "build", "--plain", str(folder)]) == 0
+    monkeypatch.setattr(building, "probe", lambda: Probe(False, "no namespaces", "allow them"))
+    with pytest.raises(PlatformError) as refused:
+        building.load_or_build(folder, "strict")
+    assert "--plain" not in refused.value.next_step
+    assert "[sandbox]" in refused.value.next_step
+
+
 def test_a_dry_run_builds_nothing_and_says_what_it_needs(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["run", str(tournament), "--dry-run"]) == 2
     _, err = capsys.readouterr()
@@ -95,4 +123,4 @@ def test_where_there_is_no_sandbox_builds_say_so_and_strict_ones_are_refused(
     assert run_command(["run", str(tournament)]) == 3
     _, err = capsys.readouterr()
     assert "the strict sandbox does not work here: no bubblewrap" in err
-    assert "crosstown bots build --plain" in err
+    assert 'build and play without: profile = "plain" in [sandbox]' in err

@@ -21,6 +21,7 @@ from referee.process.built import CACHE_VARIABLE, Hold, cache_folder
 from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry
 from referee.process.manifest import Manifest, ManifestError
 from referee.process.phase import BuildError, BuildLimits
+from referee.process.sandbox import Profile
 
 Make = Callable[..., Path]
 
@@ -97,6 +98,44 @@ def test_the_same_sources_are_built_once_and_others_again(bot: Make) -> None:
     assert fresh
     assert other.source_id != first.source_id
     assert other.artefacts != first.artefacts
+
+
+def test_sources_that_a_build_changes_are_a_part_of_what_it_made(bot: Make, tmp_path: Path) -> None:
+    """The same script and another outcome is another program, in whatever file."""
+    script = "mkdir -p build && cp source build/bot && chmod +x build/bot && cat {} >> helper"
+    made = []
+    for word in ("one", "two", "two"):
+        given = tmp_path / "word"
+        given.write_text(word)
+        folder = bot(script.format(f"'{given}'"))
+        (folder / "helper").write_text("a source\n")
+        made.append(build(folder, again=True)[0].artefacts)
+    assert made[0] != made[1] == made[2]
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_what_is_called_as_the_folder_of_proto_files_is_told(bot: Make, kind: str) -> None:
+    folder = bot()
+    if kind == "file":
+        (folder / "proto").write_text("")
+    else:
+        (folder / "there").mkdir()
+        (folder / "there" / "file").write_text("")
+        (folder / "proto").symlink_to("there")
+    with pytest.raises(EntryError, match=r"proto: is no folder with files.*rename it"):
+        build(folder)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "fresh"), [("plain", "strict", True), ("strict", "strict", False), ("strict", "plain", False)]
+)
+def test_a_build_without_the_sandbox_does_not_count_where_it_is_wanted(
+    bot: Make, before: Profile, now: Profile, *, fresh: bool
+) -> None:
+    folder = bot()
+    build(folder, Yard(before))
+    built, made = build(folder, Yard(now))
+    assert (made, built.sandbox) == (fresh, "strict")
 
 
 def test_options_of_a_bot_share_a_build(bot: Make) -> None:

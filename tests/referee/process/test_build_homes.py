@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.process.birth import identity
 from referee.process.build import Yard, build
 from referee.process.built import CACHE_VARIABLE, Built
 from referee.process.homes import HOMES, MOST_VARIABLE, Owner, keep_home
@@ -367,3 +369,21 @@ def test_cmake_compiles_through_ccache_where_that_is_installed(
     built = strict(bot(f'printf "%s " "$CMAKE_CXX_COMPILER_LAUNCHER" "$CCACHE_BASEDIR" > where && {MADE}'))
     words = (built.folder / "where").read_text().split()
     assert words == ["ccache", *str(built.folder).split()]
+
+
+def test_a_new_folder_at_the_same_place_finds_nothing_of_the_one_before(bot: Make) -> None:
+    """Another author's, who chose the same name."""
+    assert seen(strict(bot())) == 1
+    shutil.rmtree(bot())
+    assert seen(strict(edit(bot()))) == 1
+    assert seen(strict(edit(edit(bot())))) == 2
+
+
+def test_a_folder_keeps_its_identity_whatever_becomes_of_what_is_in_it(tmp_path: Path) -> None:
+    first = identity(tmp_path)
+    (tmp_path / "file").write_text("more")
+    tmp_path.chmod(0o755)
+    os.utime(tmp_path, (1, 1))
+    assert identity(tmp_path) == first
+    assert identity(tmp_path / "file") != first
+    assert identity(tmp_path / "gone") == (0, 0, 0, 0)
