@@ -26,8 +26,10 @@ def export_match(
     seat: str | None = None,
     theme: str | None = None,
     step_s: float | None = None,
+    reveal: bool = False,
 ) -> None:
     """Write the match to `file`, or print it if that is '-'. `wanted` is the format; by default `file` says it.
+    `reveal`: also what seats hide from each other in a match that is not over, which only JSON can have.
 
     UsageError for what does not go together or is not there, PlatformError if the file cannot be written.
     """
@@ -36,10 +38,14 @@ def export_match(
         raise UsageError(f"{file} says no format", f"add --format {' or '.join(FORMATS)}")
     if wanted != "svg" and (step, seat, theme, step_s) != (None, None, None, None):
         raise UsageError("--step, --seat, --theme and --pace are for drawings", "add --format svg")
+    if reveal and wanted != "json":
+        raise UsageError("--reveal is for JSON", "add --format json, or wait for the end of the match")
     if wanted == "html":
         text = replay_page(record)
     elif wanted == "json":
-        text = json.dumps(match_document(record), indent=1) + "\n"  # ASCII: nothing that a terminal would obey
+        text = (
+            json.dumps(match_document(record, reveal=reveal), indent=1) + "\n"
+        )  # ASCII: nothing that a terminal would obey
     else:
         text = _drawing(record, step, _viewer(record, seat or ""), theme or THEMES[0], step_s)
     if file == STDOUT:

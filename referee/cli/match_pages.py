@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 
 from leaderboard.evidence import LONGEST, evidence_of
+from leaderboard.frames import is_live
 from referee.cli.completeness import Gaps
 from referee.cli.output import plural, print_json, print_text
 from referee.games.api import Game
@@ -33,10 +34,14 @@ class Frame:
 class Match:
     """A record, played again for people. It is shown as far as it goes."""
 
-    def __init__(self, record: Record, seat: int | None = None) -> None:
-        """`seat`: whose view; None is a spectator. UsageError if there is no such seat."""
+    def __init__(self, record: Record, seat: int | None = None, *, reveal: bool = False) -> None:
+        """`seat`: whose view; None is a spectator. Of a match that is not over only what everybody could see is shown,
+        and no text that may say more, unless `reveal`. UsageError if there is no such seat, or no view of it yet."""
         if seat is not None and seat >= record.header.players:
             raise UsageError(f"there is no seat {seat}", f"the match has the seats 0 to {record.header.players - 1}")
+        self._secret = is_live(record.path) and not reveal
+        if seat is not None and self._secret:
+            raise UsageError("the match is not over: it has no views of seats", "leave --seat out, or say --reveal")
         self.record = record
         self.seat = seat
         self._game = game_of(record.header)
@@ -111,20 +116,25 @@ class Match:
     def _line(self, line: object) -> str:
         match line:
             case Chance(outcome):
-                return f"chance: {one_line(str(outcome))}"
+                return "chance" if self._secret else f"chance: {one_line(str(outcome))}"
+            case Answer() if self._secret:
+                return f"seat {line.seat}{self._name(line.seat)} answered  {line.wall_us / 1000:.1f} ms"
             case Answer():
                 note = f"  note: {one_line(line.note)}" if line.note else ""
                 who = f"seat {line.seat}{self._name(line.seat)}"
                 return f"{who}: {one_line(line.action)}  {line.wall_us / 1000:.1f} ms{note}"
             case FaultLine():
                 left = ", leaves" if line.withdrawn else ""
-                return f"seat {line.seat} fault: {one_line(line.reason)}{left}: {one_line(line.detail)}"
+                return f"seat {line.seat} fault: {one_line(line.reason)}{left}{self._told(line.detail)}"
             case Strike():
                 lost = _EFFECTS.get(line.effect, line.effect)
-                return f"seat {line.seat} fault: {one_line(line.reason)}{lost}: {one_line(line.detail)}"
+                return f"seat {line.seat} fault: {one_line(line.reason)}{lost}{self._told(line.detail)}"
             case Dropped():
-                return f"seat {line.seat}: a message was dropped ({one_line(line.what)})"
+                return f"seat {line.seat}: a message was dropped{'' if self._secret else f' ({one_line(line.what)})'}"
         raise TypeError(f"not a line of a record: {line!r}")
+
+    def _told(self, detail: str) -> str:
+        return "" if self._secret else f": {one_line(detail)}"
 
     def _name(self, seat: int) -> str:
         """A line that cannot be followed may be of a seat that there is not."""

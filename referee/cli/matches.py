@@ -18,6 +18,9 @@ Run = Annotated[
         "--run", help="A run folder, or any folder with records; default: all runs in --out.", show_default=False
     ),
 ]
+Reveal = Annotated[
+    bool, typer.Option("--reveal", help="Of a match that is not over, also what seats hide from each other.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
@@ -58,6 +61,7 @@ def show(
         int | None, typer.Option(min=0, help="As this seat saw it; default: what everybody could see.")
     ] = None,
     play: Annotated[bool, typer.Option("--play", help="Begin to play by itself.")] = False,
+    reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
     """Step through a match with single keys, or let it play; the keys are told below the board.
@@ -75,9 +79,9 @@ def show(
         from leaderboard.export.document import match_document
         from referee.cli.output import print_json
 
-        print_json(match_document(record))
+        print_json(match_document(record, reveal=reveal))
         return
-    replayed = Match(record, seat)
+    replayed = Match(record, seat, reveal=reveal)
     if step is not None:
         print_step(replayed, step)
     elif every:
@@ -85,7 +89,7 @@ def show(
     elif sys.stdin.isatty() and sys.stdout.isatty():
         from referee.cli.stepper import step_through
 
-        step_through(record, seat, playing=play)
+        step_through(record, seat, playing=play, reveal=reveal)
     else:
         print_match(replayed)
 
@@ -149,6 +153,7 @@ def export(
     ] = None,
     theme: Annotated[str | None, typer.Option(help="svg: light or dark; default: the reader's choice.")] = None,
     pace: Annotated[float | None, typer.Option(min=0.02, max=60, help="svg: seconds per step; default 1.")] = None,
+    reveal: Reveal = False,
 ) -> None:
     """Write a match as one file that needs nothing else, and print where it is.
 
@@ -168,6 +173,7 @@ def export(
         seat=seat,
         theme=theme,
         step_s=pace,
+        reveal=reveal,
     )
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from leaderboard.frames import is_live
 from referee.cli.match_pages import Frame, Match
 from referee.record import Record
 
@@ -26,9 +27,9 @@ Key: TypeAlias = Callable[[float | None], str | None]
 """The next key that is pressed within so many seconds, None if there is none; '' at the end of input."""
 
 
-def step_through(record: Record, seat: int | None, *, playing: bool = False) -> None:
-    """Until `q`, Ctrl-C or the end of input. UsageError if there is no such seat."""
-    stepper = Stepper(record, seat, playing=playing)
+def step_through(record: Record, seat: int | None, *, playing: bool = False, reveal: bool = False) -> None:
+    """Until `q`, Ctrl-C or the end of input. UsageError if there is no such seat, or no view of it yet: see `Match`."""
+    stepper = Stepper(record, seat, playing=playing, reveal=reveal)
     with _single_keys() as key:
         stepper.run(key, sys.stdout.write, sys.stdout.flush)
 
@@ -44,8 +45,10 @@ class _View:
 class Stepper:
     """Where somebody is in a match, and whose view it is."""
 
-    def __init__(self, record: Record, seat: int | None, *, playing: bool = False) -> None:
+    def __init__(self, record: Record, seat: int | None, *, playing: bool = False, reveal: bool = False) -> None:
         self._record = record
+        self._reveal = reveal
+        self._seats = (None,) if is_live(record.path) and not reveal else (None, *range(record.header.players))
         self._views: dict[int | None, _View] = {}
         self._seat = seat
         self._at = 0
@@ -91,8 +94,7 @@ class Stepper:
             if self._playing and self._at == self._last:
                 self._at = 0
         elif pressed == "v":
-            seats = (None, *range(self._record.header.players))
-            self._look(seats[(seats.index(self._seat) + 1) % len(seats)])
+            self._look(self._seats[(self._seats.index(self._seat) + 1) % len(self._seats)])
         elif pressed in ("+", "-"):
             self._pace = min(max(self._pace + (1 if pressed == "+" else -1), 0), len(PACES_S) - 1)
 
@@ -102,7 +104,7 @@ class Stepper:
 
     def _look(self, seat: int | None) -> None:
         if seat not in self._views:
-            match = Match(self._record, seat)
+            match = Match(self._record, seat, reveal=self._reveal)
             self._views[seat] = _View(match, list(match.frames()))
         self._seat = seat
 

@@ -21,7 +21,7 @@ def watch_record(path: Path, over: threading.Event) -> None:
     lines = _coming(follower, over)
     first = next(lines, None)  # by then there is a header
     try:
-        match = Match(follower.record)
+        match = Match(follower.record, reveal=True)  # who watches has started the bots
     except NotARecordError:
         return  # nothing of it was ever written
     for number, frame in enumerate(match.frames(_put_back(first, lines))):

@@ -51,6 +51,16 @@ def test_a_file_can_go_to_stdout(matches: Any, run: Path, here: Path) -> None:
     assert matches("export", "m1", "-", "--format", "svg", "--step", "0").stdout.startswith("<svg")
 
 
+def test_json_of_a_match_that_goes_on_tells_no_more_than_the_page(matches: Any, run: Path) -> None:
+    hidden = json.loads(matches("export", "m2", "-", "--format", "json").stdout)
+    whole = json.loads(matches("export", "m2", "-", "--format", "json", "--reveal").stdout)
+    told = {"outcome", "action", "note", "detail", "message"}
+    assert {line[name] for line in hidden["lines"] for name in told & set(line)} == {""}
+    assert all(line["action"] for line in whole["lines"] if line["kind"] == "answer")
+    assert hidden["steps"] == whole["steps"]
+    assert [line["line"] for line in hidden["lines"]] == [line["line"] for line in whole["lines"]]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -63,6 +73,8 @@ def test_a_file_can_go_to_stdout(matches: Any, run: Path, here: Path) -> None:
         ("m1 m.svg --seat ann", "there is no seat 'ann'"),
         ("m1 m.svg --theme blue", "there is no theme 'blue'"),
         ("m2 m.svg --seat 0", "the match is not over"),
+        ("m2 m.svg --reveal", "--reveal is for JSON"),
+        ("m1 m.html --reveal", "--reveal is for JSON"),
         ("m2 m.svg --seat all", "the match is not over"),
         ("m3", "no match 'm3'"),
     ],

@@ -124,9 +124,22 @@ def test_show_all_prints_every_position(matches: Any, run: Path) -> None:
 def test_a_cut_record_is_shown_as_far_as_it_goes(matches: Any, run: Path) -> None:
     path = run / "matches" / "first-0002.jsonl"
     path.write_bytes(path.read_bytes()[:-9])
-    shown = matches("show", "first-0002").stdout
+    shown = matches("show", "first-0002", "--reveal").stdout
     assert "seat 0 alpha: stash(card=" in shown
     assert shown.rstrip().endswith("unfinished: the record has no footer")
+
+
+@pytest.mark.parametrize("words", [(), ("--all",), ("--json",)])
+def test_of_a_match_that_goes_on_only_what_everybody_may_know_is_shown(matches: Any, run: Path, words: Any) -> None:
+    shown = matches("show", "first-0002", *words).stdout
+    assert "stash(card=" not in shown
+    assert "stash(card=" in matches("show", "first-0002", *words, "--reveal").stdout
+
+
+def test_the_hand_of_a_seat_is_not_shown_while_the_match_goes_on(matches: Any, run: Path) -> None:
+    said = matches("show", "first-0002", "--step", "3", "--seat", "0", code=2).stderr
+    assert "the match is not over: it has no views of seats" in said
+    assert "your hand" in matches("show", "first-0002", "--step", "3", "--seat", "0", "--reveal").stdout
 
 
 def test_a_damaged_record_says_where_it_ends(matches: Any, run: Path) -> None:
@@ -294,7 +307,7 @@ def test_an_answer_of_a_seat_that_there_is_not_is_shown_all_the_same(
     writer = RecordWriter(tmp_path / "other", replace(header_of(run), match_id="odd"))
     writer.answer(Answer(seat, "pass()", 1500))
     writer.flush()
-    shown = matches("show", str(writer.path)).stdout
+    shown = matches("show", str(writer.path), "--reveal").stdout
     assert f"line 2 cannot be followed: an answer of seat {seat}" in shown
     assert f"seat {seat}: pass()  1.5 ms" in shown
     for name in ("m.html", "m.json", "m.svg"):

@@ -95,6 +95,12 @@ def test_the_view_goes_round_the_seats_and_keeps_the_step(crashed: Any) -> None:
     assert ["your hand" in screen for screen in screens.all] == [False, False, True, True, False]
 
 
+def test_while_a_match_goes_on_there_is_one_view_unless_all_is_revealed(run: Path) -> None:
+    live = read_record(run / "matches" / "first-0002.jsonl")
+    assert not any("your hand" in screen for screen in Screens(Stepper(live, None), ["v", "v"]).all)
+    assert any("your hand" in screen for screen in Screens(Stepper(live, None, reveal=True), ["v", "v"]).all)
+
+
 def test_a_seat_that_there_is_not_is_refused(crashed: Any) -> None:
     with pytest.raises(UsageError, match="there is no seat 2"):
         Stepper(crashed, 2)
