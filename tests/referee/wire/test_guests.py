@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.wire import Guest, HandshakeError, StreamEnd
@@ -32,6 +32,7 @@ def guests(**more: Any) -> list[Guest]:
     return [Guest(token, LIMITS, **more) for token in TOKENS]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_only_its_very_token_finds_a_guest(token: str) -> None:
     found = find_guest(guests(), token)
@@ -43,6 +44,7 @@ def test_what_is_near_finds_nobody(near: str) -> None:
     assert find_guest(guests(), near) is None
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.builds(pb.Hello, protocol=st.just(1), session=WORDS, received=st.integers(0, 2**64 - 1)), max_size=6)
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.wire import Received, StreamEnd, encode
@@ -60,6 +60,7 @@ STEPS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(STEPS)
 def test_a_bot_that_counts_gets_every_message_once_and_in_order(steps: list[Any]) -> None:
     async def run() -> None:
