@@ -97,3 +97,64 @@ async def test_a_token_is_never_sent_in_the_clear_to_another_machine(tmp_path: P
 async def test_a_certificate_that_is_not_there_is_told(tmp_path: Path) -> None:
     code, stderr = await played(tmp_path, "localhost:1", CROSSTOWN_TLS_CA="/none.pem")
     assert (code, "/none.pem" in stderr, "Traceback" in stderr) == (1, True, False)
+
+
+@pytest.mark.parametrize(
+    ("address", "environment", "sentence"),
+    [
+        ("localhost:1", {"CROSSTOWN_TLS_CA": "/none.pem"}, "CROSSTOWN_TLS_CA is '/none.pem', which cannot be read: No"),
+        ("localhost:1", {"CROSSTOWN_TLS_CA": "garbage"}, "'garbage', in which there is no certificate in PEM form"),
+        ("localhost", {}, "CROSSTOWN_ADDRESS is 'localhost', without a port; expected HOST:PORT"),
+        ("localhost:1", {"CROSSTOWN_OPTIONS": "depth=3"}, "CROSSTOWN_OPTIONS is no JSON: Expecting value"),
+        ("localhost:1", {"CROSSTOWN_OPTIONS": "[3]"}, "CROSSTOWN_OPTIONS is [3]; expected a JSON object"),
+    ],
+)
+async def test_a_variable_that_cannot_be_used_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, environment: dict[str, str], sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "garbage").write_text("no certificate \u00e9")
+    code, stderr = await played(tmp_path, address, **environment)
+    assert code == 1
+    assert sentence in stderr
+    assert "Traceback" not in stderr
+
+
+async def first_words(tmp_path: Path, address: str, **environment: str) -> str:
+    """The first line on stderr of a bot that tries again and again."""
+    (tmp_path / "bot.py").write_text(PROGRAM)
+    told = {"CROSSTOWN_ADDRESS": address, "CROSSTOWN_TOKEN": "t", **environment}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(tmp_path / "bot.py"), env={**os.environ, **told}, stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    async with asyncio.timeout(60):
+        line = (await process.stderr.readline()).decode()
+    process.kill()
+    await process.wait()
+    return line
+
+
+async def test_a_plain_connection_to_a_referee_that_speaks_tls_is_guessed(referee: Any, tmp_path: Path) -> None:
+    line = await first_words(tmp_path, (await referee(True)).address)
+    assert "(UNAVAILABLE); if the referee speaks TLS, set CROSSTOWN_TLS_CA; trying again" in line
+
+
+async def test_a_host_that_is_not_in_the_certificate_is_explained(referee: Any, tmp_path: Path) -> None:
+    address = (await referee(True)).address.replace("localhost", "[::ffff:127.0.0.1]")
+    line = await first_words(tmp_path, address, CROSSTOWN_TLS_CA=str(TLS / "certificate.pem"))
+    assert "(UNAVAILABLE)" in line
+    assert "and the host in the address must be in it" in line
+
+
+async def test_a_thread_that_outlives_the_match_is_named(referee: Any, tmp_path: Path) -> None:
+    program = PROGRAM.replace("run(First)", "import threading, time\nthreading.Thread(target=time.sleep, args=(4,), name='loader').start()\nrun(First)")  # fmt: skip # noqa: E501
+    (tmp_path / "bot.py").write_text(program)
+    told = {"CROSSTOWN_ADDRESS": (await referee(False)).address, "CROSSTOWN_TOKEN": "t"}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(tmp_path / "bot.py"), env={**os.environ, **told}, stderr=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(60):
+        _, stderr = await process.communicate()
+    assert process.returncode == 0
+    assert b"the process cannot end before these threads: 'loader'" in stderr

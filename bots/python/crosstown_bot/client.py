@@ -7,7 +7,9 @@ import ipaddress
 import json
 import os
 import random
+import ssl
 import sys
+import threading
 import time
 import tomllib
 from contextlib import suppress
@@ -36,6 +38,9 @@ REMOTE_LIMIT_S = 600.0
 
 LEAST_RETURN_S = 60.0
 """How long at the least, when a connection to it broke."""
+
+STAYING_S = 0.5
+"""After run() a thread that still runs is named; the referee ends the process after a second."""
 
 _FIRST_PAUSE_S, _MAX_PAUSE_S = 0.1, 5.0
 _METHOD = "/crosstown.v1.Referee/Play"
@@ -77,8 +82,28 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
     shorten_tracebacks()
     bot = bot_class(options)
     problem = asyncio.run(_connect(bot, address, token, credentials))
+    _name_threads_that_stay()
     if problem:
         sys.exit(problem)
+
+
+def _name_threads_that_stay() -> None:
+    """Some time after the end: a thread of the author's can keep the process alive without a word."""
+
+    def tell() -> None:
+        staying = [each for each in threading.enumerate() if not each.daemon and each is not threading.main_thread()]
+        if staying:
+            names = ", ".join(repr(each.name) for each in staying)
+            print(
+                f"run() has returned, but the process cannot end before these threads: {names}; end them in end(), or"
+                " make them daemons",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    timer = threading.Timer(STAYING_S, tell)
+    timer.daemon = True
+    timer.start()
 
 
 def _options(given: str, folder: Path) -> Mapping[str, Any]:
@@ -87,7 +112,13 @@ def _options(given: str, folder: Path) -> Mapping[str, Any]:
     ValueError or OSError for what cannot be read.
     """
     if given:
-        return dict(json.loads(given))
+        try:
+            options = json.loads(given)
+        except ValueError as error:
+            raise ValueError(f'CROSSTOWN_OPTIONS is no JSON: {error}; write an object such as {{"depth": 3}}') from None
+        if not isinstance(options, dict):
+            raise ValueError(f'CROSSTOWN_OPTIONS is {given:.200}; expected a JSON object such as {{"depth": 3}}')
+        return options
     try:
         text = (folder / "bot.toml").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -102,14 +133,31 @@ def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | No
     """
     if _is_local(address):
         return None
+    if not address.rpartition(":")[2].isdecimal():
+        raise ValueError(
+            f"CROSSTOWN_ADDRESS is {address!r}, without a port; expected HOST:PORT, as the referee tells it"
+        )
     if authorities:
-        return grpc.ssl_channel_credentials(Path(authorities).read_bytes())
+        return grpc.ssl_channel_credentials(_authorities(authorities))
     if _is_loopback(address.rpartition(":")[0].rpartition("/")[2].strip("[]")):
         return None
     raise ValueError(
         f"the referee at {address} is not on this machine, and CROSSTOWN_TLS_CA is not set: give it the path of a PEM"
         " file with the certificate of the referee or of who signed it"
     )
+
+
+def _authorities(path: str) -> bytes:
+    """ValueError for what is no PEM file: gRPC would try to connect without end."""
+    try:
+        pem = Path(path).read_bytes()
+    except OSError as error:
+        raise ValueError(f"CROSSTOWN_TLS_CA is {path!r}, which cannot be read: {error.strerror}") from None
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=pem.decode("ascii", errors="ignore"))
+    except (ssl.SSLError, ValueError):
+        raise ValueError(f"CROSSTOWN_TLS_CA is {path!r}, in which there is no certificate in PEM form") from None
+    return pem
 
 
 def _is_loopback(host: str) -> bool:
@@ -176,9 +224,22 @@ async def _stream(
         except StreamBrokenError as error:
             where = "" if playing.streams else f" at {address}"
             why = f": {error}" if str(error) else ""
-            return f"the stream to the referee{where} broke{why}", error.code
-        code = await call.code()
-        return f"the referee ended the stream: {await call.details() or code.name}", code
+            status = f" ({error.code.name})" if error.code else ""
+            hint = _hint(str(error), credentials) if remote and not playing.streams else ""
+            return f"the stream to the referee{where} broke{why}{status}{hint}", error.code
+        code, details = await call.code(), await call.details()
+        return f"the referee ended the stream: {f'{details} ({code.name})' if details else code.name}", code
+
+
+def _hint(why: str, credentials: grpc.ChannelCredentials | None) -> str:
+    """What the words of gRPC leave to guess."""
+    if credentials is None:
+        return "" if "refused" in why.lower() else "; if the referee speaks TLS, set CROSSTOWN_TLS_CA"
+    if any(word in why.lower() for word in ("certificate", "handshake", "hostname", "peer name")):
+        return (
+            "; CROSSTOWN_TLS_CA must be who signed the referee's certificate, and the host in the address must be in it"
+        )
+    return ""
 
 
 def _channel(
