@@ -144,8 +144,9 @@ def exit_end(how: Exit) -> SeatEnd:
     if how.peak_memory_bytes is not None:
         evidence["peak_memory_bytes"] = how.peak_memory_bytes
     if how.out_of_memory:
-        return SeatEnd(EndReason.OUT_OF_MEMORY, f"the process ended during the match: {how}", evidence)
-    return SeatEnd(EndReason.CRASHED, f"the process ended during the match: {how}", evidence)
+        held = "" if how.peak_memory_bytes is None else f" with {how.peak_memory_bytes / (1 << 20):.0f} MiB"
+        return SeatEnd(EndReason.OUT_OF_MEMORY, f"the process ended: {how}{held}; memory_mib sets the limit", evidence)
+    return SeatEnd(EndReason.CRASHED, f"the process ended: {how}", evidence)
 
 
 def output_evidence(output: Output) -> dict[str, Any]:

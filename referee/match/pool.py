@@ -176,9 +176,11 @@ class Pool:
             if expected.done():
                 return expected.result()
             if exited.done():
-                end = exit_end(exited.result())
+                how = exited.result()
+                end = exit_end(how)
+                ask = "; does its program come to run(...), with your bot in it?" if how.code == 0 else ""
                 raise BotStartError(
-                    f"the process ended before it said Hello: {exited.result()}",
+                    f"the process ended before it said Hello: {how}{ask}",
                     {**end.evidence, **output_evidence(process.output())},
                 )
             raise BotStartError(f"no Hello {limits.startup_s:g} s after the start", output_evidence(process.output()))
