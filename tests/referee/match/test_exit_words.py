@@ -1,0 +1,28 @@
+"""How the end of a process is told to the author of a bot."""
+
+import pytest
+
+from referee.match import EndReason
+from referee.match.bot import exit_end
+from referee.process.exit import Exit
+
+
+@pytest.mark.parametrize(
+    ("how", "reason", "detail"),
+    [
+        (Exit(3, None), EndReason.CRASHED, "the process ended: exit code 3"),
+        (
+            Exit(None, 9, out_of_memory=True, peak_memory_bytes=300 << 20),
+            EndReason.OUT_OF_MEMORY,
+            "the process ended: killed at its memory limit with 300 MiB; memory_mib sets the limit",
+        ),
+        (
+            Exit(None, 9, out_of_memory=True),
+            EndReason.OUT_OF_MEMORY,
+            "the process ended: killed at its memory limit; memory_mib sets the limit",
+        ),
+    ],
+)
+def test_it_says_how_and_what_to_change(how: Exit, reason: EndReason, detail: str) -> None:
+    end = exit_end(how)
+    assert (end.reason, end.detail) == (reason, detail)
