@@ -24,7 +24,7 @@ ALLOWED = {
     "referee.games.registry": {"referee.games.api"},
     "referee.games.conformance": {"referee.games"},
     "referee.games": {"referee.games.api", "referee.games.drawing", "crosstown_proto"},
-    "referee.process": {"referee.process"},
+    "referee.process": {"referee.process", "referee.texts"},
     "referee.record": {"referee.record", "referee.games"},
     "referee.wire": {"referee.wire", "referee.games", "crosstown_proto"},
     "referee.match": {"referee.match", "referee.wire", "referee.process", "referee.record", "referee.games"},
