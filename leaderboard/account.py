@@ -11,12 +11,21 @@ from leaderboard.records import MatchRow
 class FormatTable:
     """A format's own table: per row `rank`, `name`, `entry_id` and its figures, best first.
 
-    `final`: the schedule has ended. Otherwise it is the table as it stands, over whole blocks.
+    `final`: the schedule has ended. Otherwise it is the table as it stands, over whole blocks. `gap`: the first match
+    without a result, if others beyond it have one.
     """
 
     format: str
     rows: Sequence[Mapping[str, Any]] = ()
     final: bool = True
+    gap: str = ""
+
+    @property
+    def title(self) -> str:
+        """What to write above it."""
+        if self.final:
+            return self.format
+        return f"{self.format}, as it stands{f' up to the round with a gap at match {self.gap}' if self.gap else ''}"
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ def print_format_table(shown: FormatTable) -> None:
     made = table(columns, plain=not out.is_terminal)
     for row in shown.rows:
         made.add_row(*[Text(one_line(str(row[name]))) for name in shown.columns])
-    print_text(f"\n{shown.format}{'' if shown.final else ', as it stands'}:")
+    print_text(f"\n{shown.title}:")
     print_table(out, made)
 
 

@@ -53,7 +53,7 @@ def account_of(text: JournalText, rows: Sequence[MatchRow]) -> Account:
         | dict(row.columns)
         for row in walk.placings
     ]
-    return Account(tuple(missed), FormatTable(style.name, tuple(placed), final))
+    return Account(tuple(missed), FormatTable(style.name, tuple(placed), final, course.gap))
 
 
 State: TypeAlias = Literal["counts", "annulled", "off", "open"]
@@ -74,6 +74,9 @@ class Course:
         self.walk = Walk(_stand_in(text, description), controls, description=description)
         self.whole = True
         """Whether no match is open, so far."""
+        self.gap = ""
+        """The first match that is open, if there is a record of one beyond it."""
+        self._last = max((row.place for row in rows), default=-1)
         self._rows = {row.match_id: row for row in rows}
         self._verdicts = {control.match_id: control for control in controls if control.match_id}
 
@@ -100,6 +103,8 @@ class Course:
             self.walk.settle(spec)
             return "off"
         self.walk.give_up(spec)
+        if self.whole and spec.place < self._last:
+            self.gap = spec.match_id
         self.whole = False
         return "open"
 

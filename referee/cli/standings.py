@@ -91,6 +91,7 @@ def standings(
                 "settled": all(row.settled for row in rows),
                 "placings": [dict(row) for row in made.format_table.rows],
                 "placings_final": made.format_table.final,
+                "placings_gap": made.format_table.gap,
             }
         )
     elif as_csv:

@@ -113,3 +113,25 @@ def test_the_tournament_file_and_the_bots_need_not_be_there(make_run, crosstown,
     for manifest in (tmp_path / "bots").glob("*/bot.toml"):
         manifest.unlink()
     assert placings() == before
+
+
+@pytest.mark.parametrize("how", ["deleted", "reopened"])
+def test_a_table_up_to_a_gap_says_so(make_run, crosstown, how):
+    folder = make_run(style="swiss", blocks=2, played=16, others=("cyd", "dan"))
+    assert "gap" not in crosstown("standings").out
+    gone = sorted(folder.matches.glob("*.gz"))[1]
+    match_id = gone.name.partition(".")[0]
+    if how == "deleted":
+        gone.unlink()
+    else:
+        assert crosstown("annul", "cup", match_id, "--replay").code == 0
+    heading = f"swiss, as it stands up to the round with a gap at match {match_id}"
+    assert f"\n{heading}:\n" in crosstown("standings").out
+    assert json.loads(crosstown("standings", "--json").out)["placings_gap"] == match_id
+    assert crosstown("report").code == 0
+    assert f"<h2>{heading}</h2>" in (folder.path / "report.html").read_text()
+
+
+def test_a_run_that_goes_on_has_no_gap(make_run, crosstown):
+    make_run(style="swiss", blocks=2, played=3, others=("cyd", "dan"))
+    assert "\nswiss, as it stands:\n" in crosstown("standings").out
