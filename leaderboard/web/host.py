@@ -80,6 +80,9 @@ class HumanSeat(Protocol):
 
     def now(self) -> Standpoint: ...
 
+    def seen(self) -> None:
+        """Somebody follows the page of this seat. The host may end a match that nobody follows any more."""
+
     def answer(self, decision: int, index: int | None) -> bool:
         """Take the legal action at `index`; None resigns. False if that is not asked, or not any more."""
 
@@ -95,6 +98,9 @@ class PlayHost(Protocol):
 
     def start(self, setup: Setup) -> Sequence[HumanSeat]:
         """Begin a match; its people's seats. May take a while: bots are built. PlayRefused."""
+
+    def going_on(self) -> Sequence[HumanSeat]:
+        """The seats of matches that go on which whoever may start one may take up; none where strangers play."""
 
     def seat(self, match_id: str, key: str) -> HumanSeat | None:
         """None if there is no such seat, or the key is another's."""

@@ -136,6 +136,7 @@ def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str
         problem=problem,
         token=_guard(request).token,
         human=HUMAN,
+        seats=[(seat, _address(seat)) for seat in _host(request).going_on()],
     )
 
 
@@ -184,6 +185,7 @@ async def _changes(seat: HumanSeat, place: RunPlace) -> AsyncIterator[str]:
     seen: object = None
     number = quiet = 0
     while True:
+        seat.seen()
         now = seat.number, await asyncio.to_thread(_size, place, seat.match_id)
         quiet += 1
         if now != seen:

@@ -52,6 +52,8 @@ class Person:
         self._unread: list[Any] = []
         self._told = ""
         self._over = ""
+        self.seen_s = time.monotonic()
+        """When somebody last followed its page."""
         self._lock = threading.Lock()
         self._received = b""
         self._pipes: list[int] = []
@@ -68,6 +70,9 @@ class Person:
     def pipe(self) -> int:
         """What is to be read when there is something: call `take` then."""
         return self._pipes[1]
+
+    def seen(self) -> None:
+        self.seen_s = time.monotonic()
 
     def take(self) -> None:
         """Takes what the bridge has written. In the loop that plays the match, which also minds the person's clock."""

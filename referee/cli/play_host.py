@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ from referee.tournament.errors import UsageError
 AT_ONCE = 8
 """Matches that go on at the same time."""
 
+UNSEEN_S = 300.0
+"""A match is ended when for so long nobody has followed any of its people's pages: closed tabs keep its place."""
+
+LOOK_S = 5.0
+
 KEPT = 64
 """Matches whose seats are still known, so that their people see how they ended."""
 
@@ -28,13 +34,18 @@ KEPT = 64
 class Host:
     """A `PlayHost` over the bots in some folders. `close` ends all matches; their records then say cancelled."""
 
-    def __init__(self, runs: Path, bots: Sequence[Path], *, move_limit_s: float | None = None) -> None:
-        """`move_limit_s` is what a person has for a move."""
+    def __init__(
+        self, runs: Path, bots: Sequence[Path], *, move_limit_s: float | None = None, alone: bool = True
+    ) -> None:
+        """`move_limit_s` is what a person has for a move. `alone`: only this machine may play, so that who asks may
+        take up any seat."""
         self.run = runs / "single"
         self._bots = {str(number): folder for number, folder in enumerate(_bot_folders(bots))}
         self._clock = HUMAN_CLOCK if move_limit_s is None else {"first_move_s": move_limit_s, "move_s": move_limit_s}
         self._seats: dict[str, list[Person]] = {}
         self._going: dict[str, asyncio.Task[None]] = {}
+        self._alone = alone
+        self._unseen: set[str] = set()
         self._starting = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="matches")
@@ -69,6 +80,11 @@ class Host:
             except Exception as error:
                 raise PlayRefused(explain(error).what) from None
             return people
+
+    def going_on(self) -> list[Person]:
+        if not self._alone:
+            return []
+        return [person for match_id in list(self._going) for person in self._seats.get(match_id, ())]
 
     def seat(self, match_id: str, key: str) -> HumanSeat | None:
         return next((person for person in self._seats.get(match_id, []) if person.key == key), None)
@@ -114,14 +130,30 @@ class Host:
         self._going[spec.match_id] = self._loop.create_task(self._play(planned, spec, entries, people))
         return people
 
+    async def _mind(self, match_id: str, people: Sequence[Person]) -> None:
+        """Ends the match once nobody follows it."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            if max(person.seen_s for person in people) <= time.monotonic() - UNSEEN_S:
+                break
+        self._unseen.add(match_id)
+        self._going[match_id].cancel()
+
     async def _play(self, planned: Plan, spec: MatchSpec, entries: Sequence[Entry], people: Sequence[Person]) -> None:
         how = "it was ended with the server"
+        minding = self._loop.create_task(self._mind(spec.match_id, people))
         try:
             result = await run_match(spec, entries, self.run / "matches", sandboxes_of(planned, entries))
             how = _sentence(spec, result)
         except Exception as error:
             how = explain(error).what
+        except asyncio.CancelledError:
+            if spec.match_id not in self._unseen:
+                raise
+            how = "it was ended, since nobody followed it"
         finally:
+            minding.cancel()
+            self._unseen.discard(spec.match_id)
             del self._going[spec.match_id]
             for person in people:
                 self._loop.remove_reader(person.pipe)

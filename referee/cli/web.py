@@ -90,7 +90,9 @@ def web(
         if play or play_open:
             from referee.cli.play_host import Host
 
-            playing = stack.enter_context(Host(runs, bots or _own_bots(), move_limit_s=move_limit_s))
+            playing = stack.enter_context(
+                Host(runs, bots or _own_bots(), move_limit_s=move_limit_s, alone=not play_open)
+            )
         known = frozenset(names or ()) | {host}
         pages = make_app(runs, facts_of, hide_live=hide_live, play_host=playing, names=known)
         listening.listen()  # whoever reads the address may ask at once; the answer waits for the server

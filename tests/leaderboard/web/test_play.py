@@ -34,6 +34,9 @@ class Seat:
         legal = state.legal_actions(asked.seat)
         return Standpoint(1, Question(3, asked.kind, state.observation(asked.seat), legal, 2.5), (), "")
 
+    def seen(self) -> None:
+        pass
+
     def answer(self, decision: int, index: int | None) -> bool:
         self.said.append((decision, index))
         return decision == 3
@@ -54,6 +57,9 @@ class Host:
         self.asked.append(setup)
         if setup.game == "none":
             raise PlayRefused("there is <no> such game")
+        return [self.sits]
+
+    def going_on(self) -> Sequence[HumanSeat]:
         return [self.sits]
 
     def seat(self, match_id: str, key: str) -> HumanSeat | None:
@@ -172,3 +178,9 @@ async def test_a_form_that_is_too_long_is_refused(client: httpx.AsyncClient, hos
     form = "&".join(f"field{number}=1" for number in range(300))
     assert (await client.post("/play", content=form, headers={"Origin": HERE})).status_code == 400
     assert host.asked == []
+
+
+async def test_seats_of_matches_that_go_on_are_listed(client: httpx.AsyncClient, host: Host) -> None:
+    page = (await client.get("/play")).text
+    assert f"/play/m1/{host.sits.key}" in page
+    assert "<i>" not in page

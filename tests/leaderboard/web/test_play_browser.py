@@ -88,3 +88,23 @@ def test_playing_fits_a_phone_and_two_people_get_an_address_each(show_play: Call
     links.first.click()
     page.wait_for_selector("#status:has-text('your choice'), #status:has-text('others think')")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_a_choice_that_does_not_reach_the_server_can_be_made_again(show_play: Callable[..., Any]) -> None:
+    shown = show_play("/play?game=toy")
+    page = shown.page
+    page.select_option("[name=seat1]", label="random 1")
+    page.click("button.main")
+    page.wait_for_selector("#can button")
+    page.route("**/answer", lambda route: route.abort())
+    page.click("#can button")
+    page.wait_for_function("document.getElementById('status').textContent.includes('did not reach the server')")
+    page.wait_for_selector("#can button")
+    page.unroute("**/answer")
+    refusal = {"status": 409, "json": {"error": "That is <b>not</b> asked."}}
+    page.route("**/answer", lambda route: route.fulfill(**refusal), times=1)
+    page.click("#can button")
+    page.wait_for_function("document.getElementById('status').textContent.includes('<b>not</b> asked. It is')")
+    play(page, Random(7))
+    assert all("Failed to load resource" in said for said in shown.said)
+    shown.said.clear()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from leaderboard.web.host import HUMAN, HumanSeat, PlayRefused, Setup, Standpoint
+from referee.cli import play_host
 from referee.cli.person import QUESTIONS, Person
 from referee.cli.play_host import Host
 from referee.games.api import resolve_options
@@ -199,3 +200,23 @@ def test_pipes_are_closed_if_one_of_them_cannot_be_made(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         Person(tmp_path, get_game("toy"), "m1", 0, ("ann",))
     assert set(Path("/proc/self/fd").iterdir()) == before
+
+
+def test_where_strangers_play_no_seat_is_shown(tmp_path: Path) -> None:
+    with Host(tmp_path / "runs", [BOTS], alone=False) as host:
+        (seat,) = host.start(against_random(host))
+        assert host.going_on() == []
+        assert host.seat(seat.match_id, seat.key) is seat
+
+
+def test_a_match_that_nobody_follows_is_ended(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(play_host, "LOOK_S", 0.01)
+    (seat,) = host.start(against_random(host))
+    assert host.going_on() == [seat]
+    wait_for(seat, lambda now: now.question is not None)
+    monkeypatch.setattr(play_host, "UNSEEN_S", 0.0)
+    assert "nobody followed it" in wait_for(seat, lambda now: bool(now.over)).over
+    assert host.going_on() == []
+    footer = record_of(host, seat).footer
+    assert footer is not None
+    assert footer.status == "cancelled"
