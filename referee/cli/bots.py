@@ -1,5 +1,6 @@
 """`crosstown bots new | build | list | check`."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +30,7 @@ def new(
     from referee.cli.output import print_text
 
     folder, built = begin(name, lang, at)
-    shown = str(folder) if " " not in str(folder) else f"'{folder}'"
+    shown = shlex.quote(f"./{folder}" if str(folder).startswith("-") else str(folder))
     print_text(f"{folder} is a {lang} bot that plays any game by chance.")
     if built:
         print_text(f"next: crosstown bots build {shown}")

@@ -1,6 +1,8 @@
 """Finds the program that an argv list names."""
 
 import os
+import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -8,6 +10,8 @@ from pathlib import Path
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, PYTHON, Manifest, ManifestError
 
 _BRIDGE = "crosstown_bridge"
+_TERMINAL = "--terminal"
+"""Instead of a program, a person."""
 
 
 def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
@@ -18,6 +22,11 @@ def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     """
     interpreter = sys.executable
     words = tuple(interpreter if word == PYTHON else word for word in manifest.run)
+    if _BRIDGE in words and not {"--", _TERMINAL} & set(words):
+        raise ManifestError(
+            f"{folder / FILE_NAME}: 'run' starts the bridge without a program; write it after '--', such as"
+            f' ["{PYTHON}", "-m", "{_BRIDGE}", "--", "perl", "bot.pl"]'
+        )
     behind = _behind_bridge(words)
     if behind:
         _find_program(folder, behind, manifest)
@@ -46,8 +55,10 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
         return found
     where = f"{folder / FILE_NAME}: 'run' starts '{word}'"
     if own.is_file():
-        raise ManifestError(f"{where}, which is not executable; run: chmod +x {own}")
+        raise ManifestError(f"{where}, which is not executable; run: chmod +x {shlex.quote(str(own))}")
     if own.is_dir():
         raise ManifestError(f"{where}, which is a folder; name a program")
+    if re.fullmatch(r"\{.*\}", word):
+        raise ManifestError(f"{where}, which stands for nothing; write {PYTHON} for the referee's own interpreter")
     looked = "" if "/" in word else " and in PATH"
     raise ManifestError(f"{where}, which is not there (looked in the bot's folder{looked}); install or correct it")

@@ -40,6 +40,13 @@ def test_a_program_in_the_bots_folder_comes_first(write_bot: WriteBot, word: str
         (["./plain"], None, "which is not executable; run: chmod +x "),
         (["plain"], None, "which is not executable; run: chmod +x "),
         (["./folder"], None, "which is a folder; name a program"),
+        (["./a plain"], None, "/a plain'"),
+        (["{pyton}", "bot.py"], None, "'{pyton}', which stands for nothing; write {python} for"),
+        (
+            ["{python}", "-m", "crosstown_bridge", "perl", "bot.pl"],
+            None,
+            "starts the bridge without a program; write it after '--', such as",
+        ),
         (
             [],
             'name = "B"\nversion = "1"\ngames = ["*"]\nrun = ["./target/bot"]\nbuild = ["cargo", "build"]\n',
@@ -50,8 +57,9 @@ def test_a_program_in_the_bots_folder_comes_first(write_bot: WriteBot, word: str
 def test_a_program_that_cannot_run_is_said_before_any_match(
     write_bot: WriteBot, run: list[str], toml: str | None, message: str
 ) -> None:
-    folder = write_bot({"plain": "", "folder/x": ""}, run=run, toml=toml)
+    folder = write_bot({"plain": "", "a plain": "", "folder/x": ""}, run=run, toml=toml)
     (folder / "plain").chmod(0o644)
+    (folder / "a plain").chmod(0o644)
     with pytest.raises(ManifestError) as error:
         load_entry(folder)
     assert message in str(error.value)
