@@ -77,6 +77,7 @@ def seat_page(request: Request) -> Response:
         game=_game(seat.game).title,
         seat=seat,
         match=_match_address(request, seat),
+        hidden=request.app.state.hide_live,
     )
 
 

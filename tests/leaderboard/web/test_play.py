@@ -184,3 +184,13 @@ async def test_seats_of_matches_that_go_on_are_listed(client: httpx.AsyncClient,
     page = (await client.get("/play")).text
     assert f"/play/m1/{host.sits.key}" in page
     assert "<i>" not in page
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+async def test_a_seat_leads_to_what_everybody_may_see_unless_that_is_hidden(
+    runs: Path, host: Host, hidden: bool
+) -> None:
+    transport = httpx.ASGITransport(app=make_app(runs, play_host=host, hide_live=hidden))
+    async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
+        page = (await client.get(f"/play/m1/{host.sits.key}")).text
+    assert ('href="/runs/cup/matches/m1"' in page) != hidden
