@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from referee.cli.match_standing import Verdicts, set_aside_as
 from referee.cli.output import console, print_json, print_table, print_text, table
 from referee.record import Answer, Footer, Header, Record, RecordError, read_record
 from referee.record.reader import read_header
@@ -89,14 +90,19 @@ def print_list(paths: Iterable[Path], wanted: Filter, *, as_json: bool) -> None:
         made.add_row(
             *(Text(one_line(cell)) for cell in (
                 row["match"], row["created_at"][:16], row["game"], " ".join(seat["name"] for seat in row["seats"]),
-                " ".join(ranks) or "-", row["status"], row["problem"] or row["reason"] or "-", str(row["decisions"]),
+                (" ".join(ranks) or "-") + ("*" if row["judged_again"] else ""),
+                row["status"] + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),
+                row["problem"] or row["reason"] or "-", str(row["decisions"]),
                 f"{row['wall_s']:.1f}",
             ))
         )  # fmt: skip
     print_table(out, made)
+    if any(row["judged_again"] for row in rows):
+        print_text("* as the organiser decided; the record has another ranking")
 
 
 def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
+    verdicts = Verdicts()
     for path in paths:
         try:
             if not wanted.empty and not wanted.takes_header(read_header(path)):
@@ -107,10 +113,10 @@ def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
                 yield _unreadable(path, str(error))
             continue
         if wanted.takes_end(record.footer):
-            yield _row(record)
+            yield _row(record, verdicts.ranking(path))
 
 
-def _row(record: Record) -> dict[str, Any]:
+def _row(record: Record, ruled: Sequence[int]) -> dict[str, Any]:
     head, footer = record.header, record.footer
     return {
         "match": head.match_id,
@@ -127,11 +133,13 @@ def _row(record: Record) -> dict[str, Any]:
         "problem": record.problems[0].what if record.problems else "",
         "decisions": sum(isinstance(line, Answer) for line in record.lines),
         "wall_s": footer.wall_us / 1e6 if footer else 0.0,
-        "seats": [_seat(record, number) for number in range(head.players)],
+        "judged_again": bool(ruled),
+        "set_aside": set_aside_as(record.path),
+        "seats": [_seat(record, number, ruled) for number in range(head.players)],
     }
 
 
-def _seat(record: Record, number: int) -> dict[str, Any]:
+def _seat(record: Record, number: int, ruled: Sequence[int]) -> dict[str, Any]:
     who, footer = record.header.seats[number], record.footer
     times_us = [line.wall_us for line in record.lines if isinstance(line, Answer) and line.seat == number]
     fault = _of_seat(footer.faults, number) if footer else None
@@ -140,7 +148,7 @@ def _seat(record: Record, number: int) -> dict[str, Any]:
         "entry_id": who.entry_id,
         "name": who.name,
         "version": who.version,
-        "rank": _of_seat(footer.ranking, number) if footer else None,
+        "rank": _of_seat(ruled or footer.ranking, number) if footer else None,
         "points": _of_seat(footer.returns, number) if footer else None,
         "fault": "" if fault is None else str(fault.get("reason", "unknown")),
         "decisions": len(times_us),
@@ -158,7 +166,7 @@ def _unreadable(path: Path, problem: str) -> dict[str, Any]:
     return {
         "match": path.name, "path": str(path), "tournament": "", "place": -1, "block": -1, "game": "",
         "rules_version": 0, "created_at": "", "status": "unreadable", "reason": "", "detail": "", "problem": problem,
-        "decisions": 0, "wall_s": 0.0, "seats": [],
+        "decisions": 0, "wall_s": 0.0, "judged_again": False, "set_aside": set_aside_as(path), "seats": [],
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from referee.record.control import Control
 from referee.tournament.journal import Journal, read_journal
 
 BOTS = ("cyd", "dan")
@@ -158,3 +159,29 @@ def test_of_a_whole_run_nothing_is_said_to_be_lost(finished, crosstown, words):
 def test_single_matches_are_verified_alone(finished, gaps):
     folder = finished(played=23)
     assert gaps(names(folder)[0]) == []
+
+
+def test_the_list_of_matches_has_the_ranking_that_counts(make_run, crosstown):
+    folder = make_run()
+    match_id = names(folder)[0]
+    before = [seat["rank"] for seat in json.loads(crosstown("matches", "list", "--json").out)[0]["seats"]]
+    control = Control("rejudged", 0, match_id=match_id, ranking=tuple(3 - rank for rank in before))
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.control(control)
+    row, *others = json.loads(crosstown("matches", "list", "--json").out)
+    assert ([seat["rank"] for seat in row["seats"]], row["judged_again"]) == (list(control.ranking), True)
+    assert not any(other["judged_again"] for other in others)
+    shown = crosstown("matches", "list").out.splitlines()
+    assert f"{control.ranking[0]} {control.ranking[1]}*" in shown[1]
+    assert shown[-1] == "* as the organiser decided; the record has another ranking"
+
+
+def test_the_list_of_matches_tells_which_were_set_aside_and_why(make_run, crosstown):
+    folder = make_run()
+    match_id = names(folder)[0]
+    assert crosstown("annul", "cup", match_id).code == 0
+    first, *others = json.loads(crosstown("matches", "list", "--void", "--json").out)
+    assert first["set_aside"].startswith("annulled")
+    assert not any(other["set_aside"] for other in others)
+    lines = crosstown("matches", "list", "--void").out.splitlines()
+    assert ["set aside: annulled" in line for line in lines[1:]] == [True, False, False, False]

@@ -1,0 +1,42 @@
+"""Whether a record counts in its run, and with which ranking: what a list of records must say of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from referee.cli.record_files import match_id
+from referee.record.control import in_force
+from referee.tournament.errors import JournalError
+from referee.tournament.folder import RunFolder
+from referee.tournament.journal import read_journal
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What organisers decided about matches, asked once per run."""
+
+    _runs: dict[Path, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+
+    def ranking(self, record: Path) -> tuple[int, ...]:
+        """The ranking that a match counts with instead of its own; () for its own."""
+        if record.parent.name != "matches":
+            return ()
+        run = record.parent.parent
+        if run not in self._runs:
+            self._runs[run] = _rankings(run)
+        return self._runs[run].get(match_id(record), ())
+
+
+def set_aside_as(record: Path) -> str:
+    """Why a record lies among those that do not count, as its file's name has it; '' for one that lies elsewhere."""
+    if record.parent.name != "void":
+        return ""
+    return match_id(record).partition(".")[2].partition("-")[2] or "void"  # <match id>.<number>-<why>
+
+
+def _rankings(run: Path) -> Mapping[str, tuple[int, ...]]:
+    try:
+        controls = read_journal(RunFolder(run).journal).controls
+    except JournalError:  # the records say what they say
+        return {}
+    return {control.match_id: control.ranking for control in in_force(controls) if control.match_id}
