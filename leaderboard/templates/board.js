@@ -8,8 +8,8 @@ const becomeDrawing = (() => {
       if (old.data !== fresh.data) old.data = fresh.data;
     } else {
       for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
-      for (const { name, value } of fresh.attributes) {
-        if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+      for (const given of fresh.attributes) {
+        if (old.getAttribute(given.name) !== given.value) old.setAttributeNode(given.cloneNode());
       }
       becomeInside(old, fresh);
     }
@@ -41,7 +41,7 @@ const becomeDrawing = (() => {
   return (place, text) => {
     const fresh = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     const old = place.firstElementChild;
-    if (fresh.nodeName !== "svg") {
+    if (fresh.nodeName !== "svg" || fresh.querySelector("parsererror")) {
       place.textContent = "This board cannot be drawn.";
     } else if (old?.nodeName === "svg" && place.childNodes.length === 1) {
       become(old, fresh);

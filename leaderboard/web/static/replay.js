@@ -26,8 +26,16 @@
   const milliseconds = (us) => `${(us / 1000).toFixed(1)} ms`;
   const who = (line) => (line.seat === undefined ? "chance" : `${line.seat} ${names[line.seat] ?? ""}`);
 
-  function drawBoard(frame) {
-    if (frame.board.length) becomeDrawing(board, frame.board.map((index) => frame.parts[index]).join(""));
+  // The step whose board is shown: the last one of a record that cannot be followed further has none of its own.
+  function boardStep() {
+    let step = at;
+    while (step > 0 && frames[step].parts && !frames[step].board.length) step -= 1;
+    return step;
+  }
+
+  function drawBoard() {
+    const { parts, board: indexes } = frames[boardStep()];
+    if (parts && indexes.length) becomeDrawing(board, indexes.map((index) => parts[index]).join(""));
   }
 
   function printed(name, text) {
@@ -61,7 +69,7 @@
     // First what needs the layout, while it is still that of the last step.
     const row = moves.children[at];
     if (row) moves.scrollTop = row.offsetTop - moves.clientHeight / 2;
-    if (frame.parts) drawBoard(frame);
+    drawBoard();
     tell(frame);
     slider.value = at;
     slider.setAttribute("aria-valuetext", `step ${at} of ${frames.length - 1}`);
@@ -172,7 +180,7 @@
       const answer = await get({ from: first, to: first + LOT - 1 });
       for (const frame of frames.slice(first, first + LOT)) frame.parts ??= answer.parts;
       for (const frame of answer.frames) Object.assign(frames[frame.step] ?? {}, { board: frame.board, parts: answer.parts });
-      if (at >= first && at < first + LOT) drawBoard(frames[at]);
+      if (boardStep() >= first && boardStep() < first + LOT) drawBoard();
     }
   }
 

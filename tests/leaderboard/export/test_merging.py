@@ -3,12 +3,12 @@
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.export.merging import merged
 
-SETTINGS = settings(max_examples=80, deadline=None)
+SETTINGS = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 attributes = st.dictionaries(st.sampled_from(["class", "data-place", "x"]), st.sampled_from(["a", "b"]), max_size=2)
 
