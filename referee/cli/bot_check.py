@@ -6,6 +6,7 @@ from pathlib import Path
 
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, tell
+from referee.cli.match_outcome import GRANTS
 from referee.cli.output import print_json, print_text
 from referee.compliance import Report, Row, check_bot
 from referee.games.api import Game
@@ -49,6 +50,9 @@ def check_folder(
         print_json({**report.to_dict(), "sandbox": str(confinement.sandbox)})
     else:
         _conclude(report)
+        first = report.first_failure
+        if first is not None and "exit code" in first.detail and confinement.sandbox.profile == "strict":
+            print_text(GRANTS)
     return report.passed
 
 

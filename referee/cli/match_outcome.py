@@ -23,7 +23,7 @@ _ENDED_BY_US = 128 + signal.SIGTERM
 
 _SANDBOXED = "strict"
 _MAY_BE_THE_SANDBOX = frozenset({EndReason.CRASHED, EndReason.START_FAILED})
-_GRANTS = (
+GRANTS = (
     "it ran in the sandbox: --read PATH, --network and --env NAME grant more, and /tmp may be written; "
     "--sandbox plain tries it without"
 )
@@ -93,7 +93,7 @@ def _of_fault(spec: MatchSpec, fault: Fault, sandboxes: Mapping[str, Sandbox]) -
         yield f"{seat.name} (seat {fault.seat}) printed to stdout, too: --output shows it"
     sandbox = sandboxes.get(seat.entry_id)
     if fault.reason in _MAY_BE_THE_SANDBOX and sandbox is not None and sandbox.profile == _SANDBOXED:
-        yield _GRANTS
+        yield GRANTS
 
 
 def _after_the_match(spec: MatchSpec, result: MatchResult, heard: Sequence[Heard]) -> Iterator[str]:

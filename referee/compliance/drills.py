@@ -10,7 +10,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.compliance.playing import CLOCK_S, Sitting, Tally, unknown_field
 from referee.compliance.positions import find_positions
-from referee.compliance.report import Failed, Outcome, Report, Row
+from referee.compliance.report import Failed, Outcome, Report, Row, Silent
 from referee.compliance.stage import Stage
 from referee.games.api import Game
 from referee.process.entry import Entry
@@ -21,6 +21,10 @@ from referee.wire import encode
 
 EXIT_LIMIT_S = 5.0
 LATE_SOCKET_S = 1.0
+UNASKED_S = 0.1
+"""What a line too many gets to arrive before the next question."""
+
+UNASKED_MOVES = 3
 HUGE_BYTES = 3 << 20
 """Below the 4 MiB that gRPC libraries take by default; no shipped game comes near."""
 
@@ -64,20 +68,27 @@ async def check_bot(
 ) -> Report:
     """Every drill with every game on this `ground`; never raises for what the bot does. `on_row` is told each row.
 
-    A bot that does not get through the handshake is not asked more; with `fail_fast`, neither one that fails later.
+    A bot that does not get through the handshake is not asked more; with `fail_fast`, neither one that fails later. One
+    that does not answer in a game is not asked more in that game: each question to it would last as long.
     """
     course = Course(entry, startup_s, ground)
     rows: list[Row] = []
     output = Output()
+    silent_in: set[str] = set()
 
     async def run(name: str, game: str, drill: Callable[[], Awaitable[Found]]) -> None:
         nonlocal output
         failed_before = any(row.outcome == "failed" for row in rows)
-        if failed_before and (fail_fast or rows[0].outcome == "failed"):
+        if game in silent_in or (failed_before and (fail_fast or rows[0].outcome == "failed")):
             return
         began_s = time.monotonic()
         try:
             found = await drill()
+        except Silent as silent:
+            found = Found(str(silent), "failed")
+            if game:
+                silent_in.add(game)
+                found = Found(f"{silent}; the drills with {game} that remain were left out", "failed")
         except Failed as failed:
             found = Found(str(failed), "failed")
         if not failed_before:
@@ -194,6 +205,25 @@ async def cancelled(course: Course, game: Game) -> Found:
     return Found(f"the match after it was played, {len(tally.seconds)} decisions")
 
 
+async def nothing_unasked(course: Course, game: Game) -> Found:
+    """One answer to each question, and none to anything else. The line too many of a program behind the bridge gets
+    time to arrive: there it would be taken for the answer to the next question."""
+    tally = Tally()
+    async with course.stage() as stage:
+        for number in (10, 11):
+            sitting = Sitting(stage, game, game.player_counts[0], 0, number, tally, purpose="unasked")
+            await sitting.start()
+            await stage.hear_nothing(UNASKED_S, "after its Ready")
+            for _ in range(UNASKED_MOVES):
+                over = await sitting.step()
+                await stage.hear_nothing(UNASKED_S, "after its answer")
+                if over:
+                    break
+            await sitting.end(reason="cancelled")
+            await stage.hear_nothing(UNASKED_S, "after MatchEnd")
+    return Found(f"{len(tally.seconds)} questions, and as many answers")
+
+
 async def huge(course: Course, game: Game) -> Found:
     """Questions of some megabytes."""
     tally = Tally()
@@ -255,6 +285,7 @@ DRILLS: dict[str, Callable[[Course], Awaitable[Found]]] = {
 GAME_DRILLS: dict[str, Callable[[Course, Game], Awaitable[Found]]] = {
     "matches": matches,
     "every decision": every_kind,
+    "nothing unasked": nothing_unasked,
     "cancelled match": cancelled,
     "huge questions": huge,
     "unknown fields": unknown,

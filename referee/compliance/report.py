@@ -10,6 +10,10 @@ class Failed(Exception):
     """The bot did not do what a drill asks. One sentence: what it did, what was expected, what to do."""
 
 
+class Silent(Failed):
+    """It did not answer in time: each further question to it would last as long."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One drill. `game` is empty if it is about no game; a note is worth knowing, and no failure."""

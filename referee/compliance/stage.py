@@ -14,7 +14,7 @@ import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 
-from referee.compliance.report import Failed
+from referee.compliance.report import Failed, Silent
 from referee.process.bot import BotProcess, StartError
 from referee.process.entry import Entry
 from referee.process.exit import Exit
@@ -27,6 +27,7 @@ from referee.wire.encode import PROTOCOL, WireLimits
 
 MAX_MESSAGE_BYTES = 1 << 20
 READY_LIMIT_S = 10.0
+HELLO = "Hello"
 LIMITS = WireLimits(MAX_MESSAGE_BYTES, 4096, 65536, int(READY_LIMIT_S * 1e6))
 
 
@@ -103,16 +104,37 @@ class Stage:
                 await asyncio.wait({heard}, timeout=0.2)  # what it said before its end may still be on the way
             raw = heard.result() if heard.done() else None
             if not heard.done() and not exited.done():
-                raise Failed(f"no {what} within {limit_s:g} s")
+                raise Silent(f"no {what} within {limit_s:g} s")
         finally:
             exited.cancel()
             heard.cancel()
         if raw is None:
-            raise Failed(f"the bot ended its stream instead of sending {what}{await self._ended()}")
+            ended = await self.exit_within(1.0)
+            silently = what == HELLO and ended is not None and ended.code == 0
+            ask = "; does its program come to run(...), with your bot in it?" if silently else ""
+            raise Failed(f"the bot ended its stream instead of sending {what}{await self._ended()}{ask}")
         try:
             return pb.BotMessage.FromString(raw)
         except DecodeError:
             raise Failed(f"expected {what}, got {len(raw)} bytes that are no crosstown.v1.BotMessage") from None
+
+    async def hear_nothing(self, pause_s: float, when: str) -> None:
+        """Failed if the bot sends anything within this time, in which nothing is asked."""
+        heard = asyncio.ensure_future(self._heard.get())
+        try:
+            await asyncio.wait({heard}, timeout=pause_s)
+            if not heard.done():
+                return
+            raw = heard.result()
+        finally:
+            heard.cancel()
+        if raw is None:
+            raise Failed(f"the bot ended its stream {when}{await self._ended()}")
+        try:
+            kind = pb.BotMessage.FromString(raw).WhichOneof("body") or "an empty message"
+        except DecodeError:
+            kind = f"{len(raw)} bytes that are no crosstown.v1.BotMessage"
+        raise Failed(f"it sent {kind} {when}, when nothing was asked; send one answer to each question")
 
     async def leave(self) -> None:
         """The referee is gone, without a word."""
@@ -172,7 +194,7 @@ class Stage:
             self._heard.put_nowait(raw)
 
     async def _greet(self, token: str) -> None:
-        first = await self.hear(self._startup_s, "Hello")
+        first = await self.hear(self._startup_s, HELLO)
         if first.WhichOneof("body") != "hello":
             raise Failed(f"the first message is {first.WhichOneof('body') or 'empty'}; expected Hello")
         self.hello = first.hello

@@ -56,6 +56,7 @@ async def test_a_sound_bot_passes_every_drill(tmp_path: Path) -> None:
         "referee gone",
         "matches",
         "every decision",
+        "nothing unasked",
         "cancelled match",
         "huge questions",
         "unknown fields",
@@ -87,8 +88,9 @@ def answering(choose: str, before: str = "") -> str:
         (answering("return 0") + "sys.exit(3)\n", "bye", "ended with exit code 3 after Bye; expected exit code 0"),
         ("import sys; sys.exit('cannot find my weights')", "handshake", "cannot find my weights"),
         ("import time; time.sleep(60)", "handshake", "no Hello within 1 s"),
+        ("print('here')", "handshake", "exit code 0; does its program come to run(...), with your bot in it?"),
     ],
-    ids=["index", "resign", "junk", "exit", "exception", "no answer", "bye", "no start", "silent start"],
+    ids=["index", "resign", "junk", "exit", "exception", "no answer", "bye", "no start", "silent start", "no run"],
 )
 async def test_misconduct_is_named_with_where_and_what_was_expected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, drill: str, sentence: str
@@ -101,6 +103,35 @@ async def test_misconduct_is_named_with_where_and_what_was_expected(
     assert first is not None
     assert first.drill == drill
     assert sentence in first.detail
+
+
+async def test_a_bot_that_does_not_answer_is_not_asked_more_in_that_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.compliance.playing.CLOCK_S", (0.1, 0.1))
+    report = await check(tmp_path, answering("time.sleep(60)"), fail_fast=False)
+    assert [row.drill for row in report.rows][-1] == "matches"
+    assert "the drills with toy that remain were left out" in report.rows[-1].detail
+
+
+BEHIND_THE_BRIDGE = """
+import sys
+from crosstown_bridge import main
+if sys.argv[1:]:
+    for line in sys.stdin:
+        if '"type":"decide"' in line:
+            print("0\\n0", flush=True)
+else:
+    main(["--", sys.executable, __file__, "child"])
+"""
+
+
+async def test_a_line_too_many_of_a_program_behind_the_bridge_is_found(tmp_path: Path) -> None:
+    entry = load_entry(write(tmp_path, BEHIND_THE_BRIDGE))
+    report = await check_bot(entry, [get_game("toy")], ground=PLAIN, startup_s=20.0, fail_fast=False)
+    row = next(row for row in report.rows if row.drill == "nothing unasked")
+    assert row.outcome == "failed"
+    assert "came before the question" in row.detail
 
 
 async def test_a_bot_that_outlives_its_referee_fails_that_drill(
@@ -226,3 +257,16 @@ async def test_what_a_run_forbids_fails_here(tmp_path: Path, choose: str, senten
     assert report.first_failure is not None
     assert report.first_failure.drill == "matches"
     assert sentence in report.first_failure.detail
+
+
+async def test_an_answer_to_nothing_is_found(tmp_path: Path) -> None:
+    late = (
+        "threading.Timer(0.02, answers.put, [say(move=pb.Move(match=d.match, decision=d.decision, index=0))]).start()"
+    )
+    program = raw("import threading").replace(
+        "        d = message.decide\n", f"        d = message.decide\n        if d.match.endswith('unasked'): {late}\n"
+    )
+    report = await check(tmp_path, program)
+    assert report.first_failure is not None
+    assert report.first_failure.drill == "nothing unasked"
+    assert "it sent move after its answer, when nothing was asked" in report.first_failure.detail
