@@ -131,7 +131,7 @@ class Stage:
         if raw is None:
             raise Failed(f"the bot ended its stream {when}{await self._ended()}")
         try:
-            kind = pb.BotMessage.FromString(raw).WhichOneof("body") or "an empty message"
+            kind: str = pb.BotMessage.FromString(raw).WhichOneof("body") or "an empty message"
         except DecodeError:
             kind = f"{len(raw)} bytes that are no crosstown.v1.BotMessage"
         raise Failed(f"it sent {kind} {when}, when nothing was asked; send one answer to each question")
