@@ -70,6 +70,15 @@ def make_run(folder: Path) -> None:
                     place += 1
 
 
+def visit(page: Any, url: str, heading: str, ready: str = "main") -> None:
+    """Open an address, and stop if what came is an error page or another page than the one with this heading."""
+    answer = page.goto(url)
+    shown = (page.locator("h1").first.text_content() or "").strip() if page.locator("h1").count() else "no heading"
+    if answer.status != 200 or not shown.startswith(heading):
+        raise SystemExit(f"No picture of {url}: status {answer.status}, {shown!r} where {heading!r} is expected.")
+    page.wait_for_selector(ready)
+
+
 def take(address: str, chromium: Path, out: Path) -> None:
     from playwright.sync_api import sync_playwright
 
@@ -79,24 +88,23 @@ def take(address: str, chromium: Path, out: Path) -> None:
         page: Any = browser.new_page(viewport={"width": 900, "height": 700})
         page.set_default_timeout(60_000)
 
-        def shoot(name: str, path: str, ready: str = "main") -> None:
-            page.goto(address + path)
-            page.wait_for_selector(ready)
+        def shoot(name: str, path: str, heading: str, ready: str = "main") -> None:
+            visit(page, address + path, heading, ready)
             page.screenshot(path=str(out / f"{name}.jpg"), type="jpeg", quality=70)
 
-        shoot("runs", "/")
-        shoot("run", "/runs/cup")
-        shoot("matches", "/runs/cup/matches")
-        shoot("bot", "/runs/cup/bots/00000000")
-        shoot("match", "/runs/cup/matches/shibuya-24?step=40", "#replay[data-ready]")
-        shoot("play-setup", "/play?game=shibuya")
+        shoot("runs", "/", "Runs")
+        shoot("run", "/runs/cup", "cup")
+        shoot("matches", "/runs/cup/matches", "Matches")
+        shoot("bot", "/runs/cup/bots/00000000", "Ada")
+        shoot("match", "/runs/cup/matches/shibuya-24?step=40", "shibuya: ", "#replay[data-ready]")
+        shoot("play-setup", "/play?game=shibuya", "Play against bots")
         page.select_option("[name=seat1]", label="random 1")
         page.click("button.main")
         page.wait_for_selector("#can button")
         page.screenshot(path=str(out / "play.jpg"), type="jpeg", quality=70)
         for number, game_id in enumerate(GAMES):
-            page.goto(f"{address}/runs/cup/matches/{game_id}-{12 * number}?step=60&seat=all")
-            page.wait_for_selector("#replay[data-ready]")
+            match = f"{address}/runs/cup/matches/{game_id}-{12 * number}?step=60&seat=all"
+            visit(page, match, f"{game_id}: ", "#replay[data-ready]")
             board = page.locator("#board > svg").first
             board.screenshot(path=str(out / f"{game_id}.jpg"), type="jpeg", quality=75)
         browser.close()
