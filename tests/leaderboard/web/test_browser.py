@@ -113,48 +113,6 @@ def test_the_leaderboard_sorts_by_a_heading_and_leads_to_a_bot(
 
 ADDRESSES = ("/", "/runs/cup", "/runs/cup/matches", "/runs/cup/bots/01ff00ff", "/runs/cup/matches/m1?step=last")
 
-UNNAMED = """() => [...document.querySelectorAll('a, button, input, select, progress, svg[role=img], [role=region]')]
-  .filter((item) => item.offsetParent !== null || item instanceof SVGElement)
-  .filter((item) => item.type !== 'hidden')
-  .filter((item) => !(item.getAttribute('aria-label') || item.labels?.length || item.textContent.trim()))
-  .map((item) => item.outerHTML.slice(0, 200))"""
-
-CONTRAST = """() => {
-  const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
-    .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const ground = (item) => {
-    for (; item; item = item.parentElement) {
-      const colour = numbers(getComputedStyle(item).backgroundColor);
-      if (colour.length < 4 || colour[3] > 0) return colour;
-    }
-    return [255, 255, 255];
-  };
-  return [...document.querySelectorAll('main *, header *')]
-    .filter((item) => !item.closest('svg') && [...item.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
-    .map((item) => {
-      const [one, two] = [light(numbers(getComputedStyle(item).color)), light(ground(item))];
-      return [(Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05), item.outerHTML.slice(0, 120)];
-    })
-    .filter(([ratio]) => ratio < 4.5).map(([ratio, text]) => `${ratio.toFixed(2)} ${text}`);
-}"""
-
-
-def test_everything_has_a_name_a_heading_and_contrast_in_light_and_dark(
-    start: Callable[..., Any], show: Callable[..., Any]
-) -> None:
-    finished(start, game="shibuya")
-    start("m2", place=1).crash(1, stdout="last words")
-    for address in ADDRESSES:
-        page = show(address, ready=READY if "m1" in address else "main").page
-        assert page.evaluate("document.documentElement.lang") == "en"
-        assert page.locator("h1").count() == 1
-        assert page.evaluate(UNNAMED) == [], address
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            assert page.evaluate(CONTRAST) == [], (address, scheme)
-
 
 def test_no_page_is_wider_than_a_phone(start: Callable[..., Any], show: Callable[..., Any]) -> None:
     finished(start, names=("a" * 64, "b" * 64), game="shibuya", note="n" * 5000)

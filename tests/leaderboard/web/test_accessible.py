@@ -1,0 +1,145 @@
+"""Every page by ear, by keys, in light and dark, and on a phone, in a real browser; none complains to its console."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FINDINGS = (Path(__file__).parent / "accessible.js").read_text()
+GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
+LONG = "W" * 40
+PHONE = 360
+
+MARK = """() => {
+  const able = 'a[href], button, input:not([type=hidden]), select, summary, [tabindex="0"]';
+  const order = [...document.querySelectorAll(able)].filter((item) => item.checkVisibility() && !item.disabled);
+  const visited = window.visited = [];
+  document.activeElement.blur();
+  document.addEventListener('focusin', (event) => visited.push(order.indexOf(event.target)));
+  order[0].focus();
+  return order.length;
+}"""
+
+
+def findings(page: Any) -> list[str]:
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found += [f"{scheme}: {finding}" for finding in page.evaluate(FINDINGS)]
+    return found
+
+
+def too_wide(page: Any) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth") > PHONE)
+
+
+def order_of_tab(page: Any) -> tuple[list[int], list[int]]:
+    """In what order Tab visits what can have the focus, by its place on the page; and the order of the page.
+
+    Chromium also stops at boxes that can be scrolled; those are left out.
+    """
+    number = page.evaluate(MARK)
+    for _ in range(number + 5):
+        page.keyboard.press("Tab")
+    visited = [place for place in page.evaluate("window.visited") if place >= 0]
+    return visited[:number], list(range(number))
+
+
+def set_up(page: Any, other: str = "random 1", name: str = LONG) -> None:
+    page.select_option("[name=seat1]", label=other)
+    page.fill("[name=name]", name)
+    page.click("button.main")
+
+
+def check(page: Any) -> None:
+    assert findings(page) == []
+    visited, order = order_of_tab(page)
+    assert visited == order
+
+
+@pytest.mark.parametrize(
+    ("address", "ready"),
+    [
+        ("/", "main"),
+        ("/runs/cup", "thead button"),
+        ("/runs/cup/matches", "thead button"),
+        ("/runs/cup/bots/01ff00ff", "thead button"),
+        ("/runs/cup/matches/m1?step=last", "#replay[data-drawn]"),
+        ("/runs/cup/matches/m2?step=last", "#replay[data-drawn]"),
+    ],
+)
+def test_a_page_of_results_has_landmarks_labels_names_and_an_order(
+    start: Callable[..., Any], show: Callable[..., Any], address: str, ready: str
+) -> None:
+    start("m1", game="shibuya").play().close()
+    start("m2", place=1).crash(1, stdout="last words")
+    check(show(address, ready=ready).page)
+
+
+def test_a_page_that_is_not_there_has_them_too_and_fits_a_phone(show: Callable[..., Any]) -> None:
+    shown = show(f"/runs/{LONG * 3}", width=PHONE)
+    assert shown.page.locator("h1").text_content() == "404"
+    check(shown.page)
+    assert not too_wide(shown.page)
+    assert all("404" in said for said in shown.said)
+    shown.said.clear()
+
+
+@pytest.mark.parametrize("game", ["", *GAMES])
+def test_the_set_up_has_them_and_fits_a_phone(show_play: Callable[..., Any], game: str) -> None:
+    page = show_play(f"/play?game={game}", width=PHONE).page
+    for rules in page.locator("details").all():
+        rules.locator("summary").click()
+    check(page)
+    assert not too_wide(page)
+
+
+def test_a_set_up_that_was_refused_has_them_and_fits_a_phone(show_play: Callable[..., Any]) -> None:
+    shown = show_play("/play?game=shibuya", width=PHONE)
+    set_up(shown.page, other="empty")
+    assert shown.page.get_by_role("alert").count() == 1
+    check(shown.page)
+    assert not too_wide(shown.page)
+    assert all("400" in said for said in shown.said)
+    shown.said.clear()
+
+
+def test_the_addresses_of_two_people_have_them_and_fit_a_phone(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=shibuya", width=PHONE).page
+    set_up(page, other="a person")
+    assert page.locator("main li a").count() == 2
+    check(page)
+    assert not too_wide(page)
+    page.get_by_role("link", name="play", exact=True).click()
+    page.wait_for_selector("h2:text-is('Going on')")
+    check(page)
+    assert not too_wide(page)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_seat_that_is_asked_has_them_and_fits_a_phone(show_play: Callable[..., Any], game: str) -> None:
+    page = show_play(f"/play?game={game}", width=PHONE).page
+    set_up(page)
+    page.wait_for_selector("#can button")
+    check(page)
+    assert not too_wide(page)
+    page.set_viewport_size({"width": 1100, "height": 900})
+    assert findings(page) == []
+
+
+def test_a_seat_has_them_after_a_place_was_pointed_at_and_at_the_end(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=shibuya", width=PHONE).page
+    set_up(page)
+    page.wait_for_selector("#can button")
+    places = page.locator("#board [data-action]").all()
+    next(place for place in places if " " in place.get_attribute("data-action")).press("Enter")
+    page.get_by_role("button", name="Show all").wait_for()
+    check(page)
+    assert not too_wide(page)
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name=re.compile("click again")).click()
+    page.wait_for_selector("#status a")
+    check(page)
+    assert not too_wide(page)
