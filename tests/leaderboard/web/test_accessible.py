@@ -143,3 +143,50 @@ def test_a_seat_has_them_after_a_place_was_pointed_at_and_at_the_end(show_play: 
     page.wait_for_selector("#status a")
     check(page)
     assert not too_wide(page)
+
+
+SOUND = """<!doctype html><html lang="en"><title>t</title><a class="skip" href="#main">skip</a>
+<header><nav aria-label="where">nav</nav></header><main id="main"><h1>one</h1>%s</main></html>"""
+
+
+@pytest.mark.parametrize(
+    ("broken", "problem"),
+    [
+        ("<div><main>two</main></div>", "2 of main"),
+        ("<h1>two</h1>", "2 of h1"),
+        ("<h3>three</h3>", "a heading that leaves a level out"),
+        ("<p id=a></p><p id=a></p>", "an id twice: a"),
+        ("<label for=gone>x</label>", "for leads nowhere"),
+        ("<label>x</label>", "a label of nothing"),
+        ("<input>", "a field without one label"),
+        ("<label><select><option>x</select></label>", "a field without one label"),
+        ("<button></button>", "no name"),
+        ("<ol tabindex=0><li>x</ol>", "no name"),
+        ("<button tabindex=2>x</button>", "an own place in the order of Tab"),
+        ("<p role=button>x</p>", "Tab does not reach it"),
+        ("<p style='display: flex; flex-direction: column-reverse'><button>x</button><button style='margin: 0 2em 0 0'>"
+         "y</button></p><style>p button:first-child { align-self: end }</style>", "seen before what comes before it"),
+        ("<p style='color: #999'>x</p>", "contrast below 4.5"),
+    ],
+)  # fmt: skip
+def test_the_check_finds_what_is_wrong_with_a_page(chromium: Any, broken: str, problem: str) -> None:
+    page = chromium.new_page()
+    try:
+        page.set_content(SOUND % "")
+        assert findings(page) == []
+        page.set_content(SOUND % broken)
+        assert any(finding.startswith(f"light: {problem}") for finding in findings(page))
+    finally:
+        page.close()
+
+
+def test_the_check_finds_a_button_out_of_order(chromium: Any) -> None:
+    page = chromium.new_page()
+    try:
+        page.set_content(SOUND % "<button>x</button><button>y</button>")
+        assert order_of_tab(page) == ([0, 1, 2], [0, 1, 2])
+        page.set_content(SOUND % "<button>x</button><button tabindex=2>y</button>")
+        visited, order = order_of_tab(page)
+        assert visited != order
+    finally:
+        page.close()
