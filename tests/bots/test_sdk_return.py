@@ -242,13 +242,13 @@ async def test_a_refusal_for_good_ends_it(serve: Any, tmp_path: Path, code: grpc
     stub = Stub([refuse(code, "not with me")])
     ended = await (await Bot(tmp_path).start(await serve(stub))).ended()
     assert (ended[0], len(stub.hellos)) == (1, 1)
-    assert ended[1].endswith("not with me\n")
+    assert ended[1].endswith(f"not with me ({code.name})\n")
 
 
 async def test_one_that_is_connected_already_tries_again(serve: Any, tmp_path: Path) -> None:
     stub = Stub([refuse(grpc.StatusCode.ALREADY_EXISTS, "has a session already"), bye])
     code, stderr = await (await Bot(tmp_path).start(await serve(stub))).ended()
-    assert (code, "has a session already; trying again" in stderr) == (0, True)
+    assert (code, "has a session already (ALREADY_EXISTS); trying again" in stderr) == (0, True)
 
 
 async def test_it_waits_for_a_referee_that_comes_later(serve: Any, tmp_path: Path) -> None:

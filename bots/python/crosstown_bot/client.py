@@ -225,7 +225,8 @@ async def _stream(
             where = "" if playing.streams else f" at {address}"
             why = f": {error}" if str(error) else ""
             status = f" ({error.code.name})" if error.code else ""
-            hint = _hint(str(error), credentials) if remote and not playing.streams else ""
+            unanswered = error.code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN)
+            hint = _hint(str(error), credentials) if remote and unanswered and not playing.streams else ""
             return f"the stream to the referee{where} broke{why}{status}{hint}", error.code
         code, details = await call.code(), await call.details()
         return f"the referee ended the stream: {f'{details} ({code.name})' if details else code.name}", code

@@ -52,7 +52,8 @@ def stranger_python() -> Iterator[tuple[list[str], Path]]:
     try:
         code = folder / "code"
         (code / "referee").mkdir(parents=True)
-        shutil.copyfile(ROOT / "referee" / "__init__.py", code / "referee" / "__init__.py")
+        for name in ("__init__.py", "texts.py"):
+            shutil.copyfile(ROOT / "referee" / name, code / "referee" / name)
         shutil.copytree(ROOT / "referee" / "process", code / "referee" / "process")
         shutil.copytree(ESCAPE, folder / "escape")
         shutil.copyfile(SCENE, folder / SCENE.name)
