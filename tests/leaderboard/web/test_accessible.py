@@ -180,12 +180,13 @@ def test_the_check_finds_what_is_wrong_with_a_page(chromium: Any, broken: str, p
         page.close()
 
 
-def test_the_check_finds_a_button_out_of_order(chromium: Any) -> None:
+@pytest.mark.parametrize("place", ["2", "-1"])
+def test_the_check_finds_a_button_out_of_order(chromium: Any, place: str) -> None:
     page = chromium.new_page()
     try:
         page.set_content(SOUND % "<button>x</button><button>y</button>")
         assert order_of_tab(page) == ([0, 1, 2], [0, 1, 2])
-        page.set_content(SOUND % "<button>x</button><button tabindex=2>y</button>")
+        page.set_content(SOUND % f"<button tabindex={place}>x</button><button>y</button>")
         visited, order = order_of_tab(page)
         assert visited != order
     finally:
