@@ -42,8 +42,9 @@ def at_step(items: Sequence[ET.Element], step: int) -> list[ET.Element]:
     return shown
 
 
-def written(items: Sequence[ET.Element]) -> list[bytes]:
-    return [ET.tostring(item) for item in items]
+def written(items: Sequence[ET.Element]) -> list[str]:
+    """Attributes in one order, for theirs means nothing."""
+    return [ET.canonicalize(ET.tostring(item)) for item in items]
 
 
 @SETTINGS

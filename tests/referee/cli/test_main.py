@@ -36,7 +36,7 @@ def test_help_names_every_command_and_exit_code(crosstown):
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (("runn",), "No such command 'runn'"),
+        (("rxyz",), "No such command 'rxyz'"),
         (("run",), "Missing argument"),
         (("run", "x.toml", "--wokers", "2"), "--wokers"),
         (("run", "x.toml", "--workers", "0"), "--workers"),
@@ -49,6 +49,11 @@ def test_bad_usage(crosstown, words, what):
     assert printed.err.startswith("error: ")
     assert what in printed.err
     assert printed.err.splitlines()[-1].startswith("next: see: crosstown")
+
+
+def test_a_mistyped_command_leads_to_the_right_one(crosstown):
+    printed = crosstown("runn")
+    assert (printed.code, printed.err.splitlines()[-1]) == (2, "next: did you mean: crosstown run")
     assert printed.out == ""
 
 
