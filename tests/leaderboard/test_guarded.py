@@ -85,7 +85,7 @@ def test_free_for_alls_and_teams_with_ties_have_the_numbers_of_the_package(group
     ranks = sorted(ranks[: len(groups)])
     for ours, theirs in zip(rate_teams(groups, ranks, draw), by_the_package(groups, ranks, draw), strict=True):
         for skill, (mu, sigma) in zip(ours, theirs, strict=True):
-            assert close(skill, mu, sigma, 1e-6)
+            assert close(skill, mu, sigma, 5e-4)  # one may stop a round before the other: both do so below 1e-4
 
 
 @given(st.floats(-60, 60), st.floats(0.7, 9), st.floats(0.7, 9), st.floats(0.01, 0.9), st.booleans())
