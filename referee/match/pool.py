@@ -4,6 +4,7 @@ import asyncio
 import os
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
@@ -69,6 +70,7 @@ class Pool:
         self._household = household
         self._starting = asyncio.Semaphore(starts_at_once or os.cpu_count() or 1)
         self._idle: list[LiveBot] = []
+        self._ended = deque[BotProcess](maxlen=8)  # the seats of one match, and a few more
         self._tokens: dict[LiveBot, str] = {}
         self._stopping: set[asyncio.Task[object]] = set()
         self._places = {
@@ -113,6 +115,8 @@ class Pool:
             self._places[bot.entry.id].free.set()
             return
         bot.listen(None)
+        if reusable and bot.ending:
+            self._ended.append(bot.process)
         if not reusable or bot.ending:
             self._retire(bot, FAULTED_BYE_S)
             return
@@ -121,8 +125,9 @@ class Pool:
             self._retire(self._idle.pop(0), BYE_S)
 
     def waiting(self) -> list[BotProcess]:
-        """Those that wait for their next match; after a match, in the order of its seats."""
-        return [bot.process for bot in self._idle]
+        """Those that wait for their next match, after a match in the order of its seats; then the last ones that
+        ended by themselves when theirs was over."""
+        return [bot.process for bot in self._idle] + list(self._ended)
 
     async def close(self) -> None:
         """End all processes, and wait until they are gone; guests hear Bye."""
