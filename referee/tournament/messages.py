@@ -90,11 +90,7 @@ def setup_line(
         setup["guests"] = {
             "public": guests.public,
             "listen": [listen.host, listen.port, *_texts(listen.certificate, listen.key), listen.plain],
-            "invited": [
-                {"name": entry.name, "declared": entry.manifest.version, **asdict(invited[entry.id])}
-                for entry in entries
-                if entry.id in invited
-            ],
+            "invited": [{"name": entry.name, **asdict(invited[entry.id])} for entry in entries if entry.id in invited],
         }
     return _line({"setup": setup})
 
@@ -165,7 +161,7 @@ def _guests(values: Mapping[str, Any] | None) -> Guests | None:
     entries: dict[str, Entry] = {}
     invited: dict[str, Invitation] = {}
     for guest in values["invited"]:
-        entry = guest_entry(guest.pop("name"), guest.pop("declared"))
+        entry = guest_entry(guest.pop("name"), guest["version"])
         entries[entry.id] = entry
         invited[entry.id] = Invitation(**{**guest, "limits": Limits(**guest["limits"])})
     return Guests(Listen(host, port, *_paths(certificate, key), plain), invited, entries, values["public"])

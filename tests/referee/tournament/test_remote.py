@@ -173,9 +173,10 @@ def test_without_the_section_nobody_dials_in(write_file, bots):
     assert "[remote]" in caught.value.next_step
 
 
+@pytest.mark.parametrize("version", ['version = "3"', "", 'version = "remote"'])
 @pytest.mark.parametrize("plain", [False, True])
-def test_a_worker_is_told_all_of_it(write_file, bots, tmp_path, plain):
-    tournament = load_tournament(write_file(FILE))
+def test_a_worker_is_told_all_of_it(write_file, bots, tmp_path, plain, version):
+    tournament = load_tournament(write_file(FILE.replace('version = "3"', version)))
     guests = invite_all(tournament, tmp_path / "tls")
     assert guests is not None
     if plain:
