@@ -106,6 +106,16 @@ async def until_there(path: Path, process: "subprocess.Popen[str]") -> None:
             await asyncio.sleep(0.05)
 
 
+async def begin(workplace, write_cup, line: Line, *, blocks: int) -> "tuple[subprocess.Popen[str], Path]":
+    """A run of one bot here against Ada, which listens by now, and the certificate that it made."""
+    workplace.environment["ADA_TOKEN"] = TOKEN
+    write_cup(bots=1, blocks=blocks, more=remote(line.port))
+    run = workplace.start("run", "cup.toml", "--workers", "1")
+    certificate = workplace.folder / "runs" / "cup" / "tls" / "certificate.pem"
+    await until_there(certificate, run)
+    return run, certificate
+
+
 async def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
     """Exit code and stderr."""
     _, stderr = await asyncio.to_thread(process.communicate, timeout=LIMIT_S)
@@ -121,11 +131,7 @@ def assert_all_counts(workplace, number: int) -> None:
 
 
 async def test_a_connection_that_breaks_costs_nothing(workplace, write_cup, line):
-    workplace.environment["ADA_TOKEN"] = TOKEN
-    write_cup(bots=1, blocks=4, more=remote(line.port))
-    run = workplace.start("run", "cup.toml", "--workers", "1")
-    certificate = workplace.folder / "runs" / "cup" / "tls" / "certificate.pem"
-    await until_there(certificate, run)
+    run, certificate = await begin(workplace, write_cup, line, blocks=4)
     line.cut_after = 9_000
     bot = by_hand(certificate, line.address)
     try:
@@ -145,11 +151,7 @@ async def test_a_connection_that_breaks_costs_nothing(workplace, write_cup, line
 
 
 async def test_after_its_worker_died_a_bot_opens_a_new_session(workplace, write_cup, line):
-    workplace.environment["ADA_TOKEN"] = TOKEN
-    write_cup(bots=1, blocks=6, more=remote(line.port))
-    run = workplace.start("run", "cup.toml", "--workers", "1")
-    certificate = workplace.folder / "runs" / "cup" / "tls" / "certificate.pem"
-    await until_there(certificate, run)
+    run, certificate = await begin(workplace, write_cup, line, blocks=6)
     bot = by_hand(certificate, f"127.0.0.1:{line.port}")
     try:
         await asyncio.to_thread(workplace.wait_for_records, 2, run)
@@ -165,11 +167,7 @@ async def test_after_its_worker_died_a_bot_opens_a_new_session(workplace, write_
 
 
 async def test_a_run_that_is_stopped_says_bye(workplace, write_cup, line):
-    workplace.environment["ADA_TOKEN"] = TOKEN
-    write_cup(bots=1, blocks=500, more=remote(line.port))
-    run = workplace.start("run", "cup.toml", "--workers", "1")
-    certificate = workplace.folder / "runs" / "cup" / "tls" / "certificate.pem"
-    await until_there(certificate, run)
+    run, certificate = await begin(workplace, write_cup, line, blocks=500)
     bot = by_hand(certificate, f"127.0.0.1:{line.port}")
     try:
         await asyncio.to_thread(workplace.wait_for_records, 2, run)

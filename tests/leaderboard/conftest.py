@@ -1,7 +1,9 @@
-"""Builds rows and record files of made-up matches; no match is played here."""
+"""Builds rows and record files of made-up matches; no match is played here. And a real browser."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,3 +114,23 @@ def write_record() -> Callable[..., Path]:
         )
 
     return write
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Debian's Chromium. Tests that need it are left out where it is not installed; CI forbids that.
+
+    For one module: while it is there an event loop runs, and tests that bring their own cannot.
+    """
+    path = Path("/usr/bin/chromium")
+    if not path.exists():
+        if os.environ.get("CROSSTOWN_REQUIRE_CHROMIUM"):
+            pytest.fail(f"CROSSTOWN_REQUIRE_CHROMIUM is set, but there is no {path}; apt install chromium")
+        pytest.skip(f"there is no {path}; apt install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=str(path), args=arguments)
+        yield browser
+        browser.close()

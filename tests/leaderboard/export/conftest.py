@@ -1,6 +1,5 @@
 """Records of the corpus, and a real browser that opens files."""
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,26 +15,6 @@ CORPUS = Path(__file__).resolve().parents[2] / "referee" / "record" / "corpus"
 def old_record() -> Callable[[str], Record]:
     """old_record("crashed") is that record of the corpus."""
     return lambda name: read_record(next(CORPUS.glob(f"v1-{name}.jsonl*")))
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """Debian's Chromium. Tests that need it are left out where it is not installed; CI forbids that.
-
-    For one module: while it is there an event loop runs, and tests that bring their own cannot.
-    """
-    path = Path("/usr/bin/chromium")
-    if not path.exists():
-        if os.environ.get("CROSSTOWN_REQUIRE_CHROMIUM"):
-            pytest.fail(f"CROSSTOWN_REQUIRE_CHROMIUM is set, but there is no {path}; apt install chromium")
-        pytest.skip(f"there is no {path}; apt install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=str(path), args=arguments)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Runs with toy matches, the application over them, and a real browser."""
 
-import os
 import socket
 import threading
 import time
@@ -149,26 +148,6 @@ class Shown:
 
     page: Any
     said: list[str]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """Debian's Chromium. Tests that need it are left out where it is not installed; CI forbids that.
-
-    For one module: while it is there an event loop runs, and tests that bring their own cannot.
-    """
-    path = Path("/usr/bin/chromium")
-    if not path.exists():
-        if os.environ.get("CROSSTOWN_REQUIRE_CHROMIUM"):
-            pytest.fail(f"CROSSTOWN_REQUIRE_CHROMIUM is set, but there is no {path}; apt install chromium")
-        pytest.skip(f"there is no {path}; apt install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=str(path), args=arguments)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import pytest
 
 from referee.process.bot import BotProcess
+from referee.process.built import CACHE_VARIABLE
 from referee.process.entry import Entry, load_entry
 from referee.process.limits import ProcessLimits
 
@@ -41,6 +42,24 @@ class Mark:
                 if wanted in environment:
                     found.append(int(folder.name))
         return sorted(found)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where builds go, in place of the user's cache."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "the cache"))
+    return tmp_path / "the cache"
+
+
+@pytest.fixture
+def users_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stands in for the user's own home; no variable leads out of it."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in ("GOENV", "CARGO_HOME", "RUSTUP_HOME", "PIP_CONFIG_FILE", "npm_config_userconfig"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
 
 
 @pytest.fixture

@@ -23,13 +23,9 @@ from referee.process.manifest import Manifest, ManifestError
 from referee.process.phase import BuildError, BuildLimits
 from referee.process.sandbox import Profile
 
+pytestmark = pytest.mark.usefixtures("cache")
+
 Make = Callable[..., Path]
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "the cache"))
-    return tmp_path / "the cache"
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from referee.process.birth import identity
 from referee.process.build import Yard, build
-from referee.process.built import CACHE_VARIABLE, Built
+from referee.process.built import Built
 from referee.process.homes import HOMES, MOST_VARIABLE, Owner, keep_home
 from referee.process.phase import BuildError
 from referee.process.sandbox import Profile
@@ -27,21 +27,8 @@ Make = Callable[..., Path]
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "the cache"))
+def usual_bound(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(MOST_VARIABLE, raising=False)
-    return tmp_path / "the cache"
-
-
-@pytest.fixture
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stands in for the user's own home; no variable leads out of it."""
-    folder = tmp_path / "user"
-    folder.mkdir()
-    for name in ("GOENV", "CARGO_HOME", "RUSTUP_HOME", "PIP_CONFIG_FILE", "npm_config_userconfig"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(folder))
-    return folder
 
 
 @pytest.fixture
@@ -266,14 +253,14 @@ def test_what_is_kept_is_ours_and_nobody_else_can_get_there(bot: Make, cache: Pa
 
 
 @pytest.mark.strict_sandbox
-def test_links_that_a_build_left_in_its_home_lead_nobody_astray(bot: Make, user: Path, tmp_path: Path) -> None:
+def test_links_that_a_build_left_in_its_home_lead_nobody_astray(bot: Make, users_home: Path, tmp_path: Path) -> None:
     """Settings are laid there, as root where we are root."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_text("ours")
-    (user / ".config" / "go").mkdir(parents=True)
-    (user / ".config" / "go" / "env").write_text("GOPROXY=https://proxy.test\n")
-    (user / ".npmrc").write_text("registry=https://npm.test\n")
+    (users_home / ".config" / "go").mkdir(parents=True)
+    (users_home / ".config" / "go" / "env").write_text("GOPROXY=https://proxy.test\n")
+    (users_home / ".npmrc").write_text("registry=https://npm.test\n")
     plant = (
         'cd "$HOME" && cat .npmrc .config/go/env && rm -rf .npmrc .config '
         f"&& ln -s '{outside}/file' .npmrc && ln -s '{outside}' .config"
@@ -289,13 +276,13 @@ def test_links_that_a_build_left_in_its_home_lead_nobody_astray(bot: Make, user:
 
 
 @pytest.mark.strict_sandbox
-def test_settings_that_the_user_has_no_more_are_gone_from_the_home(bot: Make, user: Path, cache: Path) -> None:
-    (user / ".npmrc").write_text("registry=https://npm.test\n")
+def test_settings_that_the_user_has_no_more_are_gone_from_the_home(bot: Make, users_home: Path, cache: Path) -> None:
+    (users_home / ".npmrc").write_text("registry=https://npm.test\n")
     folder = bot()
     strict(folder)
     (home,) = homes(cache)
     assert "npm.test" in (home / ".npmrc").read_text()
-    (user / ".npmrc").unlink()
+    (users_home / ".npmrc").unlink()
     assert strict(edit(folder)).warm
     assert not (home / ".npmrc").exists() or "npm.test" not in (home / ".npmrc").read_text()  # the machine's may be
 

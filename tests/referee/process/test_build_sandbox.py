@@ -17,33 +17,16 @@ import pytest
 
 from referee.process import build_settings
 from referee.process.build import Yard, build
-from referee.process.built import CACHE_VARIABLE, Built
+from referee.process.built import Built
 from referee.process.entry import NotBuiltError, load_entry
 from referee.process.phase import BuildError, BuildLimits
 from referee.process.sandbox import Profile
 
-pytestmark = pytest.mark.strict_sandbox
+pytestmark = [pytest.mark.strict_sandbox, pytest.mark.usefixtures("cache")]
 
 MADE = "mkdir -p build; printf '#!/bin/sh\\n' > build/bot; chmod +x build/bot"
 Make = Callable[..., Path]
 PATIENCE_S = 30.0
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "the cache"))
-    return tmp_path / "the cache"
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stands in for the user's; no variable leads out of it."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    for name in ("GOENV", "CARGO_HOME", "RUSTUP_HOME", "PIP_CONFIG_FILE", "npm_config_userconfig"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(folder))
-    return folder
 
 
 @pytest.fixture
@@ -94,25 +77,25 @@ def test_fetching_has_the_network_and_compiling_has_none(bot: Make, port: int) -
     strict(bot(f"if {knock}; then exit 9; fi", fetch=knock))
 
 
-def test_the_home_is_private_is_kept_between_the_phases_and_gone_afterwards(bot: Make, home: Path) -> None:
+def test_the_home_is_private_is_kept_between_the_phases_and_gone_afterwards(bot: Make, users_home: Path) -> None:
     fetch = (
         'test "$HOME" = "$TMPDIR" && mkdir "$HOME/modules" && echo x > "$HOME/modules/x" && chmod 555 "$HOME/modules"'
     )
     built = strict(bot('test -f "$HOME/modules/x"', fetch=fetch))
-    assert not list(home.iterdir())
+    assert not list(users_home.iterdir())
     assert sorted(path.name for path in built.folder.parent.iterdir()) == ["bot", "log.txt"]
 
 
 def test_nothing_else_of_this_machine_is_there(
-    bot: Make, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    bot: Make, tmp_path: Path, users_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (home / ".netrc").write_text("secret")
+    (users_home / ".netrc").write_text("secret")
     (tmp_path / "other").write_text("secret")
     folder = bot()
-    unseen = (home / ".netrc", tmp_path / "other", folder)
+    unseen = (users_home / ".netrc", tmp_path / "other", folder)
     looks = "; ".join(f"test ! -e '{path}'" for path in unseen)
     folder = bot(f"{looks}; if touch /usr/x; then exit 9; fi")
-    monkeypatch.setenv("PATH", f"{home}{os.pathsep}{os.environ['PATH']}")  # as a whole it is not shown even then
+    monkeypatch.setenv("PATH", f"{users_home}{os.pathsep}{os.environ['PATH']}")  # as a whole it is not shown even then
     strict(folder)
 
 
@@ -124,7 +107,7 @@ def hostile(folder: Path, trick: str, private: Path) -> None:
     if trick == "environment":
         (folder / "pyvenv.cfg").write_text(f"home = {private}/bin\n")
     elif trick == "dots":
-        (folder / "pyvenv.cfg").write_text("home = /root/../bin\n")
+        (folder / "pyvenv.cfg").write_text("home = /home/../bin\n")
     else:
         # The kernel takes a vertical tab for a part of the name, and so finds the second script.
         inner = Path(f"{folder}/\x0b{private}/conf")
@@ -170,7 +153,7 @@ def test_a_build_may_not_leave_a_link_to_the_machine_as_the_bot(bot: Make, priva
         strict(folder)
 
 
-def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bot: Make, home: Path) -> None:
+def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bot: Make, users_home: Path) -> None:
     for name, text in {
         ".config/go/env": "GOPROXY=https://proxy.test\nGOAUTH=netrc\n",
         ".npmrc": "registry=https://npm.test\n//npm.test/:_authToken=SECRET\n_password = SECRET\n",
@@ -181,8 +164,8 @@ def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bo
         "<servers><server><password>SECRET</password></server></servers></settings>",
         ".config/pip/pip.conf": "[global]\nindex-url = https://pip.test\n",
     }.items():
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(text)
+        (users_home / name).parent.mkdir(parents=True, exist_ok=True)
+        (users_home / name).write_text(text)
     log = log_of(bot('cd "$HOME"; find . -type f -exec cat {} +; exit 1'))
     for name in ("proxy", "npm", "cargo", "maven", "pip"):
         assert f"https://{name}.test" in log
@@ -191,7 +174,7 @@ def test_settings_of_package_managers_are_seen_without_what_is_secret_in_them(bo
 
 
 def test_settings_of_the_machine_are_seen_without_what_is_secret_in_them(
-    bot: Make, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bot: Make, users_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those for all users, and those that lie in a toolchain; the user's own come on top."""
     etc, kit = tmp_path / "etc", tmp_path / "tools" / "kit"
@@ -208,7 +191,7 @@ def test_settings_of_the_machine_are_seen_without_what_is_secret_in_them(
         kit / "conf" / "settings.xml": "<settings><proxies><proxy><host>maven.test</host><password>SECRET</password>"
         "</proxy></proxies></settings>",
         kit / "conf" / "logging": "from the kit's conf\n",
-        home / ".npmrc": "registry=https://mine.test\n",
+        users_home / ".npmrc": "registry=https://mine.test\n",
     }.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -121,12 +121,12 @@ def test_nor_does_the_virtual_environment_that_a_bot_brings(bot: Path, private: 
     assert find_needs((str(tool),), bot, on_path(bot)) == ()
 
 
-@pytest.mark.parametrize("home", ["/root/../bin", "//root/../bin", "/../bin", "/etc/bin", "/proc/self/root/bin"])
+@pytest.mark.parametrize("home", ["/home/../bin", "//home/../bin", "/../bin", "/etc/bin", "/proc/self/root/bin"])
 def test_no_way_of_writing_a_path_shows_folders_of_the_system(bot: Path, home: str) -> None:
     (bot / "pyvenv.cfg").write_text(f"home = {home}\n")
     tool = program(bot / "bin" / "tool")
     (bot / "run.sh").write_text(f"#!{home}/sh\n")
-    for named in (str(tool), str(bot / "run.sh"), f"{home}/sh", f"{home}/../root/bin/sh"):
+    for named in (str(tool), str(bot / "run.sh"), f"{home}/sh", f"{home}/../home/bin/sh"):
         shown = find_needs((named,), bot, on_path(bot))
         assert not [path for path in shown if path.name in ("etc", "root", "var", "home") or len(path.parts) < 3], named
 
