@@ -5,8 +5,9 @@ The files are looked at from here; nothing runs in the referee, which does not k
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -45,36 +46,41 @@ def stream(events: AsyncIterator[str]) -> StreamingResponse:
     return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
-async def _growth(path: Path) -> AsyncIterator[str]:
-    size, quiet_s = -1, 0.0
-    while is_live(path):
-        now = await asyncio.to_thread(_size, path)
-        if now is None:
-            break
-        if now != size:
-            size, quiet_s = now, 0.0
-            yield event({"bytes": size, "over": False})
+async def changes(
+    look: Callable[[], object], told: Callable[[Any, int], dict[str, object]], every_s: float = LOOK_S
+) -> AsyncIterator[str]:
+    """An event with `told(seen, n)` whenever `look`, which runs in a thread, sees something else; n counts from 0.
+
+    Ends when it sees None.
+    """
+    seen: object = None
+    number, quiet_s = 0, 0.0
+    while (now := await asyncio.to_thread(look)) is not None:
+        if now != seen:
+            yield event(told(now, number))
+            seen, number, quiet_s = now, number + 1, 0.0
         elif quiet_s >= QUIET_S:
             quiet_s = 0.0
             yield ": still here\n\n"
-        await asyncio.sleep(LOOK_S)
-        quiet_s += LOOK_S
+        await asyncio.sleep(every_s)
+        quiet_s += every_s
+
+
+async def _growth(path: Path) -> AsyncIterator[str]:
+    size = -1
+
+    def told(now: int, _: int) -> dict[str, object]:
+        nonlocal size
+        size = now
+        return {"bytes": now, "over": False}
+
+    async for text in changes(lambda: _size(path) if is_live(path) else None, told):
+        yield text
     yield event({"bytes": size, "over": True})
 
 
-async def _changes(run: RunPlace, tables: Tables) -> AsyncIterator[str]:
-    seen: object = None
-    number, quiet_s = -1, 0.0
-    while True:
-        now = await asyncio.to_thread(tables.number, run)
-        if now != seen:
-            seen, number, quiet_s = now, number + 1, 0.0
-            yield event({"changed": number})
-        elif quiet_s >= QUIET_S:
-            quiet_s = 0.0
-            yield ": still here\n\n"
-        await asyncio.sleep(LOOK_S)
-        quiet_s += LOOK_S
+def _changes(run: RunPlace, tables: Tables) -> AsyncIterator[str]:
+    return changes(lambda: tables.number(run), lambda _, number: {"changed": number})
 
 
 def _size(path: Path) -> int | None:

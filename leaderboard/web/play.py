@@ -14,7 +14,7 @@ from starlette.routing import Route
 from leaderboard.frames import last_frame
 from leaderboard.web.guard import SENT_IN, Guard, body_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
-from leaderboard.web.live import event, stream
+from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
 from leaderboard.web.places import RunPlace, find_match
 from referee.games.api import Game
@@ -24,7 +24,6 @@ from referee.record import RecordError, read_record
 from referee.texts import one_line
 
 LOOK_S = 0.05
-_QUIET_LOOKS = 300
 _SHOWN_EVENTS = 200
 _MOST_FIELDS = 200
 _OPTION = "option-"
@@ -182,20 +181,12 @@ def _board(request: Request, seat: HumanSeat, game: Game, question: Question | N
         return ""
 
 
-async def _changes(seat: HumanSeat, place: RunPlace) -> AsyncIterator[str]:
-    seen: object = None
-    number = quiet = 0
-    while True:
+def _changes(seat: HumanSeat, place: RunPlace) -> AsyncIterator[str]:
+    def look() -> tuple[int, int]:
         seat.seen()
-        now = seat.number, await asyncio.to_thread(_size, place, seat.match_id)
-        quiet += 1
-        if now != seen:
-            seen, number, quiet = now, number + 1, 0
-            yield event({"number": number})
-        elif quiet >= _QUIET_LOOKS:
-            quiet = 0
-            yield ": still here\n\n"
-        await asyncio.sleep(LOOK_S)
+        return seat.number, _size(place, seat.match_id)
+
+    return changes(look, lambda _, number: {"number": number + 1}, LOOK_S)
 
 
 def _size(place: RunPlace, match_id: str) -> int:

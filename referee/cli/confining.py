@@ -48,7 +48,7 @@ def settle(
         return Confinement(sandbox, f"sandbox of the bots: {sandbox}")
     if wanted == "plain":
         return Confinement(sandbox, f"no sandbox, as asked for: the bots may do what you may ({sandbox})")
-    return Confinement(sandbox, f"bots play WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}", warning=True)
+    return Confinement(sandbox, found.warning, warning=True)
 
 
 def tell(confinement: Confinement, *, quiet: bool = False) -> None:

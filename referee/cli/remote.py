@@ -15,11 +15,9 @@ from referee.wire import Listen, ListenError
 from referee.wire.listening import (
     check_pair,
     check_public,
-    is_any,
-    join_address,
     own_certificate,
     parse_address,
-    this_machine,
+    reached_at,
 )
 
 REMOTE = "remote"
@@ -90,7 +88,7 @@ def announce(remote: RemoteSeats, address: str, entries: Sequence[Entry]) -> Non
     """Tell what each author sets; `address` is where the table listens."""
     out = console(stderr=True)
     host, port = parse_address(address)
-    shown = join_address(remote.public or (this_machine() if is_any(host) else host), port)
+    shown = reached_at(host, port, remote.public)
     for entry in entries:
         if entry.id in remote.tokens:
             out.print(f"waiting up to {remote.wait_s:g} s for '{entry.name}'; its author sets", markup=False)

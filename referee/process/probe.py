@@ -35,6 +35,11 @@ class Probe:
     why: str = ""
     fix: str = ""
 
+    @property
+    def warning(self) -> str:
+        """For who goes without the sandbox and has not asked for that."""
+        return f"bots play WITHOUT A SANDBOX ({self.why}); to have one: {self.fix}"
+
 
 class SandboxError(Exception):
     """The strict sandbox was asked for and does not work here. `fix` says what to do."""

@@ -42,5 +42,4 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
         sandboxes[entry.id] = sandbox
         if bot != SandboxConfig():
             grants[entry.name] = sandbox
-    warning = f"bots play WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}" if unasked else ""
-    return Confinement(sandboxes, warning, grants)
+    return Confinement(sandboxes, found.warning if unasked else "", grants)

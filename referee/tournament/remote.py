@@ -11,7 +11,7 @@ from referee.process.entry import Entry
 from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.errors import ConfigError, PlatformError
 from referee.tournament.sections.remote import RemoteBot
-from referee.wire.listening import Listen, ListenError, check_pair, is_any, join_address, own_certificate, this_machine
+from referee.wire.listening import Listen, ListenError, check_pair, own_certificate, reached_at
 
 LEAST_TOKEN = 16
 
@@ -100,8 +100,8 @@ def _token(path: Path, bot: BotConfig, its: RemoteBot, entry: Entry) -> str:
 def waiting_words(guests: Guests, address: str) -> str:
     """For the organiser, once the table listens: where the bots dial in and what their authors need."""
     port = int(address.rpartition(":")[2])
-    host = guests.public or (this_machine() if is_any(guests.listen.host) else guests.listen.host)
+    shown = reached_at(guests.listen.host, port, guests.public)
     wait_s = max(one.wait_s for one in guests.invited.values())
     who = ", ".join(f"'{entry.name}'" for entry in guests.entries.values())
     proof = "without TLS" if guests.listen.plain else f"CROSSTOWN_TLS_CA={guests.listen.certificate}"
-    return f"waiting up to {wait_s:g} s for {who} at CROSSTOWN_ADDRESS={join_address(host, port)}, {proof}"
+    return f"waiting up to {wait_s:g} s for {who} at CROSSTOWN_ADDRESS={shown}, {proof}"

@@ -157,8 +157,8 @@ def check_public(text: str) -> None:
 
 def _names(host: str, public: str) -> set[str]:
     """What the referee may be called by who connects to it, whatever addresses this machine has today."""
-    found = {"localhost", "127.0.0.1", "::1", this_machine()}
-    if not is_any(host):
+    found = {"localhost", "127.0.0.1", "::1", _this_machine()}
+    if not _is_any(host):
         found.add(host)
     if public:
         found.add(public)
@@ -168,7 +168,7 @@ def _names(host: str, public: str) -> set[str]:
 def _addresses() -> set[str]:
     """Those that this machine has now. They change, so a certificate without one of them is kept all the same."""
     try:
-        return _alternative({str(item[4][0]) for item in socket.getaddrinfo(this_machine(), None)})
+        return _alternative({str(item[4][0]) for item in socket.getaddrinfo(_this_machine(), None)})
     except OSError:  # this machine does not know itself by name
         return set()
 
@@ -177,12 +177,17 @@ def _alternative(names: Set[str]) -> set[str]:
     return {f"{'IP' if _is_address(item) else 'DNS'}:{item}" for item in names if "%" not in item}
 
 
-def this_machine() -> str:
+def reached_at(host: str, port: int, public: str = "") -> str:
+    """The address that others are told of who listens on `host`: by the name that was given for it, if any."""
+    return join_address(public or (_this_machine() if _is_any(host) else host), port)
+
+
+def _this_machine() -> str:
     """By what name others are most likely to reach it."""
     return socket.gethostname()
 
 
-def is_any(host: str) -> bool:
+def _is_any(host: str) -> bool:
     """Whether `host` stands for all addresses of this machine."""
     return _is_address(host) and ipaddress.ip_address(host).is_unspecified
 
