@@ -25,7 +25,10 @@ _PART = re.compile(r"(?=<g)")
 
 def replay_page(record: Record) -> str:
     """The page. It has the view of every seat if the match is over, otherwise what everybody could see."""
-    script = "".join(path.read_text(encoding="utf-8") for path in (TEMPLATES / "board.js", _HERE / "replay.js"))
+    script = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (TEMPLATES / "board.js", TEMPLATES / "keys.js", _HERE / "replay.js")
+    )
     style = (_HERE / "replay.css").read_text(encoding="utf-8") + stylesheet()
     views = {viewer: list(frames_of(record, viewer)) for viewer in viewers(record)}
     frames = views[None]

@@ -144,17 +144,7 @@
     look(choice.value);
     remember();
   });
-  document.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.target.closest("input, select, textarea, pre, [tabindex]")) return;
-    if (event.key === " " && !event.target.closest("button")) {
-      event.preventDefault();
-      toggle();
-    } else if (keys[event.key]) {
-      event.preventDefault();
-      go(keys[event.key]());
-    }
-  });
+  stepByKeys(keys, go, toggle);
 
   function fromAddress() {
     const wanted = new URLSearchParams(location.hash.slice(1));

@@ -58,6 +58,7 @@ def make_app(
             Route("/static/board.css", _board_style),
             Route("/static/base.css", _shared_file),
             Route("/static/board.js", _shared_file),
+            Route("/static/keys.js", _shared_file),
             *(play.routes() if play_host else ()),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],

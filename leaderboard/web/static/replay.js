@@ -227,17 +227,7 @@
         go(targets[link.dataset.go]());
       });
     }
-    document.addEventListener("keydown", (event) => {
-      if (event.altKey || event.ctrlKey || event.metaKey) return;
-      if (event.target.closest("input, select, textarea, pre, [tabindex]")) return;
-      if (event.key === " " && !event.target.closest("button, a")) {
-        event.preventDefault();
-        toggle();
-      } else if (keys[event.key]) {
-        event.preventDefault();
-        go(keys[event.key]());
-      }
-    });
+    stepByKeys(keys, go, toggle);
     for (const id of ["play", "slide", "pace"]) part(id).hidden = false;
     part("look").hidden = true;
   }
