@@ -150,7 +150,7 @@
     const wanted = new URLSearchParams(location.hash.slice(1));
     look(wanted.get("seat") ?? "");
     const step = wanted.get("step");
-    show(step === "last" ? last : Number(step) || 0);
+    show(step === "last" ? last : Math.trunc(Number(step)) || 0);
   }
 
   window.addEventListener("hashchange", fromAddress);

@@ -87,6 +87,7 @@ def test_it_opens_at_the_step_and_view_of_its_address(opened: Callable[..., Any]
     assert page.locator("#view").input_value() == "1"
     assert opened("toy", "#step=last").locator("#where").text_content() == "step 30 of 30"
     assert opened("toy", "#step=x&seat=9").locator("#where").text_content() == "step 0 of 30"
+    assert opened("toy", "#step=1.5").locator("#where").text_content() == "step 1 of 30"
 
 
 # Each way is a key or 'jump', and the step it leads to. What is not as it should be, in words.
