@@ -6,7 +6,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 import trueskill
-from hypothesis import given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from leaderboard import gauss, guarded
@@ -29,6 +29,12 @@ class ExactTrueSkill(trueskill.TrueSkill):
 
     def w_draw(self, diff, draw_margin):
         return within(diff, draw_margin)[1]
+
+
+@pytest.fixture
+def all_orders(monkeypatch):
+    """Those of four tied teams, too: otherwise the mean is over their rotations, which is seen in 1e-3."""
+    monkeypatch.setattr(guarded, "MANY_TIED", 4)
 
 
 def by_the_package(groups, ranks, draw):
@@ -80,12 +86,13 @@ SKILLS = st.builds(Skill, st.floats(5, 45), st.floats(0.7, 9))
     st.lists(st.integers(1, 3), min_size=4, max_size=4),
     st.floats(0.01, 0.9),
 )
-@settings(max_examples=60, deadline=None)
-def test_free_for_alls_and_teams_with_ties_have_the_numbers_of_the_package(groups, ranks, draw):
+@example([(Skill(5, 1),), (Skill(5, 1),), (Skill(5, 1),), (Skill(6, 1),)], [1, 1, 1, 1], 0.5)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_free_for_alls_and_teams_with_ties_have_the_numbers_of_the_package(all_orders, groups, ranks, draw):
     ranks = sorted(ranks[: len(groups)])
     for ours, theirs in zip(rate_teams(groups, ranks, draw), by_the_package(groups, ranks, draw), strict=True):
         for skill, (mu, sigma) in zip(ours, theirs, strict=True):
-            assert close(skill, mu, sigma, 5e-4)  # one may stop a round before the other: both do so below 1e-4
+            assert close(skill, mu, sigma, 1e-6)
 
 
 @given(st.floats(-60, 60), st.floats(0.7, 9), st.floats(0.7, 9), st.floats(0.01, 0.9), st.booleans())
