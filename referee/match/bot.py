@@ -84,10 +84,11 @@ class LiveBot:
         return output_evidence(self.process.output())
 
     async def stop(self, bye_s: float, grace_s: float) -> None:
-        """Bye, then after `bye_s` SIGTERM, and after `grace_s` more the end of all that is left of it."""
+        """Bye if it still listens, after `bye_s` SIGTERM, and after `grace_s` more the end of all that is left of it."""
         try:
-            if not self.ending:
-                self.send(encode.bye())
+            if self.process.exited is None:
+                if not self.session.ended.done():
+                    self.send(encode.bye())
                 await asyncio.wait([asyncio.ensure_future(self.process.wait())], timeout=bye_s)
             await self.process.stop(0 if self.process.exited else grace_s)
         finally:

@@ -115,10 +115,12 @@ class Pool:
             self._places[bot.entry.id].free.set()
             return
         bot.listen(None)
-        if reusable and bot.ending:
-            self._ended.append(bot.process)
-        if not reusable or bot.ending:
+        if not reusable:
             self._retire(bot, FAULTED_BYE_S)
+            return
+        if bot.ending:
+            self._ended.append(bot.process)
+            self._retire(bot, BYE_S)
             return
         self._idle.append(bot)
         while len(self._idle) > self._max_idle:
