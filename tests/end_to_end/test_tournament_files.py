@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from referee.games.registry import get_game
+from referee.process.manifest import load_manifest
+from referee.tournament.config import load_config
 from referee.tournament.entrants import load_tournament
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,9 +30,12 @@ def field_file(folder: Path, game: str, players: int) -> Path:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_shipped_file_is_sound(path: Path) -> None:
-    tournament = load_tournament(path)
-    assert tournament.config.name == path.stem
-    assert len(tournament.entries) >= tournament.config.players
+    config = load_config(path)
+    assert config.name == path.stem
+    assert len(config.bots) >= config.players
+    here = [load_manifest(bot.folder) for bot in config.bots if bot.remote is None]
+    if not any(bot.build for bot in here):  # CI builds and plays the others
+        assert len(load_tournament(path).entries) >= config.players
 
 
 def test_each_game_has_a_tournament_file() -> None:
