@@ -84,7 +84,7 @@ class LiveBot:
         return output_evidence(self.process.output())
 
     async def stop(self, bye_s: float, grace_s: float) -> None:
-        """Bye if it still listens, after `bye_s` SIGTERM, and after `grace_s` more the end of all that is left of it."""
+        """Bye if it still listens, after `bye_s` SIGTERM, and `grace_s` later the end of all that is left of it."""
         try:
             if self.process.exited is None:
                 if not self.session.ended.done():
