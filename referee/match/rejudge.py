@@ -93,15 +93,18 @@ def _time(fault: Mapping[str, Any], extra_us: int) -> tuple[bool, str]:
 
 def _answer(game: Game, fault: Mapping[str, Any]) -> tuple[bool, str]:
     """Whether the bytes that were kept are still no answer. A long message was kept only in part."""
-    raw = base64.b64decode(fault["message"])
-    if len(raw) < int(fault.get("message_bytes", 0)):
+    size, legal, count = fault.get("message_bytes"), fault.get("legal"), fault.get("legal_count")
+    try:
+        raw = base64.b64decode(fault["message"], validate=True)
+    except ValueError:
+        return True, "what was kept of the message cannot be read"
+    if type(size) is int and len(raw) < size:
         return True, "the message was kept only in part"
     try:
         message = BotMessage.FromString(raw)
     except DecodeError:
         return True, "the bytes are no message"
     choice = message.move.WhichOneof("choice") if message.HasField("move") else None
-    legal, count = fault.get("legal"), fault.get("legal_count")
     if choice == "index" and type(count) is int:
         stands = message.move.index >= count
         return stands, f"index {message.move.index} of {count} legal actions"
@@ -111,6 +114,6 @@ def _answer(game: Game, fault: Mapping[str, Any]) -> tuple[bool, str]:
         text = game.format_action(game.codec.decode_action(message.move.action))
     except Exception as error:  # hostile bytes
         return True, f"the action cannot be decoded: {type(error).__name__}"
-    if len(legal) < int(count or 0) and text not in legal:
+    if type(count) is int and len(legal) < count and text not in legal:
         return True, f"{text} is not among the legal actions that were kept"
     return text not in legal, f"{text} is {'not ' if text not in legal else ''}among the legal actions"

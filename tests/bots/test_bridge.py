@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from crosstown_bot import Match, Turn
 from crosstown_bridge.bridge import MOST_TOLD, Bridge
-from crosstown_bridge.lines import BadAnswer, TextLines
+from crosstown_bridge.lines import BadAnswer, JsonLines, TextLines
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.games.registry import game_ids
@@ -313,6 +313,12 @@ async def test_text_reads_the_whole_number_or_refuses_it(line: str, index: int |
     except BadAnswer:
         read = None
     assert read == index
+
+
+@pytest.mark.parametrize("line", ['{"action": {"\\udcff": {}}}', '{"index": 1, "note": "\\ud800"}'])
+async def test_half_a_character_is_no_answer(line: str) -> None:
+    with pytest.raises(BadAnswer, match="half a character"):
+        JsonLines().answer(line, turn_of(2, 1))
 
 
 COUNTING = """

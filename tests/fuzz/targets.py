@@ -1,18 +1,21 @@
 """Every parser that reads bytes from a bot or from a file, with good input and the errors it documents."""
 
+import base64
 import gzip
 import json
-import os
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
+from kept import kept_targets
+from spoken import spoken_targets
+from target import Target, as_text
 
-from referee.games.api import ActionSyntaxError, Game, resolve_options, state_hash
+from referee.games.api import ActionSyntaxError, DataError, Game, resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
 from referee.match import MatchResult, MatchSpec, SeatSpec, SpecError
@@ -21,6 +24,7 @@ from referee.match.choice import read_choice
 from referee.match.effort import NO_EFFORT, Effort
 from referee.match.panel import Panel
 from referee.match.question import Question
+from referee.match.rejudge import rejudge
 from referee.match.seat import Wants
 from referee.process.manifest import ManifestError, load_manifest
 from referee.record import (
@@ -47,16 +51,6 @@ GAMES = ("toy", "shibuya", "ticket_to_ride_new_york", "manhattan_traffiq", "king
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """`run` returns when the input is good, and raises one of `errors` when it is not; anything else is a bug."""
-
-    name: str
-    corpus: Sequence[bytes]
-    run: Callable[[bytes], object]
-    errors: tuple[type[Exception], ...]
-
-
 def targets(folder: Path) -> list[Target]:
     """`folder` is for parsers that want a file."""
     found = [
@@ -64,13 +58,13 @@ def targets(folder: Path) -> list[Target]:
         Target(
             "match specification",
             [_spec().to_json().encode()],
-            lambda data: MatchSpec.from_json(_text(data)),
+            lambda data: MatchSpec.from_json(as_text(data)),
             (SpecError,),
         ),
         Target(
             "match result",
             [_result_line()],
-            lambda data: MatchResult.from_json(_text(data)),
+            lambda data: MatchResult.from_json(as_text(data)),
             (ValueError, TypeError, KeyError),
         ),
         Target("worker line", _worker_lines(), messages.read_line, (ValueError,)),
@@ -94,7 +88,8 @@ def targets(folder: Path) -> list[Target]:
             (RecordError,),
         ),
     ]
-    records = _records(folder)
+    found += [*spoken_targets(), *kept_targets(folder)]
+    records = _records(folder, get_game("toy"))
     found += [
         Target("record", records, _as_file(folder, "r.jsonl", read_record), (RecordError,)),
         Target(
@@ -103,18 +98,30 @@ def targets(folder: Path) -> list[Target]:
             _as_file(folder, "r.jsonl.gz", read_record),
             (RecordError,),
         ),
-        Target("verified record", records, _resealed(_as_file(folder, "v.jsonl", verify)), ()),
+        Target("record judged again", records, _resealed(_as_file(folder, "j.jsonl", _judge_again)), (RecordError,)),
     ]
     for game in map(get_game, GAMES):
         actions = _actions(game)
         encoded = [game.codec.encode_action(action) for action in actions]
         found += [
+            Target(
+                f"verified record of {game.id}",
+                _records(folder, game),
+                _resealed(_as_file(folder, "v.jsonl", verify)),
+                (),
+            ),
+            Target(
+                f"box of {game.id}",
+                [json.dumps(game.default_data()).encode()],
+                lambda data, game=game: game.check_data(json.loads(data)),  # type: ignore[misc]
+                (ValueError, RecursionError, DataError),
+            ),
             Target(f"action of {game.id}", encoded, game.codec.decode_action, (ActionSyntaxError,)),
             Target(f"choice in {game.id}", encoded, _choose(game, actions), ()),
             Target(
                 f"action text of {game.id}",
                 [game.format_action(action).encode() for action in actions],
-                lambda data, game=game: game.parse_action(_text(data)),  # type: ignore[misc]
+                lambda data, game=game: game.parse_action(as_text(data)),  # type: ignore[misc]
                 (ActionSyntaxError,),
             ),
             Target(
@@ -125,10 +132,6 @@ def targets(folder: Path) -> list[Target]:
             ),
         ]
     return found
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
 
 
 def _messages() -> list[bytes]:
@@ -288,52 +291,78 @@ def _packed(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
 
-def _records(folder: Path) -> list[bytes]:
-    """A whole match of the toy game, and one that a fault has ended."""
-    spec, game, found = _spec(), get_game("toy"), []
-    for faulty in (False, True):
-        header = Header(
-            f"m-{faulty}", "t", 0, 0, "toy", game.rules_version, spec.options, 2,
-            tuple(SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock) for seat in spec.seats),
-            spec.limits.in_force(), seed_commitment(spec.seed), "2026-01-01", "0",
-        )  # fmt: skip
-        writer = RecordWriter(folder / f"records-{os.getpid()}", header)
-        state, chance = game.new_initial_state(2, spec.options), KeyedChance(bytes.fromhex(spec.seed))
-        counts = [0, 0]
-        while not state.is_terminal():
-            if decisions := state.decisions():
-                answers = {decision.seat: state.legal_actions(decision.seat)[0] for decision in decisions}
-                for seat, action in answers.items():
-                    writer.answer(Answer(seat, game.format_action(action), 5, 4, 1, "note" if seat else ""))
-                    counts[seat] += 1
-                state.apply(answers)
-            else:
-                outcome = chance.choose(state.chance_stream(), state.chance_outcomes())
-                writer.chance(outcome)
-                state.apply_chance(outcome)
-            if faulty and sum(counts) == 4:
+def _judge_again(path: Path) -> object:
+    return rejudge(read_record(path))
+
+
+def _records(folder: Path, game: Game) -> list[bytes]:
+    """The first decisions of a match, ended by a fault each; of the toy game a whole match, too."""
+    found = [_record(folder, game, fault) for fault in _faults(game)]
+    return [*found, _record(folder, game, None)] if game.id == "toy" else found
+
+
+def _faults(game: Game) -> list[dict[str, Any]]:
+    """A crash, a time-out and a choice that is none, with what is kept of them."""
+    message = pb.BotMessage(move=pb.Move(match="m", decision=5, index=99)).SerializeToString()
+    return [
+        {"reason": "crashed", "exit_code": 1},
+        {"reason": "move_timeout", "wall_us": 900_000, "lag_us": 20, "limit_us": 500_000},
+        {
+            "reason": "illegal_action",
+            "message": base64.b64encode(message).decode(),
+            "message_bytes": len(message),
+            "legal": ["x"],
+            "legal_count": 1,
+        },
+    ]  # fmt: skip
+
+
+def _record(folder: Path, game: Game, fault: Mapping[str, Any] | None) -> bytes:
+    players = game.player_counts[0]
+    spec, options = _spec(), resolve_options(game.id, game.options, {})
+    header = Header(
+        "m-1", "t", 0, 0, game.id, game.rules_version, options, players,
+        tuple(SeatHeader(f"{seat:016x}", f"bot {seat}", "1", {}) for seat in range(players)),
+        spec.limits.in_force(), seed_commitment(spec.seed), "2026-01-01", "0",
+    )  # fmt: skip
+    writer = RecordWriter(folder / "records", header)
+    state, chance = game.new_initial_state(players, options), KeyedChance(bytes.fromhex(spec.seed))
+    counts = [0] * players
+    while not state.is_terminal():
+        if decisions := state.decisions():
+            if fault is not None and sum(counts) >= 4:
                 break
-        if faulty:
-            writer.fault(FaultLine(1, "crashed", "exit code 1", True))
-            state.withdraw(1)
-        footer = Footer(
-            status="rated",
-            reason="crashed" if faulty else "normal",
-            detail="",
-            seed=spec.seed,
-            ranking=(1, 2) if faulty else tuple(state.ranking()),
-            returns=tuple(state.returns()) if state.is_terminal() else (),
-            state_hash=state_hash(state),
-            seat_stats=tuple(SeatStats(count, 5 * count, 5 if count else 0, 4 * count) for count in counts),
-            faults=(None, {"reason": "crashed"}) if faulty else (),
-            decisions=sum(counts),
-        )
-        writer.close(footer)
-        path = folder / f"records-{os.getpid()}" / f"m-{faulty}.jsonl.gz"
-        assert (verdict := verify(path)).status == "ok", verdict
-        found.append(gzip.decompress(path.read_bytes()))
-        path.unlink()
-    return found
+            answers = {decision.seat: state.legal_actions(decision.seat)[0] for decision in decisions}
+            for seat, action in answers.items():
+                writer.answer(Answer(seat, game.format_action(action), 5, 4, 1, "note" if seat else ""))
+                counts[seat] += 1
+            state.apply(answers)
+        else:
+            outcome = chance.choose(state.chance_stream(), state.chance_outcomes())
+            writer.chance(outcome)
+            state.apply_chance(outcome)
+    ranking = tuple(state.ranking()) if fault is None else (1, *[2] * (players - 1))
+    if fault is not None:
+        writer.fault(FaultLine(1, fault["reason"], "what happened", True))
+        state.withdraw(1)
+    footer = Footer(
+        status="rated",
+        reason="normal" if fault is None else fault["reason"],
+        detail="",
+        seed=spec.seed,
+        ranking=ranking,
+        returns=tuple(state.returns()) if state.is_terminal() else (),
+        state_hash=state_hash(state),
+        seat_stats=tuple(SeatStats(count, 5 * count, 5 if count else 0, 4 * count) for count in counts),
+        faults=() if fault is None else (None, fault, *[None] * (players - 2)),
+        decisions=sum(counts),
+    )
+    writer.close(footer)
+    path = folder / "records" / "m-1.jsonl.gz"
+    assert (verdict := verify(path)).status == "ok", verdict
+    data = gzip.decompress(path.read_bytes())
+    path.unlink()
+    return data
 
 
 def _played_to_a_decision(game: Game) -> Any:

@@ -21,8 +21,11 @@ FEW, MANY = 300, 1_000_000
 PLANTED_WITHIN = 3_000
 NAMES = [
     "bot message in a match", "match specification", "match result", "worker line", "bot.toml", "tournament file",
-    "journal", "controls of a journal", "record", "packed record", "verified record",
-    *(f"{what} {game}" for game in GAMES for what in ("action of", "choice in", "action text of", "observation of")),
+    "journal", "controls of a journal", "record", "packed record", "record judged again", "Hello", "line of a program",
+    "text of a program", "kept build", "kept home", "kept table", "lock of a run",
+    *(f"{what} {game}" for game in GAMES for what in (
+        "action of", "choice in", "action text of", "observation of", "box of", "verified record of"
+    )),
 ]  # fmt: skip
 
 

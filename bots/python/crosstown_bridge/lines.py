@@ -98,6 +98,9 @@ class JsonLines:
         expected = 'one line of JSON such as 3, {"index": 3}, {"action": {...}} or {"resign": true}'
         try:
             value = json.loads(line)
+            json.dumps(value, ensure_ascii=False).encode()  # escapes can spell halves of characters
+        except UnicodeEncodeError:
+            raise BadAnswer(f"{_shown(line)} holds half a character (a lone surrogate such as \\ud800)") from None
         except (ValueError, RecursionError):
             raise BadAnswer(
                 f"{_shown(line)} is no JSON; expected {expected}, and anything else on the standard error output"

@@ -86,6 +86,21 @@ async def test_a_refusal_of_a_legal_answer_is_ours(sit: Sit) -> None:
     assert (judgement.stands, judgement.reason) == (False, R.PLATFORM_FAULT)
 
 
+@pytest.mark.parametrize(
+    ("evidence", "why"),
+    [
+        ({"message": "A"}, "cannot be read"),
+        ({"message_bytes": "many"}, "index 99 of"),
+        ({"legal_count": [], "legal": []}, "chooses nothing"),
+    ],
+)
+async def test_evidence_that_is_damaged_is_no_error(sit: Sit, evidence: dict[str, Any], why: str) -> None:
+    record = await faulted(sit(), lambda mover: mover.move(99))
+    judgement = rejudge(changed(record, **evidence))
+    assert judgement.stands
+    assert why in judgement.findings[0].why
+
+
 async def test_what_does_not_verify_is_not_judged(sit: Sit) -> None:
     record = await faulted(sit(), lambda mover: mover.move(99))
     assert record.footer is not None

@@ -1,0 +1,78 @@
+"""What the program keeps in its cache or beside a run and reads again: anybody may have written there since."""
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from target import Target, as_text
+
+from leaderboard import run_table
+from leaderboard.run_table import NO_TABLE, RunTable, keep_table
+from referee.process import homes
+from referee.process.built import Built, read_built, write_built
+from referee.tournament.errors import BusyError
+from referee.tournament.lock import RunLock
+
+
+def kept_targets(folder: Path) -> list[Target]:
+    home, lock = folder / "home", folder / "run.lock"
+    (home / "home").mkdir(parents=True)
+    with RunLock(lock):
+        signed = lock.read_bytes()
+    return [
+        Target("kept build", [_build(folder / "build")], _read(folder / "build" / "built.json", read_built), ()),
+        Target(
+            "kept home",
+            [b'{"folder":"/b","name":"b","profile":"strict","bytes":12}'],
+            _read(home / "kept.json", homes._account),
+            (),
+        ),
+        Target("kept table", [_table()], lambda data: run_table._parse(as_text(data), "00"), ()),
+        Target("lock of a run", [signed], _held(lock), ()),
+    ]
+
+
+def _build(place: Path) -> bytes:
+    (place / "1" / "bot").mkdir(parents=True)
+    write_built(place, Built("00ff", place / "1" / "bot", place / "1" / "log.txt", 0.1, 1.5, "cc 14", "aa", "strict"))
+    return (place / "built.json").read_bytes()
+
+
+def _read(path: Path, read: Callable[[Path], object]) -> Callable[[bytes], object]:
+    """`read` is given the folder in which the file lies."""
+
+    def run(data: bytes) -> object:
+        path.write_bytes(data)
+        return read(path.parent)
+
+    return run
+
+
+def _table() -> bytes:
+    """As `keep_table` writes it."""
+
+    class Store:
+        def put_ratings(self, rows: object) -> None:
+            pass
+
+        def keep_snapshot(self, name: str, mark: str, text: str) -> None:
+            self.text = text
+
+    store = Store()
+    keep_table(store, RunTable((), 3, "all games", "00", False, NO_TABLE))  # type: ignore[arg-type]
+    return store.text.encode()
+
+
+def _held(path: Path) -> Callable[[bytes], object]:
+    """The lock file while somebody holds it, who has written `data` there. Whatever it is, the run is refused."""
+    fcntl.flock(os.open(path, os.O_RDWR), fcntl.LOCK_EX)  # until the tests end
+
+    def run(data: bytes) -> object:
+        path.write_bytes(data)
+        with pytest.raises(BusyError) as refused:
+            RunLock(path, wait_s=0)
+        return refused.value
+
+    return run
