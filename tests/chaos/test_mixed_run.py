@@ -13,7 +13,7 @@ from deeds import CASES, DEEDS, PHASES, Case
 from test_phases import judge
 
 from referee.match import Table
-from referee.record import Answer, Chance, Record
+from referee.record import Answer, Chance, Dropped, Record
 
 Work = Callable[[], Awaitable[object]]
 AT_ONCE = 2
@@ -22,10 +22,14 @@ GROWTH_KB = 40_000
 
 
 def account(record: Record) -> tuple[object, ...]:
-    """All of a match but its times."""
+    """All of a match but its times, and but what was dropped as an answer in an earlier match.
+
+    A good bot may be asked when its bad opponent's fault ends the match; the answer comes when it plays another.
+    """
     footer = record.footer
     assert footer is not None
-    lines = [line.outcome if isinstance(line, Chance) else line for line in record.lines]
+    told = [line for line in record.lines if not (isinstance(line, Dropped) and line.what == "other_match")]
+    lines = [line.outcome if isinstance(line, Chance) else line for line in told]
     moves = [(line.seat, line.action) if isinstance(line, Answer) else line for line in lines]
     return footer.status, footer.reason, footer.ranking, footer.returns, footer.state_hash, tuple(moves)
 
