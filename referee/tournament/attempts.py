@@ -9,8 +9,11 @@ from referee.record.control import JournalLine
 
 @dataclass(slots=True)
 class Attempts:
-    """At one match, since it was last given up or reopened. `reason` and `detail` are of the last attempt, and
-    `failed_starts` has (entry, what went wrong) for every one that was lost because a bot did not start."""
+    """At one match, since it was last given up, annulled or reopened.
+
+    `reason` and `detail` are of the last attempt; `failed_starts` has (entry, what went wrong) for every one that was
+    lost because a bot did not start.
+    """
 
     number: int = 0
     reason: EndReason = EndReason.PLATFORM_FAULT
@@ -29,6 +32,6 @@ def attempts_of(events: Iterable[JournalLine]) -> dict[str, Attempts]:
             past.failed_starts += [(entry_id, why) for entry_id, why in line.fields.get("failed_starts", ())]
         elif line.kind == "given_up":
             found.pop(line.fields["match"], None)
-        elif line.kind == "reopened":
+        elif line.kind in ("annulled", "reopened"):
             found.pop(line.fields["match_id"], None)
     return found

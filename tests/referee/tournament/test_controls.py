@@ -13,6 +13,7 @@ from referee.cli.runs import find_run
 from referee.record import read_record
 from referee.record.control import Control, in_force, read_controls
 from referee.tournament import controls
+from referee.tournament.attempts import attempts_of
 from referee.tournament.entrants import changed_since, folders_needed, load_tournament, stand_ins
 from referee.tournament.errors import BusyError, ChangedError, ConfigError, UsageError
 from referee.tournament.identity import describe
@@ -384,6 +385,15 @@ def test_an_annulled_match_counts_no_more_and_its_record_is_kept(begun, play, ru
     assert run.summary.complete
     assert run.summary.cancelled == 1
     assert set(played(run_folder)) == {spec.match_id for spec in schedule(tournament)} - {match_id}
+
+
+def test_the_failed_starts_of_an_annulled_match_count_no_more(make_tournament, play, run_folder):
+    tournament = make_tournament(2, blocks=2)
+    first = next(schedule(tournament))
+    play(tournament, absent=tournament.entries[0].id, absent_at=lambda spec, attempt: spec.place == 0 and attempt == 1)
+    assert attempts_of(read_journal(run_folder.journal).events)[first.match_id].failed_starts
+    controls.annul(run_folder, first.match_id, replay=False, **BY)
+    assert first.match_id not in attempts_of(read_journal(run_folder.journal).events)
 
 
 def test_an_annulled_match_can_be_played_again(begun, play, run_folder):
