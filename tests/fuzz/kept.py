@@ -9,7 +9,8 @@ import pytest
 from target import Target, as_text
 
 from leaderboard import run_table
-from leaderboard.run_table import NO_TABLE, RunTable, keep_table
+from leaderboard.account import NO_TABLE
+from leaderboard.run_table import RunTable, keep_table
 from referee.process import homes
 from referee.process.built import Built, read_built, write_built
 from referee.tournament.errors import BusyError
