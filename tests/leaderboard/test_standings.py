@@ -1,5 +1,7 @@
 """The table people read."""
 
+from dataclasses import replace
+
 import pytest
 
 from leaderboard import official
@@ -24,6 +26,15 @@ def test_results_faults_and_times_are_counted_per_entry(make_row):
     assert (ann.mean_move_ms, ann.worst_move_ms) == (1.5, 3.0)
     assert (bob.mean_move_ms, bob.worst_move_ms) == (3.5, 8.0)
     assert ann.conservative == ann.mu - 3 * ann.sigma
+
+
+def test_faults_are_counted_apart_for_each_game_and_number_of_players(make_row):
+    """CRA-12: a bot that dies on one board only is seen to."""
+    fine = make_row(0, {"ann": 1, "bob": 2})
+    crashed = make_row(1, {"ann": 1, "bob": 2, "cyd": 2}, faults=("", "crashed", ""))
+    table = standings([fine, replace(crashed, game="another game")])
+    bob = {(row.game, row.players): (row.faults, row.played) for row in table if row.entry_id == "bob"}
+    assert bob == {(fine.game, 2): ({}, 1), ("another game", 3): ({"crashed": 1}, 1)}
 
 
 def test_first_alone_wins_in_a_free_for_all_and_a_team_shares_its_win(make_row):
