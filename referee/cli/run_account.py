@@ -3,7 +3,7 @@
 The journal is enough: neither the tournament file nor the bots need to be there any more.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -25,23 +25,42 @@ def looking(text: JournalText) -> Look:
     return lambda rows: account_of(text, rows)
 
 
+State: TypeAlias = Literal["counts", "annulled", "off", "open"]
+"""Of a match of the schedule: it has a record; it never counts; it has none and someone who plays in it is out; it has
+none."""
+
+Watch: TypeAlias = Callable[[MatchSpec, State], bool]
+"""Is told of the matches of the schedule, in its order; whether it wants to hear of more."""
+
+
 def account_of(text: JournalText, rows: Sequence[MatchRow]) -> Account:
-    """The account of a run with these rated matches. The schedule is walked only if someone who has left loses what it
-    misses, or the format has a table of its own."""
+    """The account of a run with these rated matches; an empty one if its format is a plug-in that is gone."""
+    try:
+        return watched_account(text, rows)
+    except UnknownFormat:
+        return Account()
+
+
+def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | None = None) -> Account:
+    """The account of a run with these rated matches. The schedule is walked, once, only if someone who has left loses
+    what it misses, the format has a table of its own, or somebody watches. UnknownFormat."""
     if text.created is None:
         return Account()
     description = text.configuration
     controls = in_force(text.controls)
     lost = {control.entry_id for control in controls if control.kind in LEAVING and control.choice == "losses"}
-    try:
-        style = get_format(description["format"])
-    except UnknownFormat:  # a plug-in that is gone since
-        return Account()
-    if not lost and not style.has_table:
+    style = get_format(description["format"])
+    needed = bool(lost) or style.has_table
+    if not needed and watch is None:
         return Account()
     course = Course(text, rows)
     missed: list[tuple[str, ...]] = []
+    watching = watch
     for spec, state in course:
+        if watching is not None and not watching(spec, state):
+            watching = None
+        if not needed and watching is None:
+            return Account()
         if state == "off" and {seat.entry_id for seat in course.walk.out(spec)} & lost:
             missed.append(tuple(seat.entry_id for seat in spec.seats))
     walk = course.walk
@@ -54,11 +73,6 @@ def account_of(text: JournalText, rows: Sequence[MatchRow]) -> Account:
         for row in walk.placings
     ]
     return Account(tuple(missed), FormatTable(style.name, tuple(placed), final, course.gap))
-
-
-State: TypeAlias = Literal["counts", "annulled", "off", "open"]
-"""Of a match of the schedule: it has a record; it never counts; it has none and someone who plays in it is out; it has
-none."""
 
 
 class Course:

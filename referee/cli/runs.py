@@ -9,7 +9,11 @@ from referee.tournament.controls import known_bots
 from referee.tournament.errors import UsageError
 from referee.tournament.field import extent_of
 from referee.tournament.folder import RunFolder, check_no_records, run_folders
+from referee.tournament.formats.api import Extent
 from referee.tournament.journal import JournalText, read_journal
+
+SINGLE = "single"
+"""The run folder, and the tournament in the records, of matches that belong to none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,16 @@ class Run:
         last = self.journal.events[-1]
         if last.kind == "finished":
             return int(last.fields["rated"]) + int(last.fields["missing"])
-        return extent_of(self.configuration, [bot.name for bot in known_bots(self.journal)]).most
+        return self._extent().most
+
+    @property
+    def at_most(self) -> bool:
+        """Whether results alone may make it fewer than `total`."""
+        extent = self._extent()
+        return self.journal.events[-1].kind != "finished" and extent.least != extent.most
+
+    def _extent(self) -> Extent:
+        return extent_of(self.configuration, [bot.name for bot in known_bots(self.journal)])
 
 
 def find_run(wanted: str | None, out: Path) -> Run:
@@ -53,7 +66,7 @@ def _candidates(wanted: str | None, out: Path) -> list[RunFolder]:
         inside = sorted(out.iterdir()) if out.is_dir() else []
         return [RunFolder(path) for path in inside if path.is_dir()]
     path = Path(wanted)
-    if path.suffix == ".toml" and (path.is_file() or not path.exists()):
+    if is_tournament_file(path):
         from referee.tournament.config import tournament_name
 
         return run_folders(out, tournament_name(path))
@@ -62,3 +75,8 @@ def _candidates(wanted: str | None, out: Path) -> list[RunFolder]:
     if (out / wanted / "tournament.jsonl").exists():
         return [RunFolder(out / wanted)]
     return run_folders(out, wanted)
+
+
+def is_tournament_file(path: Path) -> bool:
+    """Whether a tournament file is meant, there or not."""
+    return path.suffix == ".toml" and (path.is_file() or not path.exists())

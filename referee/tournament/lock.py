@@ -78,6 +78,19 @@ class RunLock:
             ) from error
 
 
+def is_run(path: Path) -> bool:
+    """Whether the runner that signed the lock file at `path` lives; on another host one must believe it."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        holder = _Holder.read(fd)
+    finally:
+        os.close(fd)
+    return holder is not None and holder.lives
+
+
 class _Holder:
     def __init__(self, pid: int, host: str, started: str) -> None:
         self.pid, self.host, self._started = pid, host, started
