@@ -11,15 +11,14 @@ from starlette.responses import JSONResponse, Response
 
 from leaderboard.frames import extent_of, frames_of, is_live, packed
 from leaderboard.records import MatchRow, match_id_of
-from leaderboard.web.pages import live_matches, read_wanted, tables_of, wanted_run, wanted_viewer
-from leaderboard.web.places import runs_in
+from leaderboard.web.pages import live_matches, read_wanted, tables_of, there, wanted_run, wanted_viewer
 
 MOST = 1000
 """Matches in one answer."""
 
 
 def runs(request: Request) -> Response:
-    return JSONResponse({"runs": [run.name for run in runs_in(request.app.state.runs)]})
+    return JSONResponse({"runs": [run.name for run in there(request)]})
 
 
 def run(request: Request) -> Response:
@@ -34,6 +33,9 @@ def run(request: Request) -> Response:
             "matches": len(found.counted.rows),
             "total": found.facts.total,
             "facts": {name: str(value) for name, value in found.facts.shown.items()},
+            "at_most": found.facts.at_most,
+            "state": found.facts.state(),
+            "warnings": list(found.warnings),
             "trouble": request.app.state.tables.trouble(place),
             "live": [] if request.app.state.hide_live else live,
             "coming": [asdict(match) for match in found.ahead.coming],
@@ -54,6 +56,7 @@ def standings(request: Request) -> Response:
             "run": place.name,
             "matches": len(found.counted.rows),
             "total": found.facts.total,
+            "warnings": list(found.warnings),
             "standings": [row.to_dict() for row in found.table],
         }
     )

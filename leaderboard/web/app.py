@@ -1,6 +1,7 @@
 """The application: addresses and what answers them."""
 
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -13,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
 from leaderboard.web import api, live, pages, play
+from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
 from leaderboard.web.host import PlayHost
 from leaderboard.web.security import SecurityHeaders
@@ -73,8 +75,9 @@ def make_app(
     app.state.play_host = play_host
     app.state.guard = Guard()
     app.state.hide_live = hide_live
-    app.state.kept_pages = {}
+    app.state.kept_pages = WeakKeyDictionary()  # by the tables they show
     app.state.tables = Tables(facts, hide_live=hide_live)
+    app.state.glances = Glances(app.state.tables)
     app.state.templates = pages.make_templates()
     return app
 

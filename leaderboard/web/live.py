@@ -80,7 +80,8 @@ async def _growth(path: Path) -> AsyncIterator[str]:
 
 
 def _changes(run: RunPlace, tables: Tables) -> AsyncIterator[str]:
-    return changes(lambda: tables.number(run), lambda _, number: {"changed": number})
+    """Ends when the run's folder is gone."""
+    return changes(lambda: tables.number(run) if run.matches.is_dir() else None, lambda _, number: {"changed": number})
 
 
 def _size(path: Path) -> int | None:

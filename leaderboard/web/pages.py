@@ -15,7 +15,7 @@ from leaderboard.records import MatchRow, match_id_of
 from leaderboard.report import FILTERS
 from leaderboard.standings import CAPTION
 from leaderboard.times import PERCENTILES
-from leaderboard.web.places import RunPlace, find_match, find_run, runs_in
+from leaderboard.web.places import RunPlace, find_match, runs_in
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
@@ -32,8 +32,18 @@ def make_templates() -> Environment:
 
 
 def home(request: Request) -> Response:
-    """All runs."""
-    return page(request, "home.html", runs=runs_in(request.app.state.runs))
+    """All runs: how far they are, and who leads."""
+    places = there(request)
+    glances = request.app.state.glances.of(places)
+    tables: Tables = request.app.state.tables
+    answer = page(
+        request,
+        "home.html",
+        runs=[(place, tables.facts(place), glances.get(place.name)) for place in places],
+    )
+    if len(glances) < len(places):
+        answer.headers["Refresh"] = "2"
+    return answer
 
 
 def run(request: Request) -> Response:
@@ -42,14 +52,16 @@ def run(request: Request) -> Response:
     hidden = request.app.state.hide_live
     live = live_matches(place)
     trouble = request.app.state.tables.trouble(place)
-    kept = request.app.state.kept_pages.get(place.path)
-    if kept is not None and kept[0] is tables and kept[1] == (live, trouble):
-        return HTMLResponse(kept[2])
+    shown = live, trouble, tables.facts.state()
+    kept = request.app.state.kept_pages.get(tables)
+    if kept is not None and kept[0] == shown:
+        return HTMLResponse(kept[1])
     answer = page(
         request,
         "run.html",
         run=place,
         tables=tables,
+        warnings=tables.warnings,
         rows=list(reversed(tables.listed[-20:])),
         live=[] if hidden else live,
         going_on=len(live),
@@ -60,7 +72,7 @@ def run(request: Request) -> Response:
         caption=CAPTION,
         percentiles=PERCENTILES,
     )
-    request.app.state.kept_pages[place.path] = tables, (live, trouble), answer.body
+    request.app.state.kept_pages[tables] = shown, answer.body
     return answer
 
 
@@ -74,6 +86,7 @@ def match_list(request: Request) -> Response:
         request,
         "matches.html",
         run=place,
+        warnings=tables.warnings,
         rows=rows[first : first + PAGE],
         first=first,
         total=len(rows),
@@ -100,6 +113,7 @@ def bot(request: Request) -> Response:
         request,
         "bot.html",
         run=place,
+        warnings=tables.warnings,
         entry=rows[0],
         rows=rows,
         versions=[row for row in tables.table if row.name == rows[0].name],
@@ -126,6 +140,7 @@ def match(request: Request) -> Response:
         request,
         "match.html",
         run=place,
+        warnings=request.app.state.tables.facts(place).warnings,
         record=record,
         head=record.header,
         footer=record.footer,
@@ -185,10 +200,18 @@ def live_matches(place: RunPlace) -> list[str]:
 
 def wanted_run(request: Request) -> RunPlace:
     """The run that the address names; 404 without one."""
-    place = find_run(request.app.state.runs, request.path_params["run"])
-    if place is None:
-        raise HTTPException(404, "There is no such run.")
-    return place
+    name = request.path_params["run"]
+    for place in there(request):
+        if place.name == name:
+            return place
+    raise HTTPException(404, "There is no such run.")
+
+
+def there(request: Request) -> list[RunPlace]:
+    """All runs there are, the one that changed last first. What is kept of others is forgotten."""
+    places = runs_in(request.app.state.runs)
+    request.app.state.tables.keep_only(places)
+    return places
 
 
 def wanted_viewer(request: Request, record: Record) -> Viewer:
@@ -206,10 +229,13 @@ def error_page(request: Request, error: HTTPException) -> Response:
     return answer
 
 
-def page(request: Request, name: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """The page made from the template `name`."""
+def page(
+    request: Request, name: str, /, *, status: int = 200, warnings: Sequence[str] = (), **values: Any
+) -> HTMLResponse:
+    """The page made from the template `name`, below the `warnings`."""
     template = request.app.state.templates.get_template(name)
-    return HTMLResponse(template.render(status=status, plays=request.app.state.play_host is not None, **values), status)
+    plays = request.app.state.play_host is not None
+    return HTMLResponse(template.render(status=status, plays=plays, warnings=warnings, **values), status)
 
 
 def _run(request: Request) -> tuple[RunPlace, RunTables]:

@@ -42,11 +42,6 @@ def runs_in(folder: Path) -> list[RunPlace]:
     return sorted(found, key=lambda run: (-max(run.changed()[:2]), run.name))
 
 
-def find_run(folder: Path, name: str) -> RunPlace | None:
-    """The run of this name; None if the folder has none that is called exactly so."""
-    return next((run for run in runs_in(folder) if run.name == name), None)
-
-
 def find_match(run: RunPlace, match_id: str) -> Path | None:
     """The record of a match, also of one that was set aside. The closed file wins over a live one beside it."""
     if not _MATCH_ID.fullmatch(match_id):

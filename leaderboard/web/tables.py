@@ -5,13 +5,13 @@ Nobody waits for a long computation who can be shown what was computed before: i
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import Any, TypeAlias
 
-from leaderboard.account import FormatTable, Look, no_account
+from leaderboard.account import Account, FormatTable
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import Index, load_index
 from leaderboard.records import MatchRow, ReadMatch, SeatRow, match_id_of
@@ -57,27 +57,45 @@ class Ahead:
 
 NOTHING_AHEAD = Ahead()
 UNKNOWN_AHEAD = Ahead(open_blocks=None)
+NO_ACCOUNT = Account()
 
-LookAhead: TypeAlias = Callable[[Sequence[MatchRow]], Ahead]
-"""From the rated matches as they are in the records."""
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What the schedule says of a run with these results. `warnings` are sentences for people."""
+
+    account: Account = NO_ACCOUNT
+    ahead: Ahead = NOTHING_AHEAD
+    warnings: tuple[str, ...] = ()
+
+
+def no_outlook(rows: Sequence[MatchRow]) -> Outlook:
+    """For records without a tournament."""
+    return Outlook()
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What only the tournament knows of a run. `total`: matches it wants, at most; None where that is unknown.
-    `shown` are facts for people, by name."""
+    """What only the tournament knows of a run. `total`: matches it wants, None where that is unknown; `at_most` if it
+    may come to fewer. `look` computes from the rated matches as they are in the records, for the schedule that `plan`
+    names. `shown` are facts for people, by name; `warnings` are sentences on what is wrong with the journal. `state` is
+    asked whenever it is shown, and says in a word whether the run goes on.
+    """
 
     title: str = ""
     total: int | None = None
+    at_most: bool = False
     entrants: Sequence[Entrant] = ()
     controls: Sequence[Control] = ()
-    look: Look = no_account
-    ahead: "LookAhead" = lambda rows: NOTHING_AHEAD
+    look: Callable[[Sequence[MatchRow]], Outlook] = no_outlook
+    plan: str = ""
     shown: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    state: Callable[[], str] = lambda: ""
 
 
 Facts: TypeAlias = Callable[[Path], RunFacts]
-"""Of a run folder. Never raises: what cannot be read is left out, and `shown` says why."""
+"""Of a run folder. Never raises: what cannot be read is left out, and `warnings` say why."""
 
 
 def no_facts(folder: Path) -> RunFacts:
@@ -93,10 +111,11 @@ class EntryMatch:
     seat: SeatRow
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class RunTables:
     """All that is counted of one run. `known` are the ids of all records there were, `listed` the matches that may be
-    looked at, `entries` those of each entry, the last first, and `bearers` the entries of each name as it is shown."""
+    looked at, `entries` those of each entry, the last first, and `bearers` the entries of each name as it is shown.
+    `warnings` say what is wrong with the journal or the records as a whole."""
 
     facts: RunFacts
     counted: Counted
@@ -105,6 +124,7 @@ class RunTables:
     unusable: Sequence[ReadMatch]
     format_table: FormatTable
     ahead: Ahead
+    warnings: tuple[str, ...]
     known: frozenset[str]
     listed: Sequence[MatchRow]
     entries: Mapping[str, Sequence[EntryMatch]]
@@ -122,6 +142,7 @@ class _Shelf:
     """What is kept of one run."""
 
     turn: Condition = field(default_factory=Condition)
+    facts: tuple[object, RunFacts] | None = None
     tables: RunTables | None = None
     changed: object = None
     rows: Mapping[str, MatchRow] | None = None
@@ -164,6 +185,31 @@ class Tables:
             if shelf.error is not None:
                 raise shelf.error
             raise TablesBusy
+
+    def now(self, run: RunPlace) -> RunTables | None:
+        """The tables if there are any and they are up to date; computes nothing."""
+        with self._lock:
+            shelf = self._shelves.get(run.path)
+        if shelf is None:
+            return None
+        with shelf.turn:
+            return shelf.tables if shelf.changed == run.changed() else None
+
+    def facts(self, run: RunPlace) -> RunFacts:
+        """What the journal says of a run, without anything that has to be computed from its records."""
+        shelf = self._shelf(run)
+        changed = run.changed()
+        with shelf.turn:
+            if shelf.facts is None or shelf.facts[0] != changed:
+                shelf.facts = changed, self._facts(run.path)
+            return shelf.facts[1]
+
+    def keep_only(self, runs: Iterable[RunPlace]) -> None:
+        """Forget all other runs: their folders are gone."""
+        there = {run.path for run in runs}
+        with self._lock:
+            for path in self._shelves.keys() - there:
+                del self._shelves[path]
 
     def number(self, run: RunPlace) -> int:
         """Another one when the tables are others. Has them brought up to date, without waiting."""
@@ -221,8 +267,8 @@ class Tables:
 
 
 def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
-    account = facts.look(index.rows)
-    ahead = facts.ahead(index.rows)
+    outlook = facts.look(index.rows)
+    account, ahead = outlook.account, outlook.ahead
     counted = apply_controls(index.rows, facts.controls, account.missed)
     table = standings(counted, facts.entrants)
     pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
@@ -246,6 +292,7 @@ def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
         index.unusable,
         account.table,
         ahead,
+        (*facts.warnings, *outlook.warnings),
         known,
         listed,
         entries,

@@ -6,18 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from leaderboard.records import MatchRow
     from leaderboard.web.host import PlayHost
-    from leaderboard.web.tables import Ahead, RunFacts
-    from referee.tournament.journal import JournalText
-
-_SHOWN = 20
-"""Coming matches."""
-
-_AT_ONCE = 1000
-"""Beyond the last result no more than so many matches go on."""
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -61,6 +50,7 @@ def web(
 
     from leaderboard.web.app import make_app
     from referee.cli.output import print_text
+    from referee.cli.run_facts import facts_of
     from referee.tournament.errors import PlatformError, UsageError
 
     if play and not play_open and host not in _LOOPBACK:
@@ -101,66 +91,6 @@ def web(
         server = uvicorn.Server(uvicorn.Config(pages, log_level="warning", timeout_graceful_shutdown=1, lifespan="off"))
         with suppress(KeyboardInterrupt):  # the way to end it; the server has closed by then
             server.run(sockets=[listening])
-
-
-def facts_of(folder: Path) -> "RunFacts":
-    """What the journal of a run says of it."""
-    from leaderboard.web.tables import UNKNOWN_AHEAD, RunFacts
-    from referee.cli.run_account import looking
-    from referee.cli.run_tables import entrants_of
-    from referee.cli.runs import Run
-    from referee.record import RecordError
-    from referee.tournament.errors import TournamentError
-    from referee.tournament.folder import RunFolder
-    from referee.tournament.journal import read_journal
-
-    place = RunFolder(folder)
-    try:
-        text = read_journal(place.journal)
-        if text.created is None and not place.journal.exists():  # matches without a tournament
-            return RunFacts(folder.name)
-        if text.created is None:
-            raise ValueError("it says nothing")
-        run = Run(place, text)
-        return RunFacts(
-            title=str(run.configuration["name"]),
-            total=run.total,
-            entrants=entrants_of(text),
-            controls=text.controls,
-            look=looking(text),
-            ahead=lambda rows: _ahead(text, rows),
-            shown={"format": run.configuration["format"]},
-        )
-    except (TournamentError, RecordError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
-        # What of the schedule is open is not known then.
-        return RunFacts(folder.name, ahead=lambda rows: UNKNOWN_AHEAD, shown={"the journal cannot be used": str(error)})
-
-
-def _ahead(text: "JournalText", rows: "Sequence[MatchRow]") -> "Ahead":
-    """The next matches that wait for a result, and all blocks that have begun without being complete."""
-    from leaderboard.web.tables import NOTHING_AHEAD, UNKNOWN_AHEAD, Ahead, Coming
-    from referee.cli.completeness import finish_of
-    from referee.cli.run_account import Course
-    from referee.tournament.formats.registry import UnknownFormat
-
-    if finish_of(text) is not None:
-        return NOTHING_AHEAD
-    last = max((row.place for row in rows), default=-1)
-    coming: list[Coming] = []
-    waiting: set[tuple[str, int]] = set()
-    try:
-        for spec, state in Course(text, rows):
-            if state != "open":
-                continue
-            waiting.add((spec.game, spec.block))
-            if len(coming) < _SHOWN:
-                names = tuple(seat.name for seat in spec.seats)
-                coming.append(Coming(spec.match_id, spec.place, spec.block, spec.game, names))
-            elif spec.place > last + _AT_ONCE:
-                break
-    except UnknownFormat:  # a plug-in that is gone since
-        return UNKNOWN_AHEAD
-    return Ahead(coming, frozenset(waiting))
 
 
 def _own_bots() -> list[Path]:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 READY = "#replay[data-drawn]"
 
 
@@ -128,3 +130,39 @@ def test_what_a_bot_writes_runs_nowhere(start: Callable[..., Any], show: Callabl
         page = show(address, ready=READY if "m1" in address else "main").page
         assert page.locator("img").count() == 0
         assert re.search(r"<script>", page.content()) is None
+
+
+PHONE = 390
+
+
+def shown_heads(table: Any) -> list[str]:
+    """The headings that a phone shows whole, without scrolling."""
+    heads = [(head.text_content(), head.bounding_box()) for head in table.locator("thead th").all()]
+    return [name for name, box in heads if box["x"] >= 0 and box["x"] + box["width"] <= PHONE]
+
+
+@pytest.mark.parametrize(
+    ("address", "name", "wanted"),
+    [
+        ("/runs/cup", "Standings", ["rank", "bot", "mu", "played"]),
+        ("/runs/cup/matches", "Matches", ["match", "game", "seats by rank"]),
+        ("/runs/cup", "Matches", ["match", "game", "seats by rank"]),
+        ("/", "Runs", ["run", "state", "matches"]),
+    ],
+)
+def test_a_phone_shows_the_columns_that_matter_and_the_name_of_the_row_stays_when_it_is_scrolled(
+    start: Callable[..., Any], show: Callable[..., Any], address: str, name: str, wanted: list[str]
+) -> None:
+    finished(start, names=("a" * 40, "b" * 40), game="shibuya")
+    page = show(address, width=PHONE, ready="thead button").page
+    table = page.get_by_role("region", name=name)
+    assert shown_heads(table)[: len(wanted)] == wanted
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    for cell in (table.locator("thead .pin"), table.locator("tbody th").first):
+        cell.scroll_into_view_if_needed()
+        table.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
+        box, frame = cell.bounding_box(), table.bounding_box()
+        assert frame["x"] <= box["x"] <= box["x"] + box["width"] <= frame["x"] + frame["width"]
+        assert page.evaluate(
+            "([x, y]) => document.elementFromPoint(x, y).closest('.pin') !== null", [box["x"] + 3, box["y"] + 9]
+        )

@@ -10,7 +10,7 @@ import pytest
 from leaderboard import official
 from leaderboard.account import Account, FormatTable
 from leaderboard.web.app import make_app
-from leaderboard.web.tables import RunFacts
+from leaderboard.web.tables import Outlook, RunFacts
 
 NASTY = "<script>alert(1)</script>"
 
@@ -19,7 +19,7 @@ NASTY = "<script>alert(1)</script>"
 async def test_points_of_a_swiss_stand_above_the_ratings(runs: Path, start: Callable[..., Any], final: bool) -> None:
     start("m1").play().close()
     rows = [{"rank": 1, "name": NASTY, "entry_id": "00ff00ff", "points": "1.5", "buchholz": "2"}]
-    facts = RunFacts("cup", look=lambda _: Account((), FormatTable("swiss", rows, final)))
+    facts = RunFacts("cup", look=lambda _: Outlook(Account((), FormatTable("swiss", rows, final))))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app=make_app(runs, lambda _: facts)), base_url="http://localhost"
     ) as web:

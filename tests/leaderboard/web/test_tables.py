@@ -1,5 +1,7 @@
 """What is shown of a run while it goes on, and who waits for its tables."""
 
+import gc
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +12,9 @@ import pytest
 
 from leaderboard.web import tables as module
 from leaderboard.web.app import make_app
+from leaderboard.web.live import _changes
 from leaderboard.web.places import RunPlace
-from leaderboard.web.tables import UNKNOWN_AHEAD, Ahead, Coming, RunFacts, Tables, TablesBusy, no_facts
+from leaderboard.web.tables import UNKNOWN_AHEAD, Ahead, Coming, Outlook, RunFacts, Tables, TablesBusy, no_facts
 
 NASTY = "<b>\u202e"
 
@@ -19,13 +22,13 @@ NASTY = "<b>\u202e"
 def facts(folder: Path) -> RunFacts:
     """One block of two matches, m1 and m2."""
 
-    def ahead(rows: Any) -> Ahead:
+    def look(rows: Any) -> Outlook:
         played = {row.match_id for row in rows}
         coming = [Coming(name, place, 0, "toy", ("ann", NASTY)) for place, name in enumerate(("m1", "m2"))]
         coming = [match for match in coming if match.match_id not in played]
-        return Ahead(coming, frozenset({("toy", 0)} if coming else ()))
+        return Outlook(ahead=Ahead(coming, frozenset({("toy", 0)} if coming else ())))
 
-    return RunFacts("cup", total=2, ahead=ahead)
+    return RunFacts("cup", total=2, look=look)
 
 
 def client(runs: Path, **more: Any) -> httpx.AsyncClient:
@@ -195,10 +198,33 @@ async def test_with_hide_live_nothing_is_shown_of_which_it_is_not_known_whether_
     runs: Path, start: Callable[..., Any], known: bool
 ) -> None:
     start("m1").crash(0, stdout="last words")
-    facts = RunFacts("cup", ahead=lambda rows: Ahead() if known else UNKNOWN_AHEAD)
+    facts = RunFacts("cup", look=lambda rows: Outlook(ahead=Ahead() if known else UNKNOWN_AHEAD))
     app = make_app(runs, lambda folder: facts, hide_live=True)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
         for part in ("", "/record"):
             assert (await web.get(f"/runs/cup/matches/m1{part}")).status_code == (200 if known else 404)
         assert (await web.get("/api/runs/cup/matches")).json()["total"] == known
         assert ("last words" in (await web.get("/runs/cup/bots/00ff00ff")).text) == known
+
+
+async def test_what_is_kept_of_a_run_goes_with_its_folder(runs: Path, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    app = make_app(runs, facts)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        assert (await web.get("/runs/cup")).status_code == 200
+        assert (await web.get("/")).text.count("/runs/cup") > 0
+        assert len(app.state.kept_pages) == len(app.state.tables._shelves) == len(app.state.glances._kept) == 1
+        shutil.rmtree(runs / "cup")
+        assert "no run yet" in (await web.get("/")).text
+    gc.collect()
+    assert len(app.state.kept_pages) == len(app.state.tables._shelves) == len(app.state.glances._kept) == 0
+
+
+async def test_the_events_of_a_run_end_with_its_folder(runs: Path, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    app = make_app(runs, facts)
+    run = RunPlace("cup", runs / "cup")
+    events = _changes(run, app.state.tables)
+    assert "changed" in await anext(events)
+    shutil.rmtree(run.path)
+    assert [event async for event in events] in ([], ['data: {"changed": 1}\n\n'])

@@ -16,10 +16,12 @@ import pytest
 from leaderboard.index import load_index
 from leaderboard.web.app import make_app
 from leaderboard.web.tables import Ahead
-from referee.cli.web import facts_of
+from referee.cli.run_account import Course
+from referee.cli.run_facts import facts_of
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.registry import UnknownFormat
 from referee.tournament.journal import Journal, read_journal
+from referee.tournament.lock import RunLock
 
 
 def test_it_says_where_it_is_answers_and_ends_with_ctrl_c(make_run: Callable[..., Any], tmp_path: Path) -> None:
@@ -69,11 +71,16 @@ def test_a_run_is_told_by_its_journal_but_not_its_seed(make_run: Callable[..., A
 def test_a_damaged_journal_is_said(make_run: Callable[..., Any]) -> None:
     run = make_run()
     run.journal.write_text("no journal\n")
-    assert "the journal cannot be used" in facts_of(run.path).shown
+    assert "The journal cannot be used: cup/tournament.jsonl:1" in facts_of(run.path).warnings[0]
+
+
+def client(runs: Path) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app=make_app(runs, facts_of))
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost")
 
 
 def ahead_of(run: RunFolder) -> Ahead:
-    return facts_of(run.path).ahead(load_index(run.matches, run.path / "none.db").rows)
+    return facts_of(run.path).look(load_index(run.matches, run.path / "none.db").rows).ahead
 
 
 def places(run: RunFolder) -> list[int]:
@@ -157,12 +164,113 @@ def gone(name: str) -> Any:
     raise UnknownFormat(name)
 
 
-async def test_matches_without_a_tournament_are_shown_with_hide_live_once_they_are_over(
+def test_matches_without_a_tournament_are_shown_with_hide_live_once_they_are_over(
     make_run: Callable[..., Any],
 ) -> None:
-    run = make_run(played=4)
+    run = make_run(name="single", played=4)
     run.journal.unlink()
-    assert ahead_of(run) == Ahead()
+    facts = facts_of(run.path)
+    assert (ahead_of(run), facts.warnings, facts.state()) == (Ahead(), (), "no tournament")
+
+
+PAGES = ("/runs/cup", "/runs/cup/matches", "/runs/cup/bots/{bot}", "/runs/cup/matches/{match}", "/api/runs/cup",
+         "/api/runs/cup/standings")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("how", "said", "state"),
+    [
+        (None, "The journal is lost: cup has match records but no journal: restore tournament.jsonl", "journal lost"),
+        ("", "The journal is lost: cup has match records but no journal", "journal lost"),
+        ("no journal\n", "The journal cannot be used: cup/tournament.jsonl:1", "journal damaged"),
+    ],
+)
+async def test_every_page_of_a_run_warns_of_a_journal_that_is_lost_or_cannot_be_read(
+    make_run: Callable[..., Any], crosstown: Callable[..., Any], how: str | None, said: str, state: str
+) -> None:
+    run = make_run(played=4)
+    row = load_index(run.matches, run.path / "none.db").rows[0]
+    async with client(run.path.parent) as web:
+        for page in PAGES:
+            assert "journal" not in (await web.get(page.format(bot=row.seats[0].entry_id, match=row.match_id))).text
+        if how is None:
+            run.journal.unlink()
+        else:
+            run.journal.write_text(how)
+        for page in PAGES:
+            text = (await web.get(page.format(bot=row.seats[0].entry_id, match=row.match_id))).text
+            assert said in text, page
+            assert str(run.path.parent) not in text
+        assert f"<strong>{state}</strong>" in (await web.get("/")).text
+        assert (await web.get("/api/runs/cup")).json()["state"] == state
+    printed = crosstown("standings", "cup")
+    assert printed.code != 0
+    assert said.partition(": ")[2].partition(": ")[0] in printed.err
+
+
+async def test_the_page_of_a_finished_run_says_how_many_of_its_records_are_lost(make_run: Callable[..., Any]) -> None:
+    run = make_run(played=4)
+    say(run, "finished", rated=4, missing=0)
+    async with client(run.path.parent) as web:
+        assert "Warning" not in (await web.get("/runs/cup")).text
+        next(run.matches.glob("*.gz")).unlink()
+        page = (await web.get("/runs/cup")).text
+        assert "1 match was played and has no good record: crosstown matches verify cup." in page
+        assert "3 of 4 matches, finished" in page
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        ((), "cut off"),
+        (({"kind": "stopped", "reason": "Ctrl-C"},), "stopped"),
+        (({"kind": "stopped", "reason": "Ctrl-C"}, {"kind": "resumed", "matches": 2, "void": []}), "cut off"),
+        (({"kind": "finished", "rated": 4, "missing": 0},), "finished"),
+    ],
+)
+def test_whether_a_run_goes_on_is_told_by_its_journal_and_its_lock(
+    make_run: Callable[..., Any], events: tuple[dict[str, Any], ...], state: str
+) -> None:
+    run = make_run(played=2)
+    for event in events:
+        say(run, **event)
+    facts = facts_of(run.path)
+    assert facts.state() == state
+    with RunLock(run.lock):
+        assert facts.state() == (state if state == "finished" else "going on")
+
+
+@pytest.mark.parametrize(("style", "total"), [("round-robin", "1 of 24"), ("knockout", "1 of at most")])
+async def test_a_number_of_matches_that_results_may_make_smaller_is_said_to_be_the_most(
+    make_run: Callable[..., Any], style: str, total: str
+) -> None:
+    run = make_run(style=style, others=("cyd", "dan"), played=1)
+    async with client(run.path.parent) as web:
+        for page in ("/", "/runs/cup"):
+            assert total in (await web.get(page)).text
+        assert (await web.get("/api/runs/cup")).json()["at_most"] == (style == "knockout")
+
+
+@pytest.mark.parametrize(("style", "controls"), [("swiss", False), ("knockout", False), ("round-robin", True)])
+def test_the_schedule_is_walked_once_for_the_table_and_for_what_is_ahead(
+    make_run: Callable[..., Any], crosstown: Callable[..., Any], monkeypatch: pytest.MonkeyPatch,
+    style: str, controls: bool,
+) -> None:  # fmt: skip
+    run = make_run(style=style, others=("cyd", "dan"), played=1)
+    if controls:
+        assert crosstown("withdraw", "cup", "dan", "--choice", "losses").code == 0
+    walks: list[Any] = []
+    begin = Course.__init__
+
+    def counting(course: Any, *words: Any) -> None:
+        walks.append(course)
+        begin(course, *words)
+
+    monkeypatch.setattr(Course, "__init__", counting)
+    outlook = facts_of(run.path).look(load_index(run.matches, run.path / "none.db").rows)
+    assert len(walks) == 1
+    assert outlook.ahead.coming
+    assert outlook.account.missed if controls else outlook.account.table.rows
 
 
 @pytest.mark.parametrize(

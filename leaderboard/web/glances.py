@@ -1,0 +1,111 @@
+"""Each run in one line: what the list of all runs shows of it. Little is kept of each, however many there are."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Condition, Thread
+
+from leaderboard.account import FormatTable
+from leaderboard.run_table import run_table
+from leaderboard.standings import Standing
+from leaderboard.web.places import RunPlace
+from leaderboard.web.tables import QUICK_S, Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Who is first; `where` says of which game and number of players, '' where there is one alone."""
+
+    entry_id: str
+    name: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """Matches that count, and who leads by them: by the format's own table where it has one, else by the ratings.
+
+    `problem` says why that cannot be told.
+    """
+
+    played: int = 0
+    leaders: tuple[Leader, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    changed: object
+    glance: Glance
+    again_s: float
+    """When it may be computed anew: at most half of the time goes into that."""
+
+
+class Glances:
+    """Glances at many runs, computed one after another in one thread, and again when a run has changed."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._kept: dict[Path, _Kept] = {}
+        self._busy = False
+        self._turn = Condition()
+
+    def of(self, runs: Sequence[RunPlace]) -> dict[str, Glance]:
+        """What is known of these runs, which are all there are, by name; of one that has changed, as it was before.
+        Waits for a moment if there is one of which nothing is known yet."""
+        changed = {run.path: run.changed() for run in runs}
+        now_s = time.monotonic()
+        with self._turn:
+            self._kept = {path: kept for path, kept in self._kept.items() if path in changed}
+            wanted = [run for run in runs if self._is_old(run.path, changed[run.path], now_s)]
+            if wanted and not self._busy:
+                self._busy = True
+                Thread(target=self._compute, args=(wanted,), name="glances", daemon=True).start()
+            if any(run.path not in self._kept for run in runs):
+                self._turn.wait_for(lambda: not self._busy, QUICK_S)
+            return {run.name: self._kept[run.path].glance for run in runs if run.path in self._kept}
+
+    def _is_old(self, path: Path, changed: object, now_s: float) -> bool:
+        kept = self._kept.get(path)
+        return kept is None or (kept.changed != changed and now_s >= kept.again_s)
+
+    def _compute(self, runs: Iterable[RunPlace]) -> None:
+        try:
+            for run in runs:
+                started_s, changed = time.monotonic(), run.changed()
+                made = self._glance(run)
+                ended_s = time.monotonic()
+                with self._turn:
+                    self._kept[run.path] = _Kept(changed, made, 2 * ended_s - started_s)
+        finally:
+            with self._turn:
+                self._busy = False
+                self._turn.notify_all()
+
+    def _glance(self, run: RunPlace) -> Glance:
+        if (known := self._tables.now(run)) is not None:
+            return Glance(len(known.counted.rows), _leaders(known.table, known.format_table))
+        try:
+            facts = self._tables.facts(run)
+            found = run_table(
+                run.matches,
+                run.database,
+                facts.entrants,
+                facts.controls,
+                lambda rows: facts.look(rows).account,
+                plan=facts.plan,
+            )
+        except Exception as error:  # one run must not hide the others; its own page has the whole story
+            return Glance(problem=type(error).__name__)
+        return Glance(found.matches, _leaders(found.rows, found.format_table))
+
+
+def _leaders(rows: Sequence[Standing], own: FormatTable) -> tuple[Leader, ...]:
+    if own.rows:
+        return tuple(Leader(row["entry_id"], row["name"], "") for row in own.rows if row["rank"] == 1)
+    first = [row for row in rows if row.rank == 1 and row.played]
+    pools = {(row.game, row.players) for row in first}
+    return tuple(
+        Leader(row.entry_id, row.name, f"{row.game}, {row.players} players" if len(pools) > 1 else "") for row in first
+    )

@@ -1,0 +1,114 @@
+"""The list of all runs: what it says of each, and what it costs."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from leaderboard.account import Account, FormatTable
+from leaderboard.web import glances as module
+from leaderboard.web.app import make_app
+from leaderboard.web.places import runs_in
+from leaderboard.web.tables import Facts, Outlook, RunFacts, no_facts
+
+NASTY = "<b>\u202e"
+
+
+async def home(app: Any) -> httpx.Response:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        return await web.get("/")
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        (RunFacts(state=lambda: "going on", total=6), (">going on<", "<td>1 of 6</td>")),
+        (RunFacts(state=lambda: "finished", total=6, at_most=True), (">finished<", "<td>1 of at most 6</td>")),
+        (RunFacts(state=lambda: "journal lost", warnings=("x",)), ("<strong>journal lost</strong>", "<td>1</td>")),
+    ],
+)
+async def test_each_run_has_its_state_its_matches_and_its_leader(
+    runs: Path, start: Callable[..., Any], facts: RunFacts, said: tuple[str, ...]
+) -> None:
+    start("m1", names=(NASTY, "bob")).play().close(ranking=(1, 2))
+    page = (await home(make_app(runs, lambda folder: facts))).text
+    for words in (*said, '<a href="/runs/cup/bots/00ff00ff">&lt;b&gt;'):
+        assert words in page
+    assert "bob" not in page
+    assert "\u202e" not in page
+
+
+async def test_of_several_games_each_has_its_leader(runs: Path, start: Callable[..., Any]) -> None:
+    start("m1").play().close(ranking=(1, 2))
+    start("m2", game="shibuya", place=1).play().close(ranking=(2, 1))
+    page = (await home(make_app(runs))).text
+    assert "bob</a> (shibuya, 2 players), " in page
+    assert "ann</a> (toy, 2 players)" in page
+
+
+async def test_the_table_of_the_format_says_who_leads_where_there_is_one(runs: Path, start: Callable[..., Any]) -> None:
+    start("m1").play().close(ranking=(1, 2))
+    rows = [{"rank": rank, "name": name, "entry_id": name} for rank, name in ((1, "bob"), (1, "cyd"), (3, "ann"))]
+    facts = RunFacts(look=lambda _: Outlook(Account((), FormatTable("swiss", rows))))
+    page = (await home(make_app(runs, lambda folder: facts))).text
+    assert [name in page for name in ("/bots/bob", "/bots/cyd", "/bots/ann")] == [True, True, False]
+
+
+async def test_a_run_without_a_match_has_no_leader(runs: Path) -> None:
+    page = (await home(make_app(runs))).text
+    assert "<td>0</td>" in page
+    assert "/bots/" not in page
+
+
+async def test_a_run_that_cannot_be_computed_hides_no_other(runs: Path, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    (runs / "bad" / "matches").mkdir(parents=True)
+
+    def look(rows: Any) -> Outlook:
+        raise ZeroDivisionError
+
+    facts: Facts = lambda folder: RunFacts(look=look) if folder.name == "bad" else no_facts(folder)  # noqa: E731
+    page = (await home(make_app(runs, facts))).text
+    assert "cannot be computed (ZeroDivisionError)" in page
+    assert "/runs/cup/bots/" in page
+
+
+async def test_what_takes_long_comes_later(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., Any]
+) -> None:
+    start("m1").play().close()
+    gate = threading.Event()
+    compute = module.run_table
+
+    def slow(*words: Any, **more: Any) -> Any:
+        assert gate.wait(20)
+        return compute(*words, **more)
+
+    monkeypatch.setattr(module, "run_table", slow)
+    monkeypatch.setattr(module, "QUICK_S", 0.05)
+    app = make_app(runs)
+    answer = await home(app)
+    assert answer.headers["refresh"] == "2"
+    assert "<td>…</td>" in answer.text
+    gate.set()
+    wait_until(lambda: not app.state.glances._busy)
+    answer = await home(app)
+    assert "refresh" not in answer.headers
+    assert "<td>1</td>" in answer.text
+
+
+async def test_tables_that_are_there_are_not_computed_once_more_and_new_matches_are_counted(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, wait_until: Callable[..., Any]
+) -> None:
+    start("m1").play().close()
+    app = make_app(runs)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        assert (await web.get("/runs/cup")).status_code == 200
+    monkeypatch.setattr(module, "run_table", None)
+    assert "<td>1</td>" in (await home(app)).text
+    monkeypatch.undo()
+    start("m2", place=1).play().close()
+    wait_until(lambda: app.state.glances.of(runs_in(runs))["cup"].played == 2)
