@@ -11,6 +11,7 @@
   let sure = false;
   let sent = -1;
   let problem = "";
+  let byKeys = false;
 
   function element(name, words, className) {
     const made = document.createElement(name);
@@ -50,6 +51,19 @@
     return asked && event.target.closest ? event.target.closest("[data-action]") : null;
   }
 
+  // What can be chosen is drawn anew for each question. Whoever was there waits at the words that say how the match
+  // stands, and with keys goes on from them to the first choice.
+  function hold() {
+    const at = document.activeElement;
+    if (![board, list, narrowed, resign].some((place) => place.contains(at))) return;
+    byKeys = at.matches(":focus-visible");
+    status.focus({ preventScroll: true });
+  }
+
+  function goOnTo(place) {
+    if (byKeys && document.activeElement === status) place?.focus();
+  }
+
   async function send(said) {
     if (!asked) return;
     sent = asked.decision;
@@ -77,6 +91,7 @@
   }
 
   function wait(words) {
+    hold();
     asked = null;
     deadline = null;
     chosen = [];
@@ -95,6 +110,7 @@
     resign.hidden = false;
     status.textContent = `${problem} It is your choice: ${question.kind}`.trim();
     problem = "";
+    goOnTo(list.querySelector("button"));
   }
 
   function tell(texts, earlier) {
@@ -108,6 +124,7 @@
     const link = element("a", "See it move by move", "button");
     link.href = root.dataset.match;
     status.append(" ", link);
+    goOnTo(link);
   }
 
   function showClock() {
@@ -127,6 +144,7 @@
     }
     const now = await answer.json();
     if (now.asked && (now.asked.decision === sent || now.asked.decision === asked?.decision)) return;
+    hold();
     if (now.board) becomeDrawing(board, now.board);
     tell(now.events, now.earlier);
     if (now.over) {
@@ -151,8 +169,10 @@
     }
   });
   part("widen").addEventListener("click", () => {
+    hold();
     chosen = asked ? asked.actions.map((_, index) => index) : [];
     drawList();
+    goOnTo(list.querySelector("button"));
   });
   resign.addEventListener("click", () => {
     if (sure) send({ resign: true });

@@ -108,3 +108,65 @@ def test_a_choice_that_does_not_reach_the_server_can_be_made_again(show_play: Ca
     play(page, Random(7))
     assert all("Failed to load resource" in said for said in shown.said)
     shown.said.clear()
+
+
+FOCUSED = """(place) => document.activeElement === document.querySelector(place)"""
+
+
+def begin(page: Any) -> None:
+    page.select_option("[name=seat1]", label="random 1")
+    page.click("button.main")
+    page.wait_for_selector("#can button")
+
+
+def test_a_match_is_played_by_keys_alone_from_each_choice_to_the_next(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=toy").page
+    begin(page)
+    page.locator("#can button").first.focus()
+    made = 0
+    while not page.locator("#status a").count():
+        page.keyboard.press("Enter")
+        page.wait_for_function(
+            "(made) => document.activeElement.matches('#can button') && window.before !== document.activeElement"
+            " && (window.before = document.activeElement) || document.activeElement.matches('#status a')"
+        )
+        made += 1
+        assert made < 100
+    assert made > 1
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#replay[data-ready]")
+
+
+def test_the_focus_waits_at_the_state_of_the_match_while_nothing_is_asked(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=shibuya").page
+    begin(page)
+    page.route("**/state", lambda route: None)
+    page.locator("#can button").first.press("Enter")
+    page.wait_for_selector("#status:text-is('Sent.')")
+    assert page.evaluate(FOCUSED, "#status")
+
+
+def test_with_the_mouse_no_choice_gets_the_focus_that_a_key_would_make(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=toy").page
+    begin(page)
+    page.locator("#can button").first.evaluate("button => { window.old = button; }")
+    page.click("#can button")
+    page.wait_for_function("() => !window.old.isConnected && document.querySelector('#can button')")
+    assert page.evaluate(FOCUSED, "#status")
+
+
+def test_the_focus_leaves_show_all_for_the_first_choice(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=shibuya").page
+    begin(page)
+    page.locator("#board [data-action*=' ']").first.press("Enter")
+    page.get_by_role("button", name="Show all").press("Enter")
+    assert page.evaluate(FOCUSED, "#can button")
+
+
+def test_the_focus_is_not_taken_from_elsewhere(show_play: Callable[..., Any]) -> None:
+    page = show_play("/play?game=toy").page
+    begin(page)
+    page.locator("#events").focus()
+    page.locator("#can button").first.evaluate("button => { window.old = button; button.click(); }")
+    page.wait_for_function("() => !window.old.isConnected && document.querySelector('#can button')")
+    assert page.evaluate(FOCUSED, "#events")
