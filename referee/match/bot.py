@@ -1,7 +1,9 @@
 """A live bot process with its stream: what sits at a match when it is played for real."""
 
 import asyncio
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from referee.match.effort import Effort, measure_effort, state_below
@@ -12,6 +14,7 @@ from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.wire import Hello, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
+from referee.wire.service import HARD_MESSAGE_BYTES
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close, until it
@@ -29,8 +32,10 @@ DISMISSED_S = 0.25
 STREAM_AFTER_EXIT_S = 0.2
 """What a process sent before it exited is still read for so long, should a child keep the stream open."""
 
+TOO_LARGE = f"sent a message of more than {HARD_MESSAGE_BYTES >> 20} MiB, which ends it; the limit is max_message_bytes"
+
 STREAM_ENDS = {
-    StreamEnd.CLOSED_BY_BOT: "closed its stream, or sent a message far above the limit",
+    StreamEnd.CLOSED_BY_BOT: f"closed its stream, or {TOO_LARGE}",
     StreamEnd.NOT_READING: "does not read its stream",
     StreamEnd.FLOODED: "sent messages without end between matches",
     StreamEnd.CLOSED_BY_REFEREE: "the referee closed its stream",
@@ -107,6 +112,8 @@ class LiveBot:
         else:
             exited.cancel()
             self.end = SeatEnd(EndReason.DISCONNECTED, STREAM_ENDS[stream.result()])
+        if stream.done() and stream.result() is StreamEnd.CLOSED_BY_BOT:
+            self.end = refused_end(self.end, self.process.output(), self.told.max_message_bytes)
         if self._listener is not None:
             self._listener.on_end(self.end)
 
@@ -148,6 +155,29 @@ def exit_end(how: Exit) -> SeatEnd:
         held = "" if how.peak_memory_bytes is None else f" with {how.peak_memory_bytes / (1 << 20):.0f} MiB"
         return SeatEnd(EndReason.OUT_OF_MEMORY, f"the process ended: {how}{held}; memory_mib sets the limit", evidence)
     return SeatEnd(EndReason.CRASHED, f"the process ended: {how}", evidence)
+
+
+_REFUSED = re.compile(r"Received message larger than max \((\d{1,12}) vs\.? \d+\)")
+"""What gRPC answers for the referee to a message above the hard limit, as every language's library reports it."""
+
+
+def refused_end(end: SeatEnd, output: Output, limit_bytes: int) -> SeatEnd:
+    """The end of a bot whose stream broke, as one of an oversized message if that is why.
+
+    The referee's own gRPC ends such a stream without a word to the referee; the bot alone is told, and mostly prints
+    it. A bot that prints it without cause only misnames a fault which is its own anyway.
+    """
+    said = _REFUSED.search(f"{output.stderr_text()}\n{output.stdout_text()}")
+    if said is None or end.reason not in (EndReason.CRASHED, EndReason.DISCONNECTED):
+        return end
+    size = int(said[1])
+    detail = (
+        f"a message of {size} bytes, which ended the stream: no message may have more than"
+        f" {HARD_MESSAGE_BYTES >> 20} MiB, and the limit (max_message_bytes) is {limit_bytes}"
+    )
+    return replace(
+        end, reason=EndReason.OVERSIZED_MESSAGE, detail=detail, evidence={**end.evidence, "message_bytes": size}
+    )
 
 
 def output_evidence(output: Output) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from referee.match.bot import STREAM_ENDS, plays_game, wants_of
+from referee.match.bot import STREAM_ENDS, TOO_LARGE, plays_game, wants_of
 from referee.match.effort import NO_EFFORT, Effort
 from referee.match.reasons import EndReason
 from referee.match.seat import SeatEnd, SeatListener
@@ -113,7 +113,10 @@ class GuestBot:
     def _end(self, how: StreamEnd) -> SeatEnd:
         detail = STREAM_ENDS[how]
         if how is StreamEnd.CLOSED_BY_BOT and self.session.reconnect_s:
-            detail = f"its connection broke, and it did not take its session up within {self.session.reconnect_s:g} s"
+            detail = (
+                f"its connection broke, or it {TOO_LARGE};"
+                f" and it did not take its session up within {self.session.reconnect_s:g} s"
+            )
         return SeatEnd(EndReason.DISCONNECTED, detail)
 
 

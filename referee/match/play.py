@@ -205,7 +205,8 @@ class Match:
         return True
 
     def _is_struck(self, seat: SeatPlay, fault: Fault) -> bool:
-        return fault.reason in _GOES_ON_AFTER and seat.strikes < self._spec.faults.strikes
+        goes_on = fault.reason in _GOES_ON_AFTER and not seat.bot.ending
+        return goes_on and seat.strikes < self._spec.faults.strikes
 
     def _leaves(self, fault: Fault) -> bool:
         """Whether the seat of a fault that no strike pays for leaves the match; else the referee plays for it."""

@@ -72,7 +72,8 @@ def expected(deed: str, phase: str) -> frozenset[EndReason] | None:
     if deed in MESSAGES:
         found = frozenset({MESSAGES[deed]})
     elif deed == "huge":
-        found = frozenset({R.CRASHED, R.DISCONNECTED})
+        # what the bot was told, it may not have printed before its process ended
+        found = frozenset({R.OVERSIZED_MESSAGE, R.CRASHED, R.DISCONNECTED})
     else:
         found = frozenset({R.CRASHED} if deed in DIES else {R.MOVE_TIMEOUT})
     # Just after its own Ready the match has begun only if all others have said so, too.

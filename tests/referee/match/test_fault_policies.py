@@ -206,6 +206,15 @@ async def test_floods_and_ends_of_processes_are_beyond_strikes(sit: Sit) -> None
     assert (outcome.reason, outcome.fault_seat) == (R.WRONG_TURN_MESSAGE, mover.number)
 
 
+async def test_a_message_that_ended_the_stream_is_beyond_strikes(sit: Sit) -> None:
+    table = sit(faults=Faults("forfeit", 100))
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.die(R.OVERSIZED_MESSAGE, "a message of 20971528 bytes, which ended the stream")
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.fault_seat) == (R.OVERSIZED_MESSAGE, mover.number)
+
+
 class Pairs(ToyGame):
     """Seats 0 and 2 against 1 and 3."""
 
