@@ -15,7 +15,9 @@ app = typer.Typer(
 Run = Annotated[
     Path | None,
     typer.Option(
-        "--run", help="A run folder, or any folder with records; default: all runs in --out.", show_default=False
+        "--run",
+        help="Tournament file, run folder or name of a run, or any folder with records; default: all runs in --out.",
+        show_default=False,
     ),
 ]
 Reveal = Annotated[
@@ -100,7 +102,7 @@ def verify(
         list[str] | None,
         typer.Argument(
             metavar="[MATCH | RUN]...",
-            help="Ids or paths of records, or run folders; default: all records that count.",
+            help="Ids or paths of records; tournament files, run folders or names of runs; default: all that count.",
             show_default=False,
         ),
     ] = None,
@@ -116,12 +118,12 @@ def verify(
     """
     from referee.cli.completeness import gaps_in
     from referee.cli.match_pages import print_verdicts
-    from referee.cli.record_files import find_record, find_records, identities
+    from referee.cli.record_files import find_record, find_records, identities, names_run
     from referee.record import verify as verify_path
 
-    folders = [Path(word) for word in matches or () if Path(word).is_dir() or (out / word).is_dir()]
-    single = [find_record(word, run, out) for word in matches or () if Path(word) not in folders]
-    whole = [path for folder in folders for path in find_records(folder, out, void=void)]
+    named = [word for word in matches or () if names_run(word, out)]
+    single = [find_record(word, run, out) for word in matches or () if word not in named]
+    whole = [path for word in named for path in find_records(Path(word), out, void=void)]
     if not matches:
         whole = find_records(run, out, void=void)
     verdicts = (verify_path(path, identities=identities(path)) for path in [*whole, *single])

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from leaderboard.records import match_files
+from referee.cli.runs import find_run, is_tournament_file
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.tournament.controls import known_bots
 from referee.tournament.errors import UsageError
@@ -15,12 +16,21 @@ SHOWN_CANDIDATES = 5
 
 
 def find_records(run: Path | None, out: Path, *, void: bool) -> list[Path]:
-    """All records of a run (or of all runs under `out`), by name; `void`: also those set aside. UsageError if none."""
+    """All records of a run (or of all runs under `out`), by name; `void`: also those set aside. UsageError if none.
+
+    A run is named as for every command, by its folder, its name or its tournament file; a folder may also be any other
+    with records.
+    """
     found = _records(run, out, void=void)
     if not found:
         where = run or out
         raise UsageError(f"no match records in {where}", "start a run: crosstown run FILE, or say where: --run FOLDER")
     return found
+
+
+def names_run(word: str, out: Path) -> bool:
+    """Whether a word that may name a match or a run names a run."""
+    return Path(word).is_dir() or (out / word).is_dir() or is_tournament_file(Path(word))
 
 
 def find_record(wanted: str, run: Path | None, out: Path) -> Path:
@@ -62,12 +72,12 @@ def match_id(path: Path) -> str:
 def _records(run: Path | None, out: Path, *, void: bool) -> list[Path]:
     if run is None:
         folders = sorted(path for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
-    elif run.is_dir() or not (out / run).is_dir():
-        if not run.is_dir():
-            raise UsageError(f"{run} is not a folder", "give a run folder, such as runs/first")
+    elif run.is_dir():
         folders = [run]
-    else:
+    elif (out / run).is_dir():
         folders = [out / run]
+    else:
+        folders = [find_run(str(run), out).folder.path]
     return [path for folder in folders for path in _in_folder(folder, void=void)]
 
 

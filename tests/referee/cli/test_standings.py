@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 
 import pytest
 
@@ -320,3 +321,17 @@ def test_a_match_judged_again_counts_with_its_new_ranking(make_run, crosstown):
     won = {row["name"]: row["won"] for row in after["standings"]}
     assert won == {"<ann>": before["<ann>"] - 1, "[b]bob": before["[b]bob"] + 1}
     assert "1 match was judged again." in after["caption"]
+
+
+@pytest.mark.parametrize("named", ["cup.toml", "runs/cup-2", "cup-2"])
+@pytest.mark.parametrize("command", [("standings",), ("matches", "list", "--run"), ("matches", "verify")])
+def test_every_command_about_a_run_takes_its_file_its_folder_and_its_name(make_run, crosstown, command, named):
+    shutil.move(make_run("cup").path, "runs/cup-2")
+    make_run("other", seed=2)
+    printed = crosstown(*command, named, "--json")
+    found = json.loads(printed.out)
+    if command == ("standings",):
+        assert (found["run"], found["played"]) == ("runs/cup-2", 4)
+    else:
+        records = found if command[1] == "list" else found["records"]  # made up: each is found to be wrong
+        assert [row["path"].split("/")[:2] for row in records] == [["runs", "cup-2"]] * 4

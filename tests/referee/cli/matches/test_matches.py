@@ -104,6 +104,22 @@ def test_show_prints_moves_times_notes_and_the_end(matches: Any, run: Path) -> N
     assert safe(shown)
 
 
+def test_a_long_note_is_cut_and_where_all_of_it_is_said(matches: Any, run: Path, tmp_path: Path) -> None:
+    whole = read_record(run / "matches" / "first-0000.jsonl.gz")
+    writer = RecordWriter(tmp_path, replace(whole.header, match_id="wordy"))
+    for line in whole.lines:
+        if isinstance(line, Answer):
+            writer.answer(replace(line, note="n" * 3000))
+        elif isinstance(line, Chance):
+            writer.chance(line.outcome)
+    writer.flush()
+    shown = matches("show", str(writer.path), "--reveal").stdout
+    assert f"note: {'n' * 200}... (2800 more characters; --json has all)\n" in shown
+    assert max(map(len, shown.splitlines())) < 300
+    document = json.loads(matches("show", str(writer.path), "--reveal", "--json").stdout)
+    assert max(len(line.get("note", "")) for line in document["lines"]) == 3000
+
+
 def test_show_prints_one_position(matches: Any, run: Path) -> None:
     start = matches("show", "first-0000", "--step", "0").stdout
     assert start.startswith("step 0\nstart\n")
@@ -183,7 +199,9 @@ def test_show_as_json(matches: Any, run: Path) -> None:
         (("show", "first-0000", "--step", "9999"), "there is no step 9999"),
         (("show", "first-0000", "--seat", "5"), "there is no seat 5"),
         (("show", "none.jsonl.gz"), "cannot read the record none.jsonl.gz"),
-        (("show", "first-0000", "--run", "second"), "second is not a folder"),
+        (("show", "first-0000", "--run", "second"), "no run of second under"),
+        (("list", "--run", "second.toml"), "second.toml: no such file"),
+        (("verify", "second.toml"), "second.toml: no such file"),
         (("verify", "nothing"), "no match 'nothing' in"),
     ],
 )
