@@ -7,13 +7,16 @@ from itertools import chain
 from leaderboard.evidence import LONGEST, evidence_of
 from leaderboard.frames import is_live
 from referee.cli.completeness import Gaps
-from referee.cli.output import plural, print_json, print_text
+from referee.cli.output import fold, plural, print_json, print_text
 from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.texts import clean, one_line
 from referee.tournament.errors import UsageError
+
+NOTE_SHOWN = 200
+"""Characters of a note beside its move; so many moves stay readable one below the other."""
 
 _EFFECTS = {
     EFFECT_NONE: "",
@@ -120,7 +123,7 @@ class Match:
             case Answer() if self._secret:
                 return f"seat {line.seat}{self._name(line.seat)} answered  {line.wall_us / 1000:.1f} ms"
             case Answer():
-                note = f"  note: {one_line(line.note)}" if line.note else ""
+                note = f"  note: {_note(line.note)}" if line.note else ""
                 who = f"seat {line.seat}{self._name(line.seat)}"
                 return f"{who}: {one_line(line.action)}  {line.wall_us / 1000:.1f} ms{note}"
             case FaultLine():
@@ -142,6 +145,11 @@ class Match:
         return f" {one_line(seats[seat].name)}" if 0 <= seat < len(seats) else ""
 
 
+def _note(text: str) -> str:
+    left = len(text) - NOTE_SHOWN
+    return one_line(text) if left <= 0 else f"{one_line(text[:NOTE_SHOWN])}... ({left} more characters; --json has all)"
+
+
 def _noted(lines: Iterable[Line], read: list[Line]) -> Iterator[Line]:
     for line in lines:
         read.append(line)
@@ -150,19 +158,17 @@ def _noted(lines: Iterable[Line], read: list[Line]) -> Iterator[Line]:
 
 def print_match(match: Match) -> None:
     """Everything but the boards in between."""
-    for line in match.head():
-        print_text(line)
+    _print_folded(match.head())
     print_text()
     board = ""
     for number, frame in enumerate(match.frames()):
         for index, line in enumerate(frame.happened):
-            print_text(f"{number:5}  {line}" if index == 0 else f"       {line}")
+            print_text("\n".join(fold(f"{number:5}  {line}" if index == 0 else f"       {line}", " " * 9)))
         board = frame.board or board
     print_text()
     print_text(board)
     print_text()
-    for line in match.foot():
-        print_text(line)
+    _print_folded(match.foot())
 
 
 def print_step(match: Match, step: int) -> None:
@@ -178,22 +184,24 @@ def print_step(match: Match, step: int) -> None:
 
 def print_steps(match: Match) -> None:
     """All positions."""
-    for line in match.head():
-        print_text(line)
+    _print_folded(match.head())
     for number, frame in enumerate(match.frames()):
         print_text()
         print_frame(number, frame)
     print_text()
-    for line in match.foot():
-        print_text(line)
+    _print_folded(match.foot())
 
 
 def print_frame(number: int, frame: Frame) -> None:
     print_text(f"step {number}")
-    for line in frame.happened:
-        print_text(line)
+    _print_folded(frame.happened)
     if frame.board:
         print_text(frame.board)
+
+
+def _print_folded(lines: Iterable[str]) -> None:
+    for line in lines:
+        print_text("\n".join(fold(line)))
 
 
 def print_verdicts(verdicts: Iterable[Verdict], gaps: Iterable[Gaps] = (), *, every: bool, as_json: bool) -> int:

@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
@@ -115,6 +117,15 @@ def print_text(text: str = "") -> None:
     stream = QuietStream(sys.stdout)
     stream.write(text + "\n")
     stream.settle()
+
+
+def fold(line: str, indent: str = "    ") -> list[str]:
+    """A line of text as a terminal of its width shows it best: folded between words, what follows indented. Whole in a
+    pipe."""
+    if not sys.stdout.isatty():
+        return [line]
+    width = max(shutil.get_terminal_size().columns, 2 * len(indent))
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False) if len(line) > width else [line]
 
 
 def print_json(value: object) -> None:

@@ -5,13 +5,14 @@ import select
 import sys
 import termios
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from leaderboard.frames import is_live
 from referee.cli.match_pages import Frame, Match
+from referee.cli.output import fold
 from referee.record import Record
 
 CLEAR = "\x1b[H\x1b[2J"
@@ -112,11 +113,16 @@ class Stepper:
         match, frame = self._views[self._seat].match, self._frames[self._at]
         view = "everybody" if self._seat is None else f"seat {self._seat}"
         pace = f", playing, {1 / PACES_S[self._pace]:g} steps/s" if self._playing else ""
-        lines = [*match.head(), "", f"step {self._at} of {self._last}, view of {view}{pace}"]
-        lines += [*frame.happened, frame.board, ""]
+        lines = [*_folded(match.head()), "", f"step {self._at} of {self._last}, view of {view}{pace}"]
+        lines += [*_folded(frame.happened), frame.board, ""]
         if self._at == self._last:
-            lines += [*match.foot(), ""]
+            lines += [*_folded(match.foot()), ""]
         return CLEAR + "\r\n".join("\n".join(lines).split("\n")) + "\r\n" + HELP + "\r\n"
+
+
+def _folded(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        yield from fold(line)
 
 
 def _number(key: Key, write: Callable[[str], object], flush: Callable[[], object]) -> int | None:

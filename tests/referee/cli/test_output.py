@@ -14,6 +14,7 @@ from referee.cli.output import (
     console,
     duration,
     fault_text,
+    fold,
     plural,
     print_json,
     print_table,
@@ -51,6 +52,21 @@ def test_a_note_cannot_steer_the_terminal(capfd):
     with ProgressReport("cup", lambda record: None) as report:
         report.note(f"'bob' did not start: {HOSTILE}")
     assert capfd.readouterr().err == "'bob' did not start: a\\x1b[31mb\\x9bc\\u202e\\nd\\U000e0041\n"
+
+
+def test_a_long_line_is_folded_at_the_width_of_a_terminal(monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    assert fold("  7  seat 0: pass()") == ["  7  seat 0: pass()"]
+    folded = fold("  7  seat 0: pass()  1.5 ms  note: " + "words " * 20 + "y" * 40, " " * 5)
+    assert max(map(len, folded)) <= 30
+    assert folded[:2] == ["  7  seat 0: pass()  1.5 ms", "     note: words words words"]
+    assert "".join("".join(folded).split()) == "7seat0:pass()1.5msnote:" + "words" * 20 + "y" * 40
+
+
+def test_in_a_pipe_a_line_stays_whole(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    assert fold("word " * 100) == ["word " * 100]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
