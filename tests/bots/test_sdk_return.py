@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,6 +12,8 @@ from typing import Any
 import grpc
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
+
+from referee.wire.server import _OPTIONS
 
 PROGRAM = """
 import sys
@@ -93,7 +96,7 @@ async def serve() -> AsyncIterator[Callable[..., Any]]:
     servers: list[Any] = []
 
     async def start(stub: Stub, port: int = 0) -> int:
-        server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
+        server = grpc.aio.server(options=_OPTIONS)  # the referee's own
         handler = grpc.stream_stream_rpc_method_handler(stub.play)
         server.add_generic_rpc_handlers(
             (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
@@ -115,13 +118,13 @@ class Bot:
         self.folder = folder
         self.process: Any = None
 
-    async def start(self, port: int, *, limit_s: float = LIMIT_S, program: str = "") -> "Bot":
+    async def start(self, port: int, *, limit_s: float = LIMIT_S, program: str = "", **environment: str) -> "Bot":
         (self.folder / "bot.py").write_text(program or PROGRAM.format(limit_s=limit_s))
         clean = {name: value for name, value in os.environ.items() if not name.startswith("CROSSTOWN_")}
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             str(self.folder / "bot.py"),
-            env={**clean, "CROSSTOWN_ADDRESS": f"127.0.0.1:{port}", "CROSSTOWN_TOKEN": "t"},
+            env={**clean, "CROSSTOWN_ADDRESS": f"127.0.0.1:{port}", "CROSSTOWN_TOKEN": "t", **environment},
             stderr=asyncio.subprocess.PIPE,
         )
         return self
@@ -152,6 +155,33 @@ async def test_it_comes_back_and_answers_the_same_once_more(serve: Any, tmp_path
     assert (code, stub.problems, len(stub.hellos)) == (0, [], 3)
     assert stderr.count("trying again") == 2
     assert "Traceback" not in stderr
+
+
+@pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.long)])
+async def test_a_freeze_ends_no_stream(serve: Any, tmp_path: Path, seconds: int) -> None:
+    """As in tests/bots/languages: stopped and continued while the bot would ping every second."""
+    begun, continued = asyncio.Event(), asyncio.Event()
+
+    async def asks(context: Any, _: pb.Hello) -> None:
+        await say(context, welcome=welcome())
+        await say(context, match_start=START)
+        assert (await heard(context)).HasField("ready")
+        begun.set()
+        await continued.wait()
+        await say(context, decide=DECIDE)
+        assert (await heard(context)).move.index == 0
+        await say(context, bye=pb.Bye())
+        await context.read()
+
+    stub = Stub([asks])
+    bot = await Bot(tmp_path).start(await serve(stub), CROSSTOWN_KEEPALIVE_S="1")
+    async with asyncio.timeout(LIMIT_S):
+        await begun.wait()
+    bot.process.send_signal(signal.SIGSTOP)
+    await asyncio.sleep(seconds)  # what is tested is that so much time goes by
+    bot.process.send_signal(signal.SIGCONT)
+    continued.set()
+    assert (await bot.ended(), stub.problems) == ((0, ""), [])
 
 
 OWN_SERVER = """

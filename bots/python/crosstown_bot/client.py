@@ -44,13 +44,19 @@ STAYING_S = 0.5
 
 _FIRST_PAUSE_S, _MAX_PAUSE_S = 0.1, 5.0
 _METHOD = "/crosstown.v1.Referee/Play"
-_OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+_OPTIONS = [
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # gRPC measures the connection with pings of its own, and ends it when one was not answered within a minute: so it
+    # may be for a process that was stopped so long, even if the answer lies there.
+    ("grpc.http2.ping_timeout_ms", 2**31 - 1),
+]
 _REMOTE_OPTIONS = [
     # A connection of its own for each attempt, without the growing pauses of the one before.
     ("grpc.use_local_subchannel_pool", 1),
-    ("grpc.keepalive_time_ms", 15_000),
-    ("grpc.keepalive_timeout_ms", 20_000),
 ]
+_KEEPALIVE_S = 20
+"""How often a network is asked whether the referee is there; a unix socket tells by itself when it is not."""
 _FINAL = frozenset(
     {
         grpc.StatusCode.ABORTED,  # the session goes on elsewhere
@@ -204,7 +210,8 @@ async def _stream(
 ) -> tuple[str, grpc.StatusCode | None]:
     """Plays over one stream. Why it ended, '' after Bye; and the status, where the referee gave one."""
     remote = not _is_local(address)
-    async with _channel(address, credentials, [*_OPTIONS, *_REMOTE_OPTIONS] if remote else _OPTIONS) as channel:
+    options = [*_OPTIONS, *_keepalive(_KEEPALIVE_S if remote else 0), *(_REMOTE_OPTIONS if remote else ())]
+    async with _channel(address, credentials, options) as channel:
         # Elsewhere it matters why there is no connection: a certificate may be wrong.
         call: Any = channel.stream_stream(_METHOD)(wait_for_ready=not remote)
         stream = Stream(call)
@@ -241,6 +248,19 @@ def _hint(why: str, credentials: grpc.ChannelCredentials | None) -> str:
             "; CROSSTOWN_TLS_CA must be who signed the referee's certificate, and the host in the address must be in it"
         )
     return ""
+
+
+def _keepalive(otherwise_s: int) -> list[tuple[str, int]]:
+    """The options for pings, so often as CROSSTOWN_KEEPALIVE_S says; 0 is never."""
+    given = os.environ.get("CROSSTOWN_KEEPALIVE_S", "")
+    every_s = int(given) if given.isascii() and given.isdecimal() and len(given) < 7 else otherwise_s
+    if not every_s:
+        return []
+    return [
+        ("grpc.keepalive_time_ms", 1000 * every_s),
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.http2.max_pings_without_data", 0),
+    ]
 
 
 def _channel(
