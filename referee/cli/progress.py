@@ -50,20 +50,23 @@ class ProgressReport:
         done, total = at.done, at.total
         self._began_s = self._said_s = time.monotonic()
         if done and done < total:
-            self.note(f"going on: {done} of {total} matches are there")
+            self.note(f"going on: {_of(at, done)} matches are there")
         if self._quiet or not self._console.is_terminal or done + at.off == total:
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import BarColumn, Progress, TextColumn
         from rich.text import Text
 
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[number]}"),
             TextColumn("{task.fields[pace]}"),
             console=self._console,
         )
-        self._task = self._bar.add_task(Text(self._title).markup, total=total, completed=done + at.off, pace="")
+        settled = done + at.off
+        self._task = self._bar.add_task(
+            Text(self._title).markup, total=total, completed=settled, number=_of(at, settled), pace=""
+        )
         self._bar.start()
 
     def reached(self, at: Reached) -> None:
@@ -95,12 +98,18 @@ class ProgressReport:
         settled = played + at.off - self._start.off
         left_s = (at.total - at.done - at.off) * elapsed_s / settled
         off = f", {at.off} given up or cancelled" if at.off else ""
-        return f"{played / elapsed_s:.1f} matches/s, {duration(left_s)} left{off}"
+        most = "at most " if at.at_most else ""
+        return f"{played / elapsed_s:.1f} matches/s, {most}{duration(left_s)} left{off}"
 
     def _show(self) -> None:
         if self._bar is not None:
             done = self._at.done + self._at.off
-            self._bar.update(self._task, total=self._at.total, completed=done, pace=self.pace())
+            number = _of(self._at, done)
+            self._bar.update(self._task, total=self._at.total, completed=done, number=number, pace=self.pace())
         elif time.monotonic() - self._said_s >= LINE_EVERY_S:
             self._said_s = time.monotonic()
-            self.note(f"{self._title}: {self._at.done} of {self._at.total} matches, {self.pace()}")
+            self.note(f"{self._title}: {_of(self._at, self._at.done)} matches, {self.pace()}")
+
+
+def _of(at: Reached, number: int) -> str:
+    return f"{number} of {'at most ' if at.at_most else ''}{at.total}"

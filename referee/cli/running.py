@@ -208,7 +208,8 @@ def _tell(
     if summary.complete:
         return
     if summary.stopped:
-        notes.print(f"stopped after {there} of {summary.total} matches; to go on: {go_on}", markup=False)
+        most = "at most " if summary.at_most else ""
+        notes.print(f"stopped after {there} of {most}{summary.total} matches; to go on: {go_on}", markup=False)
         return
     for match in summary.given_up[:10]:
         notes.print(one_line(f"missing: match {match.match_id}: {match.reason}: {match.detail}"), markup=False)

@@ -101,10 +101,11 @@ def standings(
         added = tuple(csv_columns(own, ""))
         print_csv([_flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
     else:
+        most = "at most " if found.at_most else ""
         state = (
             ""
             if made.matches == found.total
-            else f" {made.matches} of {found.total} matches{'' if lost else ' so far'}."
+            else f" {made.matches} of {most}{found.total} matches{'' if lost else ' so far'}."
         )
         faults = " Matches with a fault are left out." if faultless else ""
         if lost:

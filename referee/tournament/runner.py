@@ -20,7 +20,7 @@ from referee.tournament.attempts import Attempts
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor, MatchLost
 from referee.tournament.folder import RunFolder
-from referee.tournament.formats.api import Placing
+from referee.tournament.formats.api import Extent, Placing
 from referee.tournament.journal import Journal
 from referee.tournament.pace import Pace
 from referee.tournament.records import COUNTS, Judged, clear_leftovers, close_if_live, judge, live_or_closed, set_aside
@@ -41,12 +41,13 @@ _PROBE_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Where a run stands: of `total` matches (at most, as long as it depends on results) `done` count, and `off` will
-    not be played: cancelled for good, or given up in this run of the command."""
+    """Where a run stands: of `total` matches `done` count, and `off` will not be played: cancelled for good, or given
+    up in this run of the command. `at_most`: results to come may make the total smaller."""
 
     total: int
     done: int
     off: int
+    at_most: bool = False
 
 
 class Observer(Protocol):
@@ -83,7 +84,8 @@ class Summary:
 
     `given_up` are missing still, as is the rest if `stopped`. `cancelled` will never be played: entries that are out,
     matches that were annulled. `set_aside` are the names of entries that the breaker has put out, now or
-    before. `placings` is the format's own table, if it has one and the schedule has ended.
+    before. `placings` is the format's own table, if it has one and the schedule has ended. `at_most`: results to come
+    may make the total smaller.
     """
 
     total: int
@@ -97,6 +99,7 @@ class Summary:
     set_aside: tuple[str, ...] = ()
     decided: bool = False
     placings: tuple[Placing, ...] = ()
+    at_most: bool = False
 
     @property
     def missing(self) -> int:
@@ -120,16 +123,17 @@ class Runner:
         executor: Executor,
         journal: Journal,
         observer: Observer,
-        total: int,
+        extent: Extent,
         attempts: dict[str, Attempts],
     ) -> None:
-        """`stock` has been taken; `total` is how many matches the schedule may come to; `attempts` were made before."""
+        """`stock` has been taken; `extent`: how many matches the schedule may come to; `attempts` were made before."""
         self._stock = stock
         self._folder = folder
         self._executor = executor
         self._journal = journal
         self._observer = observer
-        self._total = total
+        self._total = extent.most
+        self._depends = extent.least != extent.most
         self._ready: deque[MatchSpec] = deque()
         self._again: list[tuple[int, MatchSpec]] = []
         self._alone: list[tuple[int, MatchSpec]] = []
@@ -200,7 +204,8 @@ class Runner:
     def _reached(self) -> Reached:
         stock = self._stock
         off = stock.cancelled + len(self._tally.given_up)
-        return Reached(stock.total(self._total), stock.found + stock.played, off)
+        at_most = self._depends and not stock.walk.ended
+        return Reached(stock.total(self._total), stock.found + stock.played, off, at_most)
 
     def _tell(self) -> None:
         now = self._reached()
@@ -312,6 +317,7 @@ class Runner:
             set_aside=self._stock.names_set_aside,
             decided=walk.decided,
             placings=tuple(walk.placings) if complete else (),
+            at_most=self._depends and not walk.ended,
         )
         rated = summary.found + summary.played
         kind = "stopped" if stopped and not complete else "finished"

@@ -14,6 +14,7 @@ from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor
 from referee.tournament.field import extent_of
 from referee.tournament.folder import RunFolder, check_configuration
+from referee.tournament.formats.api import Extent
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
@@ -108,14 +109,14 @@ def _go_on(
     stock: Stock,
     attempts: dict[str, Attempts],
 ) -> Summary:
-    total = extent_of(describe(tournament), [entry.name for entry in tournament.entries]).most
+    extent = extent_of(describe(tournament), [entry.name for entry in tournament.entries])
     first = stock.next()
     if text.created is not None and (first is not None or stock.moved):
         journal.append("resumed", rated=stock.found, set_aside=[path.name for path in stock.moved])
     if stock.moved:
         observer.note(_moved(stock.moved))
     if first is None:
-        total = stock.total(total)
+        total = stock.total(extent.most)
         observer.begun(Reached(total, stock.found, stock.cancelled))
         # A run that was killed after its last record, but before it could say so, ends here.
         if not text.events or text.events[-1].kind != "finished" or stock.moved:
@@ -134,8 +135,8 @@ def _go_on(
             placings=tuple(stock.walk.placings),
         )
     stock.put_back(first)
-    executor = make_executor(max(1, stock.total(total) - stock.found), lock.fd)
-    return asyncio.run(_run(folder, executor, journal, observer, stock, total, attempts))
+    executor = make_executor(max(1, stock.total(extent.most) - stock.found), lock.fd)
+    return asyncio.run(_run(folder, executor, journal, observer, stock, extent, attempts))
 
 
 def _moved(paths: Sequence[Path]) -> str:
@@ -163,7 +164,7 @@ async def _run(
     journal: Journal,
     observer: Observer,
     stock: Stock,
-    total: int,
+    extent: Extent,
     attempts: dict[str, Attempts],
 ) -> Summary:
     stop = asyncio.Event()
@@ -181,7 +182,7 @@ async def _run(
         loop.add_signal_handler(number, on_signal)
     try:
         async with executor:
-            return await Runner(stock, folder, executor, journal, observer, total, attempts).run(stop)
+            return await Runner(stock, folder, executor, journal, observer, extent, attempts).run(stop)
     except PlatformError as error:
         with suppress(PlatformError):  # the disk may be the very trouble
             journal.append("stopped", why=str(error))

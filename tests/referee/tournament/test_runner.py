@@ -142,3 +142,11 @@ def test_a_match_has_a_cap_no_limit_of_its_own_can_exceed_res16(make_tournament)
 def test_the_disk_probe_passes_on_a_sound_disk_and_leaves_nothing(tmp_path):
     check_disk(RunFolder(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("style", "bound"), [("knockout", True), ("swiss", False), ("round-robin", False)])
+def test_a_total_that_depends_on_results_is_told_as_a_bound_until_it_is_known(make_tournament, play, style, bound):
+    run = play(make_tournament(4, blocks=1, format=style))
+    assert run.log.steps[0].at_most == bound
+    assert (run.log.steps[-1].at_most, run.summary.at_most) == (False, False)
+    assert run.log.steps[-1].total == run.summary.played

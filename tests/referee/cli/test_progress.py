@@ -1,0 +1,49 @@
+"""What is told of the progress of a run: how many matches of how many."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from referee.cli import progress as module
+from referee.cli.progress import ProgressReport
+from referee.tournament.runner import Reached
+
+
+class NoRecords:
+    def add(self, record: Path) -> None: ...
+
+    def drop(self, record: Path) -> None: ...
+
+
+@pytest.mark.parametrize(("at_most", "of"), [(False, "of 8"), (True, "of at most 8")])
+def test_a_total_that_depends_on_results_is_told_as_a_bound(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at_most: bool, of: str
+) -> None:
+    monkeypatch.setattr(module, "LINE_EVERY_S", 0.0)
+    with ProgressReport("cup", NoRecords()) as report:
+        report.begun(Reached(8, 2, 0, at_most))
+        report.reached(Reached(8, 3, 0, at_most))
+    going_on, line = capfd.readouterr().err.splitlines()
+    assert going_on == f"going on: 2 {of} matches are there"
+    assert line.startswith(f"cup: 3 {of} matches, ")
+    assert ("at most" in line.partition("matches/s")[2]) == at_most
+
+
+def test_the_bar_of_a_terminal_tells_a_bound_until_the_number_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    terminal = Console(file=written, force_terminal=True, width=120, _environ={"TERM": "xterm"})
+    monkeypatch.setattr(module, "console", lambda stderr: terminal)
+    with ProgressReport("cup", NoRecords()) as report:
+        report.begun(Reached(8, 0, 0, True))
+        report.reached(Reached(8, 3, 0, True))
+        report._bar.refresh()  # type: ignore[union-attr]
+        assert "3 of at most 8" in _plain(written)
+        report.reached(Reached(6, 6, 0, False))
+    assert "6 of 6" in _plain(written)
+
+
+def _plain(written: io.StringIO) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.getvalue())
