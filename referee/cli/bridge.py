@@ -16,7 +16,7 @@ def bridge(
     """Play as COMMAND, which reads questions and prints answers, a line each. For the `run` of a bot.toml.
 
     The referee starts this as it starts every bot, with the address and the token in the environment.
-    docs/bridge.md shows the lines.
+    `crosstown docs bridge` shows the lines.
     """
     from crosstown_bridge import main
 

@@ -92,7 +92,8 @@ def compare(
     def text(blocks: int) -> str:
         return "\n".join(
             [
-                f'# made by "crosstown compare"; settings: docs/ratings.md\nname = {_text(name)}\nformat = "compare"',
+                '# made by "crosstown compare"; settings: crosstown docs ratings',
+                f'name = {_text(name)}\nformat = "compare"',
                 f"seed = {seed}\nblocks = {blocks}",
                 f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}",
                 _table("clock", clock),

@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from referee.cli import bots, bridge, control, games, matches
 from referee.cli.compare import compare
+from referee.cli.docs import docs
 from referee.cli.doctor import doctor
 from referee.cli.errors import ExitCode, report
 from referee.cli.match import match
@@ -41,6 +42,7 @@ def make_app() -> typer.Typer:
     app.command("compare")(compare)
     app.command("doctor")(doctor)
     app.command("web")(web)
+    app.command("docs")(docs)
     app.command("bridge", context_settings=bridge.CONTEXT)(bridge.bridge)
     app.add_typer(bots.app, name="bots")
     app.add_typer(matches.app, name="matches")

@@ -70,7 +70,7 @@ def try_sandbox(program: str = "true", interpreter: str = sys.executable) -> Pro
         try:
             told, said = _run(found, folder, interpreter)
         except (OSError, subprocess.SubprocessError) as error:
-            return Probe(False, f"it could not be tried ({error})", "see docs/sandbox.md")
+            return Probe(False, f"it could not be tried ({error})", "see: crosstown docs sandbox")
     if "exit 0 " in told:
         return Probe(True)
     return _explain(told, said)
@@ -122,7 +122,7 @@ def _explain(told: str, said: str) -> Probe:
         return Probe(False, f"no user namespace can be made ({line})", _NAMESPACES_FIX)
     if any(word.lower() in said.lower() for word in _PROC):
         return Probe(False, line, _PROC_FIX)
-    return Probe(False, line, "see docs/sandbox.md")
+    return Probe(False, line, "see: crosstown docs sandbox")
 
 
 def choose_profile(wanted: Profile | None, found: Probe) -> Profile:

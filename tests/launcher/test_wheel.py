@@ -31,6 +31,9 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         "crosstown_bot/__init__.py",
         "crosstown_bridge/__init__.py",
         "crosstown_greedy/__init__.py",
+        "referee/docs/sandbox.md",
+        "referee/docs/protocol/referee.md",
+        "referee/docs/bot.schema.json",
         *(f"referee/kits/{kit}/bot.toml" for kit in ("go", "rust", "java", "typescript", "cpp", "python/random")),
         *(f"referee/kits/bridge/{kit}/bot.toml" for kit in ("bash", "perl", "c", "llm")),
     ],
@@ -40,5 +43,6 @@ def test_the_wheel_holds(names: set[str], name: str) -> None:
 
 
 def test_the_wheel_holds_nothing_that_a_build_made(names: set[str]) -> None:
+    assert not [name for name in names if name.startswith("referee/docs/") and not name.endswith((".md", ".json"))]
     made = ("/build/", "/target/", "/node_modules/", "__pycache__", ".venv", "tests/")
     assert not [name for name in names if any(part in name for part in made)]

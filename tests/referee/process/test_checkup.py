@@ -59,7 +59,7 @@ def test_an_ordinary_user_is_told_that_bots_run_as_it(monkeypatch: pytest.Monkey
         ("bwrap: No permissions to create new namespace, likely because", "no user namespace", "user.max_user_namesp"),
         ("bwrap: setting up uid map: Permission denied", "no user namespace", "apparmor_restrict"),
         ("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", "mount proc", "systempaths=unconfined"),
-        ("bwrap: something else\n", "something else", "docs/sandbox.md"),
+        ("bwrap: something else\n", "something else", "crosstown docs sandbox"),
     ],
 )
 def test_what_bubblewrap_says_is_explained(
