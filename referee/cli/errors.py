@@ -63,7 +63,7 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
         platform = isinstance(error, BusyError | JournalError | PlatformError)
         return Explained(str(error), error.next_step, ExitCode.PLATFORM if platform else ExitCode.USAGE)
     if isinstance(error, ManifestError | EntryError | BotNameError):
-        return _with_advice(str(error), "correct the bot's folder", ExitCode.USAGE)
+        return _with_advice(str(error), "correct what it names, then run the same command again", ExitCode.USAGE)
     if isinstance(error, BuildError):
         return _with_advice(str(error), error.next_step, ExitCode.FAILED)
     if isinstance(error, UnknownGame):

@@ -143,7 +143,8 @@ class _Checker:
         if not version.isprintable() or version != version.strip() or len(version) > _MAX_VERSION:
             raise self._error(
                 "version",
-                f"'version' must be 1 to {_MAX_VERSION} printable characters without outer spaces, not {version!a}",
+                f"'version' must be 1 to {_MAX_VERSION} printable characters without outer spaces, not {version!a};"
+                f" write, for instance, {_EXAMPLES['version']}",
             )
         return version
 
@@ -169,7 +170,8 @@ class _Checker:
         games = self._words("games")
         for game in games:
             if not _GAME_ID.fullmatch(game):
-                raise self._error("games", f"'games' must hold game ids such as shibuya, or \"*\", not {game!a}")
+                what = f"'games' must hold game ids such as shibuya, or \"*\", not {game!a}"
+                raise self._error("games", f"{what}; crosstown games list shows the ids")
         return tuple(games)
 
     def _options(self) -> dict[str, OptionValue]:
@@ -178,9 +180,8 @@ class _Checker:
             raise self._error("options", f"'options' must be a table, not {_show(options)}; begin it with [options]")
         for name, value in options.items():
             if not is_option_value(value):
-                raise self._error(
-                    name, f"option '{name}' must be a text, an integer or true/false, not {_show(value)}", "options"
-                )
+                what = f"option '{name}' must be a text, an integer or true/false, not {_show(value)}"
+                raise self._error(name, f"{what}; correct the value", "options")
         return options
 
     def _error(self, key: str, sentence: str, table: str = "") -> ManifestError:

@@ -36,7 +36,8 @@ def check_name(name: str) -> str:
     """The name in NFC. BotNameError unless it is 1 to 64 visible code points without white space at its ends."""
     normal = unicodedata.normalize("NFC", name)
     if not 1 <= len(normal) <= MAX_CODE_POINTS:
-        raise BotNameError(f"a bot's name has 1 to {MAX_CODE_POINTS} characters, this one has {len(normal)}")
+        told = f"a bot's name has 1 to {MAX_CODE_POINTS} characters, this one has {len(normal)}"
+        raise BotNameError(f"{told}; choose {'a shorter one' if normal else 'one'}")
     if normal != normal.strip():
         raise BotNameError(f"the bot's name {normal!a} starts or ends with white space; take that away")
     for place, character in enumerate(normal, 1):

@@ -54,6 +54,7 @@ def test_a_kit_brings_nothing_that_a_build_made(say: Say, tmp_path: Path) -> Non
     [
         (["--lang", "ruste", "x"], "did you mean rust?"),
         (["--lang", "cobol", "x"], "take one of: python, go"),
+        (["--lang", "c", "n" * 65], "choose a shorter one"),
         (["--lang", "c", "a/b c/d"], "give them apart: crosstown bots new d --lang c --in 'a/b c'"),
         (["--lang", "c", "a/.."], "choose a name without '/'"),
         (["--lang", "c", ".."], "choose a name without '/'"),

@@ -102,6 +102,7 @@ def test_a_mistake_is_named_with_its_line_and_what_was_expected(text: str, place
     assert "\n" not in message
     for word in words:
         assert word in message
+    assert message.partition("; ")[2]  # what to do
 
 
 @given(st.text())

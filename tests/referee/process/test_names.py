@@ -49,6 +49,7 @@ def test_a_name_that_could_mislead_is_refused_with_the_reason(name: str, reason:
     with pytest.raises(BotNameError) as error:
         check_name(name)
     assert reason in str(error.value)
+    assert str(error.value).partition("; ")[2]  # what to do
     assert str(error.value).isascii()
     assert str(error.value).isprintable()
 
