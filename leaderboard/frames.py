@@ -137,12 +137,17 @@ def packed(frames: list[Frame]) -> dict[str, Any]:
             "step": frame.step,
             "lines": frame.lines,
             "events": frame.events,
-            "board": [parts.setdefault(part, len(parts)) for part in _PART.split(frame.board) if part],
+            "board": part_indexes(frame.board, parts),
             "wrong": frame.wrong,
         }
         for frame in frames
     ]
     return {"parts": list(parts), "frames": shown}
+
+
+def part_indexes(board: str, parts: dict[str, int]) -> list[int]:
+    """Which parts a board is put together from, in that order; new ones are added."""
+    return [parts.setdefault(part, len(parts)) for part in _PART.split(board) if part]
 
 
 def _frame(record: Record, game: Game, step: Step, number: int, viewer: Viewer, *, drawn: bool) -> Frame:

@@ -3,8 +3,6 @@
 import base64
 import gzip
 import json
-import re
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,14 +11,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from leaderboard.evidence import evidence_of
-from leaderboard.frames import EVERYTHING, Frame, Viewer, frames_of, viewers
+from leaderboard.frames import EVERYTHING, Frame, Viewer, frames_of, part_indexes, viewers
 from leaderboard.report import TEMPLATES
 from referee.games.drawing import stylesheet
 from referee.record import Record
 from referee.texts import clean, one_line
 
 _HERE = Path(__file__).parent
-_PART = re.compile(r"(?=<g)")
 
 
 def replay_page(record: Record) -> str:
@@ -74,7 +71,7 @@ def _packed(record: Record, views: dict[Viewer, list[Frame]]) -> str:
                 "key": "" if viewer is None else str(viewer),
                 "name": _view_name(viewer, seats),
                 "frames": [
-                    {"events": frame.events, "board": list(_indexes(frame.board, parts)), "wrong": frame.wrong}
+                    {"events": frame.events, "board": part_indexes(frame.board, parts), "wrong": frame.wrong}
                     for frame in frames
                 ],
             }
@@ -83,13 +80,6 @@ def _packed(record: Record, views: dict[Viewer, list[Frame]]) -> str:
     }
     data = json.dumps(content | {"parts": list(parts)}, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
-
-
-def _indexes(board: str, parts: dict[str, int]) -> Iterator[int]:
-    """Which parts a board is put together from; new ones are added."""
-    for part in _PART.split(board):
-        if part:
-            yield parts.setdefault(part, len(parts))
 
 
 def _view_name(viewer: Viewer, seats: list[str]) -> str:

@@ -59,19 +59,21 @@ def match(
     """
     from referee.cli.confining import settle
     from referee.cli.one_match import plan, play
-    from referee.cli.remote import remote_entries, remote_seats
+    from referee.cli.remote import remote_seats
+    from referee.cli.runs import SINGLE
 
-    guests = list(remote_entries(seats).values())
     planned = plan(
         game,
         seats,
         option or [],
         seed,
         clock={"first_move_s": first_move_s, "move_s": move_s, "startup_s": startup_s, "ready_s": ready_s},
-        folder=out / "single",
+        folder=out / SINGLE,
         confinement=settle(sandbox, network=network, env=env, read=read),
     )
-    remote = remote_seats(guests, listen, certificate, key, public=public, wait_s=wait_s, folder=out / "single" / "tls")
+    remote = remote_seats(
+        planned.guests, listen, certificate, key, public=public, wait_s=wait_s, folder=planned.folder / "tls"
+    )
     planned = replace(planned, remote=remote)
     if not play(planned, watch=watch, output=output, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)

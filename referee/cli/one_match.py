@@ -14,11 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from leaderboard.web.host import HUMAN
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell
 from referee.cli.match_outcome import Heard, conclude, outcome, outputs, show_output
 from referee.cli.output import print_json
 from referee.cli.remote import RemoteSeats, announce, remote_entries
+from referee.cli.runs import SINGLE
 from referee.cli.watching import watch_record
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
@@ -33,7 +35,6 @@ from referee.process.sandbox import Profile, Sandbox
 from referee.tournament.errors import UsageError
 from referee.wire import ListenError
 
-HUMAN = "human"
 HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
 """A day for each move: the clock is for bots."""
 
@@ -52,6 +53,11 @@ class Plan:
     """Of the bots; people need the terminal."""
     remote: RemoteSeats | None = None
     """The bots that dial in."""
+
+    @property
+    def guests(self) -> list[Entry]:
+        """Those bots."""
+        return [bot for bot in self.bots if bot is not None and not bot.argv]
 
 
 def plan(
@@ -187,7 +193,7 @@ def match_spec(planned: Plan, entries: Sequence[Entry], human_clock: Mapping[str
         seats=seats,
         seed=planned.seed,
         limits=planned.limits,
-        tournament="single",
+        tournament=SINGLE,
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from crosstown_bridge.lines import NO_HURRY_S
 from google.protobuf.json_format import ParseDict
 
 from leaderboard.web.host import Question, Standpoint
@@ -23,9 +24,6 @@ ANSWERS, QUESTIONS = "answers", "questions"
 """Named pipes in the bot's folder, which the bridge of this seat reads and writes."""
 
 RUN = ("{python}", "-m", "crosstown_bridge", "--terminal", ANSWERS, QUESTIONS)
-NO_HURRY_S = 3600.0
-"""A limit from here on is none to a person."""
-
 LATE_S = 1.0
 """After its end the time for an answer is over by the referee's clock, too, which has what the way takes in it."""
 

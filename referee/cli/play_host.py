@@ -13,6 +13,7 @@ from leaderboard.web.host import HUMAN, HumanSeat, Opponent, PlayRefused, Setup
 from referee.cli.errors import explain
 from referee.cli.one_match import HUMAN_CLOCK, Plan, human_entry, match_spec, plan, run_match, sandboxes_of
 from referee.cli.person import RUN, Person
+from referee.cli.runs import SINGLE
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
 from referee.process.entry import Entry
@@ -39,7 +40,7 @@ class Host:
     ) -> None:
         """`move_limit_s` is what a person has for a move. `alone`: only this machine may play, so that who asks may
         take up any seat."""
-        self.run = runs / "single"
+        self.run = runs / SINGLE
         self._bots = {str(number): folder for number, folder in enumerate(_bot_folders(bots))}
         self._clock = HUMAN_CLOCK if move_limit_s is None else {"first_move_s": move_limit_s, "move_s": move_limit_s}
         self._seats: dict[str, list[Person]] = {}

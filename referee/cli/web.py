@@ -8,8 +8,6 @@ import typer
 if TYPE_CHECKING:
     from leaderboard.web.host import PlayHost
 
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-
 
 def web(
     runs: Annotated[Path, typer.Option("--runs", help="The folder that run folders are in.")] = Path("runs"),
@@ -53,10 +51,13 @@ def web(
     from referee.cli.run_facts import facts_of
     from referee.tournament.errors import PlatformError, UsageError
 
-    if play and not play_open and host not in _LOOPBACK:
-        raise UsageError(
-            f"--play is for this machine alone, and --host is {host}", "leave --host out, or say --play-open"
-        )
+    if play and not play_open:
+        from referee.wire.listening import LOOPBACK
+
+        if host not in LOOPBACK:
+            raise UsageError(
+                f"--play is for this machine alone, and --host is {host}", "leave --host out, or say --play-open"
+            )
     if play_open and move_limit_s is None:
         raise UsageError(
             "--play-open lets anybody begin matches, and without a limit one that is left open goes on for a day",

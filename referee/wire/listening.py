@@ -13,6 +13,9 @@ from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""What this machine alone calls itself."""
+
 _OPENSSL_LIMIT_S = 30.0
 _DAYS = 60
 _FRESH_S = 20 * 86400
@@ -157,7 +160,7 @@ def check_public(text: str) -> None:
 
 def _names(host: str, public: str) -> set[str]:
     """What the referee may be called by who connects to it, whatever addresses this machine has today."""
-    found = {"localhost", "127.0.0.1", "::1", _this_machine()}
+    found = {*LOOPBACK, _this_machine()}
     if not _is_any(host):
         found.add(host)
     if public:
