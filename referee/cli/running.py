@@ -140,6 +140,10 @@ def tell_confinement(confinement: Confinement, *, quiet: bool) -> None:
         notes.print(f"warning: {confinement.warning}", markup=False, style="bold")
     for name, sandbox in () if quiet else confinement.grants.items():
         notes.print(one_line(f"sandbox of '{name}': {sandbox}"), markup=False)
+    for name, program in () if quiet else confinement.opened.items():
+        notes.print(
+            one_line(f"sandbox of '{name}': shows {program} and its libraries, for its bot.toml says so"), markup=False
+        )
 
 
 def tell_problem(played: Played) -> None:

@@ -1,7 +1,8 @@
 """What a bot's program needs of this machine besides /usr and its own folder: its interpreter or runtime.
 
 Whatever lies in the bot's folder is its author's word: the first line of a script, the base of a virtual environment,
-where a link leads. It is followed into what the organiser has given (see `toolchains`), and nowhere else.
+where a link leads. It is followed into what the organiser has given (see `toolchains`), and nowhere else. The program
+that `run` names by its path is followed wherever it is: whoever enters a bot has read that line.
 """
 
 import os
@@ -60,6 +61,15 @@ def find_needs(argv: tuple[str, ...], folder: Path, given: Callable[[], Iterable
         if os.path.realpath(one) == os.path.realpath(sys.executable):
             found.update(_our_python())
     return outermost(found, folder)
+
+
+def opens(program: str, folder: Path, given: Callable[[], Iterable[Path]]) -> bool:
+    """Whether the bot is shown what belongs to this program only because `run` names it by its path."""
+    path = clean(program)
+    if path is None or shutil.which(path.name) == program:
+        return False
+    host = _Host(folder, cache(lambda: _with_real((*_STORES, *_prefixes(), *given()))))
+    return not host.is_own(path) and host.may_see(path, by_author=False) and not host.is_given(path)
 
 
 def leads_out(program: Path, folder: Path, given: Iterable[Path]) -> Path | None:
@@ -179,8 +189,8 @@ def home_of(program: Path, folder: Path, *, settings: Callable[[], bool] = _alwa
     if program.parent.name not in _PROGRAM_FOLDERS or is_wide(prefix, folder):
         yield program
         return
-    if (prefix / "pyvenv.cfg").is_file():
-        yield prefix
+    if (prefix / "pyvenv.cfg").is_file():  # it may have been made in a project's own folder
+        yield from _parts_of(prefix)
         return
     try:
         parts = {path.name for path in prefix.iterdir()}
@@ -254,15 +264,20 @@ def _with_real(places: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(path for path in found if len(path.parts) > 1)
 
 
+def _parts_of(prefix: Path) -> Iterator[Path]:
+    """What a toolchain keeps there, and nothing of what else may lie beside it."""
+    return (prefix / part for part in sorted(_PARTS) if (prefix / part).exists())
+
+
 def _prefixes() -> tuple[Path, ...]:
     """Of the Python that runs us."""
-    return Path(sys.prefix), Path(sys.base_prefix)
+    return tuple(part for prefix in (sys.prefix, sys.base_prefix) for part in _parts_of(Path(prefix)))
 
 
 @cache
 def _our_python() -> tuple[Path, ...]:
     """Our own packages, where they are not in the interpreter's folders: of a checkout these alone, never the rest."""
-    found: set[Path] = {Path(sys.prefix), Path(sys.base_prefix)}
+    found = set(_prefixes())
     for name in _OUR_PACKAGES:
         spec = find_spec(name)
         if spec is None or spec.origin is None:
@@ -271,4 +286,4 @@ def _our_python() -> tuple[Path, ...]:
         found.add(package)
         if name.startswith(_OUR_PREFIX) and not package.is_relative_to(sys.prefix):
             found.update(path for path in package.parent.glob(f"{_OUR_PREFIX}*") if path.is_dir())
-    return tuple(path for path in found if path != Path("/usr"))
+    return tuple(found)

@@ -1,10 +1,16 @@
 """How the bots of a tournament are confined on this machine, from what its file says and what works here."""
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
+from referee.process.entry import Entry
+from referee.process.needs import opens
 from referee.process.probe import Probe, SandboxError, choose_profile
 from referee.process.sandbox import Sandbox
+from referee.process.toolchains import find_toolchains
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
 from referee.tournament.sections.sandbox import SandboxConfig
@@ -13,11 +19,13 @@ from referee.tournament.sections.sandbox import SandboxConfig
 @dataclass(frozen=True, slots=True)
 class Confinement:
     """`sandboxes` by entry id. `warning` is set if bots play without a sandbox though nobody asked for that; `grants`
-    are the bots that are less confined than the rest, by name."""
+    are the bots that are less confined than the rest, by name; `opened` has the program of each, by name, whose `run`
+    opens a place that nobody has granted."""
 
     sandboxes: Mapping[str, Sandbox]
     warning: str
     grants: Mapping[str, Sandbox]
+    opened: Mapping[str, str] = field(default_factory=dict)
 
 
 def confine_all(tournament: Tournament, found: Probe) -> Confinement:
@@ -27,6 +35,7 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
     elsewhere = [bot.remote is not None for bot in tournament.config.bots]
     sandboxes: dict[str, Sandbox] = {}
     grants: dict[str, Sandbox] = {}
+    opened: dict[str, str] = {}
     unasked = False
     for place, entry in enumerate(tournament.entries):
         if place < len(elsewhere) and elsewhere[place]:
@@ -42,4 +51,11 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
         sandboxes[entry.id] = sandbox
         if bot != SandboxConfig():
             grants[entry.name] = sandbox
-    return Confinement(sandboxes, found.warning if unasked else "", grants)
+        given = partial(_given, sandbox, entry)
+        if profile == "strict" and opens(entry.argv[0], entry.home, given):
+            opened[entry.name] = entry.argv[0]
+    return Confinement(sandboxes, found.warning if unasked else "", grants, opened)
+
+
+def _given(sandbox: Sandbox, entry: Entry) -> tuple[Path, ...]:
+    return (*map(Path, sandbox.read), *find_toolchains(os.environ, entry.home))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.process.built import CACHE_VARIABLE
-from referee.process.needs import find_needs, leads_out
+from referee.process.needs import _our_python, find_needs, leads_out
 from referee.process.toolchains import find_toolchains
 
 
@@ -99,7 +99,29 @@ def test_of_a_virtual_environment_its_base_too(bot: Path, tmp_path: Path) -> Non
     base = program(tmp_path / "python" / "bin" / "python")
     copy = program(tmp_path / "venv" / "bin" / "python")
     (tmp_path / "venv" / "pyvenv.cfg").write_text(f"home = {base.parent}\nversion = 3\n")
-    assert find_needs((str(copy),), bot) == (tmp_path / "python", tmp_path / "venv")
+    venv = tmp_path / "venv"
+    assert find_needs((str(copy),), bot) == (tmp_path / "python", venv / "bin", venv / "pyvenv.cfg")
+
+
+def test_of_a_virtual_environment_in_a_project_s_own_folder_nothing_of_the_project(
+    bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`python -m venv .`: whether bot.toml names it, PATH has it, or it is the one that runs us."""
+    project = tmp_path / "project"
+    python = program(project / "bin" / "python")
+    for name in ("lib/x.py", "runs/m1.jsonl", ".env", "pyvenv.cfg"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("")
+    monkeypatch.setenv("PATH", str(python.parent))
+    wanted = [project / "bin", project / "lib", project / "pyvenv.cfg"]
+    for shown in (find_needs((str(python),), bot), find_toolchains(os.environ, bot)):
+        assert [path for path in shown if path.is_relative_to(project)] == wanted
+    monkeypatch.setattr("sys.prefix", str(project))
+    monkeypatch.setattr("sys.executable", str(python))
+    _our_python.cache_clear()
+    shown = find_needs((str(python),), bot)
+    _our_python.cache_clear()
+    assert [path for path in shown if path.is_relative_to(project)] == wanted
 
 
 def test_of_a_service_that_is_no_toolchain_nothing_of_its_settings(bot: Path, private: Path) -> None:

@@ -1,5 +1,6 @@
 """What a tournament file says of sandboxes, grants and limits of bots, and what comes of it on a machine."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,20 @@ def test_grants_are_one_bots_own_but_for_what_all_may_read(write: Write, tmp_pat
     assert ann == Sandbox("strict", True, ("API_KEY",), (str(tmp_path / "models"), str(tmp_path / "weights")))
     assert bob == Sandbox("strict", read=(str(tmp_path / "models"),))
     assert list(confine_all(load_tournament(path), WORKS).grants.values()) == [ann]
+
+
+def test_a_program_that_a_bot_names_by_its_path_is_told_unless_it_is_granted(write: Write, tmp_path: Path) -> None:
+    program = tmp_path / "app" / "bin" / "tool"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    path = write("", "")
+    manifest = tmp_path / "bots" / "ann" / "bot.toml"
+    manifest.write_text(re.sub(r"run = .*", f'run = ["{program}"]', manifest.read_text()))
+    assert confine_all(load_tournament(path), WORKS).opened == {"ann": str(program)}
+    assert confine_all(load_tournament(path), DOES_NOT).opened == {}
+    path = write('sandbox.read = ["app"]', "")
+    assert confine_all(load_tournament(path), WORKS).opened == {}
 
 
 def test_workers_are_told(write: Write) -> None:
