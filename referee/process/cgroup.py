@@ -76,7 +76,7 @@ class Cgroups:
     def sweep(self) -> int:
         """Ends what is left in groups whose referee and guardian are both dead, and removes them. Returns how many."""
         removed = 0
-        for base in {hierarchy.folder for hierarchy in self.hierarchies.values()}:
+        for base in _folders(self.hierarchies):
             for folder in base.glob(f"{PREFIX}*"):
                 removed += abandoned(folder, end_group)
         return removed
@@ -91,7 +91,7 @@ class Group:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        return tuple(dict.fromkeys(place.folder for place in self.places.values()))
+        return _folders(self.places)
 
     def file(self, controller: str, names: tuple[str, str]) -> Path | None:
         """The file of a controller, by its name in version 1 and 2; None if there is none."""
@@ -134,6 +134,12 @@ class Group:
         for lock in self.locks:
             os.close(lock)
         self.locks = ()
+
+
+def _folders(places: Mapping[str, Hierarchy]) -> tuple[Path, ...]:
+    """Each once. The freezer's first: in version 1 nothing that is frozen dies, whatever is sent to it."""
+    first = [places["freezer"]] if "freezer" in places else []
+    return tuple(dict.fromkeys(place.folder for place in (*first, *places.values())))
 
 
 def find(root: Path = Path("/")) -> Cgroups:
