@@ -1,6 +1,8 @@
 """`bot.toml`: what a bot folder says about itself."""
 
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,6 +37,7 @@ _EXAMPLES = {
 }
 _GAME_ID = re.compile(r"\*|[a-z][a-z0-9_]*", re.ASCII)
 _MAX_VERSION = 64
+_MOST_BYTES = 1 << 20
 _INTEGER_BOUND = 1 << 63
 
 
@@ -68,7 +71,7 @@ def load_manifest(folder: Path) -> Manifest:
         what = "is not a folder" if folder.exists() else "does not exist"
         raise ManifestError(f"{folder}: {what}; a bot is a folder with a {FILE_NAME} in it")
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = _read(folder, path).decode("utf-8")
     except FileNotFoundError:
         example = ", ".join(_EXAMPLES[key] for key in _REQUIRED)
         raise ManifestError(f"{path}: no such file; write one, the least is: {example}") from None
@@ -78,6 +81,26 @@ def load_manifest(folder: Path) -> Manifest:
         line = error.object[: error.start].count(b"\n") + 1
         raise ManifestError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
     return parse_manifest(text, path)
+
+
+def _read(folder: Path, path: Path) -> bytes:
+    """A bot's author may lay anything there: a link to a private file, a pipe, a device without end.
+    Raises ManifestError or OSError."""
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(folder)):
+        raise ManifestError(f"{path}: links to {real}, outside of the bot's folder; copy it in")
+    # Not waiting for the other end of a pipe; what became a link just now is not followed.
+    number = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise ManifestError(f"{path}: is no file; write one")
+        with os.fdopen(number, "rb", closefd=False) as file:
+            content = file.read(_MOST_BYTES + 1)
+    finally:
+        os.close(number)
+    if len(content) > _MOST_BYTES:
+        raise ManifestError(f"{path}: has more than {_MOST_BYTES >> 20} MiB; write what the bot needs, and no more")
+    return content
 
 
 def parse_manifest(text: str, path: Path) -> Manifest:

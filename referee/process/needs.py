@@ -38,6 +38,7 @@ _SECRETS = ("conf/settings.xml", "conf/settings-security.xml", "etc/npmrc", "etc
 _PROGRAM_FOLDERS = ("bin", "sbin")
 _MOST_LINKS = 20
 _LINE_BYTES = 256
+_SETTINGS_CHARACTERS = 1 << 16
 _OUR_PACKAGES = ("referee", "crosstown_proto", "crosstown_bot")
 _OUR_PREFIX = "crosstown_"
 
@@ -242,7 +243,8 @@ def _interpreter(program: Path) -> Path | None:
 def _base_of(settings: Path) -> Path | None:
     """The program of the Python that a virtual environment was made with."""
     try:
-        lines = settings.read_text(encoding="utf-8", errors="replace").splitlines()
+        with settings.open(encoding="utf-8", errors="replace") as file:
+            lines = file.read(_SETTINGS_CHARACTERS).splitlines()
     except OSError:
         return None
     values = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}

@@ -1,5 +1,6 @@
 """`bot.toml`: what is accepted, and one helpful sentence for everything else."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -129,7 +130,7 @@ def test_a_missing_manifest_comes_with_an_example(tmp_path: Path) -> None:
 
 def test_a_manifest_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "bot.toml").mkdir()
-    with pytest.raises(ManifestError, match=r"bot\.toml: cannot be read \(Is a directory\)"):
+    with pytest.raises(ManifestError, match=r"bot\.toml: is no file; write one"):
         load_manifest(tmp_path)
 
 
@@ -138,3 +139,35 @@ def test_a_manifest_in_another_encoding_is_said_with_its_line(write_bot: Callabl
     (folder / "bot.toml").write_bytes('version = "1"\nname = "Zoë"\n'.encode("latin-1"))
     with pytest.raises(ManifestError, match=r"bot\.toml:2: not UTF-8 text"):
         load_manifest(folder)
+
+
+def test_a_manifest_that_is_a_pipe_does_not_keep_anybody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "bot.toml")
+    with pytest.raises(ManifestError, match=r"bot\.toml: is no file; write one"):
+        load_manifest(tmp_path)
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "/etc/passwd", "../elsewhere.toml"])
+def test_a_manifest_that_leads_out_of_its_folder_is_not_followed(tmp_path: Path, target: str) -> None:
+    (tmp_path / "elsewhere.toml").write_text(GOOD)
+    folder = tmp_path / "bot"
+    folder.mkdir()
+    (folder / "bot.toml").symlink_to(target)
+    with pytest.raises(ManifestError, match=r"outside of the bot's folder; copy it in"):
+        load_manifest(folder)
+
+
+def test_a_manifest_may_be_a_link_within_its_folder_which_may_be_reached_by_one(tmp_path: Path) -> None:
+    folder = tmp_path / "bot"
+    folder.mkdir()
+    (folder / "rush.toml").write_text(GOOD)
+    (folder / "bot.toml").symlink_to("rush.toml")
+    (tmp_path / "link").symlink_to(folder)
+    assert load_manifest(tmp_path / "link").name == "Rush"
+
+
+def test_a_manifest_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with (tmp_path / "bot.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ManifestError, match=r"has more than 1 MiB; write what the bot needs, and no more"):
+        load_manifest(tmp_path)

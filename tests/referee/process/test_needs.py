@@ -103,6 +103,15 @@ def test_of_a_virtual_environment_its_base_too(bot: Path, tmp_path: Path) -> Non
     assert find_needs((str(copy),), bot) == (tmp_path / "python", venv / "bin", venv / "pyvenv.cfg")
 
 
+def test_settings_of_a_virtual_environment_are_not_read_to_an_end_that_never_comes(bot: Path, tmp_path: Path) -> None:
+    base = program(tmp_path / "python" / "bin" / "python")
+    copy = program(bot / ".venv" / "bin" / "python")
+    with (bot / ".venv" / "pyvenv.cfg").open("w") as file:
+        file.write(f"home = {base.parent}\n")
+        file.truncate(1 << 40)
+    assert find_needs((str(copy),), bot, lambda: (tmp_path / "python",)) == (tmp_path / "python",)
+
+
 def test_of_a_virtual_environment_in_a_project_s_own_folder_nothing_of_the_project(
     bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
