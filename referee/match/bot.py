@@ -21,7 +21,8 @@ EXIT_AFTER_STREAM_S = 1.0
 has slept for so long."""
 
 EXIT_AT_MOST_S = 30.0
-"""Before its exit it may have much to do, or wait long for a processor. A decision that is open has its own limit."""
+"""Before its exit it may have much to do, or wait long for a processor. A decision that is open ends before that, soon
+after its limit."""
 
 _LOOK_S = 0.1
 _SLEEPING = {"S", "T"}  # or stopped, by a signal or by the referee
@@ -76,7 +77,7 @@ class LiveBot:
             listener.on_end(self.end)
 
     def effort(self) -> Effort:
-        return measure_effort(self.process.guardian_pid)
+        return replace(measure_effort(self.process.guardian_pid), throttled_ns=self.process.throttled_ns())
 
     def process_state(self) -> str:
         return state_below(self.process.guardian_pid)

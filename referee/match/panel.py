@@ -41,6 +41,9 @@ MOST_LIMITS = 10
 """So many times its limit a decision may last by what is not the bot's doing; then the time-out is suspect. A machine
 that is busy eight times over still lets a bot that computes past its limit reach it within that."""
 
+ENDING_NS = 1_000_000_000
+"""So long after its deadline a bot that has closed its stream is waited for, to tell a crash from a mere close."""
+
 PROBE_NS = 20_000_000
 PROBE_SHARE = 8
 """After so long, or this share of its limit, a decision is worth a look at what the bot's tasks do. What kept the bot
@@ -62,7 +65,9 @@ class Panel:
     ) -> None:
         """`drop` records a message that was dropped."""
         limits = spec.limits
-        self.seats = [SeatPlay(self, number, bot, spec.limits_of(number)) for number, bot in enumerate(bots)]
+        self.seats = [
+            SeatPlay(self, number, bot, spec.limits_of(number), spec.faults.strikes) for number, bot in enumerate(bots)
+        ]
         self.fresh: list[SeatPlay] = []
         """Seats that have faulted since the match last settled faults."""
         self._id = spec.match_id
@@ -174,6 +179,7 @@ class Panel:
     def take_end(self, seat: SeatPlay, end: SeatEnd) -> None:
         try:
             self._blame(seat, end.reason, end.detail, dict(end.evidence))
+            self._wake_if_decided()  # where a strike would have paid for its fault, none does any more
         except Exception as error:
             self._break(error)
 
@@ -202,10 +208,12 @@ class Panel:
         question.timer = self._clock.call_at(at_ns, lambda: self._judge_time(seat, question))
 
     def _judge_time(self, seat: SeatPlay, question: Question) -> None:
-        # A bot that is gone has crashed, however late it was; how is about to be told.
-        if question.open and not seat.bot.ending:
+        if question.open:
             try:
                 now_ns = self._clock.now_ns()
+                if seat.bot.ending:  # It has crashed, however late it was; how is about to be told.
+                    question.timer = self._clock.call_at(now_ns + ENDING_NS, lambda: self._give_up(seat, question))
+                    return
                 self._measure(seat, question, now_ns)
                 left_ns = question.limit_ns - question.charged_ns
                 if question.wall_ns > MOST_LIMITS * question.limit_ns:
@@ -218,6 +226,15 @@ class Panel:
                         return
                 # time that was not the bot's doing is given back
                 self._judge_time_at(now_ns + left_ns + GRACE_NS, seat, question)
+            except Exception as error:
+                self._break(error)
+
+    def _give_up(self, seat: SeatPlay, question: Question) -> None:
+        """The bot has closed its stream, and its process goes on: no answer can come."""
+        if question.open:
+            try:
+                evidence = {"process_state": seat.bot.process_state()}
+                self._blame(seat, EndReason.DISCONNECTED, "closed its stream, and its process went on", evidence)
             except Exception as error:
                 self._break(error)
 
@@ -332,7 +349,12 @@ class Panel:
         self.fresh.append(seat)
         if seat.number in self._waiting_for:
             self._answered(seat)
-        elif self._decided() and self._wake is not None and not self._wake.done():
+        else:
+            self._wake_if_decided()
+
+    def _wake_if_decided(self) -> None:
+        """A fault off turn may end the match: nobody is waited for any more."""
+        if self._wake is not None and not self._wake.done() and self._decided():
             self._wake.set_result(None)
 
     # Asking and waiting

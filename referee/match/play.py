@@ -28,16 +28,6 @@ from referee.record.stand_in import FORFEIT, stand_in
 from referee.wire import encode
 
 _VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT)
-_GOES_ON_AFTER = frozenset(
-    {
-        EndReason.ILLEGAL_ACTION,
-        EndReason.MALFORMED_MESSAGE,
-        EndReason.OVERSIZED_MESSAGE,
-        EndReason.MOVE_TIMEOUT,
-        EndReason.BANK_EXHAUSTED,
-    }
-)
-"""Faults after which there is still a bot to ask: those a strike can pay for."""
 
 
 def bot_seed(match_seed: str, seat: int) -> int:
@@ -195,7 +185,7 @@ class Match:
 
     def _strike(self, seat: SeatPlay, fault: Fault, unanswered: Container[int]) -> bool:
         """Whether the seat goes on with its bot, which has lost no more than a choice."""
-        if not self._is_struck(seat, fault):
+        if not seat.goes_on_after(fault):
             return False
         seat.strikes += 1
         seat.struck = replace(fault, evidence={**fault.evidence, "strikes": seat.strikes})
@@ -203,10 +193,6 @@ class Match:
         effect = EFFECT_CHOICE if seat.number in unanswered else EFFECT_NONE
         self._record.strike(Strike(seat.number, fault.reason, fault.detail, effect))
         return True
-
-    def _is_struck(self, seat: SeatPlay, fault: Fault) -> bool:
-        goes_on = fault.reason in _GOES_ON_AFTER and not seat.bot.ending
-        return goes_on and seat.strikes < self._spec.faults.strikes
 
     def _leaves(self, fault: Fault) -> bool:
         """Whether the seat of a fault that no strike pays for leaves the match; else the referee plays for it."""
@@ -254,7 +240,7 @@ class Match:
     def _faults_decide(self) -> bool:
         """Whether the match is over once the faults of this moment are settled."""
         seats = self._panel.seats
-        out = {seat.number for seat in self._panel.fresh if seat.fault and not self._is_struck(seat, seat.fault)}
+        out = {seat.number for seat in self._panel.fresh if seat.fault and not seat.goes_on_after(seat.fault)}
         gone = [
             self._moment
             if seat.left is not None or (seat.number in out and seat.fault and self._leaves(seat.fault))

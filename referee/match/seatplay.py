@@ -4,11 +4,23 @@ from typing import Protocol
 
 from referee.match.budget import Allowance, Budget
 from referee.match.question import Question
+from referee.match.reasons import EndReason
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd
 from referee.match.spec import Limits
 from referee.wire import Received
 from referee.wire.encode import Clock
+
+GOES_ON_AFTER = frozenset(
+    {
+        EndReason.ILLEGAL_ACTION,
+        EndReason.MALFORMED_MESSAGE,
+        EndReason.OVERSIZED_MESSAGE,
+        EndReason.MOVE_TIMEOUT,
+        EndReason.BANK_EXHAUSTED,
+    }
+)
+"""Faults after which there is still a bot to ask: those a strike can pay for."""
 
 
 class Judge(Protocol):
@@ -37,6 +49,7 @@ class SeatPlay:
         "last_latency_us",
         "left",
         "limits",
+        "most_strikes",
         "number",
         "off_turn_cpu_us",
         "question",
@@ -51,7 +64,7 @@ class SeatPlay:
         "worst_us",
     )
 
-    def __init__(self, judge: Judge, number: int, bot: Seat, limits: Limits) -> None:
+    def __init__(self, judge: Judge, number: int, bot: Seat, limits: Limits, most_strikes: int) -> None:
         self.judge = judge
         self.number = number
         self.bot = bot
@@ -68,6 +81,7 @@ class SeatPlay:
         self.fault: Fault | None = None
         self.left: int | None = None
         """The moment at which it left."""
+        self.most_strikes = most_strikes
         self.strikes = 0
         """How many faults it was allowed to go on after."""
         self.struck: Fault | None = None
@@ -102,6 +116,10 @@ class SeatPlay:
     def is_out(self) -> bool:
         """Whether no bot plays it any more."""
         return self.taken or self.left is not None
+
+    def goes_on_after(self, fault: Fault) -> bool:
+        """Whether a strike pays for `fault`. None does for a bot that is gone: its last fault is why it leaves."""
+        return fault.reason in GOES_ON_AFTER and not self.bot.ending and self.strikes < self.most_strikes
 
     def allow(self) -> Allowance:
         """What the decision that begins now may take; `clock` then says so."""

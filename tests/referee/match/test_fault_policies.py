@@ -215,6 +215,33 @@ async def test_a_message_that_ended_the_stream_is_beyond_strikes(sit: Sit) -> No
     assert (outcome.reason, outcome.fault_seat) == (R.OVERSIZED_MESSAGE, mover.number)
 
 
+async def test_no_strike_pays_for_what_a_bot_did_before_it_exited(sit: Sit) -> None:
+    """Nor is the opponent waited for: its exit decides the match at once."""
+    table = sit(faults=Faults("forfeit", 1))
+    await table.start()
+    mover = await table.play_to("turn")
+    other = table.seats[1 - mover.number]
+    other.say_raw(b"\xff\xff")
+    await table.clock.turn(0)
+    assert not table.task.done()
+    other.die()
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.fault_seat) == (R.MALFORMED_MESSAGE, other.number)
+    assert [type(line) for line in await check(table, outcome)] == [FaultLine]
+
+
+async def test_a_bot_with_strikes_that_is_gone_while_others_still_answer_is_not_asked_again(sit: Sit) -> None:
+    table = sit(3, faults=Faults("forfeit", 5))
+    await table.start()
+    table.seats[1].move(99)
+    table.seats[1].die()
+    table.seats[0].move(0)
+    table.seats[2].move(0)
+    outcome = await play_out(table)
+    assert (outcome.reason, outcome.ranking[1]) == (R.NORMAL, 3)
+    assert [(type(line), line.reason) for line in await check(table, outcome)] == [(FaultLine, R.ILLEGAL_ACTION)]
+
+
 class Pairs(ToyGame):
     """Seats 0 and 2 against 1 and 3."""
 

@@ -248,6 +248,22 @@ async def test_a_crash_wins_over_a_time_out(sit: Sit) -> None:
     assert (await table.outcome()).reason is R.CRASHED
 
 
+async def test_a_bot_that_closes_its_stream_and_computes_on_is_given_up_soon_after_its_limit(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.5)
+    mover.ending, mover.state = True, "R"
+    await table.clock.turn(1.5)
+    assert not table.task.done()
+    await table.clock.turn(0.1)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.fault_seat) == (R.DISCONNECTED, mover.number)
+    evidence = table.match.faults[mover.number].evidence
+    assert (evidence["process_state"], evidence["limit_us"]) == ("R", 1_010_000)
+    assert verify(finish(table, outcome)).status == "ok"
+
+
 async def test_an_answer_just_before_the_end_of_the_process_counts(sit: Sit) -> None:
     table = sit(rounds=1)
     await table.start()
