@@ -111,7 +111,10 @@ def confine(
     for source, path in zip(sources, shown, strict=True):
         if path != home:
             words += ["--bind" if path in writable else "--ro-bind", source, str(path)]
-    words += ["--ro-bind-data", str(PASSWD_FD), "/etc/passwd", "--remount-ro", "/dev", "--remount-ro", "/"]
+    words += ["--ro-bind-data", str(PASSWD_FD), "/etc/passwd"]
+    # In /proc a process may else put off what makes it the first to go when memory ends, and in some kernels lower the
+    # priority of its whole session.
+    words += [word for place in ("/proc", "/dev", "/") for word in ("--remount-ro", place)]
     words += ["--chdir", str(folder), "--info-fd", str(INFO_FD), "--json-status-fd", str(STATUS_FD)]
     if call_filter:
         words += ["--seccomp", str(SECCOMP_FD)]

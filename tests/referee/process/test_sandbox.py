@@ -131,6 +131,32 @@ async def test_its_threads_stay_as_ready_to_run_as_they_were(confined: Any) -> N
     assert bot.output().stdout_text() == f"{bool(bot_filter())}\n", bot.output().stderr_text()
 
 
+@pytest.mark.parametrize("name", ["oom_score_adj", "autogroup", "timerslack_ns", "comm"])
+async def test_nothing_in_proc_can_be_written_not_even_its_own(confined: Any, name: str) -> None:
+    """Not its place among those that the kernel ends first, nor its session's priority."""
+    source = (
+        "try:\n"
+        f"    open('/proc/self/{name}', 'r+').close()\n"
+        "except OSError as error:\n"
+        "    print(error.strerror)\n"
+    )
+    bot = await confined(source)
+    await bot.wait()
+    assert bot.output().stdout_text() in ("Read-only file system\n", "No such file or directory\n")
+
+
+async def test_its_own_open_files_can_be_reached_through_proc(confined: Any) -> None:
+    source = (
+        "import os\n"
+        "reading, writing = os.pipe()\n"
+        "open(f'/dev/fd/{writing}', 'w').write('a word')\n"
+        "print(os.read(reading, 100).decode())\n"
+    )
+    bot = await confined(source)
+    await bot.wait()
+    assert bot.output().stdout_text() == "a word\n", bot.output().stderr_text()
+
+
 async def test_the_disk_it_gets_is_small_and_there_is_no_other(confined: Any) -> None:
     source = (
         "import os\n"
