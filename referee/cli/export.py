@@ -1,6 +1,7 @@
 """`crosstown matches export`: writes a match as one file."""
 
 import json
+import shlex
 from pathlib import Path
 
 from leaderboard.export.document import match_document
@@ -51,7 +52,7 @@ def export_match(
     if file == STDOUT:
         print_text(text.removesuffix("\n"))
     else:
-        write_whole(file, text, "name another file: --file FILE")
+        write_whole(file, text, "name another file: crosstown matches export MATCH FILE")
         print_text(str(file))
 
 
@@ -63,7 +64,7 @@ def _drawing(record: Record, step: int | None, viewer: Viewer, theme: str, step_
             return film(record, viewer, theme, 1.0 if step_s is None else step_s)
         return still(record, step, viewer, theme)
     except NoBoardError as error:
-        raise UsageError(str(error), f"see: crosstown matches show {record.path}") from error
+        raise UsageError(str(error), f"see: crosstown matches show {shlex.quote(str(record.path))}") from error
 
 
 def _viewer(record: Record, seat: str) -> Viewer:

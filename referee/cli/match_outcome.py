@@ -1,5 +1,6 @@
 """How a single match ended, as `crosstown match` prints it."""
 
+import shlex
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -167,4 +168,4 @@ def conclude(
             f"{mean_ms:.1f} ms each, worst {stats.worst_us / 1000:.1f} ms"
         )
     print_text(f"the record: {path}")
-    print_text(f"step through it: crosstown matches show '{path}'")
+    print_text(f"step through it: crosstown matches show {shlex.quote(str(path))}")

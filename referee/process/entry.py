@@ -1,6 +1,7 @@
 """An entry: one bot version with its options, named by a hash of its content."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -59,7 +60,7 @@ def load_entry(
     if manifest.build and built_in is None:
         held = hold_built(cache_folder() / source_id(manifest, sources))
         if held is None:
-            command = f"crosstown bots build '{folder}'"
+            command = f"crosstown bots build {shlex.quote(str(folder))}"
             what = f"{folder / FILE_NAME}: the bot is not built, or was changed since"
             raise NotBuiltError(f"{what}; build the bot first: {command}")
         built, hold = held

@@ -4,6 +4,7 @@ Each is one event of the journal, at a place in the schedule behind everything t
 played stays what it was. It holds from the next run of the command on; while a runner is at work its lock refuses it.
 """
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -263,4 +264,4 @@ def ghost(bot: KnownBot) -> Entry:
 
 
 def _restore(name: str) -> str:
-    return f"restore it and run the same command again, or: crosstown withdraw RUN '{name}'"
+    return f"restore it and run the same command again, or: crosstown withdraw RUN {shlex.quote(name)}"

@@ -7,6 +7,7 @@ are gone: a new runner never meets a worker of a killed one that still writes re
 import fcntl
 import json
 import os
+import shlex
 import socket
 import time
 from pathlib import Path
@@ -64,7 +65,7 @@ class RunLock:
                 )
             if time.monotonic() > deadline:
                 who = "another process" if holder is None else f"workers of process {holder.pid} on {holder.host}"
-                raise BusyError(f"{who} still hold {path}", f"see who it is: fuser -v '{path}'")
+                raise BusyError(f"{who} still hold {path}", f"see who it is: fuser -v {shlex.quote(str(path))}")
             time.sleep(_POLL_S)
 
     def _sign(self) -> None:
@@ -101,7 +102,7 @@ class _Holder:
         try:
             values = json.loads(os.pread(fd, 4096, 0))
             return cls(int(values["pid"]), str(values["host"]), str(values["started"]))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
 
     @property

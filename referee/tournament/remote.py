@@ -1,6 +1,7 @@
 """The bots of a tournament that dial in: their tokens, and what the table that they come to must know."""
 
 import os
+import shlex
 import stat
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
@@ -81,11 +82,11 @@ def _token(path: Path, bot: BotConfig, its: RemoteBot, entry: Entry) -> str:
         advice = f"make one, such as: export {its.token_env}=$(openssl rand -hex 16)"
     else:
         where = str(its.token_file)
-        advice = f"make one, such as: (umask 077; openssl rand -hex 16 > '{its.token_file}')"
+        advice = f"make one, such as: (umask 077; openssl rand -hex 16 > {shlex.quote(where)})"
         try:
             if stat.S_IMODE(its.token_file.stat().st_mode) & 0o077:
                 what = f"the token of '{entry.name}' in {where} can be read by others"
-                raise ConfigError(path, bot.line, what, f"take their rights away: chmod 600 '{its.token_file}'")
+                raise ConfigError(path, bot.line, what, f"take their rights away: chmod 600 {shlex.quote(where)}")
             token = its.token_file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(path, bot.line, f"the token of '{entry.name}': {where}: {error}", advice) from None

@@ -53,7 +53,7 @@ def test_two_bots_play_one_match_whose_record_verifies(say: Say, tmp_path: Path)
     assert verify(path).status == "ok"
     assert read_record(path).header.options["build_phase"] is False
     assert "walker (seat 1)" in done.stdout
-    assert f"crosstown matches show '{path.relative_to(tmp_path)}'" in done.stdout
+    assert f"crosstown matches show {path.relative_to(tmp_path)}\n" in done.stdout
 
 
 def test_the_outcome_comes_as_json(say: Say) -> None:

@@ -50,7 +50,7 @@ def test_a_program_in_the_bots_folder_comes_first(write_bot: WriteBot, word: str
         (
             [],
             'name = "B"\nversion = "1"\ngames = ["*"]\nrun = ["./target/bot"]\nbuild = ["cargo", "build"]\n',
-            "the bot is not built, or was changed since; build the bot first: crosstown bots build '",
+            "the bot is not built, or was changed since; build the bot first: crosstown bots build ",
         ),
     ],
 )
