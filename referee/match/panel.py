@@ -42,7 +42,8 @@ MOST_LIMITS = 10
 that is busy eight times over still lets a bot that computes past its limit reach it within that."""
 
 ENDING_NS = 1_000_000_000
-"""So long after its deadline a bot that has closed its stream is waited for, to tell a crash from a mere close."""
+"""So long after its deadline, or the match's, a bot that has closed its stream is waited for, to tell a crash from a
+mere close."""
 
 PROBE_NS = 20_000_000
 PROBE_SHARE = 8
@@ -88,6 +89,7 @@ class Panel:
         self._ponder = spec.ponder
         self.capped = False
         """Whether the match has taken its time."""
+        self._cap: Handle | None = None
 
     async def start(self, messages: Sequence[bytes]) -> None:
         """Send each seat its MatchStart and wait for all Ready. Whoever is late has a start_failed fault."""
@@ -129,11 +131,15 @@ class Panel:
                 self._cancel(question)
         return questions
 
-    def cap(self) -> None:
-        """The match has taken its time: nobody is waited for any more."""
-        self.capped = True
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
+    def cap_after(self, seconds: float) -> None:
+        """From now on the match may take so long."""
+        up_ns = self._clock.now_ns() + round(seconds * 1e9)
+        self._cap = self._clock.call_at(up_ns, partial(self._reach_cap, up_ns, self._clock.lag_ns()))
+
+    def lift_cap(self) -> None:
+        """The match is over."""
+        if self._cap is not None:
+            self._cap.cancel()
 
     def drop_answer(self, question: Question) -> None:
         """An answer that was good when it came means nothing any more, because others left."""
@@ -189,6 +195,35 @@ class Panel:
             detail = f"not ready {limit_s:g} s after MatchStart"
             self._blame(seat, EndReason.START_FAILED, detail, {"limit_us": int(limit_s * 1e6)})
 
+    def _reach_cap(self, up_ns: int, lag_before_ns: int) -> None:
+        """Time in which the referee was late is given back; an answer that is here but unread is seen first."""
+        now_ns, due_ns = self._clock.now_ns(), up_ns + self._clock.lag_ns() - lag_before_ns
+        if now_ns < due_ns:
+            self._cap = self._clock.call_at(due_ns, partial(self._reach_cap, up_ns, lag_before_ns))
+        else:
+            ending = any(seat.bot.ending for seat in self.seats if seat.fault is None)
+            self._cap = self._clock.call_at(now_ns + (ENDING_NS if ending else GRACE_NS), self._cap_now)
+
+    def _cap_now(self) -> None:
+        """The match has taken its time: nobody is waited for any more. Who is gone or late has lost by that before."""
+        for seat in self.seats:
+            question = seat.question
+            if seat.bot.ending:
+                self._give_up(seat)
+            elif question is not None and question.open:
+                self._judge_at_cap(seat, question)
+        self.capped = True
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    def _judge_at_cap(self, seat: SeatPlay, question: Question) -> None:
+        try:
+            self._measure(seat, question, self._clock.now_ns())
+            if question.charged_ns > question.limit_ns and not self._look_again_ns(seat, question):
+                self._time_out(seat, question, "no answer")
+        except Exception as error:
+            self._break(error)
+
     def _probe(self, seat: SeatPlay, question: Question) -> None:
         """The decision lasts: from here on it matters what the bot's tasks do."""
         if question.open:
@@ -212,7 +247,7 @@ class Panel:
             try:
                 now_ns = self._clock.now_ns()
                 if seat.bot.ending:  # It has crashed, however late it was; how is about to be told.
-                    question.timer = self._clock.call_at(now_ns + ENDING_NS, lambda: self._give_up(seat, question))
+                    question.timer = self._clock.call_at(now_ns + ENDING_NS, lambda: self._give_up(seat))
                     return
                 self._measure(seat, question, now_ns)
                 left_ns = question.limit_ns - question.charged_ns
@@ -229,14 +264,13 @@ class Panel:
             except Exception as error:
                 self._break(error)
 
-    def _give_up(self, seat: SeatPlay, question: Question) -> None:
+    def _give_up(self, seat: SeatPlay) -> None:
         """The bot has closed its stream, and its process goes on: no answer can come."""
-        if question.open:
-            try:
-                evidence = {"process_state": seat.bot.process_state()}
-                self._blame(seat, EndReason.DISCONNECTED, "closed its stream, and its process went on", evidence)
-            except Exception as error:
-                self._break(error)
+        try:
+            evidence = {"process_state": seat.bot.process_state()}
+            self._blame(seat, EndReason.DISCONNECTED, "closed its stream, and its process went on", evidence)
+        except Exception as error:
+            self._break(error)
 
     def _look_again_ns(self, seat: SeatPlay, question: Question) -> int:
         """After what time it may turn out that the time is not up after all; 0 if it cannot."""

@@ -97,14 +97,12 @@ class Match:
                 seat.fault, seat.struck = _with_output(seat.fault, output), _with_output(seat.struck, output)
 
     async def _play_within_cap(self) -> Outcome:
-        cap_s = self._spec.limits.match_s
-        if not cap_s:
-            return await self._play_on()
-        timer = self._clock.call_at(self._clock.now_ns() + round(cap_s * 1e9), self._panel.cap)
+        if cap_s := self._spec.limits.match_s:
+            self._panel.cap_after(cap_s)
         try:
             return await self._play_on()
         finally:
-            timer.cancel()
+            self._panel.lift_cap()
 
     async def _play_on(self) -> Outcome:
         state, panel = self._state, self._panel

@@ -68,6 +68,65 @@ async def test_who_has_left_before_the_cap_is_behind(sit: Sit) -> None:
     assert (await table.outcome()).ranking == (3, 1, 1)
 
 
+@pytest.mark.parametrize("on_turn", [True, False])
+async def test_who_closed_its_stream_before_the_cap_and_computes_on_has_lost_by_that(sit: Sit, on_turn: bool) -> None:
+    table = sit(limits=Limits(match_s=10, move_s=20))
+    await table.start()
+    mover = await table.play_to("turn")
+    gone = table.seats[mover.number if on_turn else 1 - mover.number]
+    gone.ending = True
+    await table.clock.turn(11.1)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.fault_seat) == (EndReason.DISCONNECTED, gone.number)
+    assert outcome.ranking[gone.number] == 2
+
+
+async def test_who_crashed_just_before_the_cap_has_crashed(sit: Sit) -> None:
+    table = sit(3, limits=Limits(match_s=10, move_s=20))
+    await table.start()
+    await table.play_to("turn", 1)
+    table.seats[2].ending = True
+    await table.clock.turn(10.5)
+    table.seats[2].die()
+    await table.clock.turn(0.6)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.ranking) == (EndReason.ADJUDICATED, (1, 1, 3))
+    assert [fault and fault.reason for fault in table.match.faults] == [None, None, EndReason.CRASHED]
+
+
+async def test_who_is_past_its_limit_at_the_cap_is_late_first(sit: Sit) -> None:
+    """Its deadline came just before, and it was to be judged a little later than the cap."""
+    table = sit(limits=Limits(match_s=10, move_s=9.999, margin_s=0))
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(10.1)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.fault_seat) == (EndReason.MOVE_TIMEOUT, mover.number)
+
+
+async def test_time_in_which_the_referee_was_late_does_not_count_towards_the_cap(sit: Sit) -> None:
+    table = sit(limits=Limits(match_s=10, move_s=20))
+    await table.start()
+    mover = await table.play_to("turn")
+    table.clock.lag += 9_000_000_000
+    await table.clock.turn(18.9)
+    assert not table.task.done()
+    mover.move(0)
+    await table.clock.turn(0.2)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.ranking) == (EndReason.ADJUDICATED, (1, 1))
+    assert table.clock.waiting == []
+
+
+async def test_an_answer_that_had_come_before_the_cap_is_read_before_it(sit: Sit) -> None:
+    table = sit(limits=Limits(match_s=10, move_s=20), rounds=1)
+    await table.start()
+    last = await table.play_to("turn", 1)
+    await table.clock.turn(10)
+    last.move(0)
+    assert (await table.outcome()).reason is EndReason.NORMAL
+
+
 async def test_processor_time_off_turn_is_counted_apart(sit: Sit) -> None:
     """TIM-21, PRC-16: work outside of the measured time is not free of notice."""
     table = sit()
