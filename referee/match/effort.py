@@ -23,6 +23,9 @@ class Effort:
     """
 
     tasks: Mapping[int, tuple[int, int]]
+    throttled_ns: int = 0
+    """How long the bot's own limit on processor time kept tasks in that queue, summed over processors. Read after
+    `tasks`, so that no wait is in them whose cause is not in this."""
 
     def same_progress(self, before: "Effort") -> bool:
         """Whether no task has run since `before`."""
@@ -40,6 +43,9 @@ class Effort:
         many threads, or ties them to one processor, has nothing excused that it caused. The task with the longest
         excuse counts; excuses are not added up, for tasks wait side by side.
 
+        While the bot's own limit keeps it waiting nobody needs to run at all: that is taken off every wait, summed over
+        processors as it is told, so that a bot with many busy tasks that has reached its limit has little excused.
+
         `cpu_ns` is what the whole bot used meanwhile, as the system tells it: also for tasks that are gone.
         """
         if not before.tasks:
@@ -50,7 +56,8 @@ class Effort:
             for old in (before.tasks.get(task, _NEW),)
         ]
         used_ns = max(cpu_ns, sum(ran for ran, _ in deltas))
-        return max([0, *(waited - (used_ns - ran) for ran, waited in deltas)])
+        own_ns = self.throttled_ns - before.throttled_ns
+        return max([0, *(waited - (used_ns - ran) - own_ns for ran, waited in deltas)])
 
 
 _NEW = (0, 0)

@@ -37,6 +37,7 @@ class Question:
         "own_lag_ns",
         "seat",
         "sent_ns",
+        "throttled_ns",
         "timer",
         "waited_ns",
         "wall_ns",
@@ -73,6 +74,8 @@ class Question:
         """How late the referee was, as far as is known."""
         self.waited_ns = 0
         """How long others kept the bot from running, at the least."""
+        self.throttled_ns = 0
+        """How long the bot's own limit on processor time did; that is its own affair."""
         self.cpu_us = -1
 
     def close(self) -> None:
@@ -115,6 +118,7 @@ class Question:
         """Note what the bot's tasks did up to now. After `measure`."""
         if self.effort_before is not None:
             self.waited_ns = effort.excused_ns(self.effort_before, max(self.cpu_us, 0) * 1000)
+            self.throttled_ns = effort.throttled_ns - self.effort_before.throttled_ns
 
     @property
     def charged_ns(self) -> int:
@@ -140,4 +144,5 @@ class Question:
             "lag_us": self.lag_us,
             "referee_late_us": self.lag_ns // 1000,
             "bot_waited_us": self.waited_ns // 1000,
+            **({"bot_throttled_us": self.throttled_ns // 1000} if self.throttled_ns else {}),
         }

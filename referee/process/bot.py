@@ -79,7 +79,7 @@ class BotProcess:
         self._group = group
         self._household = household
         self._guardian = guardian
-        self._meter = Meter(guardian.pid, group.cpu_file if group else None)
+        self._meter = Meter(guardian.pid, group.cpu_file if group else None, group.throttle_file if group else None)
         self._freezer = Freezer(self._meter, group.freezer if group else None)
         self._received = b""
         self._faulted = False
@@ -216,6 +216,10 @@ class BotProcess:
     def cpu_ns(self) -> int | None:
         """User and system time of the bot and its descendants, all threads. None when it is gone."""
         return None if self._exited.done() else self._meter.cpu_ns()
+
+    def throttled_ns(self) -> int:
+        """How long its own limit of `cores` kept the bot from running so far; see `Meter`."""
+        return self._meter.throttled_ns()
 
     def run_delay_ns(self) -> int | None:
         """How long the bot's threads were ready to run and got no processor, summed. None when it is gone.

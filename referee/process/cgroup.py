@@ -118,6 +118,11 @@ class Group:
         return None if path is None else (path, 1 if self.places["cpuacct"].version == 1 else 1000)
 
     @property
+    def throttle_file(self) -> Path | None:
+        """Has a line "throttled_time N" (nanoseconds) or "throttled_usec N" where `cores` is limited."""
+        return self.file("cpu", ("cpu.stat", "cpu.stat"))
+
+    @property
     def freezer(self) -> tuple[Path, str, str] | None:
         """A file, and the words that freeze and thaw."""
         path = self.file("freezer", ("freezer.state", "cgroup.freeze"))

@@ -13,19 +13,22 @@ MOST_TASKS = 64
 
 _MOST_FILES = 16  # kept open per bot; the referee has others to open
 _TREE_AGE_NS = 20_000_000
+_THROTTLED_UNITS_NS = {b"throttled_time": 1, b"throttled_usec": 1000}  # version 1 and 2
 
 
 class Meter:
     """All that is below `root`, a guardian: the bot, its children and what double-forked. Owns a few open files."""
 
-    def __init__(self, root: int, cpu: tuple[Path, int] | None = None) -> None:
+    def __init__(self, root: int, cpu: tuple[Path, int] | None = None, throttle: Path | None = None) -> None:
         """`cpu`, where there is one: the file of a control group, and what its first number is to be multiplied by to
-        be nanoseconds."""
+        be nanoseconds. `throttle`: the file of one that has a line "throttled_time" or "throttled_usec"."""
         self._root = root
         self._cpu_file: int | None = None
         self._cpu_unit = 1
         if cpu is not None:
             self._cpu_file, self._cpu_unit = os.open(cpu[0], os.O_RDONLY), cpu[1]
+        self._throttle_file = None if throttle is None else os.open(throttle, os.O_RDONLY)
+        self._throttled_ns = 0
         self._pids: tuple[int, ...] = ()
         self._looked_ns = -_TREE_AGE_NS
         self._cpu_ns: dict[int, int] = {}
@@ -46,6 +49,17 @@ class Meter:
                 continue
         return sum(self._cpu_ns.values())
 
+    def throttled_ns(self) -> int:
+        """How long a limit on the processor time of the whole bot kept it from running, summed over processors; 0 if it
+        has none. The system counts it when it is over, before any task of the bot runs again."""
+        if self._throttle_file is not None:
+            with suppress(OSError, ValueError):
+                for line in os.pread(self._throttle_file, 4096, 0).splitlines():
+                    name, _, value = line.partition(b" ")
+                    if name in _THROTTLED_UNITS_NS:
+                        self._throttled_ns = int(value) * _THROTTLED_UNITS_NS[name]
+        return self._throttled_ns
+
     def run_delay_ns(self) -> int:
         """How long the threads seen so far were ready to run and did not get a processor, summed.
 
@@ -65,9 +79,10 @@ class Meter:
 
     def close(self) -> None:
         """The sums seen last stay."""
-        if self._cpu_file is not None:
-            os.close(self._cpu_file)
-            self._cpu_file = None
+        for file in (self._cpu_file, self._throttle_file):
+            if file is not None:
+                os.close(file)
+        self._cpu_file = self._throttle_file = None
         while self._files:
             os.close(self._files.popitem()[1])
         self._pids = ()

@@ -107,7 +107,7 @@ class FakeSeat:
         self.ending = False
         self.dismissed = False
         self.cpu = 0
-        self.waited = 0
+        self.waited = self.throttled = 0
         self.frozen = False
         self.freezes = 0
         self.state = "S"
@@ -139,8 +139,8 @@ class FakeSeat:
         return self.cpu
 
     def effort(self) -> Effort:
-        """One task, that ran for `cpu` and waited for a processor for `waited`."""
-        return Effort({1: (self.cpu, self.waited)})
+        """One task, that ran for `cpu` and waited for a processor for `waited`, of it by its own limit `throttled`."""
+        return Effort({1: (self.cpu, self.waited)}, self.throttled)
 
     def process_state(self) -> str:
         return self.state

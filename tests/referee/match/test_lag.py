@@ -73,6 +73,24 @@ async def test_a_bot_that_never_gets_a_processor_is_suspect_only(sit: Sit) -> No
     assert table.match.faults[mover.number].evidence["bot_waited_us"] > 9_000_000
 
 
+async def test_what_a_bot_waits_by_its_own_limit_of_cores_is_charged(sit: Sit) -> None:
+    """Where its share is used up nobody else runs in its place."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    for _ in range(30):  # a twentieth of a processor
+        mover.cpu += 5 * MS
+        mover.throttled += 95 * MS
+        mover.waited += 95 * MS
+        await table.clock.turn(0.1)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status) == (EndReason.MOVE_TIMEOUT, "rated")
+    evidence = table.match.faults[mover.number].evidence
+    assert (evidence["bot_waited_us"], evidence["lag_us"]) == (0, 0)
+    assert evidence["bot_throttled_us"] > 900_000
+
+
 @pytest.mark.parametrize(("load_ms", "named"), [(900, True), (50, False)])
 async def test_who_loads_the_machine_while_another_is_asked_is_named(sit: Sit, load_ms: int, named: bool) -> None:
     """Nobody gets a match made void in secret: the organiser, who has the last word, sees it."""
@@ -263,6 +281,29 @@ def test_what_is_excused(
     """A bot's own load never excuses it."""
     first, second = ({task: (ran * MS, waited * MS) for task, (ran, waited) in it.items()} for it in (before, after))
     assert Effort(second).excused_ns(Effort(first), cpu_ms * MS) == excused_ms * MS
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cpu_ms", "throttled_ms", "excused_ms"),
+    [
+        ({1: (0, 0)}, {1: (100, 900)}, 100, 900, 0),
+        ({1: (0, 0)}, {1: (100, 900)}, 100, 600, 300),
+        ({1: (0, 0), 2: (0, 0)}, {1: (50, 950), 2: (50, 950)}, 100, 900, 0),
+        ({1: (0, 0), 2: (0, 0)}, {1: (100, 900), 2: (100, 900)}, 200, 1800, 0),
+        ({1: (0, 0)}, {1: (500, 400)}, 500, 0, 400),
+    ],
+    ids=["by its limit alone", "by others too", "two by turns", "two on two processors", "within its limit"],
+)
+def test_what_its_own_limit_of_cores_held_back_is_not_excused(
+    before: dict[int, tuple[int, int]],
+    after: dict[int, tuple[int, int]],
+    cpu_ms: int,
+    throttled_ms: int,
+    excused_ms: int,
+) -> None:
+    first, second = ({task: (ran * MS, waited * MS) for task, (ran, waited) in it.items()} for it in (before, after))
+    excused_ns = Effort(second, (50 + throttled_ms) * MS).excused_ns(Effort(first, 50 * MS), cpu_ms * MS)
+    assert excused_ns == excused_ms * MS
 
 
 def test_the_effort_of_a_tree_of_processes_is_read(spawn: Callable[..., int]) -> None:

@@ -152,8 +152,21 @@ def test_counters_and_the_freezer_of_each_version(
     group = Group(places(tmp_path, version))
     assert group.oom_file == tmp_path / files[0]
     assert group.cpu_file == (tmp_path / files[1], cpu)
+    assert group.throttle_file == (tmp_path / "cpu.stat" if version == 2 else None)
     assert group.freezer == (tmp_path / freezer[0], *freezer[1:])
     assert group.peak_file is None
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_tells_of_a_limit_of_cores_lies_with_the_controller_that_holds_it(tmp_path: Path, version: int) -> None:
+    """Version 2 has a file of this name without it, too, where nothing is said of limits."""
+    for name in ("cpu", "cpuacct"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "cpu.stat").touch()
+    found = {name: Hierarchy(tmp_path / name, version) for name in ("cpu", "cpuacct")}
+    assert Group(found).throttle_file == tmp_path / "cpu" / "cpu.stat"
+    del found["cpu"]
+    assert Group(found).throttle_file is None
 
 
 def test_what_a_dead_referee_left_is_swept_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,29 @@ async def test_the_time_of_a_child_that_has_ended_is_not_lost(start: Start, writ
     assert bot.cpu_ns() > 100_000_000
 
 
+# As the kernel writes them (6.18), in each version of control groups.
+V1 = "nr_periods 20\nnr_throttled 19\nthrottled_time 682318051\nnr_bursts 0\nburst_time 0\n"
+V2 = (
+    "usage_usec 900000\nuser_usec 800000\nsystem_usec 100000\nnice_usec 0\n"
+    "nr_periods 20\nnr_throttled 19\nthrottled_usec 682318\nnr_bursts 0\nburst_usec 0\n"
+)
+V2_WITHOUT_LIMITS = "usage_usec 900000\nuser_usec 800000\nsystem_usec 100000\n"
+
+
+@pytest.mark.parametrize(("text", "throttled_ns"), [(V1, 682_318_051), (V2, 682_318_000), (V2_WITHOUT_LIMITS, 0)])
+def test_what_a_limit_of_cores_held_back_is_read_in_the_words_of_each_version(
+    tmp_path: Path, text: str, throttled_ns: int
+) -> None:
+    file = tmp_path / "cpu.stat"
+    file.write_text(text)
+    look = meter.Meter(os.getpid(), throttle=file)
+    assert look.throttled_ns() == throttled_ns
+    file.write_text("")
+    look.close()
+    assert look.throttled_ns() == throttled_ns
+    assert meter.Meter(os.getpid()).throttled_ns() == 0
+
+
 async def test_waiting_for_a_processor_is_counted(start: Start, write_bot: Any, until: Any) -> None:
     """Three that spin on one processor: each waits most of the time."""
     source = (
