@@ -73,8 +73,8 @@ class Glances:
     def _compute(self, runs: Iterable[RunPlace]) -> None:
         try:
             for run in runs:
-                started_s, changed = time.monotonic(), run.changed()
-                made = self._glance(run)
+                started_s = time.monotonic()
+                changed, made = self._glance(run)
                 ended_s = time.monotonic()
                 with self._turn:
                     self._kept[run.path] = _Kept(changed, made, 2 * ended_s - started_s)
@@ -83,9 +83,12 @@ class Glances:
                 self._busy = False
                 self._turn.notify_all()
 
-    def _glance(self, run: RunPlace) -> Glance:
-        if (known := self._tables.now(run)) is not None:
-            return Glance(len(known.counted.rows), _leaders(known.table, known.format_table))
+    def _glance(self, run: RunPlace) -> tuple[object, Glance]:
+        """As of which change of the run, and what there is to tell."""
+        if (kept := self._tables.kept(run)) is not None:
+            changed, known = kept
+            return changed, Glance(len(known.counted.rows), _leaders(known.table, known.format_table))
+        changed = run.changed()
         try:
             facts = self._tables.facts(run)
             found = run_table(
@@ -97,8 +100,8 @@ class Glances:
                 plan=facts.plan,
             )
         except Exception as error:  # one run must not hide the others; its own page has the whole story
-            return Glance(problem=type(error).__name__)
-        return Glance(found.matches, _leaders(found.rows, found.format_table))
+            return changed, Glance(problem=type(error).__name__)
+        return changed, Glance(found.matches, _leaders(found.rows, found.format_table))
 
 
 def _leaders(rows: Sequence[Standing], own: FormatTable) -> tuple[Leader, ...]:

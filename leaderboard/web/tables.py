@@ -186,14 +186,16 @@ class Tables:
                 raise shelf.error
             raise TablesBusy
 
-    def now(self, run: RunPlace) -> RunTables | None:
-        """The tables if there are any and they are up to date; computes nothing."""
+    def kept(self, run: RunPlace) -> tuple[object, RunTables] | None:
+        """The tables somebody has asked for, and as of which change of the run; waits for nothing, and has them brought
+        up to date."""
         with self._lock:
             shelf = self._shelves.get(run.path)
-        if shelf is None:
+        if shelf is None or shelf.tables is None:
             return None
+        self.number(run)
         with shelf.turn:
-            return shelf.tables if shelf.changed == run.changed() else None
+            return shelf.changed, shelf.tables
 
     def facts(self, run: RunPlace) -> RunFacts:
         """What the journal says of a run, without anything that has to be computed from its records."""
