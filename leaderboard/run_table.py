@@ -83,7 +83,7 @@ def _parse(text: str, mark: str) -> RunTable | None:
         rows = tuple(Standing(**row) for row in kept["rows"])
         own = FormatTable(**kept["format_table"])
         return RunTable(rows, int(kept["matches"]), str(kept["caption"]), mark, True, own)
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
 
 

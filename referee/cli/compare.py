@@ -229,7 +229,7 @@ def _table(name: str, given: Sequence[str] | None) -> str:
         try:
             values: Mapping[str, Any] = tomllib.loads(f"value = {value}")
             plain = set(values) == {"value"} and "\n" not in value
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):  # numbers of thousands of digits are no TOMLDecodeError
             plain = False
         lines.append(f"{key} = {value if plain else _text(value)}")
     return "\n".join(lines) if given else ""

@@ -127,6 +127,6 @@ def _box(game: "Game", path: Path) -> Any:
     try:
         box = tomllib.loads(text.decode()) if path.suffix == ".toml" else json.loads(text)
         game.check_data(box)
-    except (ValueError, DataError) as error:
+    except (ValueError, RecursionError, DataError) as error:
         raise DataError(f"{path}: {error}") from error
     return box

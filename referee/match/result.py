@@ -58,7 +58,7 @@ class MatchResult:
 
     @classmethod
     def from_json(cls, text: str) -> "MatchResult":
-        """Inverse of `to_json`, without evidence. ValueError, TypeError or KeyError for anything else."""
+        """Inverse of `to_json`, without evidence; for anything else ValueError, TypeError, KeyError, RecursionError."""
         values = json.loads(text)
         return cls(
             **{

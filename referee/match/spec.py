@@ -195,5 +195,5 @@ class MatchSpec:
             )
         except SpecError:
             raise
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise SpecError(f"not a match specification: {type(error).__name__}: {error}") from None

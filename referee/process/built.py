@@ -77,9 +77,9 @@ def read_built(place: Path) -> Built | None:
         values = json.loads((place / "built.json").read_bytes())
         home = place / str(int(values.pop("number")))
         built = Built(**{**values, "folder": home / "bot", "log": home / "log.txt"})
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return built if built.folder.is_dir() else None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
-    return built if built.folder.is_dir() else None
 
 
 def hold_built(place: Path) -> tuple[Built, Hold] | None:

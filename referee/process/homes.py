@@ -168,6 +168,7 @@ def _account(place: Path) -> tuple[float, Path, int | None] | None:
     try:
         used_s = (place / "kept.json").stat().st_mtime
         size = int(json.loads((place / "kept.json").read_bytes())["bytes"])
-    except (OSError, ValueError, TypeError, KeyError):  # its first build goes on, or was killed
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        # Its first build goes on, or was killed.
         return 0.0, place, None
     return used_s, place, size

@@ -147,7 +147,7 @@ def read_line(line: bytes) -> tuple[str, Any]:
             return kind, MatchSpec.from_json(json.dumps(content))
         if kind == "result":
             return kind, MatchResult.from_json(json.dumps(content))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a line of this protocol ({error}): {line[:200]!r}") from None
     if kind not in ("ready", "refused", "failed", "lost", "abandon", "stop", "alive", "note"):
         raise ValueError(f"unknown kind of line: {kind!r}")
@@ -176,7 +176,7 @@ def _paths(certificate: str | None, key: str | None) -> tuple[Path | None, Path 
 
 
 def _sandbox(values: Mapping[str, Any]) -> Sandbox:
-    return Sandbox(**{**values, "env": tuple(values["env"]), "read": tuple(values["read"])})
+    return Sandbox(**{**values, **{name: tuple(values[name]) for name in ("env", "read", "hidden")}})
 
 
 def _line(value: object) -> bytes:

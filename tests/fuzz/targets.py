@@ -65,7 +65,7 @@ def targets(folder: Path) -> list[Target]:
             "match result",
             [_result_line()],
             lambda data: MatchResult.from_json(as_text(data)),
-            (ValueError, TypeError, KeyError),
+            (ValueError, TypeError, KeyError, RecursionError),
         ),
         Target("worker line", _worker_lines(), messages.read_line, (ValueError,)),
         Target("bot.toml", _files(ROOT / "bots", "bot.toml"), _manifest(folder), (ManifestError,)),

@@ -7,6 +7,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -85,6 +86,17 @@ def test_a_planted_bug_is_found(found: dict[str, Target], name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_few_inputs(found: dict[str, Target], name: str) -> None:
     fuzz(found[name], FEW, 1, found[name].run)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"[" * 50_000, b'{"a":' * 20_000, b"9" * 5000, b"-", b"1e999", b'"\\ud800"', b"\0", b"\xff" * 100],
+    ids=["nothing", "lists", "tables", "digits", "sign", "infinity", "half a character", "zero", "ones"],
+)
+def test_extremes(found: dict[str, Target], name: str, data: bytes) -> None:
+    with suppress(*found[name].errors):
+        found[name].run(data)
 
 
 @pytest.mark.long

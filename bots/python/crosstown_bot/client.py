@@ -120,7 +120,7 @@ def _options(given: str, folder: Path) -> Mapping[str, Any]:
     if given:
         try:
             options = json.loads(given)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f'CROSSTOWN_OPTIONS is no JSON: {error}; write an object such as {{"depth": 3}}') from None
         if not isinstance(options, dict):
             raise ValueError(f'CROSSTOWN_OPTIONS is {given:.200}; expected a JSON object such as {{"depth": 3}}')
