@@ -302,7 +302,7 @@ class BotProcess:
             case ["exit" | "signal" as word, number, cpu_us, peak_bytes, oom]:
                 code, signalled = (int(number), None) if word == "exit" else (None, int(number))
                 lost = self._faulted and signalled is not None
-                self._set_exit(Exit(code, signalled, int(cpu_us), lost, oom == "1", int(peak_bytes)))
+                self._set_exit(Exit(code, signalled, int(cpu_us), lost, oom == "1", int(peak_bytes), oom == "2"))
             case ["failed", _, "sandbox"]:
                 self._drain.take_what_is_there()
                 self._fail(f"in its sandbox, it could not be started: {_last_line(self.output())}")

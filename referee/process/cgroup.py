@@ -25,6 +25,8 @@ CONTROLLERS = ("memory", "pids", "cpu", "cpuacct", "freezer")
 _PERIOD_US = 100_000
 _OWN_PROCESSES = "crosstown-referee"
 _END_S = 2.0
+_NEAR = 64
+"""Who held all of its limit but this part was at it: what could not be had any more may have been several pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,20 @@ class Group:
 
     @property
     def oom_file(self) -> Path | None:
-        """Has a line "oom_kill N"."""
+        """Has a line "oom_kill N": of processes that the kernel took, for this group's limit or for want of memory
+        anywhere above it."""
         return self.file("memory", ("memory.oom_control", "memory.events"))
+
+    @property
+    def full_files(self) -> tuple[tuple[Path, int], ...]:
+        """Say whether the group was ever at its own limit: files, each with a number or a line "oom N", and from which
+        number on it was. (Version 1 counts that as well, in memory.failcnt, which some kernels leave at 0.)"""
+        limit = self.file("memory", ("memory.limit_in_bytes", "memory.events"))
+        if limit is None or self.places["memory"].version == 2:
+            return () if limit is None else ((limit, 1),)
+        limit_bytes = int(limit.read_text())
+        peaks = [limit.with_name(f"memory.{kind}max_usage_in_bytes") for kind in ("", "memsw.")]
+        return tuple((path, limit_bytes - limit_bytes // _NEAR) for path in peaks if path.exists())
 
     @property
     def peak_file(self) -> Path | None:

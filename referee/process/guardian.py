@@ -7,12 +7,13 @@ tree under it is always the whole of it. When the referee says so, dies, or the 
 
 From the referee: `t` asks the bot to end, `k` or end of file ends all. To the referee, one line each:
 `started PID`, `failed ERRNO STEP`, `exit CODE CPU_US PEAK OOM`, `signal NUMBER CPU_US PEAK OOM`, `fault TEXT`;
-PEAK in bytes, OOM 0 or 1. End of file means that nothing is left.
+PEAK in bytes, OOM 0, 1 if the kernel took a process of it at its own memory limit, 2 if for want of memory elsewhere.
+End of file means that nothing is left.
 
-Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom (files of
-counters; cpu as FILE:NANOSECONDS_PER_UNIT), thaw (FILE:WORD), sandbox (the program is bubblewrap), seccomp (hex),
-users (FIRST:COUNT to choose from), stage (a path to bring along), own (one of these, to give to the user); rlimit,
-cgroup, stage and own may be repeated.
+Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom, full
+(files of counters; cpu as FILE:NANOSECONDS_PER_UNIT, full as FILE:LEAST), thaw (FILE:WORD), sandbox (the program is
+bubblewrap), seccomp (hex), users (FIRST:COUNT to choose from), stage (a path to bring along), own (one of these, to
+give to the user); rlimit, cgroup, full, stage and own may be repeated.
 """
 
 # Imports decide start time and memory. `signal` alone costs 5 ms (it builds enums), so its C core is used here, and
@@ -24,7 +25,7 @@ import select
 import time
 
 from referee.process.child import Settings, become
-from referee.process.holdings import choose_user, claim, counter, remove_groups, remove_scratch, thaw
+from referee.process.holdings import choose_user, claim, counter, kills, remove_groups, remove_scratch, thaw, was_full
 from referee.process.inside import Inside
 from referee.process.processes import become_subreaper, descendants, send, stop_then_kill
 
@@ -47,6 +48,7 @@ class Guardian:
         self.started = self.exited = False
         self.ended: int | None = None
         self.cpu_us = self.peak_bytes = 0
+        self.kills = kills()
 
     def start(self, argv: list[str]) -> int:
         """Forks the bot. Returns a pipe that ends on exec, or first holds what went wrong."""
@@ -164,7 +166,17 @@ class Guardian:
         cpu_us = counter(self.settings, "cpu") // 1000 or self.cpu_us
         peak_bytes = counter(self.settings, "peak") or self.peak_bytes
         word, number = (b"exit", code) if code >= 0 else (b"signal", -code)
-        report(b"%s %d %d %d %d" % (word, number, cpu_us, peak_bytes, code != 0 and counter(self.settings, "oom") > 0))
+        report(b"%s %d %d %d %d" % (word, number, cpu_us, peak_bytes, self.see_memory(code)))
+
+    def see_memory(self, code: int) -> int:
+        """Whose memory was at its end: 0 nobody's, 1 the bot's, 2 the machine's or that of a group around ours."""
+        if "oom" in self.settings:
+            killed = code != 0 and counter(self.settings, "oom") > 0
+        else:  # then the kernel says only that it took somebody meanwhile
+            killed = code == -signal.SIGKILL and kills() > self.kills
+        if not killed:
+            return 0
+        return 1 if was_full(self.settings) else 2
 
     def end_all(self) -> None:
         """Returns when no descendant is left: as a subreaper, this process then has no child."""

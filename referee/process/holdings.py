@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MOST_TRIES = 50
+_LINES = {"cpu": ("", "usage_usec"), "oom": ("oom_kill",), "peak": ("",)}
+"""Of each kind of counter, the names before its number."""
+
+_HOST = "/proc/vmstat"
 
 
 def choose_user(span: str) -> int:
@@ -49,15 +53,31 @@ def counter(settings: Settings, key: str) -> int:
         if key == "cpu":
             path, _, factor = place.rpartition(":")
             unit = int(factor)
-        try:
-            with open(path) as file:
-                text = file.read()
-        except OSError:
-            continue
-        for line in text.splitlines():
-            name, _, value = line.rpartition(" ")
-            if name in ("", "oom_kill", "usage_usec") and value.isdigit():
-                return int(value) * unit
+        return _number(path, _LINES[key]) * unit
+    return 0
+
+
+def was_full(settings: Settings) -> bool:
+    """Whether the group ever was at its own limit of memory."""
+    pairs = [place.rpartition(":") for place in settings.get("full", ())]
+    return any(_number(path, ("", "oom")) >= int(least) for path, _, least in pairs)
+
+
+def kills() -> int:
+    """How many processes of this machine the kernel has taken for want of memory; 0 if unknown."""
+    return _number(_HOST, ("oom_kill",))
+
+
+def _number(path: str, names: tuple[str, ...]) -> int:
+    try:
+        with open(path) as file:
+            text = file.read()
+    except OSError:
+        return 0
+    for line in text.splitlines():
+        name, _, value = line.rpartition(" ")
+        if name in names and value.isdigit():
+            return int(value)
     return 0
 
 

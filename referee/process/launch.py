@@ -129,6 +129,8 @@ def _group_settings(group: Group) -> Iterator[str]:
         yield f"cgroup={folder}"
     if group.oom_file:
         yield f"oom={group.oom_file}"
+    for path, least in group.full_files:
+        yield f"full={path}:{least}"
     if group.peak_file:
         yield f"peak={group.peak_file}"
     if group.cpu_file:

@@ -1,0 +1,109 @@
+"""Whose memory was at its end, when the kernel takes a bot: its own, or the machine's."""
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.process import guardian as guardians
+from referee.process import holdings
+from referee.process.bot import BotProcess
+from referee.process.cgroup import Cgroups, Group, GroupLimits, Hierarchy, end_group, find
+from referee.process.entry import load_entry
+from referee.process.exit import Exit
+from referee.process.guardian import Guardian
+from referee.process.launch import Ground
+from referee.process.limits import ProcessLimits
+from referee.process.sandbox import Sandbox
+
+MIB = 1 << 20
+KILLED = "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"
+PEAK, SWAP_PEAK = "memory.max_usage_in_bytes", "memory.memsw.max_usage_in_bytes"
+HOLDS = "held = [bytearray(b'x' * (1 << 20)) for _ in range(170)]\nprint('held it all')\n"
+
+
+@pytest.fixture
+def crowded() -> Iterator[Cgroups | None]:
+    """Control groups below one that has 100 MiB of memory; None where the host lets us have none."""
+    groups = find()
+    if "memory" not in groups.controllers:
+        yield None
+        return
+    memory = groups.hierarchies["memory"]
+    around = Cgroups({"memory": memory}).make(GroupLimits(memory_bytes=100 * MIB))
+    if memory.version == 2:
+        (around.folders[0] / "cgroup.subtree_control").write_text("+memory")
+    below = replace(groups, hierarchies={"memory": replace(memory, folder=around.folders[0])})
+    yield below
+    end_group(around.folders[0])
+    around.close()
+
+
+async def end_of(entry: Any, mark: Any, sandbox: Sandbox, cgroups: Cgroups, limit_mib: int) -> Exit:
+    bot = await BotProcess.start(
+        entry,
+        address="unix:/nowhere",
+        token=secrets.token_hex(8),
+        limits=ProcessLimits(memory_bytes=limit_mib * MIB, start_timeout_s=60),
+        env=mark.env,
+        ground=Ground(sandbox, cgroups),
+    )
+    async with bot:
+        return await bot.wait()
+
+
+@pytest.mark.strict_sandbox
+@pytest.mark.parametrize("sandbox", [Sandbox(), Sandbox("strict")], ids=["plain", "strict"])
+@pytest.mark.parametrize(("limit_mib", "own"), [(2048, False), (60, True)])
+async def test_only_a_bot_that_was_at_its_own_limit_is_out_of_memory(
+    crowded: Cgroups | None, write_bot: Any, mark: Any, sandbox: Sandbox, limit_mib: int, own: bool
+) -> None:
+    """Where there are no control groups: see the table below."""
+    if crowded is None:
+        return
+    end = await end_of(load_entry(write_bot({"bot.py": HOLDS})), mark, sandbox, crowded, limit_mib)
+    assert end.signal == 9
+    assert (end.out_of_memory, end.machine_out_of_memory) == (own, not own)
+    limit = "at its memory limit" if own else "by the kernel, because the machine had no memory left"
+    assert str(end) == f"killed {limit}"
+
+
+@pytest.mark.parametrize(
+    ("version", "files", "code", "whose"),
+    [
+        (1, {"memory.oom_control": KILLED, PEAK: "64000000\n"}, -9, 1),
+        (1, {"memory.oom_control": KILLED, PEAK: "63500000\n"}, -9, 1),
+        (1, {"memory.oom_control": KILLED, PEAK: "61000000\n"}, -9, 2),
+        (1, {"memory.oom_control": KILLED, PEAK: "61000000\n", SWAP_PEAK: "63990000"}, -9, 1),
+        (1, {"memory.oom_control": "oom_kill 0\n", PEAK: "64000000\n"}, -9, 0),
+        (1, {"memory.oom_control": KILLED, PEAK: "64000000\n"}, 0, 0),
+        (2, {"memory.events": "low 0\nhigh 0\nmax 70\noom 3\noom_kill 1\noom_group_kill 0\n"}, 1, 1),
+        (2, {"memory.events": "low 0\nhigh 0\nmax 70\noom 0\noom_kill 1\noom_group_kill 0\n"}, 1, 2),
+        (2, {"memory.events": "low 0\nhigh 0\nmax 70\noom 0\noom_kill 0\noom_group_kill 0\n"}, 1, 0),
+    ],
+)
+def test_what_the_kernels_counters_say(
+    tmp_path: Path, version: int, files: dict[str, str], code: int, whose: int
+) -> None:
+    for name, content in {"memory.limit_in_bytes": "64000000\n", **files}.items():
+        (tmp_path / name).write_text(content)
+    group = Group({"memory": Hierarchy(tmp_path, version)})
+    settings = {"oom": [str(group.oom_file)], "full": [f"{path}:{least}" for path, least in group.full_files]}
+    assert Guardian(settings, 0).see_memory(code) == whose
+
+
+@pytest.mark.parametrize(
+    ("code", "before", "after", "whose"), [(-9, 3, 4, 2), (-9, 3, 3, 0), (-11, 3, 4, 0), (137, 3, 4, 0), (1, 3, 4, 0)]
+)
+def test_without_a_control_group_a_kill_is_the_machines_if_the_kernel_took_somebody_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, before: int, after: int, whose: int
+) -> None:
+    vmstat = tmp_path / "vmstat"
+    monkeypatch.setattr(holdings, "_HOST", str(vmstat))
+    vmstat.write_text(f"nr_free_pages 1\noom_kill {before}\n")
+    guardian = guardians.Guardian({}, 0)
+    vmstat.write_text(f"nr_free_pages 2\noom_kill {after}\n")
+    assert guardian.see_memory(code) == whose
