@@ -32,6 +32,7 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME
 from referee.process.sandbox import Profile, Sandbox
+from referee.tournament.confine import hide
 from referee.tournament.errors import UsageError
 from referee.wire import ListenError
 
@@ -153,7 +154,7 @@ async def run_match(
     fault, in the order of their seats, when it has ended."""
     table = Table(
         {entry.id: entry for entry in entries},
-        sandboxes=sandboxes,
+        sandboxes=hide(sandboxes, entries, records),
         cgroups=find(),
         guests=remote.guests(spec.limits) if remote else None,
         listen=remote.listen if remote else None,

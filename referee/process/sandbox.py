@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from referee.process.built import cache_folder
 from referee.process.child import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD
+from referee.process.covers import find_covers
 from referee.process.needs import find_needs
 from referee.process.places import HOME, SYSTEM
 from referee.process.stage import stage_folder
@@ -24,6 +26,8 @@ _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime"
 _ETC_PATTERNS = ("java-*",)  # Debian's JDKs keep their settings there
 _ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "host.conf", "gai.conf", "services", "protocols", "pki")
 _PRLIMIT = Path("/usr/bin/prlimit")
+_COVER_BYTES = 4096
+"""Of a file system that has nothing in it but folders to mount on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,14 @@ class Sandbox:
 
     `plain` is no sandbox: a session of its own, its limits, and an end. Grants: `network`, the names of environment
     variables passed on from the referee's own (`env`), and absolute paths to read (`read`) besides the bot's folder.
+    `hidden` are folders, by their real paths, that the bot does not see even in what it is shown, such as /usr.
     """
 
     profile: Profile = "plain"
     network: bool = False
     env: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """ValueError for an unknown profile, a name no variable can have, or a path that is not absolute."""
@@ -90,6 +96,8 @@ def confine(
 
     Where we are root, each path is staged (see `stage`), and the guardian chooses a user for the bot. `processes`
     limits the bot in its namespace where we are not root, and no control group does it.
+
+    The cache of builds is hidden from every bot, whoever it is and wherever it lies.
     """
     bwrap = program or shutil.which(PROGRAM)
     if bwrap is None:
@@ -108,9 +116,13 @@ def confine(
     else:
         words += ["--bind", sources[shown.index(home)], HOME]
     words += [*size, "--tmpfs", "/dev/shm"]  # noqa: S108
+    covers = find_covers([*sandbox.hidden, os.path.realpath(cache_folder())], shown)
+    mounts = {path: ["--size", str(_COVER_BYTES), "--tmpfs", str(path)] for path in covers}
     for source, path in zip(sources, shown, strict=True):
         if path != home:
-            words += ["--bind" if path in writable else "--ro-bind", source, str(path)]
+            mounts[path] = ["--bind" if path in writable else "--ro-bind", source, str(path)]
+    words += [word for path in sorted(mounts, key=lambda path: (len(path.parts), path)) for word in mounts[path]]
+    words += [word for path in covers if path not in shown for word in ("--remount-ro", str(path))]
     words += ["--ro-bind-data", str(PASSWD_FD), "/etc/passwd"]
     # In /proc a process may else put off what makes it the first to go when memory ends, and in some kernels lower the
     # priority of its whole session.

@@ -1,8 +1,9 @@
 """How the bots of a tournament are confined on this machine, from what its file says and what works here."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from referee.process.sandbox import Sandbox
 from referee.process.toolchains import find_toolchains
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
+from referee.tournament.folder import RunFolder
 from referee.tournament.sections.sandbox import SandboxConfig
 
 
@@ -59,3 +61,16 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
 
 def _given(sandbox: Sandbox, entry: Entry) -> tuple[Path, ...]:
     return (*map(Path, sandbox.read), *find_toolchains(os.environ, entry.home))
+
+
+def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Path) -> dict[str, Sandbox]:
+    """The same sandboxes, by entry id, in which no bot sees another, the run whose matches lie in `records`, or those
+    beside it, wherever all these lie."""
+    run = records.resolve().parent
+    runs = [run]
+    with suppress(OSError):
+        runs += [path for path in run.parent.iterdir() if RunFolder(path).journal.exists()]
+    hidden = tuple(
+        sorted({os.path.realpath(path) for path in (*runs, *(entry.folder for entry in entries if entry.argv))})
+    )
+    return {entry_id: replace(sandbox, hidden=hidden) for entry_id, sandbox in sandboxes.items()}

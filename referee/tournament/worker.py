@@ -22,6 +22,7 @@ from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.names import BotNameError
 from referee.process.orphans import Household, wake_when_parent_dies
 from referee.tournament import messages
+from referee.tournament.confine import hide
 from referee.tournament.messages import Setup
 from referee.tournament.remote import waiting_words
 from referee.wire.listening import ListenError
@@ -105,11 +106,12 @@ async def serve(link: Link) -> None:
             cgroups = find()
             cgroups.sweep()
             sweep_folders()
+            entries = _entries(setup)
             hosted = Table(
-                _entries(setup),
+                entries,
                 socket_dir=setup.socket_dir,
                 household=Household(),
-                sandboxes={bot.entry_id: bot.sandbox for bot in setup.bots},
+                sandboxes=hide({bot.entry_id: bot.sandbox for bot in setup.bots}, entries.values(), setup.records),
                 cgroups=cgroups,
                 guests=setup.guests.invited if setup.guests else None,
                 listen=setup.guests.listen if setup.guests else None,

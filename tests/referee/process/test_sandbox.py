@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -131,15 +133,74 @@ async def test_its_threads_stay_as_ready_to_run_as_they_were(confined: Any) -> N
     assert bot.output().stdout_text() == f"{bool(bot_filter())}\n", bot.output().stderr_text()
 
 
+@pytest.fixture
+def in_usr(tmp_path: Path) -> Iterator[Path]:
+    """A folder where every bot sees what is there, as projects in containers have; for who may not write in /usr, one
+    that is then granted."""
+    system = Path("/usr/local/share")
+    folder = (system if os.access(system, os.W_OK) else tmp_path) / f"crosstown-test-{uuid.uuid4().hex}"
+    folder.mkdir()
+    yield folder
+    shutil.rmtree(folder)
+
+
+def lay_out(in_usr: Path, mode: int) -> Path:
+    """A project with a bot that lists all it sees of it; the bot's folder."""
+    for name in ("runs/cup/m1.jsonl", "bots/other/bot.py", "cache/x/built.json", "bots/other/model/weights"):
+        (in_usr / name).parent.mkdir(parents=True, exist_ok=True)
+        (in_usr / name).write_text("secret")
+    folder = in_usr / "bots" / "mine"
+    folder.mkdir()
+    (folder / "bot.toml").write_text(
+        'name = "Me"\nversion = "1"\ngames = ["*"]\nrun = ["/usr/bin/python3", "bot.py"]\n'
+    )
+    (folder / "bot.py").write_text(
+        "import os\n"
+        f"for parent, _, files in os.walk({str(in_usr)!r}):\n"
+        f"    for name in files: print(os.path.relpath(f'{{parent}}/{{name}}', {str(in_usr)!r}))\n"
+        f"try: open({str(in_usr / 'runs' / 'x')!r}, 'w')\n"
+        "except OSError: print('not written')\n"
+    )
+    (in_usr / "runs").chmod(mode)
+    in_usr.chmod(mode)
+    return folder
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+async def test_what_is_hidden_is_not_seen_even_in_usr(
+    confined: Any, in_usr: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    """Nor is the cache of builds; what the bot is shown by name, it sees even in there."""
+    monkeypatch.setenv("CROSSTOWN_CACHE", str(in_usr / "cache"))
+    folder = lay_out(in_usr, mode)
+    hidden = tuple(str(in_usr / name) for name in ("runs/cup", "runs/cap", "bots/other", "bots/mine"))
+    read = [in_usr / "bots" / "other" / "model", *([] if in_usr.is_relative_to("/usr") else [in_usr])]
+    sandbox = Sandbox("strict", read=tuple(map(str, read)), hidden=hidden)
+    bot = await confined(load_entry(folder), sandbox)
+    await bot.wait()
+    said = bot.output().stdout_text().split("\n")
+    assert sorted(said) == ["", "bots/mine/bot.py", "bots/mine/bot.toml", "bots/other/model/weights", "not written"], (
+        bot.output().stderr_text()
+    )
+
+
+async def test_what_is_hidden_is_not_seen_in_a_wide_grant(confined: Any, tmp_path: Path) -> None:
+    for name in ("shared/data", "shared/runs/cup/m1.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    shared = tmp_path / "shared"
+    sandbox = Sandbox("strict", read=(str(shared),), hidden=(str(shared / "runs" / "cup"),))
+    bot = await confined(
+        f"import os; print([name for _, _, found in os.walk({str(shared)!r}) for name in found])", sandbox
+    )
+    await bot.wait()
+    assert bot.output().stdout_text() == "['data']\n", bot.output().stderr_text()
+
+
 @pytest.mark.parametrize("name", ["oom_score_adj", "autogroup", "timerslack_ns", "comm"])
 async def test_nothing_in_proc_can_be_written_not_even_its_own(confined: Any, name: str) -> None:
     """Not its place among those that the kernel ends first, nor its session's priority."""
-    source = (
-        "try:\n"
-        f"    open('/proc/self/{name}', 'r+').close()\n"
-        "except OSError as error:\n"
-        "    print(error.strerror)\n"
-    )
+    source = f"try:\n    open('/proc/self/{name}', 'r+').close()\nexcept OSError as error:\n    print(error.strerror)\n"
     bot = await confined(source)
     await bot.wait()
     assert bot.output().stdout_text() in ("Read-only file system\n", "No such file or directory\n")

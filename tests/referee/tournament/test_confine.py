@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from referee.process.guest import guest_entry
 from referee.process.probe import Probe
 from referee.process.sandbox import Sandbox
 from referee.tournament import messages
 from referee.tournament.config import load_config
-from referee.tournament.confine import confine_all
+from referee.tournament.confine import confine_all, hide
 from referee.tournament.entrants import load_tournament
 from referee.tournament.errors import ConfigError, PlatformError
 from referee.tournament.schedule import schedule
@@ -97,6 +99,20 @@ def test_a_program_that_a_bot_names_by_its_path_is_told_unless_it_is_granted(wri
     assert confine_all(load_tournament(path), DOES_NOT).opened == {}
     path = write('sandbox.read = ["app"]', "")
     assert confine_all(load_tournament(path), WORKS).opened == {}
+
+
+def test_of_every_bot_the_others_its_run_and_the_runs_beside_it_are_hidden(write: Write, tmp_path: Path) -> None:
+    tournament = load_tournament(write())
+    for name in ("cup", "cup-2", "no run"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+    (tmp_path / "runs" / "cup" / "tournament.jsonl").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "runs" / "cup-2")
+    given = confine_all(tournament, WORKS).sandboxes
+    guest = guest_entry("Guest")
+    hidden = hide(given, [*tournament.entries, guest], tmp_path / "link" / "matches")
+    names = ("bots/ann", "bots/bob", "runs/cup", "runs/cup-2")
+    assert {sandbox.hidden for sandbox in hidden.values()} == {tuple(str(tmp_path / name) for name in names)}
+    assert {entry_id: replace(sandbox, hidden=()) for entry_id, sandbox in hidden.items()} == given
 
 
 def test_workers_are_told(write: Write) -> None:
