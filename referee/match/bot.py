@@ -155,6 +155,8 @@ def exit_end(how: Exit) -> SeatEnd:
     if how.out_of_memory:
         held = "" if how.peak_memory_bytes is None else f" with {how.peak_memory_bytes / (1 << 20):.0f} MiB"
         return SeatEnd(EndReason.OUT_OF_MEMORY, f"the process ended: {how}{held}; memory_mib sets the limit", evidence)
+    if how.machine_out_of_memory:
+        return SeatEnd(EndReason.PLATFORM_FAULT, f"a bot's process was {how}", evidence)
     return SeatEnd(EndReason.CRASHED, f"the process ended: {how}", evidence)
 
 

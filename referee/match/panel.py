@@ -17,7 +17,7 @@ from referee.match.evidence import cut_note, message_evidence, position_evidence
 from referee.match.question import Question
 from referee.match.reasons import EndReason
 from referee.match.result import Fault
-from referee.match.seat import Seat, SeatEnd
+from referee.match.seat import Seat, SeatEnd, SeatLostError
 from referee.match.seatplay import SeatPlay
 from referee.match.spec import MatchSpec
 from referee.record import Dropped
@@ -184,6 +184,8 @@ class Panel:
 
     def take_end(self, seat: SeatPlay, end: SeatEnd) -> None:
         try:
+            if end.reason is EndReason.PLATFORM_FAULT and seat.fault is None and not self._over:
+                raise SeatLostError(f"seat {seat.number}: {end.detail}")
             self._blame(seat, end.reason, end.detail, dict(end.evidence))
             self._wake_if_decided()  # where a strike would have paid for its fault, none does any more
         except Exception as error:

@@ -18,7 +18,7 @@ from referee.match.panel import Panel
 from referee.match.question import Question
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, SeatStats
-from referee.match.seat import Seat
+from referee.match.seat import Seat, SeatLostError
 from referee.match.seatplay import SeatPlay
 from referee.match.spec import MatchSpec
 from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
@@ -81,9 +81,11 @@ class Match:
             self._send_ends(Outcome(EndReason.CANCELLED, "the match was cancelled"))
             raise
         except Exception as error:
-            outcome = Outcome(
-                EndReason.PLATFORM_FAULT, f"{type(error).__name__}: {error}", trouble=traceback.format_exc()
-            )
+            if isinstance(error, SeatLostError):
+                detail, trouble = str(error), ""
+            else:
+                detail, trouble = f"{type(error).__name__}: {error}", traceback.format_exc()
+            outcome = Outcome(EndReason.PLATFORM_FAULT, detail, trouble=trouble)
             with suppress(RecordError):  # then the record ends before the trouble
                 self._write_lines()
         self._send_ends(outcome)

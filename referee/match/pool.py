@@ -12,6 +12,7 @@ from typing import Any
 
 from referee.match.bot import LiveBot, exit_end, output_evidence
 from referee.match.guest import GuestBot, Invitation, say_bye
+from referee.match.reasons import EndReason
 from referee.match.spec import RESOURCE_KEYS, Limits
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
@@ -185,6 +186,8 @@ class Pool:
             if exited.done():
                 how = exited.result()
                 end = exit_end(how)
+                if end.reason is EndReason.PLATFORM_FAULT:
+                    raise OSError(end.detail)
                 ask = "; does its program come to run(...), with your bot in it?" if how.code == 0 else ""
                 raise BotStartError(
                     f"the process ended before it said Hello: {how}{ask}",

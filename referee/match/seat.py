@@ -21,11 +21,18 @@ class Wants:
 
 @dataclass(frozen=True, slots=True)
 class SeatEnd:
-    """The bot is gone: by which end reason, a sentence, and evidence (see `Fault.evidence`)."""
+    """The bot is gone: by which end reason, a sentence, and evidence (see `Fault.evidence`).
+
+    A platform fault is not the bot's doing: the match is void.
+    """
 
     reason: EndReason
     detail: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SeatLostError(Exception):
+    """A bot is gone in the middle of a match, and not by its own doing. The message is one sentence."""
 
 
 class SeatListener(Protocol):

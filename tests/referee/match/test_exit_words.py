@@ -12,6 +12,11 @@ from referee.process.exit import Exit
     [
         (Exit(3, None), EndReason.CRASHED, "the process ended: exit code 3"),
         (
+            Exit(None, 9, machine_out_of_memory=True),
+            EndReason.PLATFORM_FAULT,
+            "a bot's process was killed by the kernel, because the machine had no memory left",
+        ),
+        (
             Exit(None, 9, out_of_memory=True, peak_memory_bytes=300 << 20),
             EndReason.OUT_OF_MEMORY,
             "the process ended: killed at its memory limit with 300 MiB; memory_mib sets the limit",

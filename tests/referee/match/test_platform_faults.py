@@ -60,6 +60,17 @@ async def test_rules_that_break_down(sit: Sit) -> None:
     assert lines[-1].action == "pass()"  # the record goes up to what broke them
 
 
+async def test_a_bot_that_the_machine_took_loses_nothing(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    table.seats[0].die(EndReason.PLATFORM_FAULT, "a bot's process was killed")
+    await table.clock.turn(0)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status, outcome.ranking) == (EndReason.PLATFORM_FAULT, "void", ())
+    assert outcome.detail == "seat 0: a bot's process was killed"
+    assert table.match.faults == (None, None)
+
+
 async def test_a_codec_that_breaks_down(sit: Sit) -> None:
     table = sit(game=ToyGame(codec=BrokenEvents()))
     await table.start()
