@@ -23,7 +23,7 @@ from referee.match.seatplay import SeatPlay
 from referee.match.spec import MatchSpec
 from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
-from referee.record.ranking import final_ranking, teams_left
+from referee.record.ranking import Leavings, final_ranking, teams_left
 from referee.record.stand_in import FORFEIT, stand_in
 from referee.wire import encode
 
@@ -47,6 +47,7 @@ class Match:
         self._chance = KeyedChance(bytes.fromhex(spec.seed))
         self._events: list[Event] = []
         self._moment = 0
+        self._leavings = Leavings()
         self._unrecorded: list[Question | ChanceOutcome] = []
         self._teams = tuple(game.teams(len(bots), spec.options))
         self._state = game.new_initial_state(len(bots), spec.options)
@@ -125,7 +126,8 @@ class Match:
                 self._events += state.apply(self._accept(questions))
             elif state.is_terminal():
                 panel.forgive()
-                return Outcome(EndReason.NORMAL, "", tuple(state.ranking()), tuple(state.returns()), state_hash(state))
+                ranking = final_ranking(state.ranking(), self._teams, [seat.left for seat in panel.seats])
+                return Outcome(EndReason.NORMAL, "", ranking, tuple(state.returns()), state_hash(state))
             else:
                 outcome = self._chance.choose(state.chance_stream(), state.chance_outcomes())
                 self._unrecorded.append(outcome)
@@ -169,8 +171,9 @@ class Match:
         unanswered = {question.seat for question in questions if question.action is None}
         out = [(seat, fault) for seat in fresh if not self._strike(seat, fault := faults[seat.number], unanswered)]
         leaving = [(seat, fault) for seat, fault in out if self._leaves(fault)]
+        later = self._leavings.is_open_at(self._moment)
         for seat, fault in leaving:
-            self._leave(seat, fault)
+            self._leave(seat, fault, later=later and seat is leaving[0][0])
         for seat, fault in out:
             if seat.left is None:
                 seat.taken = True
@@ -198,10 +201,10 @@ class Match:
         """Whether the seat of a fault that no strike pays for leaves the match; else the referee plays for it."""
         return self._spec.faults.policy == FORFEIT or fault.reason is EndReason.RESIGNED
 
-    def _leave(self, seat: SeatPlay, fault: Fault) -> None:
-        seat.left = self._moment
+    def _leave(self, seat: SeatPlay, fault: Fault, *, later: bool) -> None:
+        seat.left = self._leavings.take(self._moment, later=later)
         withdrawn = not self._state.is_terminal()
-        self._record.fault(FaultLine(seat.number, fault.reason, fault.detail, withdrawn))
+        self._record.fault(FaultLine(seat.number, fault.reason, fault.detail, withdrawn, later))
         if withdrawn:
             self._events += self._state.withdraw(seat.number)
 
@@ -242,9 +245,7 @@ class Match:
         seats = self._panel.seats
         out = {seat.number for seat in self._panel.fresh if seat.fault and not seat.goes_on_after(seat.fault)}
         gone = [
-            self._moment
-            if seat.left is not None or (seat.number in out and seat.fault and self._leaves(seat.fault))
-            else None
+            0 if seat.left is not None or (seat.number in out and seat.fault and self._leaves(seat.fault)) else None
             for seat in seats
         ]
         return teams_left(self._teams, gone) < 2 or all(seat.number in out or seat.is_out for seat in seats)

@@ -80,7 +80,7 @@ class SeatPlay:
         """How many events of the match it has been told."""
         self.fault: Fault | None = None
         self.left: int | None = None
-        """The moment at which it left."""
+        """When it left, among those that did: 1 for the first."""
         self.most_strikes = most_strikes
         self.strikes = 0
         """How many faults it was allowed to go on after."""

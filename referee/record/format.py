@@ -7,6 +7,7 @@ this line's text up to the last comma, so that a changed, lost or inserted line 
     ["c", outcome, chain]                                         a chance outcome
     ["a", seat, action text, wall_us, cpu_us, lag_us, chain]      an answer; a note follows if the bot wrote one
     ["f", seat, reason, detail, withdrawn, chain]                 a seat's fault; `withdrawn`: the state let the seat go
+                                                                  (then true if it is `later` than the one before)
     ["s", seat, reason, detail, effect, chain]                    a fault after which the seat stays; by `effect`
                                                                   "none" it lost nothing; "choice":
                                                                   its answer to the node at hand is the referee's;
@@ -110,12 +111,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class FaultLine:
-    """A seat did something that ends its match. The evidence stands in the footer."""
+    """A seat did something that ends its match. The evidence stands in the footer.
+
+    Seats that leave with nothing played in between left together, and tie, but for a line that is `later`: that seat,
+    and those of the lines after it, left after those before.
+    """
 
     seat: int
     reason: str
     detail: str
     withdrawn: bool
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +254,8 @@ def answer_body(answer: Answer) -> str:
 
 
 def fault_body(fault: FaultLine) -> str:
-    return dumps([FAULT, fault.seat, fault.reason, fault.detail, fault.withdrawn])[:-1]
+    later = [True] if fault.later else []
+    return dumps([FAULT, fault.seat, fault.reason, fault.detail, fault.withdrawn, *later])[:-1]
 
 
 def strike_body(strike: Strike) -> str:

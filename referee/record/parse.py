@@ -48,8 +48,8 @@ def parse_line(text: str) -> Header | Footer | Line:
                 return Answer(
                     _int(seat), _str(action), _int(wall_us), _int(cpu_us), _int(lag_us), _str(*(note or [""]))
                 )
-            case "f", [seat, reason, detail, bool() as withdrawn]:
-                return FaultLine(_int(seat), _str(reason), _str(detail), withdrawn)
+            case "f", [seat, reason, detail, bool() as withdrawn, *later] if later in ([], [True]):
+                return FaultLine(_int(seat), _str(reason), _str(detail), withdrawn, bool(later))
             case "s", [seat, reason, detail, str() as effect] if effect in EFFECTS:
                 return Strike(_int(seat), _str(reason), _str(detail), effect)
             case "x", [seat, what, message]:

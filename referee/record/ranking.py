@@ -1,6 +1,25 @@
 """The ranking of a match that seats have left by their own fault."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Leavings:
+    """Numbers those that leave a match, in order; who leaves together has the same number."""
+
+    number: int = 0
+    moment: int = -1
+
+    def is_open_at(self, moment: int) -> bool:
+        """Whether somebody has left at this moment of the match already."""
+        return self.number > 0 and self.moment == moment
+
+    def take(self, moment: int, *, later: bool) -> int:
+        """The number of one that leaves now; `later`: after those that have left at this moment."""
+        if later or not self.is_open_at(moment):
+            self.number, self.moment = self.number + 1, moment
+        return self.number
 
 
 def final_ranking(state_ranking: Sequence[int], teams: Sequence[int], left: Sequence[int | None]) -> tuple[int, ...]:

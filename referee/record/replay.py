@@ -8,6 +8,7 @@ from referee.games.api import Event, Game, GameError, State
 from referee.games.keyed import KeyedChance
 from referee.games.registry import UnknownGame, get_game
 from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, Chance, FaultLine, Header, Line, Strike
+from referee.record.ranking import Leavings
 from referee.record.stand_in import FORFEIT, RANDOM, stand_in
 
 FIRST_LINE = 2
@@ -49,9 +50,9 @@ class Step:
 class Replay:
     """Iterates over the steps of a match; iterate once. Lines are taken as they are needed: they may still come.
 
-    After the last step `state` is the final position, `left` per seat None or the moment at which it left, `struck` the
-    seats that had a fault and stayed, `taken` those that the referee has come to play for, and `waiting` the answers of
-    a node that not all seats have answered.
+    After the last step `state` is the final position, `left` per seat None or when it left (1 for the first, 2 for the
+    next; equal for those that left together), `struck` the seats that had a fault and stayed, `taken` those that the
+    referee has come to play for, and `waiting` the answers of a node that not all seats have answered.
     """
 
     def __init__(self, header: Header, lines: Iterable[Line], game: Game, seed: str | None = None) -> None:
@@ -61,6 +62,7 @@ class Replay:
         self._game = game
         self._chance = None if seed is None else KeyedChance(bytes.fromhex(seed))
         self._moment = 0
+        self._leavings = Leavings()
         self.left: list[int | None] = [None] * header.players
         self.taken: set[int] = set()
         self.waiting: dict[int, Any] = {}
@@ -147,7 +149,9 @@ class Replay:
             raise ReplayError(number, f"seat {line.seat} cannot leave: it is not in the match")
         if self.waiting:
             raise ReplayError(number, f"a fault among answers, but {self._asked()}")
-        self.left[line.seat] = self._moment
+        if line.later and not self._leavings.is_open_at(self._moment):
+            raise ReplayError(number, f"seat {line.seat} cannot leave later than others: none has left here")
+        self.left[line.seat] = self._leavings.take(self._moment, later=line.later)
         return self.state.withdraw(line.seat) if line.withdrawn else []
 
     def _strike(self, number: int, line: Strike) -> None:

@@ -12,6 +12,7 @@ from referee.games.registry import get_game
 from referee.match import EndReason, Faults, SpecError
 from referee.match.outcome import Outcome
 from referee.record import Answer, FaultLine, Footer, Strike, read_record, verify
+from referee.record.replay import Replay, ReplayError
 
 Sit = Callable[..., Any]
 R = EndReason
@@ -126,8 +127,6 @@ async def test_random_choices_are_made_by_the_seed(sit: Sit, tmp_path: Path) -> 
 
 
 async def test_a_changed_choice_of_the_referee_is_found(sit: Sit) -> None:
-    from referee.record.replay import Replay, ReplayError
-
     table = sit(faults=Faults("default"))
     await table.start()
     await table.play_to("turn", 1)
@@ -240,6 +239,93 @@ async def test_a_bot_with_strikes_that_is_gone_while_others_still_answer_is_not_
     outcome = await play_out(table)
     assert (outcome.reason, outcome.ranking[1]) == (R.NORMAL, 3)
     assert [(type(line), line.reason) for line in await check(table, outcome)] == [(FaultLine, R.ILLEGAL_ACTION)]
+
+
+async def leave_in_turn(table: Any, seats: int) -> list[int]:
+    """So many seats fault one after another, each as soon as it is asked alone; their numbers in that order."""
+    gone = []
+    for _ in range(seats):
+        for _ in range(400):
+            if len(asked := table.open()) == 1:
+                break
+            for seat in asked:
+                seat.move(0)
+            await table.clock.turn(0)
+        [seat] = table.open()
+        seat.move(999_999)
+        gone.append(seat.number)
+        await table.clock.turn(0)
+    return gone
+
+
+@pytest.mark.parametrize("game", ["toy", "manhattan_traffiq", "ticket_to_ride_new_york", "king_of_new_york"])
+@pytest.mark.parametrize("seats", [2, 3])
+async def test_who_leaves_earlier_ranks_lower_though_nothing_was_played_in_between(
+    sit: Sit, game: str, seats: int
+) -> None:
+    """Two leave and the game goes on to its end, or the third ends it."""
+    table = sit(4, game=get_game(game))
+    await table.start()
+    gone = await leave_in_turn(table, seats)
+    for _ in range(4000):
+        if table.task.done():
+            break
+        for seat in table.open():
+            seat.move(0)
+        await table.clock.turn(0)
+    outcome = await table.outcome()
+    assert [outcome.ranking[seat] for seat in gone] == [4, 3, 2][:seats]
+    lines = await check(table, outcome)
+    assert [(line.seat, line.later) for line in lines] == [(seat, at > 0) for at, seat in enumerate(gone)]
+
+
+async def test_seats_whose_faults_are_settled_together_tie(sit: Sit) -> None:
+    """Also where the game goes on to its end and would rank them by their numbers."""
+    table = sit(4)
+    await table.start()
+    for seat in table.seats:
+        seat.move(0 if seat.number < 2 else 99)
+    await table.clock.turn(0)
+    outcome = await play_out(table)
+    assert (outcome.reason, outcome.ranking[2:]) == (R.NORMAL, (3, 3))
+    assert [line.later for line in await check(table, outcome)] == [False, False]
+
+
+async def test_a_line_that_is_later_than_none_is_found(sit: Sit) -> None:
+    table = sit(4)
+    await table.start()
+    await leave_in_turn(table, 2)
+    record = read_record(finish(table, await play_out(table)))
+    at = next(n for n, line in enumerate(record.lines) if isinstance(line, FaultLine))
+
+    def left(**changes: bool) -> list[int | None]:
+        lines = list(record.lines)
+        for number, later in enumerate(changes.values(), at):
+            lines[number] = replace(lines[number], later=later)
+        replay = Replay(record.header, lines, table.game, record.footer.seed)
+        list(replay)
+        return sorted(number for number in replay.left if number)
+
+    assert left() == [1, 2]
+    assert left(first=False, second=False) == [1, 1]  # as it was written before there were such lines
+    with pytest.raises(ReplayError, match="later than others: none has left here"):
+        left(first=True)
+
+
+async def test_two_that_leave_together_after_one_that_left_alone_tie_between_themselves(sit: Sit) -> None:
+    table = sit(4)
+    await table.start()
+    for seat in table.seats:
+        seat.move(0 if seat.number else 99)
+    await table.clock.turn(0)
+    [mover] = table.open()
+    others = [seat for seat in table.seats[1:] if seat is not mover]
+    others[0].die()
+    others[1].die()
+    outcome = await table.outcome()
+    assert (outcome.ranking[0], outcome.ranking[mover.number]) == (4, 1)
+    assert [outcome.ranking[seat.number] for seat in others] == [2, 2]
+    await check(table, outcome)
 
 
 class Pairs(ToyGame):

@@ -31,7 +31,7 @@ number = st.integers(-1, 2**53)
 line_values = st.one_of(
     st.builds(Chance, outcome=st.one_of(st.integers(-(2**53), 2**53), text)),
     st.builds(Answer, seat=number, action=text, wall_us=number, cpu_us=number, lag_us=number, note=text),
-    st.builds(FaultLine, seat=number, reason=text, detail=text, withdrawn=st.booleans()),
+    st.builds(FaultLine, seat=number, reason=text, detail=text, withdrawn=st.booleans(), later=st.booleans()),
     st.builds(Dropped, seat=number, what=text, message=text),
 )
 footers = st.builds(
