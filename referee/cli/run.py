@@ -27,7 +27,7 @@ def run(
     from referee.tournament.config import load_config, tournament_name
     from referee.tournament.controls import newest_bots
     from referee.tournament.cores import available_cores
-    from referee.tournament.entrants import folders_needed, load_tournament
+    from referee.tournament.entrants import check_apart, folders_needed, load_tournament
 
     known = () if new else newest_bots(out, tournament_name(file))
     if not dry_run:
@@ -35,6 +35,7 @@ def run(
         needed = folders_needed(config, known)
         build_missing((bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in needed)
     tournament = load_tournament(file, known)
+    check_apart(tournament, out)
     cores = len(available_cores())
     if dry_run:
         from referee.cli.preview import preview

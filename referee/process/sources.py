@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
+from referee.process.built import CACHE_VARIABLE, cache_folder
 from referee.process.manifest import BUILD_OUTPUT, Manifest
 
 LEFT_OUT = (
@@ -43,6 +44,12 @@ class EntryError(ValueError):
 
 def read_sources(folder: Path, manifest: Manifest) -> Sources:
     """Every source of the bot, hashed. Raises EntryError."""
+    cache = Path(os.path.realpath(cache_folder()))
+    if cache.is_relative_to(folder):
+        raise EntryError(
+            f"{folder}: the cache of builds, {cache}, lies in it; move the bot out, or set {CACHE_VARIABLE} to a"
+            " folder elsewhere"
+        )
     return tuple(sorted((relative, _content(folder, path)) for relative, path in _walk(folder, manifest)))
 
 

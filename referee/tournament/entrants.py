@@ -6,8 +6,9 @@ since: then what the file names in its place stands for it as it was. Everything
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
+from typing import NoReturn
 
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.guest import guest_entry
@@ -39,8 +40,31 @@ def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
     for one, other in combinations(range(len(entries)), 2):
         _check_pair(config, entries, one, other)
     tournament = Tournament(config, entries)
+    for entry, other in pairwise(sorted(started(tournament), key=lambda entry: entry.folder.parts)):
+        if other.folder != entry.folder and other.folder.is_relative_to(entry.folder):
+            _fail_for_what_it_holds(tournament, entry, f"the bot '{other.name}', {other.folder}")
     _check_format(tournament)
     return tournament
+
+
+def check_apart(tournament: Tournament, runs: Path) -> None:
+    """ConfigError if a bot's folder, all of which the bot may read, holds `runs`, where records are written."""
+    for entry in started(tournament):
+        if runs.resolve().is_relative_to(entry.folder):
+            _fail_for_what_it_holds(tournament, entry, f"the records of runs, {runs.resolve()}")
+
+
+def started(tournament: Tournament) -> list[Entry]:
+    """The bots that are started here: they do not dial in, and have not left for another version."""
+    return [entry for entry in tournament.entries if entry.argv]
+
+
+def _fail_for_what_it_holds(tournament: Tournament, entry: Entry, what: str) -> NoReturn:
+    config = tournament.config
+    place = tournament.entries.index(entry)
+    line = config.bots[place].line if place < len(config.bots) else None
+    step = "give the bot a folder of its own, or keep the other elsewhere (--out for runs)"
+    raise ConfigError(config.path, line, f"the folder of the bot '{entry.name}', {entry.folder}, holds {what}", step)
 
 
 def folders_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[BotConfig]:

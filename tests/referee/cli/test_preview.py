@@ -76,3 +76,10 @@ def test_what_is_worse_than_possible_is_said(dry_run, monkeypatch):
     assert "matches of toy with 2 seats per bot differ by at most 2 (the lower bound is 0)" in out
     assert "meetings of two bots in toy with 2 seats differ by at most 2 (none can be less)" in out
     assert "seats of a bot in toy with 2 seats differ by at most 1 (the lower bound is 0)" in out
+
+
+def test_records_in_the_folder_of_a_bot_are_refused_before_anything_is_played(write_tournament, crosstown):
+    write_tournament("cup")
+    printed = crosstown("run", "cup.toml", "--dry-run", "--out", "bots/ann/runs")
+    assert printed.code == 2
+    assert "holds the records of runs" in " ".join(printed.err.split())

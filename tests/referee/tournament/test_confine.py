@@ -14,7 +14,7 @@ from referee.process.sandbox import Sandbox
 from referee.tournament import messages
 from referee.tournament.config import load_config
 from referee.tournament.confine import confine_all, hide
-from referee.tournament.entrants import load_tournament
+from referee.tournament.entrants import check_apart, load_tournament
 from referee.tournament.errors import ConfigError, PlatformError
 from referee.tournament.schedule import schedule
 
@@ -158,3 +158,46 @@ def test_what_is_wrong_is_told_with_its_line(write: Write, top: str, ann: str, m
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(path))
     assert caught.value.next_step
+
+
+def test_a_bot_whose_folder_holds_another_is_refused(write: Write, write_bot: Any, tmp_path: Path) -> None:
+    path = write()
+    path.write_text(path.read_text() + '[[bots]]\npath = "bots/ann/old"\n')
+    write_bot("ann/old", "old")
+    with pytest.raises(ConfigError) as caught:
+        load_tournament(path)
+    folder = tmp_path / "bots" / "ann"
+    assert f"cup.toml:5: the folder of the bot 'ann', {folder}, holds the bot 'old', {folder / 'old'}" in str(
+        caught.value
+    )
+    assert "a folder of its own" in caught.value.next_step
+
+
+def test_one_bot_may_enter_twice_with_other_options(write: Write, write_bot: Any) -> None:
+    path = write()
+    write_bot("ann", options="[options]\ndepth = 1\n")
+    path.write_text(path.read_text() + '[[bots]]\npath = "bots/ann"\nname = "deep"\noptions = { depth = 2 }\n')
+    assert len(load_tournament(path).entries) == 3
+
+
+@pytest.mark.parametrize(("runs", "holds"), [("bots/ann", True), ("bots/ann/runs", True), ("bots", False)])
+def test_a_bot_whose_folder_holds_the_records_of_runs_is_refused(
+    write: Write, tmp_path: Path, runs: str, holds: bool
+) -> None:
+    tournament = load_tournament(write())
+    (tmp_path / "link").symlink_to(tmp_path)
+    if not holds:
+        check_apart(tournament, tmp_path / "link" / runs)
+        return
+    with pytest.raises(ConfigError, match=r"cup.toml:5: .*holds the records of runs, ") as caught:
+        check_apart(tournament, tmp_path / "link" / runs)
+    assert "--out" in caught.value.next_step
+
+
+def test_a_bot_whose_folder_holds_the_cache_of_builds_is_refused(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CROSSTOWN_CACHE", str(tmp_path / "bots" / "ann" / "cache"))
+    with pytest.raises(ConfigError, match=r"the cache of builds, .*, lies in it") as caught:
+        load_tournament(write())
+    assert "CROSSTOWN_CACHE" in caught.value.next_step
