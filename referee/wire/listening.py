@@ -3,6 +3,7 @@
 import fcntl
 import ipaddress
 import re
+import shlex
 import shutil
 import socket
 import ssl
@@ -85,7 +86,7 @@ def check_pair(certificate: Path, key: Path) -> None:
         except OSError as error:
             raise ListenError(f"{path}: cannot be read ({error.strerror})", "check the path and its rights") from None
     if stat.S_IMODE(key.stat().st_mode) & 0o007:  # a group may be there for those who need it
-        raise ListenError(f"{key}: every user of this machine can read this key", f"chmod o= '{key}'")
+        raise ListenError(f"{key}: every user of this machine can read this key", f"chmod o= {shlex.quote(str(key))}")
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=_no_password)
     except (ssl.SSLError, ValueError) as error:
