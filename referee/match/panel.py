@@ -71,6 +71,8 @@ class Panel:
         ]
         self.fresh: list[SeatPlay] = []
         """Seats that have faulted since the match last settled faults."""
+        self.owed: set[int] = set()
+        """Seats that a strike has cost their next choice: the referee makes it."""
         self._id = spec.match_id
         self._limits = limits
         self._game = game
@@ -231,6 +233,7 @@ class Panel:
         if question.open:
             question.lag_probed_ns = self._clock.lag_ns()
             question.effort_before = seat.bot.effort()
+            question.watch(self._clock, seat.bot.effort)
             question.others_before_ns = [other.bot.cpu_ns() for other in self.seats]
             at_ns = question.sent_ns + question.limit_ns
             question.timer = self._clock.call_at(at_ns, lambda: self._time_is_up(seat, question))
@@ -400,7 +403,7 @@ class Panel:
         state, wants, codec = self._state, seat.wants, self._codec
         legal = state.legal_actions(number)
         self._numbers += 1
-        if seat.taken:
+        if seat.taken or number in self.owed:
             seat.question = question = Question(number, self._numbers, kind, legal, NOTHING_ALLOWED)
             question.open = False
             return question

@@ -133,6 +133,7 @@ class Match:
                 self._unrecorded.append(outcome)
                 self._events += state.apply_chance(outcome)
             self._moment += 1
+            panel.owed.clear()
 
     def _accept(self, questions: Sequence[Question]) -> Mapping[int, Any]:
         """The answers of a node count."""
@@ -193,7 +194,10 @@ class Match:
         seat.strikes += 1
         seat.struck = replace(fault, evidence={**fault.evidence, "strikes": seat.strikes})
         seat.fault = None
-        effect = EFFECT_CHOICE if seat.number in unanswered else EFFECT_NONE
+        effect = EFFECT_NONE
+        if seat.number in unanswered:
+            effect = EFFECT_CHOICE
+            self._panel.owed.add(seat.number)
         self._record.strike(Strike(seat.number, fault.reason, fault.detail, effect))
         return True
 
@@ -255,6 +259,7 @@ class Match:
         none, and they are dropped, if the game does not ask exactly for them any more, because others left."""
         state, seats = self._state, self._panel.seats
         staying = [item for item in questions if seats[item.seat].left is None]
+        given = [item for item in staying if item.action is not None]
         asked = [decision.seat for decision in state.decisions()]
         if asked == [item.seat for item in staying]:
             for item in staying:
@@ -262,9 +267,8 @@ class Match:
                     self._answer_for(item)
             if all(item.action in state.legal_actions(item.seat) for item in staying):
                 return staying
-        for item in staying:
-            if item.action is not None:
-                self._panel.drop_answer(item)
+        for item in given:
+            self._panel.drop_answer(item)
         return []
 
     def _answer_for(self, question: Question) -> None:

@@ -108,6 +108,7 @@ class Replay:
             if expected != line.outcome:
                 raise ReplayError(number, f"the seed gives the outcome {expected!r}, the record has {line.outcome!r}")
         self._moment += 1
+        self._unanswered.clear()
         return self.state.apply_chance(line.outcome)
 
     def _answer(self, number: int, line: Answer) -> list[Event] | None:

@@ -12,7 +12,7 @@ from toy_game.rules import ToyState
 from referee.match.evidence import cut_note
 from referee.match.reasons import EndReason, status_of
 from referee.match.seat import Wants
-from referee.match.spec import Limits
+from referee.match.spec import Faults, Limits
 from referee.record import Answer, Dropped, FaultLine, Footer, read_record, verify
 
 Sit = Callable[..., Any]
@@ -384,6 +384,27 @@ async def test_answers_that_others_leaving_made_impossible_are_asked_for_again(s
     for seat in table.seats[1:]:
         seat.move(0)
     await table.play_to("turn", 1)
+
+
+async def test_a_choice_that_a_strike_has_cost_stays_lost_when_the_node_is_asked_again(sit: Sit) -> None:
+    """The referee makes it also then, and what it chose before counts for nobody as a message that was dropped."""
+    table = sit(4, game=ToyGame(CardsBurn), faults=Faults("forfeit", 1))
+    await table.start()
+    table.seats[1].move(0)
+    table.seats[3].move(0)
+    table.seats[2].move(99)
+    table.seats[0].die()
+    await table.clock.turn(0)
+    assert [seat.number for seat in table.open()] == [1, 3]
+    assert [stats.dropped for stats in table.match.seat_stats] == [0, 1, 0, 1]
+    for _ in range(200):
+        for seat in table.open():
+            seat.move(seat.asked.legal_count - 1)
+        await table.clock.turn(0)
+    outcome = await table.outcome()
+    assert outcome.reason is R.NORMAL
+    verdict = verify(finish(table, outcome), lambda _: table.game)
+    assert verdict.status == "ok", verdict
 
 
 async def test_who_thinks_is_not_disturbed_by_another_leaving(sit: Sit) -> None:
