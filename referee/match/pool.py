@@ -6,6 +6,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -62,7 +63,8 @@ class Pool:
         guests: Mapping[str, Invitation] | None = None,
         on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
-        """`guests` by entry id; they are let in from now on. `on_guest` is told in words that one has come or gone."""
+        """Each process gets a server beside `server`, which is for `guests` (by entry id; they are let in from now on).
+        `on_guest` is told in words that one has come or gone."""
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
         self._server = server
@@ -72,7 +74,7 @@ class Pool:
         self._starting = asyncio.Semaphore(starts_at_once or os.cpu_count() or 1)
         self._idle: list[LiveBot] = []
         self._ended = deque[BotProcess](maxlen=8)  # the seats of one match, and a few more
-        self._tokens: dict[LiveBot, str] = {}
+        self._sockets: dict[LiveBot, AsyncExitStack] = {}
         self._stopping: set[asyncio.Task[object]] = set()
         self._places = {
             entry_id: _Place(server, invited, partial(on_guest, entry_id))
@@ -145,35 +147,31 @@ class Pool:
         entry = self._entries.get(entry_id)
         if entry is None:
             raise BotStartError(f"no entry with the id {entry_id} is known to this table", {})
-        async with self._starting:
+        async with self._starting, AsyncExitStack() as stack:
+            server = await stack.enter_async_context(self._server.for_one())
             token = secrets.token_hex(16)
-            expected = self._server.expect(token, told)
+            expected = server.expect(token, told)
             try:
                 process = await BotProcess.start(
                     entry,
-                    address=self._server.address,
+                    address=server.address,
                     token=token,
                     limits=_process_limits(limits),
                     ground=Ground(self._sandboxes.get(entry_id, Sandbox()), self._cgroups),
                     household=self._household,
                 )
             except StartError as error:
-                self._server.forget(token)
                 if error.ours:
                     raise OSError(str(error)) from None
                 raise BotStartError(str(error), output_evidence(error.output)) from None
-            except BaseException:
-                self._server.forget(token)
-                raise
             try:
                 session = await self._shake_hands(process, expected, limits)
             except BaseException:
-                self._server.forget(token)
                 expected.cancel()
                 self._spawn(process.stop(0))
                 raise
-        bot = LiveBot(process, session, told)
-        self._tokens[bot] = token
+            bot = LiveBot(process, session, told)
+            self._sockets[bot] = stack.pop_all()
         return bot
 
     async def _shake_hands(self, process: BotProcess, expected: "asyncio.Future[Session]", limits: Limits) -> Session:
@@ -200,13 +198,17 @@ class Pool:
             exited.cancel()
 
     def _retire(self, bot: LiveBot, bye_s: float) -> None:
-        self._server.forget(self._tokens.pop(bot))
-        self._spawn(bot.stop(bye_s, _TERM_S))
+        self._spawn(_stop(bot, self._sockets.pop(bot), bye_s))
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
+
+
+async def _stop(bot: LiveBot, socket: AsyncExitStack, bye_s: float) -> None:
+    async with socket:
+        await bot.stop(bye_s, _TERM_S)
 
 
 _NOT_OURS: Mapping[str, Any] = dict.fromkeys(("max_output_bytes", *RESOURCE_KEYS), 0)

@@ -264,7 +264,12 @@ def claim(folder: Path) -> int:
     while True:
         folder.mkdir(mode=0o700, exist_ok=True)
         with suppress(FileNotFoundError):  # swept between the two
-            file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except OSError:
+                with suppress(OSError):
+                    folder.rmdir()  # a whole tree cannot be removed without a descriptor
+                raise
             fcntl.flock(file, fcntl.LOCK_SH)
             if folder.exists():
                 return file

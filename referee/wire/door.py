@@ -1,7 +1,6 @@
 """The gRPC server for bots from other machines: TCP with TLS, tokens of guests, patience with nobody."""
 
 import asyncio
-import resource
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -11,12 +10,11 @@ import grpc
 from referee.wire.guests import Guest, find_guest
 from referee.wire.handshake import Refusal, read_hello
 from referee.wire.listening import Listen, ListenError, check_pair, join_address
-from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, add_play
+from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, add_play, most_connections
 
 MAX_STRANGERS = 64
 """Streams without a Hello at one time; the oldest is turned away for one more. A bot says Hello at once."""
 
-MAX_CONNECTIONS = 512
 KEEPALIVE_S = 15
 KEEPALIVE_LIMIT_S = 60
 """A connection that gives no sign of life for so long is broken. A bot that computes may be as slow to answer pings."""
@@ -95,12 +93,11 @@ class Door:
 
 
 def _options() -> list[tuple[str, int]]:
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return [
         ("grpc.max_receive_message_length", HARD_MESSAGE_BYTES),
         ("grpc.max_send_message_length", -1),
         ("grpc.max_concurrent_streams", 4),
-        ("grpc.max_allowed_incoming_connections", max(16, min(MAX_CONNECTIONS, files // 4))),
+        ("grpc.max_allowed_incoming_connections", most_connections()),
         ("grpc.server_handshake_timeout_ms", round(HELLO_LIMIT_S * 1000)),
         ("grpc.max_connection_idle_ms", round(HELLO_LIMIT_S * 1000)),
         ("grpc.keepalive_time_ms", KEEPALIVE_S * 1000),

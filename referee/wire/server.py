@@ -1,9 +1,12 @@
-"""The gRPC server: one private unix socket, one Play call per bot, identity by token."""
+"""The gRPC server on a private socket: for one bot process, or for guests of this machine. Identity by token."""
 
 import asyncio
+import itertools
 import os
 import shutil
+import socket
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,13 +18,17 @@ from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.guests import Guest, find_guest
 from referee.wire.handshake import HandshakeError, Refusal, protocol_problem, read_hello
-from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, add_play
+from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, add_play, most_connections
 from referee.wire.session import Session
 
 MAX_SOCKET_PATH_BYTES = 107
 """What fits into the address of a unix socket on Linux."""
 
+MAX_CONNECTIONS_OF_ONE = 4
+"""Each takes a file descriptor of the referee. A bot needs one; a second while it tries again."""
+
 _SOCKET_NAME = "referee.sock"
+_UNIX = "unix:"
 
 
 class WireServer:
@@ -30,12 +37,23 @@ class WireServer:
     The socket lies in a folder of its own (mode 0700) that is removed at exit.
     """
 
-    def __init__(self, folder: Path | None = None, *, hello_limit_s: float = HELLO_LIMIT_S) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        name: str = _SOCKET_NAME,
+        hello_limit_s: float = HELLO_LIMIT_S,
+        max_connections: int | None = None,
+    ) -> None:
         """`folder` is made if need be; by default a new one under the system's folder for temporary files.
 
-        ValueError if the path of the socket would be too long for the system, or cannot be an address.
+        ValueError if the path of the socket would be too long for the system, or cannot be an address. Entering raises
+        OSError where it cannot listen, and leaves nothing behind.
         """
         self._folder = folder
+        self._name = name
+        self._max_connections = max_connections or most_connections()
+        self._numbers = itertools.count(1)
         self._hello_limit_s = hello_limit_s
         self._expected: dict[str, tuple[asyncio.Future[Session], WireLimits]] = {}
         self._used: set[str] = set()
@@ -45,7 +63,7 @@ class WireServer:
         self._made: Path | None = None
         self.address = ""
         if folder is not None:
-            _check_path(folder / _SOCKET_NAME)
+            _check_path(folder / name)
 
     async def __aenter__(self) -> "WireServer":
         folder = self._folder
@@ -53,12 +71,18 @@ class WireServer:
             folder = self._made = Path(tempfile.mkdtemp(prefix="crosstown-"))
         else:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / _SOCKET_NAME
+        path = folder / self._name
         _check_path(path)
-        self._server = grpc.aio.server(options=_OPTIONS)
+        options = [*_OPTIONS, ("grpc.max_allowed_incoming_connections", self._max_connections)]
+        self._server = grpc.aio.server(options=options)
         add_play(self._server, self._play)
-        self.address = f"unix:{path}"
-        self._server.add_insecure_port(self.address)
+        self.address = f"{_UNIX}{path}"
+        try:
+            self._server.add_insecure_port(self.address)
+        except RuntimeError:
+            await self._server.stop(grace=0)
+            self._tidy()
+            raise _reason(path) from None
         await self._server.start()
         path.chmod(0o600)
         return self
@@ -67,21 +91,31 @@ class WireServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._server.stop(grace=0)
+        self._tidy()
+
+    def _tidy(self) -> None:
         if self._made is not None:
             shutil.rmtree(self._made, ignore_errors=True)
         elif self._folder is not None:
-            (self._folder / _SOCKET_NAME).unlink(missing_ok=True)
+            with suppress(OSError):
+                (self._folder / self._name).unlink()
+
+    def for_one(self) -> "WireServer":
+        """A server for one process, on a socket beside this one: whatever that process does to it takes nothing from
+        the others. Under `strict` it sees no other socket."""
+        folder = Path(self.address.removeprefix(_UNIX)).parent
+        return WireServer(
+            folder,
+            name=f"{next(self._numbers)}.sock",
+            hello_limit_s=self._hello_limit_s,
+            max_connections=MAX_CONNECTIONS_OF_ONE,
+        )
 
     def expect(self, token: str, limits: WireLimits) -> "asyncio.Future[Session]":
         """The session that the process with `token` will open. HandshakeError if what it says is not acceptable."""
         future: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
         self._expected[token] = future, limits
         return future
-
-    def forget(self, token: str) -> None:
-        """The process with `token` is gone."""
-        self._expected.pop(token, None)
-        self._used.discard(token)
 
     def invite(self, guest: Guest) -> None:
         """From now on a bot with the guest's token is let in, whenever it comes."""
@@ -132,6 +166,17 @@ _OPTIONS: list[tuple[str, int]] = [
     ("grpc.http2.ping_timeout_ms", 2**31 - 1),
     ("grpc.so_reuseport", 0),
 ]
+
+
+def _reason(path: Path) -> OSError:
+    """Why no socket can be bound to `path`, which gRPC does not tell."""
+    try:
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.bind(str(path))
+        path.unlink()
+    except OSError as error:
+        return OSError(error.errno, f"cannot listen on {path}: {os.strerror(error.errno or 0)}")
+    return OSError(f"gRPC cannot listen on {path}")
 
 
 def _check_path(path: Path) -> None:

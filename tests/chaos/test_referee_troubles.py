@@ -18,11 +18,15 @@ from arena import Arena, open_files
 from crosstown_proto.v1 import referee_pb2 as pb
 from deeds import NORMAL, Case
 
-from referee.match import EndReason
+from referee.match import EndReason, Table
+from referee.process.entry import load_entry
+from referee.process.sandbox import Sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 R = EndReason
 HONEST = Case("none", "later", NORMAL)
+GREEDY = Path(__file__).parent / "bots" / "greedy"
+CONNECTIONS = 600
 
 
 @contextmanager
@@ -51,6 +55,30 @@ async def test_out_of_file_descriptors_is_a_platform_fault(arena: Arena, spare: 
         assert record is None or "Too many open files" in result.detail
     after, _ = await arena.play(arena.good(0), arena.good(1))
     assert after.reason is R.NORMAL
+
+
+@pytest.mark.parametrize("profile", [pytest.param("strict", marks=pytest.mark.strict_sandbox), "plain"])
+async def test_a_bot_that_connects_without_end_takes_no_file_descriptor_that_others_need(
+    place: Path, tmp_path: Path, profile: str
+) -> None:
+    """It plays on, and waits for its next match, with all the connections it got; others start and play beside it."""
+    greedy = load_entry(GREEDY, options={"connections": CONNECTIONS})
+    arena = Arena(place, tmp_path / "records", entries={greedy.id: greedy})
+    arena.profile = profile
+    others = [arena.good(number) for number in range(3)]
+    sandboxes = {entry.id: Sandbox(profile) for entry in (greedy, *others)}
+    async with Table(arena.entries, cgroups=arena.groups, sandboxes=sandboxes) as arena.table:
+        await arena.play(*others[:2])  # what is opened once is open
+        before = open_files()
+        with at_most_files(before + CONNECTIONS // 2):
+            result, _ = await arena.play(greedy, others[2])
+            assert (result.reason, result.faults) == (R.NORMAL, (None, None)), result.detail
+            result, _ = await arena.play(*others[:2])
+            assert (result.reason, result.faults) == (R.NORMAL, (None, None)), result.detail
+            output = next(bot for bot in arena.table.waiting() if bot.entry == greedy).output()
+            assert f"{CONNECTIONS} asked for" in output.stdout_text()
+            assert open_files() - before < 100
+    await arena.nothing_is_left()
 
 
 async def test_a_wall_clock_that_jumps_changes_nothing(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,16 +125,20 @@ async def test_an_event_loop_that_stands_still_costs_no_bot_anything(arena: Aren
 
 
 async def test_outsiders_that_find_the_socket_get_nowhere(arena: Arena) -> None:
-    """Junk, foreign tokens, and connections by the hundred, while a match is played."""
-    address = arena.table._server.address
-    path = address.removeprefix("unix:")
+    """Junk, foreign tokens, and connections by the hundred to every socket, while a match is played."""
+    address = arena.table.address
+    folder = Path(address.removeprefix("unix:")).parent
     raw: list[socket.socket] = []
-    playing = asyncio.ensure_future(arena.play(arena.chaos(HONEST, 3), arena.good(0)))
-    for number in range(200):
+    bots = arena.chaos(HONEST, 3), arena.good(0)
+    await arena.play(*bots)
+    found = sorted(folder.iterdir())
+    assert len(found) == 3  # the table's, and one of each bot
+    playing = asyncio.ensure_future(arena.play(*bots))
+    for number in range(300):
         line = socket.socket(socket.AF_UNIX)
         line.setblocking(False)
         try:
-            line.connect(path)
+            line.connect(str(found[number % len(found)]))
             line.send(os.urandom(64) if number % 2 else b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         except OSError:
             pass

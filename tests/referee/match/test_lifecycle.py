@@ -312,9 +312,9 @@ async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatc
             bots = await asyncio.gather(
                 *[pool.acquire(random_bot.id, PATIENT, "toy", ("t", "toy", number)) for number in range(5)]
             )
+            for bot in bots:
+                pool.release(bot, reusable=False)
         finally:
             await pool.close()
     assert len(bots) == 5
     assert (max(at_once), len(at_once)) == (2, 5)
-    for bot in bots:
-        await bot.stop(0, 0)

@@ -50,7 +50,10 @@ class Wire:
         self.clients: list[Client] = []
 
     def client(self, **options: int) -> Client:
-        self.clients.append(Client(self.server.address, **options))
+        return self.client_of(self.server.address, **options)
+
+    def client_of(self, address: str, **options: int) -> Client:
+        self.clients.append(Client(address, **options))
         return self.clients[-1]
 
     async def session(self, token: str = "t", **hello: Any) -> tuple[Client, Session]:

@@ -1,7 +1,10 @@
 """Who is let in, who is not, and what those are told."""
 
 import asyncio
+import os
+import socket
 import stat
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +14,21 @@ from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.wire import HandshakeError, WireServer
 from referee.wire.encode import WireLimits
-from referee.wire.server import MAX_SOCKET_PATH_BYTES
+from referee.wire.server import MAX_CONNECTIONS_OF_ONE, MAX_SOCKET_PATH_BYTES
+
+LIMITS = WireLimits(1, 1, 1, 1)
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def test_the_socket_is_private_and_gone_afterwards() -> None:
     async with WireServer() as server:
-        socket = Path(server.address.removeprefix("unix:"))
-        modes = [stat.S_IMODE(path.stat().st_mode) for path in (socket.parent, socket)]
+        path = Path(server.address.removeprefix("unix:"))
+        modes = [stat.S_IMODE(each.stat().st_mode) for each in (path.parent, path)]
     assert modes == [0o700, 0o600]
-    assert not socket.parent.exists()
+    assert not path.parent.exists()
 
 
 async def test_a_folder_of_the_caller_stays(tmp_path: Path) -> None:
@@ -74,12 +83,59 @@ async def test_a_token_opens_one_session(wire: Any) -> None:
     assert (await first.receive()).WhichOneof("body") == "bye"
 
 
-async def test_a_forgotten_token_is_unknown(wire: Any) -> None:
-    await wire.session()
-    wire.server.forget("t")
-    second = wire.client()
-    await second.hello()
-    assert (await second.status())[0] is grpc.StatusCode.UNAUTHENTICATED
+async def test_each_process_has_a_socket_that_lets_in_nobody_else(wire: Any) -> None:
+    async with wire.server.for_one() as one, wire.server.for_one() as other:
+        expected = one.expect("t", LIMITS)
+        other.expect("o", LIMITS)
+        assert len({server.address for server in (wire.server, one, other)}) == 3
+        for address in (wire.server.address, other.address):
+            stranger = wire.client_of(address)
+            await stranger.hello()
+            assert (await stranger.status())[0] is grpc.StatusCode.UNAUTHENTICATED
+        client = wire.client_of(one.address)
+        await client.hello()
+        assert (await client.receive()).WhichOneof("body") == "welcome"
+        assert (await expected).hello.token == "t"
+        folder = Path(one.address.removeprefix("unix:")).parent
+        assert len(list(folder.iterdir())) == 3
+    assert [path.name for path in folder.iterdir()] == ["referee.sock"]
+
+
+async def test_connections_to_the_socket_of_a_process_take_no_more_than_a_few_descriptors(wire: Any) -> None:
+    """Nor do they keep others, or that process itself once it is in, from playing."""
+    async with wire.server.for_one() as one, AsyncExitStack() as stack:
+        expected = one.expect("t", LIMITS)
+        client = wire.client_of(one.address)
+        await client.hello()
+        await client.receive()
+        got = asyncio.Queue[Any]()
+        (await expected).listen(got.put_nowait)
+        before = open_files()
+        path = one.address.removeprefix("unix:")
+        for number in range(100):
+            line = stack.enter_context(socket.socket(socket.AF_UNIX))
+            line.connect(path)
+            if number % 10 == 0:
+                await asyncio.sleep(0.01)
+        line.settimeout(5)
+        with suppress(ConnectionResetError):
+            assert line.recv(1) == b""
+        assert open_files() - before - 100 < MAX_CONNECTIONS_OF_ONE
+        await client.send(pb.BotMessage(ready=pb.Ready(match="m")))
+        assert (await got.get()).message.ready.match == "m"
+        await wire.session()
+
+
+async def test_where_it_cannot_listen_it_says_why_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s" / "referee.sock").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"cannot listen on /.*/s/referee.sock: Address already in use"):
+        await WireServer(tmp_path / "s").__aenter__()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(OSError, match=r"cannot listen on .*: No such file or directory"):
+        await WireServer(name="no/s.sock").__aenter__()
+    assert sorted(entry.name for entry in os.scandir(tmp_path)) == ["s"]
 
 
 async def test_another_protocol_is_explained_to_both_sides(wire: Any) -> None:
