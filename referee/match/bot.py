@@ -77,7 +77,9 @@ class LiveBot:
             listener.on_end(self.end)
 
     def effort(self) -> Effort:
-        return replace(measure_effort(self.process.guardian_pid), throttled_ns=self.process.throttled_ns())
+        seen = measure_effort(self.process.guardian_pid)
+        unseen = frozenset[str]() if self.process.counts_all else seen.processes
+        return replace(seen, throttled_ns=self.process.throttled_ns(), processes=unseen)
 
     def process_state(self) -> str:
         return state_below(self.process.guardian_pid)

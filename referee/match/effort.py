@@ -27,6 +27,10 @@ class Effort:
     """How long the bot's own limit on processor time kept tasks in that queue, summed over processors. Read after
     `tasks`, so that no wait is in them whose cause is not in this."""
 
+    processes: frozenset[str] = frozenset()
+    """The ids of the bot's processes, where nobody counts the time of those that came and went between two looks; empty
+    where a control group does."""
+
     def same_progress(self, before: "Effort") -> bool:
         """Whether no task has run since `before`."""
         return bool(self.tasks) and all(ran == before.tasks.get(task, _NEW)[0] for task, (ran, _) in self.tasks.items())
@@ -46,9 +50,10 @@ class Effort:
         While the bot's own limit keeps it waiting nobody needs to run at all: that is taken off every wait, summed over
         processors as it is told, so that a bot with many busy tasks that has reached its limit has little excused.
 
-        `cpu_ns` is what the whole bot used meanwhile, as the system tells it: also for tasks that are gone.
+        `cpu_ns` is what the whole bot used meanwhile, as the system tells it: also for tasks that are gone. Where it
+        is not told for processes that are gone, a bot whose processes are not the same any more has nothing excused.
         """
-        if not before.tasks:
+        if not before.tasks or self.processes != before.processes:
             return 0
         deltas = [
             (ran - old[0], waited - old[1])
@@ -82,13 +87,16 @@ def is_another_thread_awake() -> bool:
 
 def _effort(folders: Iterator[str]) -> Effort:
     tasks: dict[int, tuple[int, int]] = {}
+    processes: set[str] = set()
     for folder in folders:
+        _, _, process, _, task = folder.split("/")
+        processes.add(process)
         words = _read(f"{folder}/schedstat").split()
         if len(words) >= 2:
-            tasks[int(folder.rpartition("/")[2])] = int(words[0]), int(words[1])
+            tasks[int(task)] = int(words[0]), int(words[1])
         if len(tasks) > MAX_TASKS:
             return NO_EFFORT
-    return Effort(tasks)
+    return Effort(tasks, processes=frozenset(processes))
 
 
 def state_below(root: int) -> str:

@@ -1,7 +1,9 @@
 """A decision while it is open: what was asked, by when, and what came back."""
 
 import os
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from referee.match.budget import Allowance
@@ -10,6 +12,12 @@ from referee.match.effort import Effort
 
 CORES = len(os.sched_getaffinity(0))
 """Of this process: where it is bound to some, the bots that it starts are as well."""
+
+
+LOOKS = 8
+"""Within a decision's limit, at the mean, at the processes of a bot where no control group counts what they use."""
+
+_LEAST_LOOK_NS = 2_000_000
 
 
 class Question:
@@ -41,6 +49,7 @@ class Question:
         "timer",
         "waited_ns",
         "wall_ns",
+        "watcher",
     )
 
     def __init__(self, seat: int, number: int, kind: str, legal: Sequence[Any], allowance: Allowance) -> None:
@@ -56,8 +65,10 @@ class Question:
         """As `lag_before_ns`, when the decision had lasted a little."""
         self.cpu_before_ns: int | None = None
         self.effort_before: Effort | None = None
-        """Where the bot's tasks stood when the decision had lasted a little; None while it has not."""
+        """Where the bot's tasks stood when the decision had lasted a little; None while it has not, and where what
+        they do excuses nothing."""
         self.timer: Handle | None = None
+        self.watcher: Handle | None = None
         self.open = True
         self.action: Any = None
         self.note = ""
@@ -81,9 +92,25 @@ class Question:
     def close(self) -> None:
         """No answer counts from now on."""
         self.open = False
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        for timer in (self.timer, self.watcher):
+            if timer is not None:
+                timer.cancel()
+        self.timer = self.watcher = None
+
+    def watch(self, clock: Clock, look: Callable[[], Effort]) -> None:
+        """From here on look at the bot's processes now and then, at moments that it cannot foresee. Once they are not
+        the same as at first no wait is excused: what helpers used that are gone at the end is in no count, and it may
+        have been them that it waited for. Not where a control group counts all.
+        """
+        if self.effort_before is not None and self.effort_before.processes:
+            after_ns = _LEAST_LOOK_NS + int(random.expovariate(LOOKS / self.limit_ns))
+            self.watcher = clock.call_at(clock.now_ns() + after_ns, partial(self._look, clock, look))
+
+    def _look(self, clock: Clock, look: Callable[[], Effort]) -> None:
+        if self.open and self.effort_before is not None:
+            if look().processes != self.effort_before.processes:
+                self.effort_before, self.waited_ns = None, 0
+            self.watch(clock, look)
 
     def reach_deadline(self, clock: Clock) -> None:
         """From here on the threads count as well that bring the referee its messages."""

@@ -217,6 +217,11 @@ class BotProcess:
         """User and system time of the bot and its descendants, all threads. None when it is gone."""
         return None if self._exited.done() else self._meter.cpu_ns()
 
+    @property
+    def counts_all(self) -> bool:
+        """Whether `cpu_ns` has the time of processes, too, that came and went between two looks."""
+        return self._meter.counts_all
+
     def throttled_ns(self) -> int:
         """How long its own limit of `cores` kept the bot from running so far; see `Meter`."""
         return self._meter.throttled_ns()

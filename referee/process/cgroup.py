@@ -218,7 +218,7 @@ def _delegated(folder: Path) -> frozenset[str]:
     except OSError:
         active = set()
     usable = there & active if active else set[str]()
-    return frozenset(usable | ({"cpuacct"} if "cpu" in usable else set()) | {"freezer"})
+    return frozenset(usable | {"cpuacct", "freezer"})
 
 
 def _make_room(folder: Path) -> None:

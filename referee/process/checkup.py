@@ -31,7 +31,7 @@ _GROUPS = {
     "memory": "a bot's memory is limited for each of its processes only, and running out of it looks like a crash",
     "pids": "the number of a bot's processes is limited in the sandbox only",
     "cpu": "the limit `cores` does not hold",
-    "cpuacct": "the processor time of a bot's dead children is not counted",
+    "cpuacct": "the time of a bot's dead children is not counted: what it waits while it starts any is not given back",
     "freezer": "bots are frozen by signals, which their own processes can see",
 }
 

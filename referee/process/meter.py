@@ -23,6 +23,8 @@ class Meter:
         """`cpu`, where there is one: the file of a control group, and what its first number is to be multiplied by to
         be nanoseconds. `throttle`: the file of one that has a line "throttled_time" or "throttled_usec"."""
         self._root = root
+        self.counts_all = cpu is not None
+        """Whether `cpu_ns` has the time of processes, too, that came and went between two looks."""
         self._cpu_file: int | None = None
         self._cpu_unit = 1
         if cpu is not None:

@@ -108,6 +108,7 @@ class FakeSeat:
         self.dismissed = False
         self.cpu = 0
         self.waited = self.throttled = 0
+        self.processes = frozenset[str]()
         self.frozen = False
         self.freezes = 0
         self.state = "S"
@@ -140,7 +141,7 @@ class FakeSeat:
 
     def effort(self) -> Effort:
         """One task, that ran for `cpu` and waited for a processor for `waited`, of it by its own limit `throttled`."""
-        return Effort({1: (self.cpu, self.waited)}, self.throttled)
+        return Effort({1: (self.cpu, self.waited)}, self.throttled, self.processes)
 
     def process_state(self) -> str:
         return self.state

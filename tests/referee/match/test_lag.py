@@ -91,6 +91,52 @@ async def test_what_a_bot_waits_by_its_own_limit_of_cores_is_charged(sit: Sit) -
     assert evidence["bot_throttled_us"] > 900_000
 
 
+@pytest.mark.parametrize("helpers", [True, False], ids=["with helpers", "without"])
+async def test_a_bot_without_a_control_group_that_starts_processes_has_no_wait_excused(
+    sit: Sit, helpers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may be what it waited for, and when they are gone nobody knows what they used."""
+    monkeypatch.setattr("random.expovariate", lambda rate: 1 / rate)
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.processes = frozenset({"7"})
+    await table.clock.turn(0.2)
+    mover.processes = frozenset({"7", "8"} if helpers else {"7"})
+    await table.clock.turn(0.2)
+    mover.processes = frozenset({"7"})  # they were there between two looks that the bot can foresee
+    mover.waited += 1_500 * MS
+    await table.clock.turn(1.6)
+    assert table.task.done() is helpers
+    if helpers:
+        assert (await table.outcome()).reason is EndReason.MOVE_TIMEOUT
+        evidence = table.match.faults[mover.number].evidence
+        assert evidence["bot_waited_us"] == 0
+        assert evidence["wall_us"] < 1_050_000
+        assert table.clock.waiting == []
+    else:
+        mover.move(0)
+        await table.play_to("turn", 1 - mover.number)
+
+
+@pytest.mark.parametrize(("counted", "looks"), [(False, 8), (True, 1)], ids=["without a control group", "with one"])
+async def test_a_bot_is_watched_only_where_no_control_group_counts(
+    sit: Sit, counted: bool, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.expovariate", lambda rate: 1 / rate)
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.processes = frozenset() if counted else frozenset({"7"})
+    looked: list[int] = []
+    effort = mover.effort
+    mover.effort = lambda: looked.append(1) or effort()
+    await table.clock.turn(1)
+    mover.move(0)
+    await table.clock.turn(0)
+    assert len(looked) == looks
+
+
 @pytest.mark.parametrize(("load_ms", "named"), [(900, True), (50, False)])
 async def test_who_loads_the_machine_while_another_is_asked_is_named(sit: Sit, load_ms: int, named: bool) -> None:
     """Nobody gets a match made void in secret: the organiser, who has the last word, sees it."""
@@ -311,6 +357,15 @@ def test_the_effort_of_a_tree_of_processes_is_read(spawn: Callable[..., int]) ->
     effort = measure_effort(root)
     assert len(effort.tasks) == 4
     assert all(ran > 0 for ran, _ in effort.tasks.values())
+    assert len(effort.processes) == 2
+    assert set(map(int, effort.processes)) <= set(effort.tasks)
+
+
+@pytest.mark.parametrize("there", ["7 8", "8", ""])
+def test_processes_that_are_not_the_same_excuse_nothing_where_nobody_counts_those_that_are_gone(there: str) -> None:
+    before = Effort({1: (0, 0)}, processes=frozenset({"7"}))
+    assert Effort({1: (0, 900)}, processes=frozenset({"7"})).excused_ns(before, 0) == 900
+    assert Effort({1: (0, 900)}, processes=frozenset(there.split())).excused_ns(before, 0) == 0
 
 
 def test_a_bot_with_too_many_tasks_has_nothing_excused(spawn: Callable[..., int]) -> None:

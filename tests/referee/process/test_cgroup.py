@@ -61,7 +61,7 @@ def test_version_2_moves_us_aside_to_open_the_group_for_others(host: Host) -> No
 
 def test_version_2_leaves_the_processes_of_others_where_they_are(host: Host) -> None:
     root = v2(host, "cpu memory pids\n", "\n", f"{os.getpid()}\n{os.getppid()}\n")
-    assert find(root).controllers == ("freezer",)
+    assert find(root).controllers == ("cpuacct", "freezer")
     assert (root / SCOPE / "crosstown-referee" / "cgroup.procs").read_text() == ""
 
 
