@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from referee.process.blame import error_is_ours, error_words, sandbox_is_ours, step_is_ours
 from referee.process.cgroup import PREFIX, Group, claim
 from referee.process.drain import Drain
 from referee.process.entry import Entry
@@ -43,7 +44,7 @@ _STEPS = {
 class StartError(Exception):
     """A bot that could not be started. The message is one sentence; `output` is what was printed until then.
 
-    `ours`: the system did not let the referee begin, which says nothing about the bot.
+    `ours`: the machine did not let the referee begin, which says nothing about the bot; see `blame`.
     """
 
     def __init__(self, message: str, output: Output, *, ours: bool = False) -> None:
@@ -137,6 +138,9 @@ class BotProcess:
                 for read_end, write_end in pipes:
                     undo.callback(os.close, read_end)
                     given_away.callback(os.close, write_end)
+            except (OSError, ValueError) as error:
+                raise _not_begun(entry, error, ours=isinstance(error, OSError)) from None
+            try:
                 guardian = subprocess.Popen(  # noqa: ASYNC220 - vfork and exec: about a millisecond
                     guardian_argv(
                         entry.argv,
@@ -154,8 +158,7 @@ class BotProcess:
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:
-                what = f"bot '{entry.name}': cannot start its guardian: {error}"
-                raise StartError(what, Output(), ours=isinstance(error, OSError)) from None
+                raise _not_begun(entry, error, ours=error_is_ours(error)) from None
             undo.pop_all()
         if household is not None:
             household.add(guardian.pid)
@@ -176,9 +179,8 @@ class BotProcess:
                 await asyncio.shield(bot._started)
         except TimeoutError:
             await bot._end()
-            raise StartError(
-                f"bot '{entry.name}': not started within {limits.start_timeout_s} s", bot.output()
-            ) from None
+            what = f"bot '{entry.name}': not started within {limits.start_timeout_s:g} s"
+            raise StartError(what, bot.output(), ours=True) from None
         except BaseException:
             await bot._end()
             raise
@@ -310,21 +312,22 @@ class BotProcess:
                 self._set_exit(Exit(code, signalled, int(cpu_us), lost, oom == "1", int(peak_bytes), oom == "2"))
             case ["failed", _, "sandbox"]:
                 self._drain.take_what_is_there()
-                self._fail(f"in its sandbox, it could not be started: {_last_line(self.output())}")
+                said = _last_line(self.output())
+                self._fail(f"in its sandbox, it could not be started: {said}", ours=sandbox_is_ours(said))
             case ["failed", number, step]:
-                self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}")
-            case _:
+                self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}", ours=step_is_ours(step, int(number)))
+            case ["fault", *said_words]:
                 self._faulted = True
-                self._fail(f"its guardian failed: {' '.join(words)}")
+                self._fail(f"its guardian failed: {' '.join(said_words)}", ours=True)
 
     def _set_exit(self, exit: Exit) -> None:  # noqa: A002
         if not self._exited.done():
             self._drain.take_what_is_there()
             self._exited.set_result(exit)
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: str, *, ours: bool) -> None:
         if not self._started.done():
-            self._started.set_exception(StartError(f"bot '{self.entry.name}': {reason}", self.output()))
+            self._started.set_exception(StartError(f"bot '{self.entry.name}': {reason}", self.output(), ours=ours))
             self._started.exception()  # seen, even if whoever waited for it was cancelled
 
     def _reap_guardian(self, pause_s: float) -> None:
@@ -345,7 +348,7 @@ class BotProcess:
         self._meter.close()
         self._loop.remove_reader(self._control)
         self._control.close()
-        self._fail("its guardian ended before the bot started")
+        self._fail("its guardian ended before the bot started", ours=True)
         self._set_exit(Exit(None, signal.SIGKILL, None, guardian_lost=True))
         if self._household is not None and self._guardian.returncode is not None:
             self._household.discard(self._guardian.pid)
@@ -366,6 +369,10 @@ class BotProcess:
     def _set_gone(self) -> None:
         if not self._gone.done():
             self._gone.set_result(None)
+
+
+def _not_begun(entry: Entry, error: OSError | ValueError, *, ours: bool) -> StartError:
+    return StartError(f"bot '{entry.name}': it cannot be started: {error_words(error)}", Output(), ours=ours)
 
 
 def _last_line(output: Output) -> str:

@@ -147,6 +147,6 @@ def _ended(told: bytes, why: str) -> Ended:
                 sandbox = step == "sandbox"
                 reason = "its sandbox could not be made" if sandbox else f"{os.strerror(int(number))} (step '{step}')"
                 return Ended(None, why or f"not started: {reason}")
-            case ["fault", *_]:
-                return Ended(None, why or f"its guardian failed: {line}")
+            case ["fault", *said]:
+                return Ended(None, why or f"its guardian failed: {' '.join(said)}")
     return Ended(None, why or "its guardian was killed")

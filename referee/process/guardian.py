@@ -201,6 +201,13 @@ def report(line: bytes) -> None:
         pass
 
 
+def words_for(error: Exception) -> str:
+    """Of what the system refused, in its words; else for whoever mends this program. One line."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return repr(error)
+    return error.strerror if error.filename is None else f"{error.strerror}: {error.filename!r}"
+
+
 def _drain(file: int) -> None:
     try:
         while len(os.read(file, 4096)) == 4096:
@@ -242,7 +249,7 @@ def main(words: list[str]) -> None:
         os.dup2(null, 2)
         guardian.watch(born)
     except Exception as error:  # a mistake in here must not cost the clean-up; the referee hears of it
-        report(b"fault " + repr(error).encode("ascii", "backslashreplace"))
+        report(b"fault " + words_for(error).encode("ascii", "backslashreplace"))
     guardian.end_all()
     remove_groups(groups)
     remove_scratch(scratch)

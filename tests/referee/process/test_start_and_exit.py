@@ -239,13 +239,16 @@ async def test_a_folder_that_has_gone_since_is_a_start_error(write_bot: WriteBot
 
 
 async def test_a_value_that_no_environment_can_hold_is_a_start_error(mock_bot: MockBot) -> None:
-    with pytest.raises(StartError, match="cannot start its guardian: embedded null byte"):
+    with pytest.raises(StartError, match="it cannot be started: embedded null byte"):
         await BotProcess.start(mock_bot("slow"), address="a", token="t", limits=ProcessLimits(), env={"A": "\0"})
 
 
 @pytest.mark.parametrize(
     ("interpreter", "message"),
-    [("/no/such/python", "cannot start its guardian"), ("/bin/false", "its guardian ended before the bot started")],
+    [
+        ("/no/such/python", "it cannot be started: No such file"),
+        ("/bin/false", "its guardian ended before the bot started"),
+    ],
 )
 async def test_a_guardian_that_does_not_start_is_a_start_error(
     mock_bot: MockBot, monkeypatch: pytest.MonkeyPatch, interpreter: str, message: str

@@ -1,0 +1,47 @@
+"""Whose doing it is that a bot could not be started: its own, or that of the machine, which says nothing about it."""
+
+import errno
+import os
+
+_SHORT_OF = frozenset(
+    {
+        errno.EAGAIN,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.ENOSPC,
+        errno.EROFS,
+    }
+)
+"""What a machine has run out of, or has broken."""
+
+_OF_THE_BOT = frozenset({errno.E2BIG, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR})
+"""What comes of its options, its command line, and the paths that its folder names."""
+
+_NO_NAMESPACE = ("bwrap: Creating new namespace failed", "bwrap: No permissions to creat")
+
+
+def error_is_ours(error: OSError | ValueError) -> bool:
+    """Of what was raised while its command line was made, or its guardian executed."""
+    return isinstance(error, OSError) and error.errno not in _OF_THE_BOT
+
+
+def error_words(error: OSError | ValueError) -> str:
+    """For a sentence, without numbers."""
+    if not isinstance(error, OSError):
+        return str(error)
+    if error.errno == errno.E2BIG:
+        return f"its command and its options are too long for this system ({error.strerror})"
+    return str(error) if error.strerror is None else ": ".join(map(str, filter(None, (error.strerror, error.filename))))
+
+
+def step_is_ours(step: str, number: int) -> bool:
+    """Of a step between fork and exec, and its errno: only the last two are about what the bot brought along."""
+    return step not in ("folder", "exec") or number in _SHORT_OF
+
+
+def sandbox_is_ours(said: str) -> bool:
+    """Of the last words of bubblewrap, in which it names the program it could not execute, or what failed before."""
+    return said.startswith(_NO_NAMESPACE) or said.endswith(tuple(f": {os.strerror(number)}" for number in _SHORT_OF))

@@ -1,0 +1,130 @@
+"""A bot that cannot be started: by its own doing, which its author mends, or by the machine's, at no cost to it."""
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.process import launch, sandbox
+from referee.process.blame import sandbox_is_ours, step_is_ours
+from referee.process.bot import BotProcess, StartError
+from referee.process.entry import load_entry
+from referee.process.guardian import words_for
+from referee.process.launch import Ground
+from referee.process.limits import ProcessLimits
+from referee.process.sandbox import Sandbox
+
+PYTHON = Path(sys.executable).resolve()
+WriteBot = Callable[..., Path]
+PATIENT = ProcessLimits(start_timeout_s=60)
+
+
+async def failure(folder: Path, box: Sandbox, limits: ProcessLimits = PATIENT) -> StartError:
+    with pytest.raises(StartError) as raised:
+        await BotProcess.start(load_entry(folder), address="unix:/no", token="t", limits=limits, ground=Ground(box))
+    return raised.value
+
+
+@pytest.mark.strict_sandbox
+@pytest.mark.parametrize("box", [Sandbox(), Sandbox("strict")], ids=["plain", "strict"])
+async def test_options_that_no_program_can_be_given_are_the_bots_own_doing(write_bot: WriteBot, box: Sandbox) -> None:
+    toml = f'name = "Long"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}"]\n[options]\nx = "{"x" * 140_000}"\n'
+    error = await failure(write_bot(toml=toml), box)
+    assert not error.ours
+    assert str(error) == (
+        "bot 'Long': it cannot be started: its command and its options are too long for this system"
+        " (Argument list too long)"
+    )
+
+
+@pytest.mark.strict_sandbox
+async def test_a_path_in_its_folder_that_no_file_can_have_is_the_bots_own_doing(write_bot: WriteBot) -> None:
+    folder = write_bot({".venv/pyvenv.cfg": f"home = {sys.base_prefix}/{'a' * 300}\n"}, run=[".venv/bin/python"])
+    (folder / ".venv" / "bin").mkdir()
+    (folder / ".venv" / "bin" / "python").symlink_to(PYTHON)
+    error = await failure(folder, Sandbox("strict"))
+    assert not error.ours
+    assert "it cannot be started: " in str(error)
+
+
+async def test_a_program_that_cannot_be_executed_is_the_bots_own_doing(write_bot: WriteBot) -> None:
+    folder = write_bot({"bot": "print(1)\n"}, run=["./bot"])
+    (folder / "bot").chmod(0o755)
+    assert not (await failure(folder, Sandbox())).ours
+
+
+@pytest.mark.parametrize("interpreter", ["/no/such/python", "/bin/false"])
+async def test_a_guardian_that_does_not_start_says_nothing_about_the_bot(
+    write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch, interpreter: str
+) -> None:
+    folder = write_bot(run=["/bin/sleep", "60"])
+    monkeypatch.setattr(launch.sys, "executable", interpreter)
+    assert (await failure(folder, Sandbox())).ours
+
+
+async def test_a_machine_too_slow_to_begin_says_nothing_about_the_bot(write_bot: WriteBot) -> None:
+    folder = write_bot(run=["/bin/sleep", "60"])
+    assert (await failure(folder, Sandbox(), ProcessLimits(start_timeout_s=0))).ours
+
+
+@pytest.mark.strict_sandbox
+async def test_a_machine_without_a_free_user_says_nothing_about_the_bot(
+    write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.getuid() != 0:
+        return  # then all bots are ours
+    monkeypatch.setattr(sandbox, "USERS", (61000, 0))
+    error = await failure(write_bot(run=["/bin/sleep", "60"]), Sandbox("strict"))
+    assert error.ours
+    assert str(error) == "bot 'Bot': its guardian failed: all 0 users for bots are taken"
+
+
+@pytest.mark.parametrize(
+    ("step", "number", "ours"),
+    [
+        *((step, errno.ENOENT, True) for step in ("session", "limits", "group", "stage", "user", "pipes")),
+        ("group", errno.EAGAIN, True),
+        ("stage", errno.ENOSPC, True),
+        ("exec", errno.ENOENT, False),
+        ("exec", errno.ENOEXEC, False),
+        ("exec", errno.E2BIG, False),
+        ("exec", errno.ENOMEM, True),
+        ("folder", errno.ENOENT, False),
+        ("folder", errno.EIO, True),
+    ],
+)
+def test_whose_doing_each_step_is(step: str, number: int, ours: bool) -> None:
+    assert step_is_ours(step, number) is ours
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ("bwrap: execvp ./bot: No such file or directory", False),
+        ("bwrap: execvp ./No space left on device: Permission denied", False),
+        ("bwrap: execvp ./namespace/bot: No such file or directory", False),
+        ("bwrap: Can't chdir to /srv/bot: Permission denied", False),
+        ("bwrap: execvp /usr/bin/java: Cannot allocate memory", True),
+        ("bwrap: Can't mkdir /newroot/opt: No space left on device", True),
+        ("bwrap: Creating new namespace failed: Resource temporarily unavailable", True),
+        ("bwrap: No permissions to create new namespace, likely because the kernel does not allow it", True),
+        ("no word of why", False),
+    ],
+)
+def test_whose_doing_the_words_of_the_sandbox_tell(said: str, ours: bool) -> None:
+    assert sandbox_is_ours(said) is ours
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (BlockingIOError(11, "all 4096 users for bots are taken"), "all 4096 users for bots are taken"),
+        (OSError(28, "No space left on device", "/run/a b"), "No space left on device: '/run/a b'"),
+        (ValueError("a\nb"), "ValueError('a\\nb')"),
+    ],
+)
+def test_a_guardian_tells_what_it_failed_of_in_words(error: Exception, words: str) -> None:
+    assert words_for(error) == words
