@@ -29,6 +29,9 @@ _LINES = [
     b'{"resign": true}',
     b'{"action": {}}',
     b'{"action": {"pass": {}}, "note": "y"}',
+    b'{"action": {"move": {"source": 13, "target": 14}}}',
+    b'{"action": {"place": {"slot": 2, "turn": 5}}}',
+    b'{"action": "CgQIDRAO"}',
 ]
 
 

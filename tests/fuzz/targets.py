@@ -22,11 +22,15 @@ from referee.match import MatchResult, MatchSpec, SeatSpec, SpecError
 from referee.match.budget import NOTHING_ALLOWED
 from referee.match.choice import read_choice
 from referee.match.effort import NO_EFFORT, Effort
+from referee.match.guest import Invitation
 from referee.match.panel import Panel
 from referee.match.question import Question
 from referee.match.rejudge import rejudge
 from referee.match.seat import Wants
+from referee.process.entry import load_entry
+from referee.process.guest import guest_entry
 from referee.process.manifest import ManifestError, load_manifest
+from referee.process.sandbox import Sandbox
 from referee.record import (
     Answer,
     FaultLine,
@@ -45,7 +49,9 @@ from referee.tournament import messages
 from referee.tournament.config import load_config
 from referee.tournament.errors import ConfigError, JournalError, PlatformError
 from referee.tournament.journal import read_journal
+from referee.tournament.remote import Guests
 from referee.wire import Received
+from referee.wire.listening import Listen
 
 GAMES = ("toy", "shibuya", "ticket_to_ride_new_york", "manhattan_traffiq", "king_of_new_york")
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,6 +105,12 @@ def targets(folder: Path) -> list[Target]:
             (RecordError,),
         ),
         Target("record judged again", records, _resealed(_as_file(folder, "j.jsonl", _judge_again)), (RecordError,)),
+        Target(
+            "evidence judged again",
+            [json.dumps(fault).encode() for fault in _faults(get_game("toy"))],
+            _evidence(records, _resealed(_as_file(folder, "e.jsonl", _judge_again))),
+            (RecordError, ValueError, RecursionError),
+        ),
     ]
     for game in map(get_game, GAMES):
         actions = _actions(game)
@@ -235,7 +247,17 @@ def _worker_lines() -> list[bytes]:
         messages.failed_line("x"),
         messages.refused_line("what", "next"),
         messages.setup_line([], Path("/r"), Path("/s"), 3),
+        _setup_line(),
     ]
+
+
+def _setup_line() -> bytes:
+    """With a bot of our own and one that dials in."""
+    bot, guest = load_entry(ROOT / "bots" / "python" / "random"), guest_entry("a guest", "1")
+    sandbox = Sandbox("strict", network=True, env=("KEY",), read=("/opt/models",))
+    listen = Listen("0.0.0.0", 4711, Path("/c.pem"), Path("/k.pem"))
+    guests = Guests(listen, {guest.id: Invitation("t" * 32, reconnect_s=5)}, {guest.id: guest}, "here")
+    return messages.setup_line([bot, guest], Path("/r"), Path("/s"), None, {bot.id: sandbox}, guests)
 
 
 def _files(folder: Path, pattern: str) -> list[bytes]:
@@ -293,6 +315,22 @@ def _packed(data: bytes) -> bytes:
 
 def _judge_again(path: Path) -> object:
     return rejudge(read_record(path))
+
+
+def _evidence(records: Sequence[bytes], run: Callable[[bytes], object]) -> Callable[[bytes], object]:
+    """A sound record of a fault, with `data` as what was kept of it; an error of `json` if that is none."""
+    ends = [record.rstrip(b"\n").rpartition(b"\n") for record in records]
+    footers = [json.loads(footer) for _, _, footer in ends]
+    by_reason = {footer[1]["reason"]: (lines, footer) for (lines, _, _), footer in zip(ends, footers, strict=True)}
+
+    def judge(data: bytes) -> object:
+        fault = json.loads(as_text(data))
+        reason = fault.get("reason") if isinstance(fault, dict) else None
+        lines, (kind, fields, chain) = by_reason.get(str(reason)) or by_reason["crashed"]
+        footer = json.dumps([kind, {**fields, "faults": [None, fault]}, chain], separators=(",", ":"))
+        return run(lines + b"\n" + footer.encode() + b"\n")
+
+    return judge
 
 
 def _records(folder: Path, game: Game) -> list[bytes]:

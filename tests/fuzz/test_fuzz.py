@@ -5,7 +5,6 @@
 
 import os
 import sys
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,30 +15,28 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from mutate import mutate
+from plants import PLANTS, PlantedBug, plant
 from targets import GAMES, Target, targets
 
 FEW, MANY = 300, 1_000_000
 PLANTED_WITHIN = 3_000
 NAMES = [
     "bot message in a match", "match specification", "match result", "worker line", "bot.toml", "tournament file",
-    "journal", "controls of a journal", "record", "packed record", "record judged again", "Hello", "line of a program",
-    "text of a program", "kept build", "kept home", "kept table", "lock of a run",
+    "journal", "controls of a journal", "record", "packed record", "record judged again", "evidence judged again",
+    "Hello", "line of a program", "text of a program", "kept build", "kept home", "kept table", "lock of a run",
     *(f"{what} {game}" for game in GAMES for what in (
         "action of", "choice in", "action text of", "observation of", "box of", "verified record of"
     )),
 ]  # fmt: skip
 
 
-class PlantedBug(Exception):
-    pass
-
-
 def fuzz(target: Target, inputs: int, seed: int, run: Callable[[bytes], object]) -> int:
     """Try so many inputs. Returns how many were read; raises what is no documented error, with the input as a note."""
     random = Random(f"{seed} {target.name}")
     good, pool = 0, list(target.corpus)
-    for _ in range(inputs):
-        data = mutate(random.choice(pool), target.corpus, random)
+    for number in range(inputs):
+        # By turns from good input: a parser that takes anything would soon have nothing but rubbish in the pool.
+        data = mutate(random.choice(pool if number % 2 else target.corpus), target.corpus, random)
         try:
             run(data)
         except target.errors:
@@ -68,19 +65,18 @@ def test_good_input_is_read(found: dict[str, Target], name: str) -> None:
         found[name].run(data)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_planted_bug_is_found(found: dict[str, Target], name: str) -> None:
-    """Of the inputs that are read to the end, one in sixteen breaks the parser; the good input does not."""
+@pytest.mark.parametrize(("name", "where"), [(name, where) for name in NAMES for where in PLANTS[name]])
+def test_a_planted_bug_is_found(
+    found: dict[str, Target], monkeypatch: pytest.MonkeyPatch, name: str, where: str
+) -> None:
+    """In a function deep in the parser, and in one on its way to an error, for values that good input does not have."""
     target = found[name]
-
-    def broken(data: bytes) -> object:
-        result = target.run(data)
-        if data not in target.corpus and zlib.crc32(data) % 16 == 0:
-            raise PlantedBug
-        return result
-
+    grow = plant(monkeypatch, where)
+    for data in target.corpus:
+        target.run(data)
+    grow()
     with pytest.raises(PlantedBug):
-        fuzz(target, PLANTED_WITHIN, 7, broken)
+        fuzz(target, PLANTED_WITHIN, 7, target.run)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,130 @@
+"""Where bugs are planted in each parser: in functions that it calls, on the way of good input and on that of errors."""
+
+import builtins
+import zlib
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+
+_GAME_CLASSES = {
+    "toy": "toy_game.game:ToyGame",
+    "shibuya": "referee.games.shibuya.game:ShibuyaGame",
+    "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.game:TicketToRideNewYork",
+    "manhattan_traffiq": "referee.games.manhattan_traffiq.game:ManhattanTraffiq",
+    "king_of_new_york": "referee.games.king_of_new_york.game:KingOfNewYork",
+}
+_ACTIONS = {
+    "toy": "toy_game.codec:_value",
+    "shibuya": "referee.games.shibuya.codec:Place",
+    "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.codec:_card",
+    "manhattan_traffiq": "referee.games.manhattan_traffiq.codec:named",
+    "king_of_new_york": "referee.games.king_of_new_york.codec:_from_body",
+}
+_OBSERVATIONS = {
+    "toy": "toy_game.codec:_value",
+    "shibuya": "referee.games.shibuya.codec:TeamSetting",
+    "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.codec:write_ledger",
+    "manhattan_traffiq": "referee.games.manhattan_traffiq.observation_codec:_spot",
+    "king_of_new_york": "referee.games.king_of_new_york.codec:_tasks",
+}
+_BOXES = {
+    "toy": "toy_game.game:_is_count",
+    "shibuya": "referee.games.shibuya.box:_check_layout",
+    "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.box:_check_tickets",
+    "manhattan_traffiq": "referee.games.manhattan_traffiq.box:_check_layout",
+    "king_of_new_york": "referee.games.king_of_new_york.checking:_check_effect",
+}
+_SYNTAX_ERROR = "referee.games.api.errors:ActionSyntaxError.__init__"
+
+PLANTS: dict[str, tuple[str, ...]] = {
+    "bot message in a match": (
+        "referee.match.panel:read_choice",
+        "referee.match.panel:stray_text",
+        "referee.match.panel:message_evidence",
+    ),
+    "match specification": ("referee.match.spec:Limits.with_clock", "referee.match.spec:SpecError.__init__"),
+    "match result": ("referee.match.result:SeatStats", "referee.match.result:Fault"),
+    "worker line": (
+        "referee.tournament.messages:_sandbox",
+        "referee.tournament.messages:Invitation",
+        "referee.match.result:SeatStats",
+    ),
+    "bot.toml": (
+        "referee.process.manifest:check_name",
+        "referee.process.manifest:_Checker._line_of",
+        "referee.process.manifest:_syntax_message",
+    ),
+    "tournament file": (
+        "referee.match.spec:Limits.__post_init__",
+        "referee.tournament.errors:ConfigError.__init__",
+    ),
+    "journal": ("referee.record.control:parse_control", "referee.record.control:JournalDamage.__init__"),
+    "controls of a journal": ("referee.record.control:parse_control", "referee.record.control:JournalDamage.__init__"),
+    "record": ("referee.record.parse:parse_footer", "referee.record.reader:Problem"),
+    "packed record": ("referee.record.reader:parse_line", "referee.record.reader:Problem"),
+    "record judged again": ("referee.match.rejudge:_finding", "referee.match.rejudge:RecordError"),
+    "evidence judged again": ("referee.match.rejudge:_time", "referee.match.rejudge:_answer"),
+    "Hello": ("referee.match.bot:Wants", "referee.wire.handshake:Refusal"),
+    "line of a program": ("crosstown_bridge.lines:_action", "crosstown_bridge.lines:_shown"),
+    "text of a program": ("crosstown_bridge.lines:Answer", "crosstown_bridge.lines:_shown"),
+    "kept build": ("referee.process.built:Built",),
+    "kept home": ("referee.process.homes:int",),
+    "kept table": ("leaderboard.run_table:RunTable",),
+    "lock of a run": ("referee.tournament.lock:_started",),
+}
+for _game, _class in _GAME_CLASSES.items():
+    PLANTS |= {
+        f"action of {_game}": (_ACTIONS[_game], _SYNTAX_ERROR),
+        f"choice in {_game}": (f"{_class}.format_action", "referee.match.choice:Refusal"),
+        f"action text of {_game}": ("referee.games.api.text:int", _SYNTAX_ERROR),
+        f"observation of {_game}": (_OBSERVATIONS[_game], _SYNTAX_ERROR),
+        f"box of {_game}": (_BOXES[_game], "referee.games.api.errors:DataError.__init__"),
+        f"verified record of {_game}": ("referee.record.parse:Answer", "referee.record.verify:Verdict"),
+    }
+
+
+class PlantedBug(Exception):
+    pass
+
+
+def plant(patch: pytest.MonkeyPatch, where: str) -> Callable[[], None]:
+    """From the call of what is returned on, the function at `where` breaks for every second of the arguments that it
+    was not given before: those of good input work."""
+    module, _, path = where.partition(":")
+    *owners, name = path.split(".")
+    owner: Any = import_module(module)
+    for each in owners:
+        owner = getattr(owner, each)
+    # A name that is not there is a built-in function, which the module gets one of its own of.
+    real = getattr(owner, name, None) or getattr(builtins, name)
+    known: set[str] = set()
+    grown = False
+
+    def broken(*args: Any, **words: Any) -> Any:
+        key = ", ".join(map(_shown, (*args, *words.items())))
+        if not grown:
+            known.add(key)
+        elif key not in known and zlib.crc32(key.encode("utf-8", "surrogatepass")) % 2 == 0:
+            raise PlantedBug(where)
+        return real(*args, **words)
+
+    def grow() -> None:
+        nonlocal grown
+        grown = True
+
+    patch.setattr(owner, name, broken, raising=False)
+    return grow
+
+
+def _shown(value: Any) -> str:
+    """Of an argument what makes it another one; '' of objects that show no more than where they lie."""
+    if isinstance(value, Message):
+        return value.SerializeToString(deterministic=True).hex()
+    try:
+        text = repr(value)
+    except Exception:  # not whole yet: its constructor is what is planted in
+        return ""
+    return "" if " at 0x" in text else text
