@@ -134,10 +134,12 @@ class BotProcess:
                     granted=env or {},
                     sandbox=ground.sandbox,
                 )
-                pipes = [os.pipe(), os.pipe()]
-                for read_end, write_end in pipes:
+                pipes = []
+                for _ in range(2):
+                    read_end, write_end = os.pipe()
                     undo.callback(os.close, read_end)
                     given_away.callback(os.close, write_end)
+                    pipes.append((read_end, write_end))
             except (OSError, ValueError) as error:
                 raise _not_begun(entry, error, ours=isinstance(error, OSError)) from None
             try:

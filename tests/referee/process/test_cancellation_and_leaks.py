@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import resource
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from referee.process.bot import BotProcess
+from referee.process.bot import BotProcess, StartError
 from referee.process.entry import Entry, load_entry
 from referee.process.limits import ProcessLimits
 from referee.process.processes import children
@@ -60,6 +61,29 @@ async def test_a_cancelled_start_leaves_nothing(
     assert is_empty(scratch_root)
     gc.collect()
     assert complaints == []
+
+
+@pytest.mark.parametrize("spare", range(16))
+async def test_a_start_for_which_files_are_short_leaves_nothing(
+    sleeper: Entry, mark: Any, open_files: Callable[[], int], scratch_root: Path, spare: int
+) -> None:
+    """Wherever on the way it happens."""
+    before = open_files()
+    lowest, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before + spare, most))
+    try:
+        outcome: BotProcess | BaseException = (await asyncio.gather(launch(sleeper, mark), return_exceptions=True))[0]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, most))
+    if isinstance(outcome, BotProcess):
+        await outcome.stop(0)
+    else:
+        assert isinstance(outcome, StartError)
+        assert outcome.ours
+        assert "Too many open files" in str(outcome)
+    assert open_files() == before
+    assert is_empty(scratch_root)
+    assert mark.alive() == []
 
 
 async def test_a_cancelled_stop_kills_at_once(start: Start, until: Any, mark: Any) -> None:
