@@ -41,6 +41,13 @@ MOST_LIMITS = 10
 """So many times its limit a decision may last by what is not the bot's doing; then the time-out is suspect. A machine
 that is busy eight times over still lets a bot that computes past its limit reach it within that."""
 
+LEAST_MOST_NS = 1_000_000_000
+"""But for so long in any case: who has played its clock down to nothing would else have a match made void by the next
+tenth of a second in which the machine stands still."""
+
+LEAST_BEHIND_NS = 100_000_000
+"""So long, or for two limits, the referee waits for its own threads before it calls a time-out one."""
+
 ENDING_NS = 1_000_000_000
 """So long after its deadline, or the match's, a bot that has closed its stream is waited for, to tell a crash from a
 mere close."""
@@ -256,7 +263,7 @@ class Panel:
                     return
                 self._measure(seat, question, now_ns)
                 left_ns = question.limit_ns - question.charged_ns
-                if question.wall_ns > MOST_LIMITS * question.limit_ns:
+                if question.wall_ns > max(MOST_LIMITS * question.limit_ns, LEAST_MOST_NS):
                     self._time_out(seat, question, "no answer")
                     return
                 if left_ns < 0:
@@ -279,7 +286,7 @@ class Panel:
 
     def _look_again_ns(self, seat: SeatPlay, question: Question) -> int:
         """After what time it may turn out that the time is not up after all; 0 if it cannot."""
-        if question.wall_ns < 2 * question.limit_ns and self._clock.is_behind():
+        if question.wall_ns < max(2 * question.limit_ns, LEAST_BEHIND_NS) and self._clock.is_behind():
             return GRACE_NS
         return LOOK_NS if self._is_held_up(seat, question) else 0
 

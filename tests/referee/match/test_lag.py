@@ -11,6 +11,7 @@ import pytest
 from referee.match import question
 from referee.match.effort import MAX_TASKS, NO_EFFORT, Effort, measure_effort, state_below
 from referee.match.reasons import EndReason
+from referee.match.spec import Limits
 
 Sit = Callable[..., Any]
 MS = 1_000_000
@@ -135,6 +136,33 @@ async def test_a_bot_is_watched_only_where_no_control_group_counts(
     mover.move(0)
     await table.clock.turn(0)
     assert len(looked) == looks
+
+
+async def test_a_hiccup_of_the_machine_voids_no_match_of_a_bot_that_has_no_time_left(sit: Sit) -> None:
+    """Its limit is the margin alone: ten of them are a tenth of a second, which any machine may stand still for."""
+    table = sit(limits=Limits(first_move_s=0, move_s=0, total_s=0.001, margin_s=0.01))
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.005)
+    for _ in range(9):
+        table.clock.lag += 50 * MS
+        mover.waited += 50 * MS
+        await table.clock.turn(0.05)
+    assert not table.task.done()
+    mover.move(0)
+    await table.play_to("turn", 1 - mover.number)
+
+
+async def test_the_referee_waits_for_its_own_threads_however_short_the_limit_is(sit: Sit) -> None:
+    table = sit(limits=Limits(first_move_s=0.01, move_s=0.01))
+    await table.start()
+    mover = await table.play_to("turn")
+    table.clock.behind = True
+    await table.clock.turn(0.08)
+    assert not table.task.done()
+    table.clock.own_waited += 70 * MS
+    mover.move(0)
+    await table.play_to("turn", 1 - mover.number)
 
 
 @pytest.mark.parametrize(("load_ms", "named"), [(900, True), (50, False)])
