@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from toy_game.game import ToyGame
+from toy_game.rules import ToyState
 
 from referee.match import EndReason, Limits, MatchSpec, SeatSpec, SpecError
-from referee.match.budget import Budget
 
 Sit = Callable[..., Any]
 R = EndReason
@@ -119,13 +120,44 @@ async def test_what_was_not_the_bots_doing_is_never_taken_from_a_bank(sit: Sit) 
     assert mover.asked.clock.bank_left_us == 3_000_000
 
 
-async def test_an_answer_that_others_made_void_costs_nothing(sit: Sit) -> None:
-    """Time is taken when an answer counts."""
-    budget = Budget(Limits(**TOTAL))
-    first = budget.allow(first=True)
-    assert budget.allow(first=False).left_ns == first.left_ns
-    budget.spend(4_010_000_000)
-    assert budget.allow(first=False).left_ns == 6_000_000_000
+class CardsBurn(ToyState):
+    """Who leaves while all stash takes a card of everybody else along: their answers may mean nothing any more."""
+
+    __slots__ = ()
+
+    def withdraw(self, seat: int) -> Any:
+        events = super().withdraw(seat)
+        for other in self._staying():
+            self._discard(other, 1 + next(value for value, count in enumerate(self.hands[other]) if count))
+        return events
+
+
+@pytest.mark.parametrize(
+    ("limits", "taken_s", "left_s", "then_left_s"),
+    [(TOTAL, 9.5, 10, 0.5), (INCREMENT, 1.5, 2, 1.5), (BANK, 7.5, 4, 1.5)],
+)
+async def test_an_answer_that_others_made_void_costs_nothing(
+    sit: Sit, limits: Mapping[str, float], taken_s: float, left_s: float, then_left_s: float
+) -> None:
+    """Time is taken, and added, when an answer counts: who is asked again has its whole bank or total. The limit of a
+    first move was for what is done only once; that has been done."""
+    table = sit(3, game=ToyGame(CardsBurn), limits=Limits(**{**EXACT, **limits}))
+    await table.start()
+    late, *others = table.seats
+    await table.clock.turn(taken_s)
+    for seat in others:
+        seat.move(0)
+    late.move(late.asked.legal_count)
+    await table.clock.turn(0)
+    assert [len(seat.decides) for seat in others] == [2, 2]
+    assert [seat.asked.clock.left_us for seat in others] == [left_s * 1e6] * 2
+    assert [stats.total_us for stats in table.match.seat_stats[1:]] == [0, 0]
+    await table.clock.turn(left_s - 0.5)
+    assert not table.task.done()
+    for seat in others:
+        seat.move(0)
+    mover = await table.play_to("turn")
+    assert mover.asked.clock.left_us == pytest.approx(then_left_s * 1e6, abs=1)
 
 
 async def test_each_seat_may_have_a_clock_of_its_own(sit: Sit) -> None:
