@@ -160,8 +160,7 @@ class Guardian:
                     return
                 report(b"started %d" % (self.inside.init or self.child))
                 self.started = True
-            if code > 128:  # how a sandbox passes on that its program was killed
-                code = 128 - code
+            code = self.inside.how_it_ended(code)
         self.exited = True
         cpu_us = counter(self.settings, "cpu") // 1000 or self.cpu_us
         peak_bytes = counter(self.settings, "peak") or self.peak_bytes

@@ -130,13 +130,12 @@ def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -
 
 
 def _how(code: int) -> str:
-    """A sandbox tells a signal N as 128 + N, as shells do, and so a program may have ended by itself."""
     if code > 0:
         return f"exit code {code}"
     try:
         return signal.Signals(-code).name
     except ValueError:
-        return f"exit code {128 - code}"
+        return f"signal {-code}"
 
 
 def one_line_of(argv: Sequence[str], workshop: Workshop) -> str:
