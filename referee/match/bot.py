@@ -12,6 +12,7 @@ from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.process.bot import BotProcess, Exit
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
+from referee.process.sandbox import Sandbox
 from referee.wire import Hello, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 from referee.wire.service import HARD_MESSAGE_BYTES
@@ -47,7 +48,7 @@ STREAM_ENDS = {
 class LiveBot:
     """One process, one session; a `Seat` in one match after another."""
 
-    def __init__(self, process: BotProcess, session: Session, told: WireLimits) -> None:
+    def __init__(self, process: BotProcess, session: Session, told: WireLimits, sandbox: Sandbox) -> None:
         self.process = process
         self.session = session
         self.told = told
@@ -59,6 +60,7 @@ class LiveBot:
         self.send = session.send
         self.freeze, self.thaw = process.freeze, process.thaw
         self.cpu_ns = process.cpu_ns
+        self._sandbox = sandbox
         self._listener: SeatListener | None = None
         self._watching = asyncio.get_running_loop().create_task(self._watch())
 
@@ -111,7 +113,7 @@ class LiveBot:
         elif not stream.done():
             await asyncio.wait([stream], timeout=STREAM_AFTER_EXIT_S)
         if exited.done():
-            self.end = exit_end(exited.result())
+            self.end = exit_end(exited.result(), self._sandbox)
         else:
             exited.cancel()
             self.end = SeatEnd(EndReason.DISCONNECTED, STREAM_ENDS[stream.result()])
@@ -145,8 +147,9 @@ def plays_game(hello: Hello, game: str) -> bool:
     return not hello.games or ANY_GAME in hello.games or game in hello.games
 
 
-def exit_end(how: Exit) -> SeatEnd:
-    """The end of a process that nobody asked to end."""
+def exit_end(how: Exit, sandbox: Sandbox) -> SeatEnd:
+    """The end of a process that nobody asked to end. Under `strict` no bot can have killed its guardian; else it may
+    have been the bot."""
     evidence: dict[str, Any] = {}
     if how.code is not None:
         evidence["exit_code"] = how.code
@@ -157,7 +160,7 @@ def exit_end(how: Exit) -> SeatEnd:
     if how.out_of_memory:
         held = "" if how.peak_memory_bytes is None else f" with {how.peak_memory_bytes / (1 << 20):.0f} MiB"
         return SeatEnd(EndReason.OUT_OF_MEMORY, f"the process ended: {how}{held}; memory_mib sets the limit", evidence)
-    if how.machine_out_of_memory:
+    if how.machine_out_of_memory or (how.guardian_lost and sandbox.profile == "strict"):
         return SeatEnd(EndReason.PLATFORM_FAULT, f"a bot's process was {how}", evidence)
     return SeatEnd(EndReason.CRASHED, f"the process ended: {how}", evidence)
 

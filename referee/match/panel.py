@@ -193,7 +193,8 @@ class Panel:
 
     def take_end(self, seat: SeatPlay, end: SeatEnd) -> None:
         try:
-            if end.reason is EndReason.PLATFORM_FAULT and seat.fault is None and not self._over:
+            was_in = seat.fault is None or (seat in self.fresh and seat.has_strike_for(seat.fault))
+            if end.reason is EndReason.PLATFORM_FAULT and was_in and not self._over:
                 raise SeatLostError(f"seat {seat.number}: {end.detail}")
             self._blame(seat, end.reason, end.detail, dict(end.evidence))
             self._wake_if_decided()  # where a strike would have paid for its fault, none does any more

@@ -147,6 +147,7 @@ class Pool:
         entry = self._entries.get(entry_id)
         if entry is None:
             raise BotStartError(f"no entry with the id {entry_id} is known to this table", {})
+        sandbox = self._sandboxes.get(entry_id, Sandbox())
         async with self._starting, AsyncExitStack() as stack:
             server = await stack.enter_async_context(self._server.for_one())
             token = secrets.token_hex(16)
@@ -157,7 +158,7 @@ class Pool:
                     address=server.address,
                     token=token,
                     limits=_process_limits(limits),
-                    ground=Ground(self._sandboxes.get(entry_id, Sandbox()), self._cgroups),
+                    ground=Ground(sandbox, self._cgroups),
                     household=self._household,
                 )
             except StartError as error:
@@ -165,16 +166,18 @@ class Pool:
                     raise OSError(str(error)) from None
                 raise BotStartError(str(error), output_evidence(error.output)) from None
             try:
-                session = await self._shake_hands(process, expected, limits)
+                session = await self._shake_hands(process, expected, limits, sandbox)
             except BaseException:
                 expected.cancel()
                 self._spawn(process.stop(0))
                 raise
-            bot = LiveBot(process, session, told)
+            bot = LiveBot(process, session, told, sandbox)
             self._sockets[bot] = stack.pop_all()
         return bot
 
-    async def _shake_hands(self, process: BotProcess, expected: "asyncio.Future[Session]", limits: Limits) -> Session:
+    async def _shake_hands(
+        self, process: BotProcess, expected: "asyncio.Future[Session]", limits: Limits, sandbox: Sandbox
+    ) -> Session:
         exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())
         try:
             waited: list[asyncio.Future[Any]] = [expected, exited]
@@ -183,7 +186,7 @@ class Pool:
                 return expected.result()
             if exited.done():
                 how = exited.result()
-                end = exit_end(how)
+                end = exit_end(how, sandbox)
                 if end.reason is EndReason.PLATFORM_FAULT:
                     raise OSError(end.detail)
                 ask = "; does its program come to run(...), with your bot in it?" if how.code == 0 else ""

@@ -119,7 +119,11 @@ class SeatPlay:
 
     def goes_on_after(self, fault: Fault) -> bool:
         """Whether a strike pays for `fault`. None does for a bot that is gone: its last fault is why it leaves."""
-        return fault.reason in GOES_ON_AFTER and not self.bot.ending and self.strikes < self.most_strikes
+        return self.has_strike_for(fault) and not self.bot.ending
+
+    def has_strike_for(self, fault: Fault) -> bool:
+        """Whether a strike pays for `fault` if the bot is still there when it is settled."""
+        return fault.reason in GOES_ON_AFTER and self.strikes < self.most_strikes
 
     def allow(self) -> Allowance:
         """What the decision that begins now may take; `clock` then says so."""

@@ -1,10 +1,13 @@
 """How the end of a process is told to the author of a bot."""
 
+from typing import Any
+
 import pytest
 
 from referee.match import EndReason
 from referee.match.bot import exit_end
 from referee.process.exit import Exit
+from referee.process.sandbox import Sandbox
 
 
 @pytest.mark.parametrize(
@@ -29,5 +32,14 @@ from referee.process.exit import Exit
     ],
 )
 def test_it_says_how_and_what_to_change(how: Exit, reason: EndReason, detail: str) -> None:
-    end = exit_end(how)
+    end = exit_end(how, Sandbox())
     assert (end.reason, end.detail) == (reason, detail)
+
+
+@pytest.mark.parametrize(("profile", "reason"), [("strict", EndReason.PLATFORM_FAULT), ("plain", EndReason.CRASHED)])
+def test_a_guardian_that_was_killed_is_the_bots_doing_only_where_it_can_reach_it(
+    profile: Any, reason: EndReason
+) -> None:
+    end = exit_end(Exit(None, 9, guardian_lost=True), Sandbox(profile))
+    assert end.reason is reason
+    assert "killed together with its guardian" in end.detail

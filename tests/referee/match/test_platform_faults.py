@@ -12,6 +12,7 @@ from toy_game.game import ToyGame
 from toy_game.rules import ToyState
 
 from referee.match.reasons import EndReason
+from referee.match.spec import Faults
 from referee.record import read_record
 
 Sit = Callable[..., Any]
@@ -69,6 +70,17 @@ async def test_a_bot_that_the_machine_took_loses_nothing(sit: Sit) -> None:
     assert (outcome.reason, outcome.status, outcome.ranking) == (EndReason.PLATFORM_FAULT, "void", ())
     assert outcome.detail == "seat 0: a bot's process was killed"
     assert table.match.faults == (None, None)
+
+
+async def test_nor_does_one_that_had_a_strike_left_for_what_it_did_before(sit: Sit) -> None:
+    table = sit(faults=Faults("forfeit", 1))
+    await table.start()
+    mover = await table.play_to("turn")
+    other = table.seats[1 - mover.number]
+    other.say_raw(b"\xff\xff")
+    other.die(EndReason.PLATFORM_FAULT, "a bot's process was killed")
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status) == (EndReason.PLATFORM_FAULT, "void")
 
 
 async def test_a_codec_that_breaks_down(sit: Sit) -> None:
