@@ -155,7 +155,7 @@ class Question:
         the bot waited for a processor is taken off as far as it did not compute all the same.
         """
         noticed_ns = self.wall_ns - self.lag_ns
-        return max(noticed_ns - self.waited_ns, min(noticed_ns, self.cpu_us * 1000))
+        return max(0, noticed_ns - self.waited_ns, min(noticed_ns, self.cpu_us * 1000))
 
     @property
     def lag_us(self) -> int:

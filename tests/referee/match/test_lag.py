@@ -285,6 +285,18 @@ async def test_what_is_late_side_by_side_past_the_deadline_is_given_back_once(
     assert question.lag_ns == late_ms * MS
 
 
+async def test_no_more_is_given_back_than_has_passed(sit: Sit) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    question = table.match._panel.seats[mover.number].question
+    table.clock.lag += 500 * MS  # as far as it knows
+    question.measure(table.clock.now_ns(), table.clock, None)
+    assert question.charged_ns == 0
+    assert question.times()["lag_us"] == question.times()["wall_us"]
+
+
 def test_the_processors_are_those_that_the_referee_may_use() -> None:
     program = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); import referee.match.question as q"
     told = subprocess.run([sys.executable, "-c", f"{program}; print(q.CORES)"], capture_output=True, check=True)

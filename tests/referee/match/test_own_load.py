@@ -8,8 +8,10 @@ import pytest
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table, question
+from referee.match.rejudge import rejudge
 from referee.process.cgroup import Cgroups, find
 from referee.process.entry import load_entry
+from referee.record import read_record
 
 BOT = """
 import os, signal, time
@@ -62,7 +64,9 @@ async def play(folder: Path, groups: Cgroups, limits: Limits, **options: Any) ->
         limits=limits,
     )
     async with Table({entry.id: entry for entry in entries}, cgroups=groups) as table:
-        return await table.play(spec, folder / "records")
+        result = await table.play(spec, folder / "records")
+    assert rejudge(read_record(folder / "records" / "m-1.jsonl.gz")).stands
+    return result
 
 
 def evidence(result: MatchResult) -> Any:

@@ -10,6 +10,7 @@ import pytest
 from referee.match import EndReason
 from referee.match.outcome import Outcome
 from referee.match.rejudge import rejudge
+from referee.match.spec import Limits
 from referee.record import Footer, Record, RecordError, read_record
 
 Sit = Callable[..., Any]
@@ -80,6 +81,52 @@ async def test_a_time_out_whose_charge_was_within_the_limit_falls(sit: Sit) -> N
     assert not rejudge(changed(record, lag_us=3_000)).stands
 
 
+def by_header(record: Record, limits: Limits, **clock: float) -> Record:
+    """With these limits in the header, and the clock as that of each seat."""
+    seats = tuple(replace(seat, clock=clock) for seat in record.header.seats)
+    return replace(record, header=replace(record.header, limits=limits.in_force(), seats=seats))
+
+
+CLOCKS = [
+    (Limits(), {}, {}, True),
+    (Limits(), {}, {"limit_us": 5_010_000, "wall_us": 6_000_000}, True),
+    (Limits(), {}, {"limit_us": 1}, False),
+    (Limits(move_s=2), {}, {}, False),
+    (Limits(move_s=2), {"move_s": 1}, {}, True),
+    (Limits(bank_s=1), {}, {"limit_us": 1_260_000, "bank_us": 250_000, "wall_us": 1_300_000}, True),
+    (Limits(bank_s=1), {}, {"limit_us": 1_010_000, "bank_us": 250_000}, False),
+    (Limits(bank_s=1), {}, {"limit_us": 4_010_000, "bank_us": 3_000_000, "wall_us": 4_100_000}, False),
+    (Limits(first_move_s=0, move_s=0, total_s=9), {}, {"limit_us": 510_000, "total_us": 500_000}, True),
+    (Limits(first_move_s=0, move_s=0, total_s=9), {}, {"limit_us": 1}, False),
+]
+
+
+@pytest.mark.parametrize(("limits", "clock", "evidence", "stands"), CLOCKS)
+async def test_a_limit_that_the_clock_in_the_header_does_not_give_charges_nobody(
+    sit: Sit, limits: Limits, clock: dict[str, float], evidence: dict[str, int], stands: bool
+) -> None:
+    record = await faulted(sit(), lambda mover: None)
+    judgement = rejudge(by_header(changed(record, **evidence), limits, **clock))
+    assert judgement.stands is stands
+    assert ("the clock in the header" in judgement.findings[0].why) is not stands
+
+
+@pytest.mark.parametrize("size", [3_000_000, 10**400, None])
+@pytest.mark.parametrize("limit", [1 << 20, 1 << 22])
+async def test_a_message_is_oversized_by_the_limit_in_the_header(sit: Sit, size: Any, limit: int) -> None:
+    record = await faulted(sit(), lambda mover: mover.say_raw(b"x" * ((1 << 20) + 1)))
+    judgement = rejudge(by_header(changed(record, message_bytes=size), Limits(max_message_bytes=limit)))
+    assert judgement.stands is (size != 3_000_000 or size > limit)
+
+
+@pytest.mark.parametrize("name", ["wall_us", "lag_us", "limit_us"])
+@pytest.mark.parametrize("value", [10**400, 1 << 63, -1, -(10**9), True, 1.5, "1", None])
+async def test_a_time_that_can_be_none_is_no_evidence(sit: Sit, name: str, value: Any) -> None:
+    record = await faulted(sit(), lambda mover: None)
+    judgement = rejudge(changed(record, **{name: value}))
+    assert (judgement.stands, judgement.findings[0].why) == (False, "no times were kept")
+
+
 async def test_a_refusal_of_a_legal_answer_is_ours(sit: Sit) -> None:
     record = await faulted(sit(), lambda mover: mover.move(99))
     judgement = rejudge(changed(record, legal_count=100))
@@ -91,6 +138,8 @@ async def test_a_refusal_of_a_legal_answer_is_ours(sit: Sit) -> None:
     [
         ({"message": "A"}, "cannot be read"),
         ({"message_bytes": "many"}, "index 99 of"),
+        ({"message_bytes": 10**400}, "index 99 of"),
+        ({"legal_count": -(10**400)}, "chooses nothing"),
         ({"legal_count": [], "legal": []}, "chooses nothing"),
     ],
 )
