@@ -338,6 +338,7 @@ class Panel:
         self._answered(seat)
 
     def _time_out(self, seat: SeatPlay, question: Question, what: str) -> None:
+        seat.bot.send(encode.cancel(self._id, question.number))  # a strike may pay for it; and before it is stopped
         allowed = question.allowance
         times = f"after {_spent_words(question)}, {_limit_words(seat, allowed)}"
         detail = f"decision {question.number} ({question.kind}): {what} {times}"
@@ -466,7 +467,7 @@ class Panel:
 
     def _answered(self, seat: SeatPlay) -> None:
         self._waiting_for.discard(seat.number)
-        if not self._ponder and seat.fault is None:
+        if not self._ponder:
             seat.bot.freeze()
         wake = self._wake
         if wake is not None and not wake.done() and (not self._waiting_for or (self._starting and self._decided())):

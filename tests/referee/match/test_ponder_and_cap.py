@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from referee.match import EndReason, Limits
+from referee.match import EndReason, Faults, Limits
 from referee.match.seat import Wants
 
 Sit = Callable[..., Any]
@@ -20,6 +20,54 @@ async def test_a_bot_runs_only_while_it_is_asked(sit: Sit) -> None:
         assert [seat.frozen for seat in table.seats] == [seat.number not in asked for seat in table.seats]
         table.open()[0].move(0)
         await table.clock.turn(0)
+
+
+def illegal(seat: Any) -> float:
+    seat.move(99)
+    return 0
+
+
+def malformed(seat: Any) -> float:
+    seat.say_raw(b"\xff\xff")
+    return 0
+
+
+def late(seat: Any) -> float:
+    return 1.1
+
+
+@pytest.mark.parametrize("deed", [illegal, malformed, late])
+async def test_a_strike_buys_no_time_off_turn(sit: Sit, deed: Callable[[Any], float]) -> None:
+    """The bot that was late is told before it is stopped, and none runs again until it is asked again."""
+    table = sit(faults=Faults("forfeit", 5), ponder=False)
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(deed(mover))
+    if deed is late:
+        assert mover.kinds[-1] == "cancel"
+    other = table.seats[1 - mover.number]
+    assert table.open() == [other]
+    assert (mover.frozen, other.frozen) == (True, False)
+    await table.play_to("turn", mover.number)
+    assert (mover.frozen, other.frozen) == (False, True)
+
+
+async def test_a_bot_whose_fault_waits_for_others_answers_is_stopped_meanwhile(sit: Sit) -> None:
+    table = sit(3, faults=Faults("forfeit", 5), ponder=False)
+    await table.start()
+    table.seats[1].move(99)
+    await table.clock.turn(0.1)
+    assert [seat.frozen for seat in table.seats] == [False, True, False]
+
+
+async def test_who_leaves_runs_again_to_read_why(sit: Sit) -> None:
+    table = sit(3, ponder=False)
+    await table.start()
+    table.seats[1].move(99)
+    table.seats[0].move(0)
+    table.seats[2].move(0)
+    await table.clock.turn(0)
+    assert (table.seats[1].frozen, table.seats[1].kinds[-1]) == (False, "match_end")
 
 
 async def test_a_frozen_bot_is_sent_nothing_it_could_not_read(sit: Sit) -> None:
