@@ -2,7 +2,8 @@
 
 Judged in schedule order, so that it trips at the same place whatever was in play meanwhile. Two rules: `in_a_row`
 faults with no sound match in between; or, once it has played `LEAST_PLAYED`, faults in more than a tenth of its last
-fifty matches. A bot that does not start counts as a fault for each attempt. Giving up is no fault.
+fifty matches. A bot that does not start counts as a fault for each attempt. Giving up is no fault, nor is one that a
+strike paid for.
 """
 
 from collections import deque

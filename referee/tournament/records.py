@@ -1,9 +1,11 @@
 """The records in a run folder: which of them count for a scheduled match, and where the others go."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
+from typing import Any
 
 from referee.match.spec import MatchSpec
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX, RecordError
@@ -20,7 +22,8 @@ COUNTS = ""
 class Judged:
     """What a record is for a scheduled match. `why`: `COUNTS`, or one word on why it does not count.
 
-    Of one that counts, per seat: ranking, faults (end reason or ''); and how long it took.
+    Of one that counts, per seat: ranking, faults (end reason or ''; one that a strike paid for is none); and how long
+    it took.
     """
 
     why: str
@@ -70,8 +73,12 @@ def judge(path: Path, spec: MatchSpec) -> Judged:
     if not _is_of(record, spec):
         return Judged("foreign")
     faults = footer.faults or (None,) * len(spec.seats)
-    reasons = tuple("" if fault is None else str(fault.get("reason", "unknown")) for fault in faults)
-    return Judged(COUNTS, footer.ranking, reasons, footer.wall_us)
+    return Judged(COUNTS, footer.ranking, tuple(map(_reason, faults)), footer.wall_us)
+
+
+def _reason(fault: Mapping[str, Any] | None) -> str:
+    """Of the fault for which a seat left or was taken over. One that it went on after says how many strikes it had."""
+    return "" if fault is None or "strikes" in fault else str(fault.get("reason", "unknown"))
 
 
 def close_if_live(path: Path) -> Path:

@@ -80,7 +80,8 @@ class Need:
 class MatchScore:
     """How one scheduled match was settled.
 
-    Per seat: `bots` (numbers), `entries` (ids), `ranking` (1 the best, ties share) and `faults` (end reason or '').
+    Per seat: `bots` (numbers), `entries` (ids), `ranking` (1 the best, ties share) and `faults` (end reason or '';
+    one that a strike paid for is none).
     `ranking` is empty where the match does not count: `absent` are then the bots that were out by then, if any.
     """
 

@@ -69,7 +69,8 @@ def make_tournament(write_bot, write_file) -> Callable[..., Tournament]:
 
 
 Behaviour = str
-"""What a made-up match does: rated (the default), void, lost (no footer), cut (amid a line), hang,
+"""What a made-up match does: rated (the default), struck (a strike pays for a fault), void, lost (no footer),
+cut (amid a line), hang,
 'dies at the end' (the record is complete, but neither compressed nor told)."""
 
 
@@ -154,7 +155,8 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
         if behaviour == "cut":
             writer.path.write_bytes(writer.path.read_bytes()[:-9])
         raise MatchLost("the worker was killed by signal 9")
-    reason = {"void": EndReason.PLATFORM_FAULT, "rated": EndReason.NORMAL}.get(behaviour) or EndReason(behaviour)
+    named = {"void": EndReason.PLATFORM_FAULT, "rated": EndReason.NORMAL, "struck": EndReason.NORMAL}
+    reason = named.get(behaviour) or EndReason(behaviour)
     status = status_of(reason)
     rated = status == "rated"
     winner = blake2b((spec.seed + spec.seats[0].entry_id).encode()).digest()[0] % len(spec.seats)
@@ -163,6 +165,8 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
     if reason is EndReason.CRASHED:
         ranking = tuple(2 if seat == absent else 1 for seat in range(len(spec.seats)))
         failed = Fault(absent, reason, "it crashed")
+    elif behaviour == "struck":
+        failed = Fault(absent, EndReason.MOVE_TIMEOUT, "it was late", {"strikes": 1})
     elif reason is EndReason.START_FAILED:
         failed = Fault(absent, reason, "it does not start")
     result = MatchResult(
@@ -188,7 +192,9 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
             returns=result.returns,
             state_hash=result.state_hash,
             seat_stats=result.seat_stats,
-            faults=tuple(None if fault is None else {"reason": fault.reason} for fault in result.faults),
+            faults=tuple(
+                None if fault is None else {"reason": fault.reason, **fault.evidence} for fault in result.faults
+            ),
         )
     )
     return result

@@ -65,6 +65,16 @@ def test_giving_up_is_no_fault():
     assert not any(breaker.note(score(place, "resigned")) for place in range(30))
 
 
+def test_a_fault_that_a_strike_paid_for_is_none(make_tournament, play, run_folder):
+    """What the tournament file allows spoils no match."""
+    tournament = make_tournament(2, blocks=4, more="[breaker]\nin_a_row = 1\n")
+    play(tournament, script={place: ["struck"] for place in range(count(tournament))})
+    assert not read_controls(run_folder.journal)
+    assert len(counted(run_folder)) == count(tournament)
+    records = map(read_record, run_folder.matches.glob("*.jsonl*"))
+    assert all(record.footer.faults[0]["strikes"] == 1 for record in records)
+
+
 def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tournament, play, run_folder):
     tournament = make_tournament(4, blocks=4)
     bad = tournament.entries[1].id
