@@ -77,7 +77,9 @@ class Panel:
             SeatPlay(self, number, bot, spec.limits_of(number), spec.faults.strikes) for number, bot in enumerate(bots)
         ]
         self.fresh: list[SeatPlay] = []
-        """Seats that have faulted since the match last settled faults."""
+        """Seats that have faulted since the match last settled faults, up to the last answer of the node at hand."""
+        self.late: list[SeatPlay] = []
+        """Those that have faulted after that: they are settled with the next node, or forgiven if there is none."""
         self.owed: set[int] = set()
         """Seats that a strike has cost their next choice: the referee makes it."""
         self._id = spec.match_id
@@ -167,11 +169,15 @@ class Panel:
             seat.bot.send(message(self._unseen(seat)))
             seat.bot.listen(None)
 
+    def gather(self) -> None:
+        """There is a next node: what came too late for the last one is settled with it."""
+        self.fresh, self.late = self.fresh + self.late, []
+
     def forgive(self) -> None:
         """What seats did wrong after the last answer that counts came too late to matter."""
-        for seat in self.fresh:
+        for seat in self.fresh + self.late:
             seat.fault = None
-        self.fresh = []
+        self.fresh, self.late = [], []
 
     def see_nothing(self) -> None:
         """Count all events as seen."""
@@ -193,8 +199,8 @@ class Panel:
 
     def take_end(self, seat: SeatPlay, end: SeatEnd) -> None:
         try:
-            was_in = seat.fault is None or (seat in self.fresh and seat.has_strike_for(seat.fault))
-            if end.reason is EndReason.PLATFORM_FAULT and was_in and not self._over:
+            is_open = seat in self.fresh + self.late and seat.fault is not None and seat.has_strike_for(seat.fault)
+            if end.reason is EndReason.PLATFORM_FAULT and (seat.fault is None or is_open) and not self._over:
                 raise SeatLostError(f"seat {seat.number}: {end.detail}")
             self._blame(seat, end.reason, end.detail, dict(end.evidence))
             self._wake_if_decided()  # where a strike would have paid for its fault, none does any more
@@ -394,7 +400,7 @@ class Panel:
             evidence |= {"decision": question.number, "kind": question.kind, **question.times()}
             evidence |= position_evidence(self._game, self._state, seat.number, question.legal)
         seat.fault = Fault(seat.number, reason, detail, evidence)
-        self.fresh.append(seat)
+        (self.fresh if self._waiting_for or self._starting else self.late).append(seat)
         if seat.number in self._waiting_for:
             self._answered(seat)
         else:

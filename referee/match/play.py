@@ -103,9 +103,11 @@ class Match:
         if cap_s := self._spec.limits.match_s:
             self._panel.cap_after(cap_s)
         try:
-            return await self._play_on()
+            outcome = await self._play_on()
         finally:
             self._panel.lift_cap()
+        self._panel.forgive()
+        return outcome
 
     async def _play_on(self) -> Outcome:
         state, panel = self._state, self._panel
@@ -113,9 +115,13 @@ class Match:
             if panel.fresh and not state.is_terminal() and (ended := self._settle(())):
                 return ended
             decisions = state.decisions()
+            if decisions and panel.late:
+                panel.gather()
+                continue
             if decisions:
                 questions = await panel.ask(decisions, decided=self._faults_decide, sent=self._write_lines)
                 if panel.capped:
+                    panel.gather()
                     return (self._settle(()) if panel.fresh else None) or self._adjudicate()
                 if any(question.action is None for question in questions):
                     if panel.fresh and (ended := self._settle(questions)):
@@ -125,15 +131,22 @@ class Match:
                     continue
                 self._events += state.apply(self._accept(questions))
             elif state.is_terminal():
-                panel.forgive()
-                ranking = final_ranking(state.ranking(), self._teams, [seat.left for seat in panel.seats])
-                return Outcome(EndReason.NORMAL, "", ranking, tuple(state.returns()), state_hash(state))
+                return self._finished()
             else:
                 outcome = self._chance.choose(state.chance_stream(), state.chance_outcomes())
                 self._unrecorded.append(outcome)
                 self._events += state.apply_chance(outcome)
             self._moment += 1
             panel.owed.clear()
+
+    def _finished(self) -> Outcome:
+        """The game has ended by its rules. What seats did wrong before its last answer still counts."""
+        state, panel = self._state, self._panel
+        ended = self._settle(()) if panel.fresh else None
+        if ended is not None and ended.reason is EndReason.EVERYONE_FAULTED:
+            return ended
+        ranking = final_ranking(state.ranking(), self._teams, [seat.left for seat in panel.seats])
+        return Outcome(EndReason.NORMAL, "", ranking, tuple(state.returns()), state_hash(state))
 
     def _accept(self, questions: Sequence[Question]) -> Mapping[int, Any]:
         """The answers of a node count."""
@@ -179,7 +192,7 @@ class Match:
             if seat.left is None:
                 seat.taken = True
                 self._record.strike(Strike(seat.number, fault.reason, fault.detail, EFFECT_TAKEN))
-        if self._is_over():
+        if out and self._is_over():
             return self._forfeited([fault for _, fault in leaving] or [fault for _, fault in out])
         for seat, fault in out:
             self._send_end(seat, Outcome(fault.reason, self._sentence(fault), fault_seat=seat.number))

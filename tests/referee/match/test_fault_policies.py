@@ -241,6 +241,72 @@ async def test_a_bot_with_strikes_that_is_gone_while_others_still_answer_is_not_
     assert [(type(line), line.reason) for line in await check(table, outcome)] == [(FaultLine, R.ILLEGAL_ACTION)]
 
 
+async def play_to_the_last_answer(table: Any) -> Any:
+    """The seat whose answer ends the game: with three seats and first actions that is the fifteenth."""
+    for _ in range(14):
+        [seat, *_] = table.open()
+        seat.move(0)
+        await table.clock.turn(0)
+    [last] = table.open()
+    return last
+
+
+@pytest.mark.parametrize(
+    ("faults", "deed", "reason", "written", "rank"),
+    [
+        (Faults(), "die", R.CRASHED, "FaultLine", 3),
+        (Faults(), "resign", R.RESIGNED, "FaultLine", 3),
+        (Faults("default"), "die", R.CRASHED, "taken", None),
+        (Faults("forfeit", 1), "junk", R.MALFORMED_MESSAGE, "none", None),
+    ],
+)
+async def test_a_fault_off_turn_before_the_last_answer_of_a_game_counts(
+    sit: Sit, faults: Faults, deed: str, reason: EndReason, written: str, rank: int | None
+) -> None:
+    table = sit(3, faults=faults)
+    await table.start()
+    last = await play_to_the_last_answer(table)
+    seat = table.seats[(last.number + 1) % 3]
+    if deed == "junk":
+        seat.say_raw(b"\xff\xff")
+    else:
+        getattr(seat, deed)()
+    await table.clock.turn(0.5)
+    assert not table.task.done()
+    last.move(0)
+    outcome = await table.outcome()
+    assert (outcome.reason, table.match.faults[seat.number].reason) == (R.NORMAL, reason)
+    assert outcome.ranking[seat.number] == (rank or table.match._state.ranking()[seat.number])
+    [line] = await check(table, outcome)
+    assert getattr(line, "effect", type(line).__name__) == written
+
+
+@pytest.mark.parametrize("players", [2, 3])
+async def test_a_fault_after_the_last_answer_of_a_game_is_none(sit: Sit, players: int) -> None:
+    table = sit(players, rounds=1)
+    await table.start()
+    last = await table.play_to("turn", players - 1)
+    last.move(0)
+    for seat in table.seats:
+        seat.die()
+    outcome = await table.outcome()
+    assert (outcome.reason, table.match.faults) == (R.NORMAL, (None,) * players)
+    assert await check(table, outcome) == []
+
+
+async def test_a_fault_after_the_last_answer_of_a_node_is_settled_with_the_next(sit: Sit) -> None:
+    table = sit(3, rounds=2)
+    await table.start()
+    last = await table.play_to("turn", 2)
+    last.move(0)
+    last.die()
+    await table.clock.turn(0)
+    assert (last.dismissed, last.end.reason) == (True, "crashed")
+    outcome = await play_out(table)
+    assert (outcome.reason, outcome.ranking[2]) == (R.NORMAL, 3)
+    await check(table, outcome)
+
+
 async def leave_in_turn(table: Any, seats: int) -> list[int]:
     """So many seats fault one after another, each as soon as it is asked alone; their numbers in that order."""
     gone = []
