@@ -7,13 +7,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from deeds import Case
+import pytest
+from deeds import USUAL, Case, Terms
 
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
-from referee.match import Limits, MatchResult, MatchSpec, SeatSpec
+from referee.match import Limits, MatchResult, MatchSpec, SeatSpec, Table
+from referee.match.spec import Faults
 from referee.process.cgroup import Cgroups, Group, GroupLimits, find
 from referee.process.entry import Entry, load_entry
+from referee.process.sandbox import Profile, Sandbox
 from referee.record import Record, read_record, verify
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,21 +25,52 @@ RANDOM = ROOT / "bots" / "python" / "random"
 PATIENT = Limits(startup_s=60, ready_s=60, first_move_s=60, move_s=60)
 """The machine may be busy with other things; a sound bot has all the time there is."""
 
+STRICT = pytest.param("strict", marks=pytest.mark.strict_sandbox)
+BOTH = ["plain", STRICT]
+LONG = [STRICT if os.environ.get("CROSSTOWN_CHAOS_PROFILE", "strict") == "strict" else "plain"]
+"""The profile of the long modes."""
+
+MATCH_S = 300
+"""A match that lasts longer hangs."""
+
 SHORT = {"first_move_s": 0.5, "move_s": 0.5}
+SMALL: dict[str, dict[str, float]] = {
+    "forks_many": {"processes": 64},
+    "connects": {"open_files": 256},
+    "fills_disk": {"disk_mib": 8, "file_size_mib": 16},
+    "gorges": {"memory_mib": 192},
+}
+"""Limits that are soon reached."""
 
 
-def own_clock(case: Case) -> dict[str, float]:
-    """Short where the deed is to let time pass, so that the test does not have to."""
-    if case.deed == "over":
-        return SHORT
-    if case.deed not in ("hangs", "spins", "freezes", "deaf") or case.phase in ("end", "bye"):
+def own_limits(case: Case) -> dict[str, float]:
+    """Small where the deed is to reach one; a short clock where it is to let time pass, so that the test need not."""
+    if case.deed in SMALL:
+        return SMALL[case.deed]
+    if case.deed not in ("hangs", "spins", "freezes", "deaf", "over", "under", "closes", "closes_and_spins"):
         return {}
     match case.phase:
         case "start" | "hello":
             return {"startup_s": 1.5}
         case "welcome" | "match_start":
             return {"ready_s": 0.5}
-    return SHORT
+        case "end" | "bye":
+            return {}
+    return {} if case.deed == "closes" else SHORT
+
+
+def word_of_limit(case: Case, profile: Profile) -> str | None:
+    """What the notes of a bot say that has reached a limit; None if there was none to reach, or no note after it."""
+    if case.phase in ("end", "bye"):
+        return None
+    match case.deed:
+        case "forks_many":
+            return "EAGAIN" if profile == "strict" or "pids" in find().controllers else "no limit"
+        case "connects":
+            return "EMFILE"
+        case "fills_disk":
+            return "ENOSPC" if profile == "strict" else "EFBIG"
+    return None
 
 
 class Groups(Cgroups):
@@ -60,10 +94,18 @@ class Arena:
 
     folder: Path
     records: Path
+    profile: Profile = "plain"
     groups: Groups = field(default_factory=Groups)
     entries: dict[str, Entry] = field(default_factory=dict)
+    sandboxes: dict[str, Sandbox] = field(default_factory=dict)
     table: Any = None
     number: int = 0
+
+    def __post_init__(self) -> None:
+        self.sandboxes[""] = Sandbox(self.profile)  # of nobody; a table forgets what is empty when it is made
+
+    def new_table(self, **options: Any) -> Table:
+        return Table(self.entries, cgroups=self.groups, sandboxes=self.sandboxes, **options)
 
     def good(self, number: int = 0) -> Entry:
         return self._known(load_entry(RANDOM, f"good {number}", {}))
@@ -71,20 +113,26 @@ class Arena:
     def chaos(self, case: Case, salt: int = 0) -> Entry:
         return self._known(load_entry(CHAOS, options={"deed": case.deed, "phase": case.phase, "salt": salt}))
 
+    def unready(self) -> Entry:
+        """A bot that never says Ready, so that no match begins."""
+        return self.chaos(Case("unready", "match_start"))
+
     def _known(self, entry: Entry) -> Entry:
         self.entries[entry.id] = entry
+        self.sandboxes[entry.id] = Sandbox(self.profile)
         return entry
 
-    async def play(
+    def spec(
         self,
         *entries: Entry,
         seed: int | None = None,
         clocks: dict[int, dict[str, float]] | None = None,
         memory_mib: int = PATIENT.memory_mib,
-    ) -> tuple[MatchResult, Record]:
-        """A match of the toy game, on a block of its own. Its record must verify."""
+        terms: Terms = USUAL,
+    ) -> MatchSpec:
+        """A match of the toy game, on a block of its own."""
         self.number += 1
-        spec = MatchSpec(
+        return MatchSpec(
             match_id=f"m-{self.number:05}",
             game="toy",
             options=resolve_options("toy", get_game("toy").options, {}),
@@ -95,20 +143,63 @@ class Arena:
             limits=replace(PATIENT, memory_mib=memory_mib),
             place=self.number,
             block=self.number,
+            faults=Faults(terms.policy, terms.strikes),
+            ponder=terms.ponder,
         )
-        result = await self.table.play(spec, self.records)
+
+    async def play(
+        self, *entries: Entry, speaks_first: Entry | None = None, **options: Any
+    ) -> tuple[MatchResult, Record]:
+        """Play a match (`options` are those of `spec`). Its record must verify.
+
+        The others do not come before `speaks_first` has, and has sent something.
+        """
+        spec = self.spec(*entries, **options)
+        async with asyncio.timeout(MATCH_S):
+            if speaks_first is None:
+                result = await self.table.play(spec, self.records)
+            else:
+                result = await self._play_after(speaks_first, spec)
+        return result, self.record(spec)
+
+    def record(self, spec: MatchSpec) -> Record:
+        """Of a match that was played. It must verify."""
         path = self.records / f"{spec.match_id}.jsonl.gz"
         assert (verdict := verify(path)).status == "ok", verdict
-        return result, read_record(path)
+        return read_record(path)
+
+    async def _play_after(self, first: Entry, spec: MatchSpec) -> MatchResult:
+        pool = self.table._pool
+        acquire, spoke = pool.acquire, asyncio.Event()
+
+        async def one_by_one(entry_id: str, limits: Limits, game: str, block: Any, **words: Any) -> Any:
+            if block[2] != spec.block:
+                return await acquire(entry_id, limits, game, block, **words)
+            if entry_id != first.id:
+                await spoke.wait()
+                return await acquire(entry_id, limits, game, block, **words)
+            try:
+                bot = await acquire(entry_id, limits, game, block, **words)
+                while not bot.session._idle_messages and not bot.ending:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+                return bot
+            finally:
+                spoke.set()
+
+        pool.acquire = one_by_one
+        result: MatchResult = await self.table.play(spec, self.records)
+        return result
 
     def processes(self) -> list[int]:
-        """Whatever runs with a home of ours, however far it forked."""
-        mark = b"TMPDIR=" + os.fsencode(self.folder)
+        """Whatever runs with a folder of ours in its environment, however far it forked, and our guardians."""
+        marks = tuple(name + os.fsencode(self.folder) for name in (b"TMPDIR=", b"CROSSTOWN_ADDRESS=unix:"))
         found = []
         for path in Path("/proc").glob("[0-9]*"):
             try:
-                state = (path / "stat").read_text().rpartition(")")[2].split()[0]
-                if state != "Z" and any(item.startswith(mark) for item in (path / "environ").read_bytes().split(b"\0")):
+                state, parent = (path / "stat").read_text().rpartition(")")[2].split()[:2]
+                ours = any(item.startswith(marks) for item in (path / "environ").read_bytes().split(b"\0"))
+                guards = int(parent) == os.getpid() and b"start_guardian.py" in (path / "cmdline").read_bytes()
+                if state != "Z" and (ours or guards):
                     found.append(int(path.name))
             except OSError:
                 continue

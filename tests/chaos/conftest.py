@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from arena import Arena
 
-from referee.match import Table
+from referee.process.sandbox import Profile
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +28,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-async def arena(place: Path, tmp_path: Path) -> AsyncIterator[Arena]:
+def profile() -> Profile:
+    """Of all bots of the arena. A test that is parametrised by it plays under others."""
+    return "plain"
+
+
+@pytest.fixture
+async def arena(place: Path, tmp_path: Path, profile: Profile) -> AsyncIterator[Arena]:
     """At the end of the test nothing may be left."""
-    arena = Arena(place, tmp_path / "records")
-    async with Table(arena.entries, cgroups=arena.groups) as arena.table:
+    arena = Arena(place, tmp_path / "records", profile)
+    async with arena.new_table() as arena.table:
         yield arena
     await arena.nothing_is_left()

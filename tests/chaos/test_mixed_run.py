@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from arena import Arena, memory_kb, open_files
-from deeds import CASES, DEEDS, PHASES, Case
-from test_phases import judge
+from arena import BOTH, LONG, Arena, memory_kb, open_files
+from deeds import DEEDS, OTHER_TERMS, PHASES, Case, cases
+from judging import judge
 
-from referee.match import Table
+from referee.process.sandbox import Profile
 from referee.record import Answer, Chance, Dropped, Record
 
 Work = Callable[[], Awaitable[object]]
@@ -41,7 +41,7 @@ async def play_good(arena: Arena, number: int) -> tuple[object, ...]:
 
 
 async def play_bad(arena: Arena, number: int, case: Case) -> None:
-    await judge(arena, case, seat=number % 2, salt=number)
+    await judge(arena, case, seat=number % case.terms.players, salt=number)
 
 
 async def side_by_side(works: list[Work]) -> list[object]:
@@ -60,27 +60,27 @@ async def side_by_side(works: list[Work]) -> list[object]:
     return results
 
 
-async def run_mixed(place: Path, folder: Path, good: int, chosen: list[Case]) -> None:
-    """Thieves come last and one by one: without a sandbox the token of a bot that is just starting can be stolen."""
-    cases = [case for case in chosen if case.deed != "steals"]
-    thieves = [case for case in chosen if case.deed == "steals"]
-    alone = Arena(place, folder / "alone")
-    async with Table(alone.entries, cgroups=alone.groups) as alone.table:
+async def run_mixed(place: Path, folder: Path, profile: Profile, good: int, chosen: list[Case]) -> None:
+    """Without a sandbox thieves come last and one by one: the token of a bot that is just starting can be stolen."""
+    thieves = [case for case in chosen if case.deed == "steals" and profile == "plain"]
+    others = [case for case in chosen if case not in thieves]
+    alone = Arena(place, folder / "alone", profile)
+    async with alone.new_table() as alone.table:
         expected = await side_by_side([partial(play_good, alone, number) for number in range(good)])
     await alone.nothing_is_left()
-    mixed = Arena(place, folder / "mixed")
-    async with Table(mixed.entries, max_idle=2, cgroups=mixed.groups) as mixed.table:
+    mixed = Arena(place, folder / "mixed", profile)
+    async with mixed.new_table(max_idle=2) as mixed.table:
         works: list[Work] = []
-        for number in range(max(good, len(cases))):
+        for number in range(max(good, len(others))):
             works += [partial(play_good, mixed, number)] if number < good else []
-            works += [partial(play_bad, mixed, number, cases[number])] if number < len(cases) else []
+            works += [partial(play_bad, mixed, number, others[number])] if number < len(others) else []
         warm = len(works) // 3
         await side_by_side(works[:warm])
         gc.collect()
         files, memory = open_files(), memory_kb()
         await side_by_side(works[warm:])
         for number, case in enumerate(thieves):
-            await play_bad(mixed, len(cases) + number, case)
+            await play_bad(mixed, len(others) + number, case)
         await play_good(mixed, good)
         for _ in range(100):  # bots that are ending hold pipes until they have
             if open_files() <= files:
@@ -90,8 +90,8 @@ async def run_mixed(place: Path, folder: Path, good: int, chosen: list[Case]) ->
         assert open_files() <= files + 12  # an idle bot more or less
         assert memory_kb() <= memory + GROWTH_KB
     await mixed.nothing_is_left()
-    again = Arena(place, folder / "again")
-    async with Table(again.entries, cgroups=again.groups) as again.table:
+    again = Arena(place, folder / "again", profile)
+    async with again.new_table() as again.table:
         assert await play_good(again, 0) == expected[0]
     await again.nothing_is_left()
     results = read_good(mixed, folder / "mixed", good)
@@ -112,29 +112,39 @@ def read_good(arena: Arena, folder: Path, good: int) -> list[object]:
     return [found[number] for number in range(good)]
 
 
-async def test_good_bots_play_the_same_beside_forty_bad_ones(place: Path, tmp_path: Path) -> None:
-    """CRA-1, PRC-7, PRC-9: each deed at least once, each phase several times."""
-    await run_mixed(place, tmp_path, 20, some_of_each())
+@pytest.mark.parametrize("profile", BOTH)
+async def test_good_bots_play_the_same_beside_bad_ones_of_every_kind(
+    place: Path, tmp_path: Path, profile: Profile
+) -> None:
+    """CRA-1, PRC-7, PRC-9."""
+    await run_mixed(place, tmp_path, profile, 20, one_of_each(profile))
 
 
-def some_of_each() -> list[Case]:
-    """Two cases of each deed, at phases that go round."""
-    chosen: list[Case] = []
+def one_of_each(profile: Profile) -> list[Case]:
+    """A case of each deed; phases and terms go round, and are not those of the other profile."""
+    shift = 0 if profile == "strict" else 5
+    chosen = []
     for number, deed in enumerate(DEEDS):
-        cases = [case for case in CASES if case.deed == deed]
-        chosen += {cases[(number * 3 + turn * len(cases) // 2) % len(cases)]: None for turn in range(2)}
+        found = [case for case in cases(profile) if case.deed == deed]
+        chosen.append(found[(number * 7 + shift) % len(found)])
     return chosen
 
 
-def test_the_short_run_has_every_deed_and_every_phase() -> None:
-    chosen = some_of_each()
-    assert {case.deed for case in chosen} == set(DEEDS)
+def test_the_short_runs_have_every_deed_phase_and_kind_of_terms() -> None:
+    chosen = [*one_of_each("strict"), *one_of_each("plain")]
+    assert [case.deed for case in chosen] == [*DEEDS, *DEEDS]
     assert {case.phase for case in chosen} == set(PHASES)
-    assert 38 <= len(chosen) <= 46
+    terms = {case.terms for case in chosen}
+    for name in ("players", "policy", "strikes", "ponder"):
+        assert {getattr(each, name) for each in terms} == {getattr(each, name) for each in OTHER_TERMS}
 
 
 @pytest.mark.long
-async def test_good_bots_play_the_same_beside_a_thousand_bad_ones(place: Path, tmp_path: Path) -> None:
-    """2,000 matches; CROSSTOWN_CHAOS_MATCHES sets another number."""
-    half = int(os.environ.get("CROSSTOWN_CHAOS_MATCHES", "2000")) // 2
-    await run_mixed(place, tmp_path, half, [CASES[number % len(CASES)] for number in range(half)])
+@pytest.mark.parametrize("profile", LONG)
+async def test_good_bots_play_the_same_beside_a_thousand_bad_ones(
+    place: Path, tmp_path: Path, profile: Profile
+) -> None:
+    """2,000 matches, all cases in turn; CROSSTOWN_CHAOS_MATCHES sets another number."""
+    half, all_cases = int(os.environ.get("CROSSTOWN_CHAOS_MATCHES", "2000")) // 2, cases(profile)
+    step = max(1, len(all_cases) // half)  # few matches have cases from all over the list
+    await run_mixed(place, tmp_path, profile, half, [all_cases[n * step % len(all_cases)] for n in range(half)])

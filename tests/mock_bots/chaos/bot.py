@@ -1,11 +1,14 @@
 """Plays well but for one `deed` at one `phase` of a session; `salt` only makes it another entry."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
+import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 os.environ["GRPC_VERBOSITY"] = "NONE"
@@ -17,6 +20,9 @@ OPTIONS = json.loads(os.environ["CROSSTOWN_OPTIONS"])
 DEED, PHASE = OPTIONS["deed"], OPTIONS["phase"]
 ADDRESS, TOKEN = os.environ["CROSSTOWN_ADDRESS"], os.environ["CROSSTOWN_TOKEN"]
 LATER = 2
+NOTES, HELD = [], []
+"""What was found out, which each move tells; and what is kept open."""
+
 CHANNEL = [("grpc.use_local_subchannel_pool", 1)]
 
 
@@ -38,18 +44,32 @@ def spins():
 
 
 def floods_stdout():
+    os.write(1, b"begins\n")
     line = b"x" * 65536
     for _ in range(800):
         os.write(1, line)
+    os.write(1, b"\nends\n")
+
+
+def up_to_a_limit(deed, most):
+    """Do it again and again. Notes by which error it came to an end."""
+    for _ in range(most):
+        try:
+            deed()
+        except OSError as error:
+            NOTES.append(errno.errorcode[error.errno])
+            return
+    NOTES.append("no limit")
 
 
 def forks_many():
-    """A fork bomb that a test survives: 60 children, each in a session of its own, that sleep."""
-    for _ in range(60):
-        if os.fork() == 0:
-            os.setsid()
-            time.sleep(600)
-            os._exit(0)
+    """A fork bomb: children that sleep, each in a session of its own, up to the limit. Some end again, so that this
+    bot can go on to play."""
+    children = []
+    up_to_a_limit(lambda: children.append(os.posix_spawn("/bin/sleep", ["sleep", "600"], os.environ, setsid=True)), 200)
+    for pid in children[::2]:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def double_forks():
@@ -63,28 +83,43 @@ def double_forks():
 
 
 def allocates():
-    """Until it is killed, or in want of a limit, until it has 512 MB; then it dies of it."""
+    """Until it has 512 MB; then it dies of it."""
     import resource
 
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     most = 512 << 20 if hard == resource.RLIM_INFINITY else min(hard, 512 << 20)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    gorges()
+
+
+def gorges():
     hoard = []
     while True:
         hoard.append(bytearray(16 << 20))
 
 
 def fills_disk():
-    with Path(os.environ["TMPDIR"], "big").open("wb") as file:
-        for _ in range(64):
-            file.write(bytes(1 << 20))
+    with Path(os.environ["TMPDIR"], "big").open("wb", buffering=0) as file:
+        up_to_a_limit(lambda: file.write(bytes(1 << 20)), 64)
 
 
-async def opens_connections():
-    channels = [grpc.aio.insecure_channel(ADDRESS, options=CHANNEL) for _ in range(100)]
-    for channel in channels:
-        channel.get_state(try_to_connect=True)
-    await asyncio.sleep(0.2)
+def opens_connections():
+    """As many as it may have, silent or with the beginning of HTTP/2. Some are closed again, for this bot's own use;
+    before its session is open all of them, for the referee takes few of one bot."""
+
+    def connect():
+        line = socket.socket(socket.AF_UNIX)
+        HELD.append(line)
+        line.connect(ADDRESS.removeprefix("unix:"))
+        if len(HELD) % 2:
+            with suppress(OSError):  # the referee may have closed it
+                line.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5))
+
+    up_to_a_limit(connect, 2000)
+    spare = len(HELD) if PHASE in ("start", "hello") else 32
+    for line in HELD[:spare]:
+        line.close()
+    del HELD[:spare]
 
 
 async def steals_tokens():
@@ -95,8 +130,9 @@ async def steals_tokens():
         except OSError:
             continue
         token = values.get(b"CROSSTOWN_TOKEN", b"").decode()
-        if token and token != TOKEN and values.get(b"CROSSTOWN_ADDRESS", b"").decode() == ADDRESS:
-            async with grpc.aio.insecure_channel(ADDRESS, options=CHANNEL) as channel:
+        address = values.get(b"CROSSTOWN_ADDRESS", b"").decode()
+        if token and token != TOKEN and Path(address).parent == Path(ADDRESS).parent:
+            async with grpc.aio.insecure_channel(address, options=CHANNEL) as channel:
                 call = channel.stream_stream("/crosstown.v1.Referee/Play")()
                 try:
                     await call.write(hello(token))
@@ -108,6 +144,7 @@ async def steals_tokens():
 
 AT_ONCE = {
     "exits": lambda: os._exit(7),
+    "exits_255": lambda: os._exit(255),
     "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
     "aborts": os.abort,
     "raises": raises,
@@ -118,59 +155,80 @@ AT_ONCE = {
     "forks_many": forks_many,
     "double_forks": double_forks,
     "allocates": allocates,
+    "gorges": gorges,
+    "kills_parent": lambda: os.kill(os.getppid(), signal.SIGKILL),
     "fills_disk": fills_disk,
-    "under": lambda: time.sleep(0.1),
+    "connects": opens_connections,
+    "under": lambda: time.sleep(0.3),
     "over": lambda: time.sleep(2),
 }
-IN_LOOP = {"connects": opens_connections, "steals": steals_tokens, "deaf": lambda: asyncio.sleep(600)}
+IN_LOOP = {"steals": steals_tokens, "deaf": lambda: asyncio.sleep(600)}
+
+
+def huge():
+    return [b"\x1a\x84\xaf\x5f" + b"x" * (100 << 20)]
+
+
 SENDS = {
     "junk": lambda: [b"\xff\xff\xff\xff"],
     "empty": lambda: [b""],
-    "huge": lambda: [b"\x1a\x84\xaf\x5f" + b"x" * (100 << 20)],
+    "junk_and_exits": lambda: [b"\xff\xff\xff\xff"],
+    "huge": huge,
+    "huge_mute": huge,
     "oversized": lambda: [pack(move=pb.Move(match="none", decision=1, index=0, note="x" * (2 << 20)))],
     "floods": lambda: [pack(move=pb.Move(match="none", decision=1, index=0))] * 3000,
     "wrong_ids": lambda: [pack(move=pb.Move(match="none", decision=10**6)), pack(ready=pb.Ready(match="none"))],
 }
 
 
-async def misbehave(phase, write=None):
+async def misbehave(phase, call=None):
     if phase != PHASE:
         return
     if DEED in AT_ONCE:
         AT_ONCE[DEED]()
     elif DEED in IN_LOOP:
         await IN_LOOP[DEED]()
-    elif write is not None:
+    elif call is not None:
         for message in SENDS.get(DEED, tuple)():
-            await write(message)
+            await call.write(message)
+        if DEED == "junk_and_exits":
+            await asyncio.sleep(0.1)  # it has to be sent before
+            os._exit(7)
+        if DEED in ("closes", "closes_and_spins"):
+            await call.done_writing()
+            await asyncio.sleep(0.1 if DEED == "closes_and_spins" else 600)
+            spins()
 
 
 async def play(call):
-    write, decisions = call.write, 0
+    decisions = 0
     while (raw := await call.read()) is not grpc.aio.EOF:
         message = pb.RefereeMessage.FromString(raw)
         body = message.WhichOneof("body")
         if body == "welcome":
-            await misbehave("welcome", write)
+            await misbehave("welcome", call)
         elif body == "match_start":
             decisions = 0
-            await misbehave("match_start", write)
-            await write(pack(ready=pb.Ready(match=message.match_start.match)))
-            await misbehave("ready", write)
+            await misbehave("match_start", call)
+            if DEED != "unready":
+                await call.write(pack(ready=pb.Ready(match=message.match_start.match)))
+            await misbehave("ready", call)
         elif body == "decide":
             decide = message.decide
-            await misbehave({0: "first", LATER: "later"}.get(decisions), write)
-            answer = pack(move=pb.Move(match=decide.match, decision=decide.decision, index=0))
-            await write(answer)
-            if DEED == "twice" and decisions == LATER:
-                await write(answer)
+            phase = {0: "first", LATER: "later"}.get(decisions)
+            await misbehave(phase, call)
+            note = " ".join(NOTES)
+            answer = pack(move=pb.Move(match=decide.match, decision=decide.decision, index=0, note=note))
+            await call.write(answer)
+            if DEED == "twice" and phase == PHASE:
+                await call.write(answer)
             if decisions == LATER:
-                await misbehave("off_turn", write)
+                await misbehave("off_turn", call)
             decisions += 1
         elif body == "match_end":
-            await misbehave("end", write)
+            await misbehave("end", call)
         elif body == "bye":
-            await misbehave("bye", write)
+            await misbehave("bye", call)
             return 0
     return 9
 
@@ -180,13 +238,14 @@ async def main():
     async with grpc.aio.insecure_channel(ADDRESS) as channel:
         call = channel.stream_stream("/crosstown.v1.Referee/Play")(wait_for_ready=True)
         try:
-            await misbehave("hello", call.write)
+            await misbehave("hello", call)
             await call.write(hello())
             return await play(call)
-        except grpc.aio.AioRpcError as error:
-            print(f"status {error.code().name}: {error.details()}", file=sys.stderr, flush=True)
-            return 9
-        except asyncio.InvalidStateError:  # a write on a call that is over
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the second is a write on a call that is over
+            if DEED == "huge":  # what gRPC says in most languages; to asyncio's it is an internal error
+                print("Received message larger than max (104857604 vs. 16777216)", file=sys.stderr)
+            elif DEED != "huge_mute":
+                print(f"status {await call.code()}: {await call.details()}", file=sys.stderr)
             return 9
 
 
