@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from referee.match.clock import wait_for_first
 from referee.match.bot import LiveBot, exit_end, output_evidence
 from referee.match.guest import GuestBot, Invitation, say_bye
 from referee.match.reasons import EndReason
@@ -56,6 +57,7 @@ class Pool:
         entries: Mapping[str, Entry],
         *,
         max_idle: int,
+        lag_ns: Callable[[], int],
         starts_at_once: int | None = None,
         household: Household | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
@@ -70,14 +72,16 @@ class Pool:
         self._server = server
         self._entries = entries
         self._max_idle = max_idle
+        self._lag_ns = lag_ns
         self._household = household
-        self._starting = asyncio.Semaphore(starts_at_once or os.cpu_count() or 1)
+        self.starts_at_once = starts_at_once or os.cpu_count() or 1
+        self._starting = asyncio.Semaphore(self.starts_at_once)
         self._idle: list[LiveBot] = []
         self._ended = deque[BotProcess](maxlen=8)  # the seats of one match, and a few more
         self._sockets: dict[LiveBot, AsyncExitStack] = {}
         self._stopping: set[asyncio.Task[object]] = set()
         self._places = {
-            entry_id: _Place(server, invited, partial(on_guest, entry_id))
+            entry_id: _Place(server, invited, partial(on_guest, entry_id), lag_ns)
             for entry_id, invited in (guests or {}).items()
         }
 
@@ -92,7 +96,7 @@ class Pool:
         """
         if entry_id in self._places:
             return await self._places[entry_id].take(self._entries[entry_id], limits.startup_s, game)
-        told = _wire_limits(limits, ponder)
+        told = _wire_limits(limits, ponder, self.starts_at_once)
         for bot in reversed(self._idle):
             if bot.process.entry.id == entry_id and bot.told == told and block not in bot.blocks:
                 self._idle.remove(bot)
@@ -181,7 +185,7 @@ class Pool:
         exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())
         try:
             waited: list[asyncio.Future[Any]] = [expected, exited]
-            await asyncio.wait(waited, timeout=limits.startup_s, return_when=asyncio.FIRST_COMPLETED)
+            await wait_for_first(waited, limits.startup_s, self._lag_ns)
             if expected.done():
                 return expected.result()
             if exited.done():
@@ -214,18 +218,21 @@ async def _stop(bot: LiveBot, socket: AsyncExitStack, bye_s: float) -> None:
         await bot.stop(bye_s, _TERM_S)
 
 
-_NOT_OURS: Mapping[str, Any] = dict.fromkeys(("max_output_bytes", *RESOURCE_KEYS), 0)
+_NOT_OURS: Mapping[str, Any] = dict.fromkeys(("max_output_bytes", "starts_at_once", *RESOURCE_KEYS), 0)
 """Limits that hold for no guest: its processes and what it prints are its own."""
 
 
 class _Place:
     """Where one guest is awaited, and whether it is free."""
 
-    def __init__(self, server: WireServer, invited: Invitation, tell: Callable[[str], None]) -> None:
-        told = replace(_wire_limits(invited.limits, ponder=True), **_NOT_OURS)
+    def __init__(
+        self, server: WireServer, invited: Invitation, tell: Callable[[str], None], lag_ns: Callable[[], int]
+    ) -> None:
+        told = replace(_wire_limits(invited.limits, True, 0), **_NOT_OURS)
         self.guest = Guest(invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell)
         self.free = asyncio.Event()
         self.free.set()
+        self._lag_ns = lag_ns
         self._waited_for_until_s = time.monotonic() + invited.wait_s
         server.invite(self.guest)
 
@@ -274,7 +281,7 @@ def _process_limits(limits: Limits) -> ProcessLimits:
     )
 
 
-def _wire_limits(limits: Limits, ponder: bool) -> WireLimits:
+def _wire_limits(limits: Limits, ponder: bool, starts_at_once: int) -> WireLimits:
     return WireLimits(
         limits.max_message_bytes,
         limits.max_note_bytes,
@@ -287,4 +294,6 @@ def _wire_limits(limits: Limits, ponder: bool) -> WireLimits:
         disk_mib=limits.disk_mib,
         file_size_mib=limits.file_size_mib,
         cores=limits.cores,
+        match_us=int(limits.match_s * 1e6),
+        starts_at_once=starts_at_once,
     )

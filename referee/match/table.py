@@ -27,6 +27,7 @@ from referee.match.spec import Faults, MatchSpec
 from referee.process.bot import BotProcess
 from referee.process.cgroup import Cgroups
 from referee.process.entry import Entry
+from referee.process.limits import holders
 from referee.process.orphans import Household
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
@@ -127,7 +128,7 @@ class Table:
             raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {HARD_MESSAGE_BYTES}")
         began_ns = time.monotonic_ns()
         try:
-            record = RecordWriter(records, _header(spec, game, self._confined(), self._builds()))
+            record = RecordWriter(records, self._header(spec, game))
         except RecordExistsError:
             raise
         except RecordError as error:
@@ -148,13 +149,40 @@ class Table:
             return _result(spec, replace(played, outcome=outcome), began_ns)
         return result
 
-    def _confined(self) -> dict[str, str]:
-        """By entry id how a bot is confined, for the record."""
-        return {**{key: str(box) for key, box in self._sandboxes.items()}, **dict.fromkeys(self._guests, REMOTE)}
+    def _header(self, spec: MatchSpec, game: Game) -> Header:
+        return Header(
+            match_id=spec.match_id,
+            tournament=spec.tournament,
+            place=spec.place,
+            block=spec.block,
+            game=spec.game,
+            rules_version=game.rules_version,
+            options=spec.options,
+            players=len(spec.seats),
+            seats=tuple(self._seat_header(spec, number) for number in range(len(spec.seats))),
+            limits={**spec.limits.in_force(), "starts_at_once": self._pool.starts_at_once},
+            seed_commitment=seed_commitment(spec.seed),
+            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            crosstown=_crosstown_version(),
+            policy=_policy(spec),
+        )
 
-    def _builds(self) -> dict[str, str]:
-        """What runs of each entry that had to be built, for records."""
-        return {entry_id: str(entry.built) for entry_id, entry in self._entries.items() if entry.built}
+    def _seat_header(self, spec: MatchSpec, number: int) -> SeatHeader:
+        """With how the bot is confined, and what runs of an entry that had to be built."""
+        seat = spec.seats[number]
+        known = SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock)
+        if seat.entry_id in self._guests:
+            return replace(known, sandbox=REMOTE)
+        box = self._sandboxes.get(seat.entry_id)
+        entry = self._entries.get(seat.entry_id)
+        limits = spec.limits_of(number).in_force()
+        held = holders(strict=box is not None and box.profile == "strict", controllers=self._cgroups.controllers)
+        return replace(
+            known,
+            sandbox=str(box or ""),
+            build=str(entry.built) if entry and entry.built else "",
+            held={name: holder for name, holder in held.items() if name in limits},
+        )
 
     async def _play(self, spec: MatchSpec, game: Game, record: RecordWriter, played: "_Played") -> None:
         """Fills in `played`, as far as it gets."""
@@ -245,35 +273,6 @@ def _close_cancelled(spec: MatchSpec, played: _Played, record: RecordWriter, beg
 @cache
 def _crosstown_version() -> str:
     return version("crosstown")
-
-
-def _header(spec: MatchSpec, game: Game, confined: Mapping[str, str], builds: Mapping[str, str]) -> Header:
-    return Header(
-        match_id=spec.match_id,
-        tournament=spec.tournament,
-        place=spec.place,
-        block=spec.block,
-        game=spec.game,
-        rules_version=game.rules_version,
-        options=spec.options,
-        players=len(spec.seats),
-        seats=tuple(
-            SeatHeader(
-                seat.entry_id,
-                seat.name,
-                seat.version,
-                seat.clock,
-                confined.get(seat.entry_id, ""),
-                builds.get(seat.entry_id, ""),
-            )
-            for seat in spec.seats
-        ),
-        limits=spec.limits.in_force(),
-        seed_commitment=seed_commitment(spec.seed),
-        created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        crosstown=_crosstown_version(),
-        policy=_policy(spec),
-    )
 
 
 def _policy(spec: MatchSpec) -> dict[str, str | int | bool]:

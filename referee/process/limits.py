@@ -1,7 +1,13 @@
 """What a bot process may use, and how long its start and end may take."""
 
 import resource
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Holder: TypeAlias = Literal["group", "sandbox", "process", "none"]
+"""What holds a limit: a control group, all processes of the bot together; its sandbox, the same; the kernel, each
+process for itself; nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +46,17 @@ class ProcessLimits:
         for name, value in self.rlimits:
             if not hasattr(resource, f"RLIMIT_{name.upper()}") or value < 0:
                 raise ValueError(f"unknown or negative resource limit {name}={value}")
+
+
+def holders(*, strict: bool, controllers: Iterable[str]) -> dict[str, Holder]:
+    """By the names of limits in tournament files what holds each, with these controllers of control groups for us."""
+    groups = frozenset(controllers)
+    alone: Holder = "sandbox" if strict else "none"
+    return {
+        "memory_mib": "group" if "memory" in groups else "process",
+        "processes": "group" if "pids" in groups else alone,
+        "open_files": "process",
+        "disk_mib": alone,
+        "file_size_mib": "process",
+        "cores": "group" if "cpu" in groups else "none",
+    }

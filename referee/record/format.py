@@ -58,6 +58,8 @@ class SeatHeader:
     `clock` has the limits of this seat that differ from the match's; `sandbox` is how the bot was confined and what it
     was granted, for people, such as "strict, network". `build` is what was made of the entry's sources, and with what:
     a hash over the files that its build made, and the version of the toolchain; empty for a bot that needs no build.
+    `held` says of each limit on what the bot used of its machine what held it there: "group", "sandbox", "process" or
+    "none"; empty for a bot that was not started here.
     """
 
     entry_id: str
@@ -66,6 +68,7 @@ class SeatHeader:
     clock: Mapping[str, float] = field(default_factory=dict)
     sandbox: str = ""
     build: str = ""
+    held: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +224,7 @@ def open_line(text: str) -> tuple[str, str]:
 
 def header_body(header: Header) -> str:
     fields = asdict(header)
-    optional = [(seat, name) for seat in fields["seats"] for name in ("clock", "sandbox", "build")]
+    optional = [(seat, name) for seat in fields["seats"] for name in ("clock", "sandbox", "build", "held")]
     for holder, name in ((fields, "policy"), *optional):
         if not holder[name]:
             del holder[name]

@@ -80,6 +80,7 @@ def parse_header(fields: dict[str, Any]) -> Header:
             _numbers(seat.get("clock", {})),
             _str(seat.get("sandbox", "")),
             _str(seat.get("build", "")),
+            {name: _str(holder) for name, holder in _dict(seat.get("held", {})).items()},
         )
         for seat in map(_dict, _list(fields["seats"]))
     )

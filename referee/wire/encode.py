@@ -14,8 +14,8 @@ PROTOCOL = 1
 
 @dataclass(frozen=True, slots=True)
 class WireLimits:
-    """What Welcome announces: bytes, the time to answer MatchStart in microseconds, and what the bot may use of its
-    machine, where 0 is no limit."""
+    """What Welcome announces: bytes, the time to answer MatchStart in microseconds, what the bot may use of its machine
+    and the time for a whole match, where 0 is no limit, and how many bots are started at once."""
 
     max_message_bytes: int
     max_note_bytes: int
@@ -28,6 +28,8 @@ class WireLimits:
     disk_mib: int = 0
     file_size_mib: int = 0
     cores: float = 0.0
+    match_us: int = 0
+    starts_at_once: int = 0
 
 
 def welcome(limits: WireLimits, *, session: str = "", reconnect_us: int = 0, next_message: int = 0) -> bytes:
@@ -47,6 +49,8 @@ def welcome(limits: WireLimits, *, session: str = "", reconnect_us: int = 0, nex
                 disk_mib=limits.disk_mib,
                 file_size_mib=limits.file_size_mib,
                 cores=limits.cores,
+                match_us=limits.match_us,
+                starts_at_once=limits.starts_at_once,
             ),
             session=session,
             reconnect_us=reconnect_us,

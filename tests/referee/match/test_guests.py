@@ -160,6 +160,7 @@ async def test_limits_that_do_not_hold_for_a_guest_are_not_announced(room: Any) 
     limits = welcome.limits
     assert (limits.ready_us, limits.max_message_bytes) == (30_000_000, 1 << 20)
     assert (limits.memory_mib, limits.processes, limits.disk_mib, limits.max_output_bytes) == (0, 0, 0, 0)
+    assert limits.starts_at_once == 0
 
 
 async def test_a_guest_may_come_after_the_match_was_called(room: Any) -> None:

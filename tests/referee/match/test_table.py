@@ -1,7 +1,8 @@
 """Every end of a match through real processes over the real socket."""
 
+import os
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,28 @@ async def test_bots_that_are_stopped_off_turn_play_on(hall: Hall) -> None:
     result, record = await hall.play(hall.entry(), hall.entry(), ponder=False)
     assert (result.reason, result.faults) == (R.NORMAL, (None, None))
     assert record.header.policy == {"ponder": False}
+
+
+async def test_a_bot_is_told_the_cap_of_a_match_and_how_many_bots_start_at_once(hall: Hall) -> None:
+    await hall.play(hall.entry(), hall.entry(), limits=replace(PATIENT, match_s=599.5))
+    told = [(bot.told.match_us, bot.told.starts_at_once) for bot in hall.table._pool._idle if bot.told.match_us]
+    assert told == [(599_500_000, os.cpu_count())] * 2
+
+
+async def test_a_record_says_which_limits_were_in_force_and_what_held_them(hall: Hall) -> None:
+    """Of the two bots neither had a sandbox or a control group; the clock had a cap for the whole match."""
+    limits = replace(PATIENT, match_s=600, cores=0.5, open_files=0)
+    _, record = await hall.play(hall.entry(), hall.entry(), limits=limits)
+    header = record.header
+    assert (header.limits["match_s"], header.limits["starts_at_once"]) == (600, os.cpu_count())
+    held = {
+        "memory_mib": "process",
+        "file_size_mib": "process",
+        "disk_mib": "none",
+        "processes": "none",
+        "cores": "none",
+    }
+    assert [seat.held for seat in header.seats] == [held, held]
 
 
 @pytest.mark.parametrize("deed", ["any_game", "many_games", "plays_thousands"])

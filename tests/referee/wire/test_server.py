@@ -55,12 +55,13 @@ async def test_a_path_that_just_fits_works(tmp_path: Path) -> None:
 
 async def test_welcome_announces_the_limits(wire: Any) -> None:
     client = wire.client()
-    expected = wire.server.expect("t", WireLimits(1, 2, 3, 4))
+    expected = wire.server.expect("t", WireLimits(1, 2, 3, 4, match_us=5, starts_at_once=6))
     await client.hello()
     welcome = (await client.receive()).welcome
     assert welcome.protocol == 1
     limits = welcome.limits
     assert (limits.max_message_bytes, limits.max_note_bytes, limits.max_output_bytes, limits.ready_us) == (1, 2, 3, 4)
+    assert (limits.match_us, limits.starts_at_once) == (5, 6)
     assert (await expected).hello.token == "t"
 
 

@@ -249,6 +249,8 @@ class Limits(_message.Message):
     DISK_MIB_FIELD_NUMBER: _builtins.int
     FILE_SIZE_MIB_FIELD_NUMBER: _builtins.int
     CORES_FIELD_NUMBER: _builtins.int
+    MATCH_US_FIELD_NUMBER: _builtins.int
+    STARTS_AT_ONCE_FIELD_NUMBER: _builtins.int
     max_message_bytes: _builtins.int
     """Largest message the referee takes, bytes."""
     max_note_bytes: _builtins.int
@@ -270,6 +272,12 @@ class Limits(_message.Message):
     file_size_mib: _builtins.int
     cores: _builtins.float
     """Processors, 1.5 for one and a half."""
+    match_us: _builtins.int
+    """Time for a whole match, microseconds, after which it ends and whoever is still in it shares the first rank; 0: none."""
+    starts_at_once: _builtins.int
+    """How many bots are started at once, as far as this one can be kept waiting by others: its time to Hello counts from
+    its own start. 0 for a bot that the referee does not start.
+    """
     def __init__(
         self,
         *,
@@ -284,10 +292,12 @@ class Limits(_message.Message):
         disk_mib: _builtins.int = ...,
         file_size_mib: _builtins.int = ...,
         cores: _builtins.float = ...,
+        match_us: _builtins.int = ...,
+        starts_at_once: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cores", b"cores", "disk_mib", b"disk_mib", "file_size_mib", b"file_size_mib", "frozen_off_turn", b"frozen_off_turn", "max_message_bytes", b"max_message_bytes", "max_note_bytes", b"max_note_bytes", "max_output_bytes", b"max_output_bytes", "memory_mib", b"memory_mib", "open_files", b"open_files", "processes", b"processes", "ready_us", b"ready_us"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cores", b"cores", "disk_mib", b"disk_mib", "file_size_mib", b"file_size_mib", "frozen_off_turn", b"frozen_off_turn", "match_us", b"match_us", "max_message_bytes", b"max_message_bytes", "max_note_bytes", b"max_note_bytes", "max_output_bytes", b"max_output_bytes", "memory_mib", b"memory_mib", "open_files", b"open_files", "processes", b"processes", "ready_us", b"ready_us", "starts_at_once", b"starts_at_once"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
