@@ -23,7 +23,7 @@ from referee.match.seatplay import SeatPlay
 from referee.match.spec import MatchSpec
 from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
-from referee.record.ranking import Leavings, final_ranking, teams_left
+from referee.record.ranking import Leavings, final_ranking, is_decided, teams_left
 from referee.record.stand_in import FORFEIT, stand_in
 from referee.wire import encode
 
@@ -226,11 +226,11 @@ class Match:
             self._events += self._state.withdraw(seat.number)
 
     def _is_over(self) -> bool:
-        """Whether there is nothing left to play for: the game ended, one team is left, or no bot."""
+        """Whether there is nothing left to play for: the game ended, leaving has decided it, or no bot is left."""
         seats = self._panel.seats
         return (
             self._state.is_terminal()
-            or teams_left(self._teams, [seat.left for seat in seats]) < 2
+            or is_decided(self._teams, [seat.left for seat in seats])
             or all(seat.is_out for seat in seats)
         )
 
@@ -265,7 +265,7 @@ class Match:
             0 if seat.left is not None or (seat.number in out and seat.fault and self._leaves(seat.fault)) else None
             for seat in seats
         ]
-        return teams_left(self._teams, gone) < 2 or all(seat.number in out or seat.is_out for seat in seats)
+        return is_decided(self._teams, gone) or all(seat.number in out or seat.is_out for seat in seats)
 
     def _still_valid(self, questions: Sequence[Question]) -> list[Question]:
         """The answers of a node that faults have disturbed, with the referee's own for seats that it answers for; or

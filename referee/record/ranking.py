@@ -44,3 +44,8 @@ def teams_left(teams: Sequence[int], left: Sequence[int | None]) -> int:
     """How many teams still have all their members."""
     broken = {team for team, when in zip(teams, left, strict=True) if when is not None}
     return len(set(teams) - broken)
+
+
+def is_decided(teams: Sequence[int], left: Sequence[int | None]) -> bool:
+    """Whether those that left have decided the match: no two teams are whole any more, or not the only one there is."""
+    return teams_left(teams, left) < min(2, len(set(teams)))

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from referee.games.api import Game, state_hash
 from referee.games.registry import UnknownGame, get_game
 from referee.record.format import Answer, FaultLine, Footer, RecordError, SeatStats, Strike, seed_commitment
-from referee.record.ranking import final_ranking, teams_left
+from referee.record.ranking import final_ranking, is_decided, teams_left
 from referee.record.reader import NotARecordError, Record, read_record
 from referee.record.reasons import OWN_FAULTS, EndReason, status_of
 from referee.record.replay import FIRST_LINE, Replay, ReplayError
@@ -176,9 +176,10 @@ def _check_result(replay: Replay, game: Game, footer: Footer, teams: Sequence[in
     digest = state_hash(state)
     if footer.state_hash != digest:
         raise ReplayError(end, f"the final state has the hash {digest}, the footer says {footer.state_hash}")
-    terminal, whole = state.is_terminal(), teams_left(teams, left)
-    everyone = all(when is not None or seat in replay.taken for seat, when in enumerate(left)) or not whole
-    if not terminal and whole > 1 and not everyone and footer.reason != EndReason.ADJUDICATED:
+    terminal = state.is_terminal()
+    out = all(when is not None or seat in replay.taken for seat, when in enumerate(left))
+    everyone = out or teams_left(teams, left) == 0
+    if not terminal and not is_decided(teams, left) and not everyone and footer.reason != EndReason.ADJUDICATED:
         raise ReplayError(end, "the footer ends a match that is not over")
     if everyone is not (footer.reason == EndReason.EVERYONE_FAULTED):
         raise ReplayError(

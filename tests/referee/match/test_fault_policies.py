@@ -443,6 +443,26 @@ def test_a_policy_is_checked(policy: Any, strikes: Any) -> None:
         Faults(policy, strikes)
 
 
+class Together(ToyGame):
+    """All seats are one team."""
+
+    def teams(self, players: int, options: Any) -> list[int]:
+        return [0] * players
+
+
+@pytest.mark.parametrize(
+    ("faults", "reason"),
+    [(Faults("forfeit", 1), R.NORMAL), (Faults("default"), R.NORMAL), (Faults(), R.EVERYONE_FAULTED)],
+)
+async def test_a_game_with_one_team_goes_on_until_it_loses_a_member(sit: Sit, faults: Any, reason: EndReason) -> None:
+    table = sit(2, game=Together(), faults=faults)
+    await table.start()
+    (await table.play_to("turn")).move(99)
+    outcome = await play_out(table)
+    assert (outcome.reason, outcome.status) == (reason, "rated")
+    await check(table, outcome)
+
+
 @pytest.mark.parametrize("game", ["shibuya", "ticket_to_ride_new_york", "manhattan_traffiq", "king_of_new_york"])
 def test_the_default_action_of_a_game_is_legal_and_first(game: str) -> None:
     """CRA-11: per game, legal, documented."""

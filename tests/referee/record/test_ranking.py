@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.record.ranking import final_ranking, teams_left
+from referee.record.ranking import final_ranking, is_decided, teams_left
 
 ALONE = (0, 1, 2, 3)
 
@@ -36,3 +36,22 @@ def test_a_team_is_whole_while_all_its_members_stay(
     teams: tuple[int, ...], left: tuple[int | None, ...], expected: int
 ) -> None:
     assert teams_left(teams, left) == expected
+
+
+@pytest.mark.parametrize(
+    ("teams", "left", "expected"),
+    [
+        ((0, 1), (None, None), False),
+        ((0, 1), (1, None), True),
+        ((0, 1, 2), (1, None, None), False),
+        ((0, 1, 0, 1), (1, None, None, None), True),
+        ((0, 0), (None, None), False),
+        ((0, 0), (None, 1), True),
+        ((0,), (None,), False),
+        ((0,), (1,), True),
+    ],
+)
+def test_a_match_is_decided_when_all_others_left_or_the_only_team_is_broken(
+    teams: tuple[int, ...], left: tuple[int | None, ...], expected: bool
+) -> None:
+    assert is_decided(teams, left) is expected
