@@ -5,9 +5,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from referee.process.meter import Meter
-from referee.process.processes import send
+from referee.process.processes import places, send, targets
 
-_MOST_PASSES = 20
+_MOST_PASSES = 50
+_QUIET_PASSES = 3
+"""A process that has just forked and exited may hide its child from one look."""
 
 
 class Freezer:
@@ -20,6 +22,7 @@ class Freezer:
         self._meter = meter
         self._group = group
         self._stopped: dict[int, None] = {}
+        """Processes and, negative, groups."""
         self.frozen = False
 
     def freeze(self) -> None:
@@ -48,11 +51,18 @@ class Freezer:
         return False
 
     def _stop(self) -> None:
-        """What is stopped cannot fork, so this ends when no new process turns up."""
+        """What is stopped cannot fork, so this ends when no new process turns up.
+
+        Groups are stopped as one, as a process may fork and exit without end. One that goes on into new groups all the
+        time may escape for as long as it does: a control group alone is certain.
+        """
+        quiet = 0
         for _ in range(_MOST_PASSES):
-            fresh = [pid for pid in self._meter.look() if pid not in self._stopped]
-            if not fresh:
+            seen = places(self._meter.look())
+            fresh = targets(seen, seen) - self._stopped.keys()
+            quiet = 0 if fresh else quiet + 1
+            if quiet == _QUIET_PASSES:
                 return
-            for pid in fresh:
-                send(pid, signal.SIGSTOP)
-                self._stopped[pid] = None
+            for target in sorted(fresh):  # groups first: see `stop_then_kill`
+                send(target, signal.SIGSTOP)
+                self._stopped[target] = None

@@ -22,21 +22,25 @@ def become_subreaper() -> None:
 
 def processes() -> dict[int, tuple[int, int, int]]:
     """Every process that /proc shows: (parent, group, session). What moves meanwhile may be missing."""
+    return places(int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+def places(pids: "Iterable[int]") -> dict[int, tuple[int, int, int]]:
+    """Of these processes, as far as they are there: (parent, group, session)."""
     found = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                file = os.open(f"/proc/{name}/stat", os.O_RDONLY)
-            except OSError:
-                continue
-            try:
-                # "pid (command) state parent group session ...": the command may hold spaces and brackets.
-                words = os.read(file, 1024).rpartition(b")")[2].split()
-                found[int(name)] = (int(words[1]), int(words[2]), int(words[3]))
-            except (OSError, IndexError, ValueError):
-                continue
-            finally:
-                os.close(file)
+    for pid in pids:
+        try:
+            file = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            # "pid (command) state parent group session ...": the command may hold spaces and brackets.
+            words = os.read(file, 1024).rpartition(b")")[2].split()
+            found[pid] = (int(words[1]), int(words[2]), int(words[3]))
+        except (OSError, IndexError, ValueError):
+            continue
+        finally:
+            os.close(file)
     return found
 
 
@@ -91,7 +95,9 @@ def stop_then_kill(find: "Callable[[], set[int]]") -> set[int]:
         fresh = find() - stopped
         if not fresh:
             break
-        for target in fresh:
+        # Groups first: the kernel sends no second to a process that has one pending, and a child that it is just
+        # forking then hears of none.
+        for target in sorted(fresh):
             send(target, signal.SIGSTOP)
         stopped |= fresh
     for target in stopped:

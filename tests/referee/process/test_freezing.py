@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from referee.process import freezer
 from referee.process.bot import BotProcess
 from referee.process.cgroup import PREFIX, Cgroups, Group, Hierarchy, find
+from referee.process.freezer import Freezer
 from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
+from referee.process.meter import Meter
 from referee.process.sandbox import Sandbox
 
 pytestmark = pytest.mark.strict_sandbox
@@ -54,6 +57,41 @@ async def test_a_frozen_bot_whose_guardian_is_killed_is_gone_with_its_groups(
     await bot.wait_gone()
     assert mark.alive() == []
     assert not any(folder.exists() for folder in folders)
+
+
+def test_without_a_control_group_groups_are_stopped_as_one_so_that_nobody_slips_from_id_to_id(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each look finds another process of the group, but for one that finds none."""
+    looks = iter([(11, 12), (), (13,), (14,), (15,), (16,), (17,)])
+    sent: list[tuple[int, int]] = []
+    meter = Meter(0)
+    monkeypatch.setattr(meter, "look", lambda: next(looks))
+    monkeypatch.setattr(freezer, "places", lambda pids: {pid: (1, 10 if pid != 17 else 17, 10) for pid in pids})
+    monkeypatch.setattr(freezer, "send", lambda target, number: sent.append((target, number)))
+    monkeypatch.setattr(freezer, "_MOST_PASSES", 7)
+    one = Freezer(meter)
+    one.freeze()
+    assert sent[0] == (-10, signal.SIGSTOP)
+    assert [target for target, _ in sent] == [-10, 11, 12, 13, 14, 15, 16, -17, 17]
+    one.thaw()
+    assert sorted(sent[9:]) == [(target, signal.SIGCONT) for target in (-17, -10, 11, 12, 13, 14, 15, 16, 17)]
+
+
+@BOTH
+async def test_a_bot_that_forks_and_exits_without_end_is_stopped_without_a_control_group(
+    begin: Any, until: Any, sandbox: Sandbox
+) -> None:
+    bot = await begin("hopping", sandbox, Cgroups())
+    for _ in range(5):
+        before = len(bot.output().stdout_text())
+        await until(lambda before=before: len(bot.output().stdout_text()) > before + 20)
+        bot.freeze()
+        await asyncio.sleep(0.02)  # what is in the pipe is still read
+        printed = len(bot.output().stdout_text())
+        await asyncio.sleep(0.05)
+        assert len(bot.output().stdout_text()) <= printed + 1  # of a write that had begun
+        bot.thaw()
 
 
 @pytest.mark.parametrize("separate", [True, False])

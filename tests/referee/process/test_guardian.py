@@ -82,6 +82,15 @@ def test_all_are_stopped_before_any_is_killed_and_looked_for_until_none_is_new(m
     assert {number for _, number in kills} == {signal.SIGKILL}
 
 
+def test_a_group_is_stopped_before_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A child that is just being forked hears of a signal to the group only if its parent has none pending yet."""
+    sent: list[int] = []
+    monkeypatch.setattr(processes, "send", lambda target, number: sent.append(target))
+    looks = iter([{11, -14, 15, -21}, {11, -14, 15, -21}])
+    processes.stop_then_kill(lambda: next(looks))
+    assert sent[:2] == [-21, -14]
+
+
 def test_a_group_is_signalled_only_when_it_cannot_be_ours_or_a_strangers() -> None:
     mine = os.getsid(0)
     seen = {21: (1, 20, 20), 22: (1, 20, 20), 23: (1, 5, mine), 24: (1, 0, 0)}
