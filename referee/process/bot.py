@@ -238,7 +238,10 @@ class BotProcess:
         return None if self._exited.done() else self._meter.run_delay_ns()
 
     def freeze(self) -> None:
-        """Stops the bot and its descendants where they are, until `thaw`. Returns at once; harmless when it is gone."""
+        """Stops the bot and its descendants where they are, until `thaw`. Returns at once; harmless when it is gone.
+
+        The exit of a bot that somebody kills meanwhile may be known only when it is thawed.
+        """
         if not self._exited.done():
             self._freezer.freeze()
 

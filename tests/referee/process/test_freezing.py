@@ -59,6 +59,19 @@ async def test_a_frozen_bot_whose_guardian_is_killed_is_gone_with_its_groups(
     assert not any(folder.exists() for folder in folders)
 
 
+@BOTH
+@pytest.mark.parametrize("groups", [True, False], ids=["groups", "signals"])
+async def test_the_end_of_a_frozen_bot_that_somebody_kills_is_known_once_it_is_thawed(
+    begin: Any, sandbox: Sandbox, groups: bool
+) -> None:
+    bot = await begin("slow", sandbox, find() if groups else Cgroups())
+    bot.freeze()
+    os.kill(bot.pid, signal.SIGKILL)
+    bot.thaw()
+    end = await bot.wait()
+    assert (end.code, end.signal, end.guardian_lost) == (None, signal.SIGKILL, False)
+
+
 def test_without_a_control_group_groups_are_stopped_as_one_so_that_nobody_slips_from_id_to_id(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
