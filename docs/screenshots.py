@@ -17,6 +17,7 @@ from typing import Any
 import uvicorn
 
 from leaderboard.web.app import make_app
+from leaderboard.web.tables import RunFacts
 from referee.cli.play_host import Host
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
@@ -24,9 +25,17 @@ from referee.games.registry import get_game
 from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
 
+MATCHES = 60
+"""Of the schedule that the run would have."""
+
 ROOT = Path(__file__).resolve().parents[1]
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
 NAMES = ("Ada", "Boole", "Curie", "Dijkstra")
+
+
+def facts(folder: Path) -> RunFacts:
+    """What a journal would say."""
+    return RunFacts(folder.name, total=MATCHES, state=lambda: "going on")
 
 
 def play(folder: Path, game_id: str, match_id: str, place: int, names: tuple[str, ...]) -> None:
@@ -122,7 +131,7 @@ def main() -> None:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         with Host(runs, [ROOT / "bots" / "python"]) as host:
-            config = uvicorn.Config(make_app(runs, play_host=host), log_level="error", lifespan="off",
+            config = uvicorn.Config(make_app(runs, facts, play_host=host), log_level="error", lifespan="off",
                                     timeout_graceful_shutdown=1)  # fmt: skip
             serving = uvicorn.Server(config)
             thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})
