@@ -18,7 +18,7 @@ from referee.match.question import Question
 from referee.match.reasons import EndReason
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd, SeatLostError
-from referee.match.seatplay import SeatPlay
+from referee.match.seatplay import GOES_ON_AFTER, SeatPlay
 from referee.match.spec import MatchSpec
 from referee.record import Dropped
 from referee.wire import BotMessage, Received, encode
@@ -191,16 +191,19 @@ class Panel:
     # What seats and timers call
 
     def take_message(self, seat: SeatPlay, received: Received) -> None:
-        if seat.fault is None and not self._over:
+        if not self._over:
             try:
-                self._judge(seat, received)
+                if seat.fault is None:
+                    self._judge(seat, received)
+                elif self._is_pending(seat) and seat.goes_on_after(seat.fault):
+                    self._judge_more(seat, received)
             except Exception as error:  # a game's codec or view, the record's file
                 self._break(error)
 
     def take_end(self, seat: SeatPlay, end: SeatEnd) -> None:
         try:
-            is_open = seat in self.fresh + self.late and seat.fault is not None and seat.has_strike_for(seat.fault)
-            if end.reason is EndReason.PLATFORM_FAULT and (seat.fault is None or is_open) and not self._over:
+            is_in = seat.fault is None or (self._is_pending(seat) and seat.has_strike_for(seat.fault))
+            if end.reason is EndReason.PLATFORM_FAULT and is_in and not self._over:
                 raise SeatLostError(f"seat {seat.number}: {end.detail}")
             self._blame(seat, end.reason, end.detail, dict(end.evidence))
             self._wake_if_decided()  # where a strike would have paid for its fault, none does any more
@@ -324,6 +327,14 @@ class Panel:
         else:
             self._stray(seat, message, raw)
 
+    def _judge_more(self, seat: SeatPlay, received: Received) -> None:
+        """While a fault is to be settled that a strike pays for: the bot may give up, and all else answers nothing."""
+        message, raw = received.message, received.raw
+        if message is not None and message.HasField("resign") and message.resign.match == self._id:
+            self._blame(seat, EndReason.RESIGNED, "resigned", {})
+        else:
+            self._stray(seat, message, raw)
+
     def _judge_move(self, seat: SeatPlay, message: BotMessage, received: Received) -> None:
         move, question = message.move, seat.question
         if question is None or not question.open or move.decision != question.number or move.match != self._id:
@@ -376,8 +387,8 @@ class Panel:
                     found[str(other.number)] = used_ns // 1000
         return found
 
-    def _stray(self, seat: SeatPlay, message: BotMessage, raw: bytes) -> None:
-        what = stray_kind(message, self._id, self._numbers)
+    def _stray(self, seat: SeatPlay, message: BotMessage | None, raw: bytes) -> None:
+        what = "malformed" if message is None else stray_kind(message, self._id, self._numbers)
         seat.dropped += 1
         if seat.dropped <= RECORDED_STRAY_MESSAGES:
             self._drop(Dropped(seat.number, what, stray_text(raw)))
@@ -388,7 +399,8 @@ class Panel:
             self._blame(seat, EndReason.WRONG_TURN_MESSAGE, detail, message_evidence(raw))
 
     def _blame(self, seat: SeatPlay, reason: EndReason, detail: str, evidence: dict[str, Any]) -> None:
-        if seat.fault is not None or self._over:
+        before = seat.fault
+        if self._over or (before is not None and not self._comes_on_top(seat, before, reason)):
             return
         if self._starting and reason is not EndReason.RESIGNED and reason is not EndReason.START_FAILED:
             reason, detail = EndReason.START_FAILED, f"before the match had begun: {detail}"
@@ -399,12 +411,23 @@ class Panel:
                 self._measure(seat, question, self._clock.now_ns())
             evidence |= {"decision": question.number, "kind": question.kind, **question.times()}
             evidence |= position_evidence(self._game, self._state, seat.number, question.legal)
+        if before is not None:
+            evidence, detail = {**before.evidence, **evidence}, f"{detail} (before that: {before.detail})"
+        else:
+            (self.fresh if self._waiting_for or self._starting else self.late).append(seat)
         seat.fault = Fault(seat.number, reason, detail, evidence)
-        (self.fresh if self._waiting_for or self._starting else self.late).append(seat)
         if seat.number in self._waiting_for:
             self._answered(seat)
         else:
             self._wake_if_decided()
+
+    def _is_pending(self, seat: SeatPlay) -> bool:
+        """Whether its fault is still to be settled."""
+        return seat in self.fresh or seat in self.late
+
+    def _comes_on_top(self, seat: SeatPlay, before: Fault, reason: EndReason) -> bool:
+        """Whether a seat that could go on after its fault of this moment has done now what no strike pays for."""
+        return reason not in GOES_ON_AFTER and self._is_pending(seat) and seat.goes_on_after(before)
 
     def _wake_if_decided(self) -> None:
         """A fault off turn may end the match: nobody is waited for any more."""

@@ -214,6 +214,63 @@ async def test_a_message_that_ended_the_stream_is_beyond_strikes(sit: Sit) -> No
     assert (outcome.reason, outcome.fault_seat) == (R.OVERSIZED_MESSAGE, mover.number)
 
 
+def flood(seat: Any) -> None:
+    for number in range(200):
+        if number % 2:
+            seat.move(0, decision=9999)
+        else:
+            seat.say_raw(b"\xff\xff")
+
+
+def resign(seat: Any) -> None:
+    seat.resign()
+
+
+@pytest.mark.parametrize("on_turn", [True, False])
+@pytest.mark.parametrize(
+    ("deed", "reason", "said"),
+    [
+        (flood, R.WRONG_TURN_MESSAGE, "101 messages that answer nothing asked"),
+        (resign, R.RESIGNED, "resigned"),
+    ],
+)
+async def test_a_fault_that_a_strike_pays_for_hides_nothing_that_comes_after_it(
+    sit: Sit, deed: Callable[[Any], None], reason: EndReason, said: str, on_turn: bool
+) -> None:
+    """It waits for the others' answers meanwhile."""
+    table = sit(3, faults=Faults("forfeit", 3))
+    await table.start()
+    if not on_turn:
+        await table.play_to("turn", 0)
+    seat = table.seats[1]
+    if on_turn:
+        seat.move(99)
+    else:
+        seat.say_raw(b"\xff\xff")
+    deed(seat)
+    outcome = await play_out(table)
+    fault = table.match.faults[1]
+    assert (fault.reason, outcome.ranking[1]) == (reason, 3)
+    assert fault.detail.startswith(said)
+    assert "(before that: " in fault.detail
+    assert ("decision" in fault.evidence) == on_turn
+    assert [type(line) for line in await check(table, outcome)] == [FaultLine]
+
+
+async def test_a_few_messages_after_a_fault_that_a_strike_pays_for_cost_nothing_more(sit: Sit) -> None:
+    table = sit(faults=Faults("forfeit", 1))
+    await table.start()
+    mover = await table.play_to("turn")
+    other = table.seats[1 - mover.number]
+    for _ in range(20):
+        other.say_raw(b"\xff\xff")
+    mover.move(0)
+    outcome = await play_out(table)
+    assert outcome.reason is R.NORMAL
+    assert [line.effect for line in await check(table, outcome)] == ["none"]
+    assert table.match.seat_stats[other.number].dropped == 19
+
+
 async def test_no_strike_pays_for_what_a_bot_did_before_it_exited(sit: Sit) -> None:
     """Nor is the opponent waited for: its exit decides the match at once."""
     table = sit(faults=Faults("forfeit", 1))
