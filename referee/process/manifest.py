@@ -37,7 +37,9 @@ _EXAMPLES = {
 }
 _GAME_ID = re.compile(r"\*|[a-z][a-z0-9_]*", re.ASCII)
 _MAX_VERSION = 64
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 16
+_MOST_DOTS = 1000
+"""Of a line: reading a key with so many takes milliseconds, and a hundred times that with ten times as many."""
 _INTEGER_BOUND = 1 << 63
 
 
@@ -99,12 +101,15 @@ def _read(folder: Path, path: Path) -> bytes:
     finally:
         os.close(number)
     if len(content) > _MOST_BYTES:
-        raise ManifestError(f"{path}: has more than {_MOST_BYTES >> 20} MiB; write what the bot needs, and no more")
+        raise ManifestError(f"{path}: has more than {_MOST_BYTES >> 10} KiB; write what the bot needs, and no more")
     return content
 
 
 def parse_manifest(text: str, path: Path) -> Manifest:
     """The manifest in `text`; `path` is for messages only. Raises ManifestError."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _MOST_DOTS:
+            raise ManifestError(f"{path}:{number}: a line with more than {_MOST_DOTS} dots; write it flat")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -58,12 +58,15 @@ def ini(texts: Sequence[str]) -> str:
 def toml(texts: Sequence[str]) -> str:
     """As cargo has them; of tables that several have, all keys."""
     merged: dict[str, object] = {}
+    written = ""
     for text in texts:
         try:
-            merged = _over(merged, _open(tomllib.loads(text)))
-        except tomllib.TOMLDecodeError:
+            both = _over(merged, _open(tomllib.loads(text)))
+            written = "".join(f"{_toml(key)} = {_toml(value)}\n" for key, value in both.items())
+        except (ValueError, RecursionError):  # no TOML, a number of thousands of digits, tables without end
             continue
-    return "".join(f"{_toml(key)} = {_toml(value)}\n" for key, value in merged.items())
+        merged = both
+    return written
 
 
 def _open(value: object) -> dict[str, object]:
@@ -108,10 +111,10 @@ def maven(texts: Sequence[str]) -> str:
     for text in reversed(texts):
         try:
             # The organiser's own files, never a bot's.
-            root = ElementTree.fromstring(text)  # noqa: S314
-        except ElementTree.ParseError:
+            found = _plain(ElementTree.fromstring(text))  # noqa: S314
+            ElementTree.tostring(found)
+        except (ElementTree.ParseError, ValueError, RecursionError):  # no XML, or elements without end
             continue
-        found = _plain(root)
         if merged is None:
             merged = found
         else:
@@ -123,7 +126,7 @@ def _plain(element: ElementTree.Element) -> ElementTree.Element:
     """Without secrets, at any depth, without attributes, and without the namespace, which Maven does not ask for."""
     made = ElementTree.Element(_name(element))
     made.text = element.text
-    made.extend(_plain(child) for child in element if not (_name(child) in _MAVEN or SECRET.search(_name(child))))
+    made.extend([_plain(child) for child in element if not (_name(child) in _MAVEN or SECRET.search(_name(child)))])
     return made
 
 

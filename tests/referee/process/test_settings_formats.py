@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.process.settings_formats import ini, lines, maven, toml
 
@@ -90,3 +92,31 @@ def test_the_users_settings_go_before_the_machines() -> None:
 @pytest.mark.parametrize("merge", [toml, lines, ini, maven])
 def test_of_nothing_nothing_is_made(merge: Merge) -> None:
     assert merge([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("merge", "good", "bad"),
+    [
+        (toml, "jobs = 1\n", f"x = {'9' * 5000}"),
+        (toml, "jobs = 1\n", f"x = 0x{'f' * 5000}"),
+        *((toml, "jobs = 1\n", f"x = {'[' * depth}{']' * depth}") for depth in (300, 450, 20_000)),
+        *((toml, "jobs = 1\n", f"x{'.x' * depth} = 1") for depth in (300, 450, 2000)),
+        *(
+            (maven, "<settings><offline>true</offline></settings>", "<a>" * depth + "</a>" * depth)
+            for depth in (450, 950, 20_000)
+        ),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_text_that_cannot_be_read_is_left_out_and_the_other_stays(
+    merge: Merge, good: str, bad: str, first: bool
+) -> None:
+    """Or it is read, if it is nested no deeper than that."""
+    merged = merge([bad, good] if first else [good, bad])
+    assert ('"jobs" = 1' if merge is toml else "<offline>true</offline>") in merged
+
+
+@given(st.text(alphabet="[]=<>/.\"'\\\n:#ax \x00é\ud7ff", max_size=60))
+@pytest.mark.parametrize("merge", [toml, lines, ini, maven])
+def test_any_text_is_merged_or_left_out(merge: Merge, text: str) -> None:
+    merge([text, text])
