@@ -346,7 +346,7 @@ class Panel:
             return
         action = read_choice(message, question, self._game)
         if isinstance(action, Refusal):
-            self._blame(seat, action.reason, action.detail, message_evidence(received.raw))
+            self._blame(seat, action.reason, action.detail, message_evidence(received.raw), measured=True)
             return
         question.action = action
         if move.note:
@@ -365,7 +365,7 @@ class Panel:
         if seat.budget.total_ns is not None:
             evidence["total_us"] = seat.budget.total_ns // 1000
         if question.charged_ns > question.limit_ns:
-            self._blame(seat, allowed.reason, detail, evidence)
+            self._blame(seat, allowed.reason, detail, evidence, measured=True)
             return
         late = [f"the referee was late by {question.lag_ns / 1e9:.3f} s"] if question.lag_ns else []
         if question.waited_ns:
@@ -373,7 +373,8 @@ class Panel:
         if busy := self._busy_meanwhile(seat, question):
             evidence["busy_seats_us"] = busy
             late += [f"the bot of seat {number} computed for {us / 1e6:.3f} s" for number, us in busy.items()]
-        self._blame(seat, EndReason.SUSPECT_TIMEOUT, f"{detail}; {' and '.join(late)} meanwhile", evidence)
+        detail = f"{detail}; {' and '.join(late)} meanwhile"
+        self._blame(seat, EndReason.SUSPECT_TIMEOUT, detail, evidence, measured=True)
 
     def _busy_meanwhile(self, seat: SeatPlay, question: Question) -> dict[str, int]:
         """Other seats that computed for a good part of the decision, as it lasted: for who has to find the cause. It
@@ -398,7 +399,10 @@ class Panel:
             detail = f"{size}, the last one {what}"
             self._blame(seat, EndReason.WRONG_TURN_MESSAGE, detail, message_evidence(raw))
 
-    def _blame(self, seat: SeatPlay, reason: EndReason, detail: str, evidence: dict[str, Any]) -> None:
+    def _blame(
+        self, seat: SeatPlay, reason: EndReason, detail: str, evidence: dict[str, Any], *, measured: bool = False
+    ) -> None:
+        """`measured`: the open question has its times, those on which the verdict rests."""
         before = seat.fault
         if self._over or (before is not None and not self._comes_on_top(seat, before, reason)):
             return
@@ -407,7 +411,7 @@ class Panel:
         question = seat.question
         if question is not None and question.open:
             question.close()
-            if not question.wall_ns:
+            if not measured:
                 self._measure(seat, question, self._clock.now_ns())
             evidence |= {"decision": question.number, "kind": question.kind, **question.times()}
             evidence |= position_evidence(self._game, self._state, seat.number, question.legal)

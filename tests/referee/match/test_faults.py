@@ -264,6 +264,20 @@ async def test_a_bot_that_closes_its_stream_and_computes_on_is_given_up_soon_aft
     assert verify(finish(table, outcome)).status == "ok"
 
 
+@pytest.mark.parametrize("deed", [crash, resign, flood, malformed_message])
+async def test_the_times_of_a_fault_are_those_at_which_it_happened(sit: Sit, deed: Callable[[Any], None]) -> None:
+    """Also where its decision was looked at before, when its limit had passed and time was given back."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.5)
+    mover.waited += 5_000_000_000
+    await table.clock.turn(2.5)
+    deed(mover)
+    await table.clock.turn(0)
+    assert table.match.faults[mover.number].evidence["wall_us"] == 3_000_000
+
+
 async def test_an_answer_just_before_the_end_of_the_process_counts(sit: Sit) -> None:
     table = sit(rounds=1)
     await table.start()
