@@ -141,6 +141,8 @@ def _end(guardian: "subprocess.Popen[bytes]", control: socket.socket, timeout_s:
 def _ended(told: bytes, why: str) -> Ended:
     for line in told.decode("ascii", "replace").splitlines():
         match line.split():
+            case ["exit" | "signal", _, _, _, "2"]:
+                return Ended(None, why or "killed by the kernel, because the machine had no memory left")
             case ["exit" | "signal" as how, number, _, _, oom] if not why:
                 return Ended(int(number) if how == "exit" else -int(number), "", oom == "1")
             case ["failed", number, step]:

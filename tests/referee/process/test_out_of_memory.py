@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from referee.process import errand, holdings
 from referee.process import guardian as guardians
-from referee.process import holdings
 from referee.process.bot import BotProcess
 from referee.process.cgroup import Cgroups, Group, GroupLimits, Hierarchy, end_group, find
 from referee.process.entry import load_entry
+from referee.process.errand import Ended
 from referee.process.exit import Exit
 from referee.process.guardian import Guardian
 from referee.process.launch import Ground
@@ -93,6 +94,18 @@ def test_what_the_kernels_counters_say(
     group = Group({"memory": Hierarchy(tmp_path, version)})
     settings = {"oom": [str(group.oom_file)], "full": [f"{path}:{least}" for path, least in group.full_files]}
     assert Guardian(settings, 0).see_memory(code) == whose
+
+
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [
+        (b"signal 9 10 20 1\n", Ended(-9, "", out_of_memory=True)),
+        (b"exit 1 10 20 2\n", Ended(None, "killed by the kernel, because the machine had no memory left")),
+        (b"exit 1 10 20 0\n", Ended(1)),
+    ],
+)
+def test_a_build_is_told_whose_memory_it_was(line: bytes, ended: Ended) -> None:
+    assert errand._ended(line, "") == ended
 
 
 @pytest.mark.parametrize(
