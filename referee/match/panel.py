@@ -13,6 +13,7 @@ from referee.games.api import Decision, Event, Game, State
 from referee.match.budget import NOTHING_ALLOWED, Allowance
 from referee.match.choice import Refusal, read_choice
 from referee.match.clock import GRACE_NS, Clock, Handle
+from referee.match.deadline import Deadline
 from referee.match.evidence import cut_note, message_evidence, position_evidence, stray_kind, stray_text
 from referee.match.question import Question
 from referee.match.reasons import EndReason
@@ -112,8 +113,7 @@ class Panel:
                 seat.begin()
                 seat.bot.send(message)
                 seat.bot.listen(seat)
-                up_ns = self._clock.now_ns() + int(seat.limits.ready_s * 1e9)
-                timers.append(self._clock.call_at(up_ns, partial(self._ready_time_is_up, seat)))
+                timers.append(Deadline(self._clock, seat.limits.ready_s, partial(self._ready_time_is_up, seat)))
             await self._sleep(self._start_has_failed)
         finally:
             for timer in timers:
@@ -144,8 +144,7 @@ class Panel:
 
     def cap_after(self, seconds: float) -> None:
         """From now on the match may take so long."""
-        up_ns = self._clock.now_ns() + round(seconds * 1e9)
-        self._cap = self._clock.call_at(up_ns, partial(self._reach_cap, up_ns, self._clock.lag_ns()))
+        self._cap = Deadline(self._clock, seconds, self._reach_cap)
 
     def lift_cap(self) -> None:
         """The match is over."""
@@ -216,17 +215,15 @@ class Panel:
             detail = f"not ready {limit_s:g} s after MatchStart"
             self._blame(seat, EndReason.START_FAILED, detail, {"limit_us": int(limit_s * 1e6)})
 
-    def _reach_cap(self, up_ns: int, lag_before_ns: int) -> None:
-        """Time in which the referee was late is given back; an answer that is here but unread is seen first."""
-        now_ns, due_ns = self._clock.now_ns(), up_ns + self._clock.lag_ns() - lag_before_ns
-        if now_ns < due_ns:
-            self._cap = self._clock.call_at(due_ns, partial(self._reach_cap, up_ns, lag_before_ns))
+    def _reach_cap(self) -> None:
+        """The match has taken its time, but how a bot ends may be about to be told."""
+        if any(seat.bot.ending for seat in self.seats if seat.fault is None):
+            self._cap = self._clock.call_at(self._clock.now_ns() + ENDING_NS, self._cap_now)
         else:
-            ending = any(seat.bot.ending for seat in self.seats if seat.fault is None)
-            self._cap = self._clock.call_at(now_ns + (ENDING_NS if ending else GRACE_NS), self._cap_now)
+            self._cap_now()
 
     def _cap_now(self) -> None:
-        """The match has taken its time: nobody is waited for any more. Who is gone or late has lost by that before."""
+        """Nobody is waited for any more. Who is gone or late has lost by that before."""
         for seat in self.seats:
             question = seat.question
             if seat.bot.ending:

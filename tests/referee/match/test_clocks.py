@@ -173,7 +173,7 @@ async def test_a_seat_that_is_never_ready_makes_the_match_void(sit: Sit) -> None
     await table.start()
     await table.clock.turn(2.999)
     assert not table.task.done()
-    await table.clock.turn(0.002)
+    await table.clock.turn(0.004)
     outcome = await table.outcome()
     assert (outcome.reason, outcome.status, outcome.fault_seat) == (EndReason.START_FAILED, "void", 1)
     assert outcome.detail == "seat 1 (bot 1): not ready 3 s after MatchStart"

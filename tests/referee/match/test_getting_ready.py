@@ -1,0 +1,42 @@
+"""The limit of getting ready, while the referee is late itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+from referee.match import EndReason, Limits
+
+Sit = Callable[..., Any]
+
+
+async def test_time_in_which_the_referee_was_late_is_none_of_getting_ready(sit: Sit) -> None:
+    """It stood still for 11 s, and both Ready lie unread when it wakes: they are read before anybody is late."""
+    table = sit(limits=Limits(ready_s=10))
+    for seat in table.seats:
+        seat.auto_ready = False
+    await table.start()
+    table.clock.lag += 11_000_000_000
+    await table.clock.turn(11)
+    assert not table.task.done()
+    for seat in table.seats:
+        seat.say_ready()
+    await table.clock.turn(0)
+    assert [seat.asked.kind for seat in table.open()] == ["stash", "stash"]
+
+
+async def test_a_ready_that_comes_while_its_time_ends_is_read_before_it_does(sit: Sit) -> None:
+    table = sit(limits=Limits(ready_s=10))
+    table.seats[1].auto_ready = False
+    await table.start()
+    await table.clock.turn(10)
+    table.seats[1].say_ready()
+    await table.clock.turn(0)
+    assert len(table.open()) == 2
+
+
+async def test_who_is_not_ready_though_the_referee_was_late_has_failed_to_start(sit: Sit) -> None:
+    table = sit(limits=Limits(ready_s=10))
+    table.seats[1].auto_ready = False
+    await table.start()
+    table.clock.lag += 5_000_000_000
+    await table.clock.turn(15.1)
+    assert (await table.outcome()).reason is EndReason.START_FAILED
