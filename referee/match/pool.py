@@ -6,13 +6,13 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from referee.match.clock import wait_for_first
 from referee.match.bot import LiveBot, exit_end, output_evidence
+from referee.match.clock import GRACE_NS, time_limit
 from referee.match.guest import GuestBot, Invitation, say_bye
 from referee.match.reasons import EndReason
 from referee.match.spec import RESOURCE_KEYS, Limits
@@ -23,7 +23,7 @@ from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.orphans import Household
 from referee.process.sandbox import Sandbox
-from referee.wire import Guest, HandshakeError, Hello, Session, WireServer
+from referee.wire import Guest, HandshakeError, Hello, LastingSession, Session, WireServer
 from referee.wire.encode import WireLimits
 
 BYE_S = 1.0
@@ -65,7 +65,9 @@ class Pool:
         guests: Mapping[str, Invitation] | None = None,
         on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
-        """Each process gets a server beside `server`, which is for `guests` (by entry id; they are let in from now on).
+        """`lag_ns` as of the table's `Clock`: time in which the referee was late is no bot's.
+
+        Each process gets a server beside `server`, which is for `guests` (by entry id; they are let in from now on).
         `on_guest` is told in words that one has come or gone."""
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
@@ -185,7 +187,9 @@ class Pool:
         exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())
         try:
             waited: list[asyncio.Future[Any]] = [expected, exited]
-            await wait_for_first(waited, limits.startup_s, self._lag_ns)
+            with suppress(TimeoutError):
+                async with time_limit(limits.startup_s, self._lag_ns):
+                    await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if expected.done():
                 return expected.result()
             if exited.done():
@@ -240,16 +244,16 @@ class _Place:
         """The guest, once it is there and plays nothing else. BotStartError if that takes too long."""
         left_s = self._waited_for_until_s - time.monotonic()
         limit_s = left_s if left_s > 0 and self.guest.session is None else max(startup_s, left_s)
-        until_s = time.monotonic() + limit_s
+        until_s, lag_before_ns = time.monotonic() + limit_s, self._lag_ns()
         try:
-            async with asyncio.timeout(limit_s):
+            async with time_limit(limit_s, self._lag_ns):
                 while not self.free.is_set():
                     await self.free.wait()
         except TimeoutError:
             raise BotStartError(f"it plays another match, and did not end within {limit_s:.0f} s", {}) from None
         self.free.clear()
         try:
-            bot = GuestBot(entry, await self.guest.arrive(max(0.0, until_s - time.monotonic())))
+            bot = GuestBot(entry, await self._arrival(until_s, lag_before_ns))
             if not bot.plays(game):
                 bot.leave()
                 raise BotStartError(_plays_others(bot.session.hello, game), {})
@@ -260,6 +264,16 @@ class _Place:
             self.free.set()
             raise
         return bot
+
+    async def _arrival(self, until_s: float, lag_before_ns: int) -> LastingSession:
+        """Time in which the referee was late since `lag_before_ns` is given back. Raises HandshakeError."""
+        while True:
+            left_s = until_s + (self._lag_ns() - lag_before_ns) / 1e9 - time.monotonic()
+            try:
+                return await self.guest.arrive(max(GRACE_NS / 1e9, left_s))
+            except HandshakeError:
+                if time.monotonic() >= until_s + (self._lag_ns() - lag_before_ns) / 1e9:
+                    raise
 
 
 def _plays_others(hello: Hello, game: str) -> str:

@@ -3,8 +3,16 @@
 import asyncio
 import threading
 import time
+from types import SimpleNamespace
+from typing import Any
 
-from referee.match.clock import LoopClock
+import pytest
+from crosstown_proto.v1 import referee_pb2 as pb
+
+from referee.match.clock import LoopClock, time_limit
+from referee.match.guest import Invitation
+from referee.match.pool import BotStartError, _Place
+from referee.process.guest import guest_entry
 
 
 async def test_a_loop_that_stands_still_is_late_by_that_long() -> None:
@@ -63,6 +71,69 @@ async def test_timers_run_at_their_time() -> None:
         due_ns = clock.now_ns() + 30_000_000
         clock.call_at(due_ns, lambda: fired.set_result(clock.now_ns()))
         assert await fired >= due_ns - 1_000_000
+
+
+async def test_a_limit_gives_back_the_time_in_which_the_loop_stood_still() -> None:
+    loop = asyncio.get_running_loop()
+    async with LoopClock() as clock:
+        came = loop.create_future()
+        loop.call_later(0.05, time.sleep, 0.5)
+        loop.call_later(0.65, came.set_result, True)
+        async with time_limit(0.3, clock.lag_ns):
+            assert await came
+
+
+async def test_what_came_before_the_end_of_a_limit_is_read_first() -> None:
+    """However many turns of the loop that takes."""
+    loop = asyncio.get_running_loop()
+    came = loop.create_future()
+
+    def read(turns: int) -> None:
+        loop.call_soon(read, turns - 1) if turns else came.set_result(True)
+
+    loop.call_later(0.01, time.sleep, 0.1)
+    loop.call_later(0.02, read, 20)
+    async with time_limit(0.05, lambda: 0):
+        assert await came
+
+
+async def test_a_limit_ends_what_takes_longer() -> None:
+    async with LoopClock() as clock:
+        with pytest.raises(TimeoutError):
+            async with time_limit(0.05, clock.lag_ns):
+                await asyncio.get_running_loop().create_future()
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["is awaited", "plays another match"])
+async def test_a_guest_that_came_while_the_referee_stood_still_is_there(busy: bool) -> None:
+    loop = asyncio.get_running_loop()
+    entry, there = guest_entry("Ada", "1"), loop.create_future()
+    session: Any = SimpleNamespace(hello=pb.Hello(), send=None, ended=there, online=True, listen=lambda _: None)
+    async with LoopClock() as clock:
+        server: Any = SimpleNamespace(invite=lambda _: None)
+        place = _Place(server, Invitation("a" * 16, wait_s=0.3), lambda _: None, clock.lag_ns)
+
+        def come() -> None:
+            place.guest._session = session
+            place.guest._came.set()
+            place.free.set()
+
+        if busy:
+            place.free.clear()
+            place.guest._session = session
+        loop.call_later(0.05, time.sleep, 0.5)
+        loop.call_later(0.65, come)
+        bot = await place.take(entry, 0.3, "toy")
+        bot.leave()
+
+
+async def test_a_guest_that_does_not_come_is_waited_for_no_longer() -> None:
+    async with LoopClock() as clock:
+        server: Any = SimpleNamespace(invite=lambda _: None)
+        place = _Place(server, Invitation("a" * 16, wait_s=0.05), lambda _: None, clock.lag_ns)
+        with pytest.raises(BotStartError, match="did not connect"):
+            await place.take(guest_entry("Ada", "1"), 0.05, "toy")
+        assert place.free.is_set()
 
 
 async def test_a_timer_can_be_cancelled() -> None:

@@ -282,6 +282,24 @@ async def test_a_thousand_matches_in_a_row_leave_nothing_behind(random_bot: Entr
     await soak(random_bot, spec, tmp_path, 1000)
 
 
+async def test_a_bot_that_said_hello_while_the_referee_stood_still_has_come(
+    random_bot: Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a worker that was stopped: the limit of its start is over, and Hello lies there unread."""
+    from referee.match.pool import Pool
+
+    shake = Pool._shake_hands
+
+    async def stand_still(*arguments: Any) -> Any:
+        asyncio.get_running_loop().call_later(0.01, time.sleep, 4)
+        return await shake(*arguments)
+
+    monkeypatch.setattr(Pool, "_shake_hands", stand_still)
+    async with Table({random_bot.id: random_bot}) as table:
+        bot = await table._pool.acquire(random_bot.id, replace(PATIENT, startup_s=3), "toy", ("t", "toy", 1))
+        table._pool.release(bot, reusable=False)
+
+
 async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
     """CON-2: a start-up has its whole limit from its own start on, and no more of them go on at once than there are
     cores."""
@@ -307,7 +325,7 @@ async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatc
     monkeypatch.setattr(BotProcess, "start", counted)
     monkeypatch.setattr(Pool, "_shake_hands", shaken)
     async with WireServer() as server:
-        pool = Pool(server, {random_bot.id: random_bot}, max_idle=4, starts_at_once=2)
+        pool = Pool(server, {random_bot.id: random_bot}, max_idle=4, lag_ns=lambda: 0, starts_at_once=2)
         try:
             bots = await asyncio.gather(
                 *[pool.acquire(random_bot.id, PATIENT, "toy", ("t", "toy", number)) for number in range(5)]
