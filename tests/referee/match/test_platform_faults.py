@@ -119,3 +119,21 @@ async def test_a_disk_that_is_full(sit: Sit, monkeypatch: pytest.MonkeyPatch) ->
 async def test_a_game_that_refuses_the_set_up_raises_what_it_raises(sit: Sit) -> None:
     with pytest.raises(Exception, match="toy is for 2 to 4 players"):
         sit(7, game=GAME)
+
+
+async def test_a_suspect_time_out_makes_the_match_void_whatever_others_did_at_that_node(sit: Sit) -> None:
+    """What they did is in the record; it is neither rated nor counted."""
+    table = sit(3)
+    await table.start()
+    table.seats[0].die()
+    table.seats[2].move(0)
+    for _ in range(600):
+        table.clock.lag += 100_000_000
+        await table.clock.turn(0.1)
+    outcome = await table.outcome()
+    assert (outcome.reason, outcome.status, outcome.ranking) == (EndReason.SUSPECT_TIMEOUT, "void", ())
+    assert [fault and fault.reason for fault in table.match.faults] == [
+        EndReason.CRASHED,
+        EndReason.SUSPECT_TIMEOUT,
+        None,
+    ]
