@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -104,7 +105,7 @@ def confine(
         raise FileNotFoundError(2, f"{PROGRAM} is not installed")
     own = [*writable, *([home] if home else [])]
     granted = tuple(map(Path, sandbox.read))
-    needs = find_needs(argv, folder, lambda: (*granted, *find_toolchains(os.environ, folder)))
+    needs = find_needs(argv, folder, lambda: (*granted, *_toolchains(tuple(os.environ.items()), folder)))
     shown = [*needs, folder, *granted, *sockets, *own]
     shown = sorted({path for path in shown if path.exists()}, key=lambda path: (len(path.parts), path))
     root = os.getuid() == 0
@@ -127,6 +128,8 @@ def confine(
     # In /proc a process may else put off what makes it the first to go when memory ends, and in some kernels lower the
     # priority of its whole session.
     words += [word for place in ("/proc", "/dev", "/") for word in ("--remount-ro", place)]
+    if "PATH" not in sandbox.env:
+        words += ["--setenv", "PATH", _path(shown)]
     words += ["--chdir", str(folder), "--info-fd", str(INFO_FD), "--json-status-fd", str(STATUS_FD)]
     if call_filter:
         words += ["--seccomp", str(SECCOMP_FD)]
@@ -138,6 +141,22 @@ def confine(
         settings += [f"users={USERS[0]}:{USERS[1]}", *(f"stage={path}" for path in shown)]
         settings += [f"own={path}" for path in own]
     return Confined((*words, "--", *inner), tuple(settings))
+
+
+@lru_cache(maxsize=256)
+def _toolchains(ours: tuple[tuple[str, str], ...], folder: Path) -> tuple[Path, ...]:
+    """Looked for once: it takes some 50 ms, in which the matches of a worker stand still."""
+    return find_toolchains(dict(ours), folder)
+
+
+def _path(shown: Sequence[Path]) -> str:
+    """Our PATH as far as it leads to something that is there: a stranger need not know where else we keep things."""
+    places = (*map(Path, SYSTEM), *shown)
+    return os.pathsep.join(
+        name
+        for name in os.environ.get("PATH", os.defpath).split(os.pathsep)
+        if any(Path(name).is_relative_to(place) or place.is_relative_to(name) for place in places if name)
+    )
 
 
 def _namespaces(sandbox: Sandbox) -> Iterator[str]:

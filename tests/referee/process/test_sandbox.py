@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
+from referee.process import sandbox as sandbox_module
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups, find
 from referee.process.entry import Entry, load_entry
 from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
-from referee.process.sandbox import Sandbox
+from referee.process.sandbox import Sandbox, confine
 from referee.process.seccomp import bot_filter
 
 pytestmark = pytest.mark.strict_sandbox
@@ -195,6 +196,44 @@ async def test_what_is_hidden_is_not_seen_in_a_wide_grant(confined: Any, tmp_pat
     )
     await bot.wait()
     assert bot.output().stdout_text() == "['data']\n", bot.output().stderr_text()
+
+
+async def test_its_path_tells_nothing_of_what_it_is_not_shown(
+    confined: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private, tool = tmp_path / "me" / "private", tmp_path / "node" / "bin"
+    for folder in (private, tool):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{private}:{tool}:relative::{os.environ['PATH']}")
+    source = "import os; print(os.environ['PATH'])"
+    bot = await confined(source, Sandbox("strict", read=(str(tool.parent),)))
+    await bot.wait()
+    names = bot.output().stdout_text().strip().split(":")
+    assert names[0] == str(tool)
+    assert "/usr/bin" in names
+    assert not {str(private), "relative", ""} & set(names)
+    bot = await confined(source, Sandbox("strict", env=("PATH",)))
+    await bot.wait()
+    assert bot.output().stdout_text() == f"{os.environ['PATH']}\n"
+
+
+def test_toolchains_are_looked_for_once_for_all_starts_of_a_bot(
+    write_bot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    monkeypatch.setattr(sandbox_module, "find_toolchains", lambda ours, folder: looked.append(folder) or ())
+    one, other = (write_bot({"bot": f"#!{tmp_path}/tool\n"}) for _ in range(2))
+
+    def start(folder: Path) -> None:
+        argv = (str(folder / "bot"),)
+        confine(argv, folder, STRICT, sockets=[], disk_bytes=None, processes=None, call_filter=b"", program="bwrap")
+
+    for folder in (one, one, other):
+        start(folder)
+    assert looked == [one, other]
+    monkeypatch.setenv("PATH", "/elsewhere")
+    start(one)
+    assert looked == [one, other, one]
 
 
 @pytest.mark.parametrize("name", ["oom_score_adj", "autogroup", "timerslack_ns", "comm"])
