@@ -83,15 +83,32 @@ class WireServer:
             await self._server.stop(grace=0)
             self._tidy()
             raise _reason(path) from None
-        await self._server.start()
+        await self._start()
         path.chmod(0o600)
         return self
+
+    async def _start(self) -> None:
+        """gRPC's server is not made for a start that is cancelled: it would keep its socket, and complain later."""
+        starting = asyncio.ensure_future(self._server.start())
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            while not starting.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([starting])
+            try:
+                await self._server.stop(grace=0)
+            finally:
+                self._tidy()
+            raise
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._server.stop(grace=0)
-        self._tidy()
+        try:
+            await self._server.stop(grace=0)
+        finally:
+            self._tidy()
 
     def _tidy(self) -> None:
         if self._made is not None:

@@ -117,6 +117,10 @@ class Arena:
         """A bot that never says Ready, so that no match begins."""
         return self.chaos(Case("unready", "match_start"))
 
+    def own(self, folder: Path, name: str) -> Entry:
+        """A bot of a test's own."""
+        return self._known(load_entry(folder, name, {}))
+
     def _known(self, entry: Entry) -> Entry:
         self.entries[entry.id] = entry
         self.sandboxes[entry.id] = Sandbox(self.profile)
