@@ -28,7 +28,8 @@ _DELEGATE = (
     " (as root, without --user)"
 )
 _GROUPS = {
-    "memory": "a bot's memory is limited for each of its processes only, and running out of it looks like a crash",
+    "memory": "a bot's memory is limited for each of its processes only, what it shares between them and holds in files"
+    " in memory is not, and running out of it looks like a crash; do not play bots of strangers here",
     "pids": "the number of a bot's processes is limited in the sandbox only",
     "cpu": "the limit `cores` does not hold",
     "cpuacct": "the time of a bot's dead children is not counted: what it waits while it starts any is not given back",

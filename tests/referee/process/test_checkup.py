@@ -44,6 +44,7 @@ def test_a_machine_without_control_groups(monkeypatch: pytest.MonkeyPatch) -> No
     found = rows()
     assert [found[f"control group: {name}"].level for name in ("memory", "pids", "cpu")] == ["weaker"] * 3
     assert "Delegate=yes" in found["control group: memory"].fix
+    assert "do not play bots of strangers here" in found["control group: memory"].found
 
 
 def test_an_ordinary_user_is_told_that_bots_run_as_it(monkeypatch: pytest.MonkeyPatch) -> None:
