@@ -315,6 +315,8 @@ class BotProcess:
                 code, signalled = (int(number), None) if word == "exit" else (None, int(number))
                 lost = self._faulted and signalled is not None
                 self._set_exit(Exit(code, signalled, int(cpu_us), lost, oom == "1", int(peak_bytes), oom == "2"))
+            case ["failed", number, "sandbox"] if number != "0":
+                self._fail(f"its sandbox was killed by signal {number}", ours=True)
             case ["failed", _, "sandbox"]:
                 self._drain.take_what_is_there()
                 said = _last_line(self.output())

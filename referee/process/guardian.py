@@ -6,9 +6,9 @@ of its own and then waits. As a subreaper it inherits every double-forked or set
 tree under it is always the whole of it. When the referee says so, dies, or the bot exits, nothing of that tree stays.
 
 From the referee: `t` asks the bot to end, `k` or end of file ends all. To the referee, one line each:
-`started PID`, `failed ERRNO STEP`, `exit CODE CPU_US PEAK OOM`, `signal NUMBER CPU_US PEAK OOM`, `fault TEXT`;
-PEAK in bytes, OOM 0, 1 if the kernel took a process of it at its own memory limit, 2 if for want of memory elsewhere.
-End of file means that nothing is left.
+`started PID`, `failed ERRNO STEP` (of the step "sandbox", the signal that killed it or 0), `exit CODE CPU_US PEAK OOM`,
+`signal NUMBER CPU_US PEAK OOM`, `fault TEXT`; PEAK in bytes, OOM 0, 1 if the kernel took a process of it at its own
+memory limit, 2 if for want of memory elsewhere. End of file means that nothing is left.
 
 Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom, full
 (files of counters; cpu as FILE:NANOSECONDS_PER_UNIT, full as FILE:LEAST), thaw (FILE:WORD), sandbox (the program is
@@ -156,7 +156,9 @@ class Guardian:
             if not self.started:
                 if not self.inside.executed():
                     self.exited = True
-                    report(b"failed 0 sandbox")
+                    # Who killed it before the program ran was not the bot, unless it was at its own limit of memory.
+                    killed = code < 0 and self.see_memory(code) != 1
+                    report(b"failed %d sandbox" % (-code if killed else 0))
                     return
                 report(b"started %d" % (self.inside.init or self.child))
                 self.started = True

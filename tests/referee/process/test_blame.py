@@ -3,7 +3,8 @@
 import errno
 import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,17 +23,20 @@ WriteBot = Callable[..., Path]
 PATIENT = ProcessLimits(start_timeout_s=60)
 
 
-async def failure(folder: Path, box: Sandbox, limits: ProcessLimits = PATIENT) -> StartError:
+async def failure(
+    folder: Path, box: Sandbox, limits: ProcessLimits = PATIENT, options: dict[str, str] | None = None
+) -> StartError:
+    entry = load_entry(folder, options=options)
     with pytest.raises(StartError) as raised:
-        await BotProcess.start(load_entry(folder), address="unix:/no", token="t", limits=limits, ground=Ground(box))
+        await BotProcess.start(entry, address="unix:/no", token="t", limits=limits, ground=Ground(box))
     return raised.value
 
 
 @pytest.mark.strict_sandbox
 @pytest.mark.parametrize("box", [Sandbox(), Sandbox("strict")], ids=["plain", "strict"])
 async def test_options_that_no_program_can_be_given_are_the_bots_own_doing(write_bot: WriteBot, box: Sandbox) -> None:
-    toml = f'name = "Long"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}"]\n[options]\nx = "{"x" * 140_000}"\n'
-    error = await failure(write_bot(toml=toml), box)
+    toml = 'name = "Long"\nversion = "1"\ngames = ["*"]\nrun = ["{python}"]\n[options]\nx = ""\n'
+    error = await failure(write_bot(toml=toml), box, options={"x": "x" * 140_000})
     assert not error.ours
     assert str(error) == (
         "bot 'Long': it cannot be started: its command and its options are too long for this system"
@@ -80,6 +84,47 @@ async def test_a_machine_without_a_free_user_says_nothing_about_the_bot(
     error = await failure(write_bot(run=["/bin/sleep", "60"]), Sandbox("strict"))
     assert error.ours
     assert str(error) == "bot 'Bot': its guardian failed: all 0 users for bots are taken"
+
+
+@pytest.fixture
+def bubblewrap(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """bubblewrap(lines of shell), in place of it where every user can execute it."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        program = Path(folder) / "bwrap"
+        program.touch(0o755)
+        monkeypatch.setattr(sandbox, "PROGRAM", str(program))
+
+        def write(script: str) -> None:
+            program.write_text(f"#!/bin/sh\n{script}\n")
+
+        yield write
+
+
+@pytest.mark.strict_sandbox
+@pytest.mark.parametrize(
+    ("script", "said", "ours"),
+    [
+        ("kill -9 $$", "its sandbox was killed by signal 9", True),
+        (
+            "echo 'bwrap: Creating new namespace failed: No space left on device' >&2; exit 1",
+            "in its sandbox, it could not be started: bwrap: Creating new namespace failed: No space left on device",
+            True,
+        ),
+        (
+            "echo 'bwrap: execvp ./bot: Permission denied' >&2; exit 1",
+            "in its sandbox, it could not be started: bwrap: execvp ./bot: Permission denied",
+            False,
+        ),
+    ],
+)
+async def test_a_sandbox_that_ends_before_the_bot_ran(
+    write_bot: WriteBot, bubblewrap: Callable[[str], None], script: str, said: str, ours: bool
+) -> None:
+    bubblewrap(script)
+    error = await failure(write_bot(run=["/bin/sleep", "60"]), Sandbox("strict"))
+    assert str(error) == f"bot 'Bot': {said}"
+    assert error.ours is ours
 
 
 @pytest.mark.parametrize(
