@@ -161,21 +161,27 @@ class BotProcess:
                 )
             except (OSError, ValueError) as error:
                 raise _not_begun(entry, error, ours=error_is_ours(error)) from None
+            undo.callback(guardian.wait)
+            undo.callback(guardian.kill)
+            try:
+                bot = cls(
+                    entry,
+                    limits,
+                    guardian=guardian,
+                    control=mine,
+                    pipes=(pipes[0][0], pipes[1][0]),
+                    # Without a sandbox the folder is the bot's own, so that no other bot has both, whoever chose the
+                    # token.
+                    marks=tuple(f"{name}={env[name]}" for name in ("CROSSTOWN_TOKEN", "TMPDIR")),
+                    scratch=(scratch, lock),
+                    group=group,
+                    household=household,
+                )
+            except OSError as error:
+                raise _not_begun(entry, error, ours=True) from None
             undo.pop_all()
         if household is not None:
             household.add(guardian.pid)
-        bot = cls(
-            entry,
-            limits,
-            guardian=guardian,
-            control=mine,
-            pipes=(pipes[0][0], pipes[1][0]),
-            # Without a sandbox the folder is the bot's own, so that no other bot has both, whoever chose the token.
-            marks=tuple(f"{name}={env[name]}" for name in ("CROSSTOWN_TOKEN", "TMPDIR")),
-            scratch=(scratch, lock),
-            group=group,
-            household=household,
-        )
         try:
             async with asyncio.timeout(limits.start_timeout_s):
                 await asyncio.shield(bot._started)

@@ -86,6 +86,28 @@ async def test_a_start_for_which_files_are_short_leaves_nothing(
     assert mark.alive() == []
 
 
+async def test_a_start_for_which_files_are_short_once_its_guardian_runs_leaves_nothing(
+    sleeper: Entry,
+    mark: Any,
+    until: Any,
+    open_files: Callable[[], int],
+    scratch_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_words: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("referee.process.bot.Meter", refuse)
+    before, began = open_files(), children(os.getpid())
+    with pytest.raises(StartError, match="Too many open files") as raised:
+        await launch(sleeper, mark)
+    assert raised.value.ours
+    assert open_files() == before
+    assert children(os.getpid()) == began
+    assert is_empty(scratch_root)
+    await until(lambda: mark.alive() == [])
+
+
 async def test_a_cancelled_stop_kills_at_once(start: Start, until: Any, mark: Any) -> None:
     bot = await start("slow", stubborn=True)
     await until(lambda: bot.output().stdout_text())
