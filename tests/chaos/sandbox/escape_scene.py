@@ -1,7 +1,9 @@
 """A program that plays referee for the bot `escape`: a private home with all that is worth reading, made under umask
-077, and in its midst the bot; prints what the bot reached.
+077, and in its midst the bot; prints what the bot reached. Below /usr, which every bot sees, everybody may read it all.
 
     escape_scene.py PROFILE FOLDER ESCAPE_BOT
+
+PROFILE may be "strict+network", which grants that.
 
 Standard library and `referee.process` alone, so that another user's interpreter can run it too.
 """
@@ -11,9 +13,11 @@ import json
 import os
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +30,24 @@ from referee.process.sandbox import Sandbox
 SECRET = "the-secret"
 
 
-def hide(path: Path) -> str:
+def hide(path: Path, text: str = "here is {}\n") -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"here is {SECRET}\n")
+    path.write_text(text.format(SECRET))
     return str(path)
 
 
-async def run_bot(entry: Entry, profile: str, sockets: Path) -> dict[str, str]:
-    bot = await BotProcess.start(
+async def start_bot(entry: Entry, sandbox: Sandbox, socket: Path, token: str = "") -> BotProcess:
+    return await BotProcess.start(
         entry,
-        address=f"unix:{sockets}",
-        token=uuid.uuid4().hex,
+        address=f"unix:{socket}",
+        token=token or uuid.uuid4().hex,
         limits=ProcessLimits(disk_bytes=1 << 20, start_timeout_s=60),
-        ground=Ground(Sandbox("strict" if profile == "strict" else "plain")),
+        ground=Ground(sandbox),
     )
+
+
+async def run_bot(entry: Entry, sandbox: Sandbox, socket: Path) -> dict[str, str]:
+    bot = await start_bot(entry, sandbox, socket)
     async with bot:
         await bot.wait()
     said = bot.output()
@@ -48,22 +56,42 @@ async def run_bot(entry: Entry, profile: str, sockets: Path) -> dict[str, str]:
     return outcome
 
 
+def process_with(token: str) -> int:
+    """The bot of this token: of all that have it, guardian and sandbox too, the one that was started last."""
+    wanted = f"CROSSTOWN_TOKEN={token}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        with suppress(OSError):
+            if folder.name.isdigit() and wanted in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return max(found)
+
+
 async def main(profile: str, folder: Path, escape: Path) -> None:
-    os.umask(0o077)
+    in_usr = folder.is_relative_to("/usr")
+    if in_usr:
+        folder.chmod(0o755)  # noqa: ASYNC240
+    os.umask(0o022 if in_usr else 0o077)
     home = folder / "späce home"
-    home.mkdir(mode=0o700)
+    home.mkdir(mode=0o755 if in_usr else 0o700)
     mark = uuid.uuid4().hex
     note, host_tmp = Path(f"/tmp/note-{mark}"), Path(f"/tmp/secret-{mark}")
     bot = home / "bots" / "escape"
-    bot.mkdir(parents=True)
+    (bot / ".cache").mkdir(parents=True)  # nobody looks at the links in there
+    other = home / "bots" / "other"
+    other_bot = hide(other / "bot.py", "# here is {}\nimport time\nprint(1, flush=True)\ntime.sleep(600)\n")
+    shutil.copyfile(escape / "bot.toml", other / "bot.toml")
+    os.environ["CROSSTOWN_CACHE"] = str(home / "cache")
     for name in ("bot.py", "bot.toml"):
         shutil.copyfile(escape / name, bot / name)
     (home / "sockets").mkdir()
+    held = open(hide(home / "referee's own"))  # noqa: ASYNC230, PTH123, SIM115
     referee = subprocess.Popen(  # noqa: ASYNC220
         ["/bin/sh", "-c", "read end; : stand-in"],
         env={**os.environ, "SECRET": SECRET},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
+        pass_fds=(held.fileno(),),
     )
     unix = socket.socket(socket.AF_UNIX)
     unix.bind(str(home / "sockets" / "referee.sock"))
@@ -77,7 +105,8 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
         "home": str(home),
         "database": hide(home / "runs" / "cup" / "crosstown.db"),
         "record": hide(home / "runs" / "cup" / "matches" / "m1.jsonl"),
-        "other_bot": hide(home / "bots" / "other" / "bot.py"),
+        "other_bot": other_bot,
+        "built": hide(home / "cache" / "0123456789abcdef" / "1" / "bot" / "bot"),
         "host_tmp": hide(host_tmp),
         "referee": referee.pid,
         "port": tcp.getsockname()[1],
@@ -85,15 +114,27 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
         "socket": str(home / "sockets" / "referee.sock"),
         "note": str(note),
     }
+    (bot / ".cache" / "way-out").symlink_to(targets["record"])
+    referee_socket = home / "sockets" / "referee.sock"
+    token = uuid.uuid4().hex
+    hidden = (str(home / "runs" / "cup"), str(bot), str(other))
+    sandbox = Sandbox("plain" if profile == "plain" else "strict", network="network" in profile, hidden=hidden)
+    playing = await start_bot(load_entry(other), sandbox, referee_socket, token)
     try:
+        while not playing.output().stdout_text():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        targets |= {"playing": process_with(token), "token": token}
         entry = load_entry(bot, options={"targets": json.dumps(targets)})
-        first = await run_bot(entry, profile, home / "sockets" / "referee.sock")
-        second = await run_bot(entry, profile, home / "sockets" / "referee.sock")
+        first = await run_bot(entry, sandbox, referee_socket)
+        second = await run_bot(entry, sandbox, referee_socket)
         first["remember an earlier match"] = second["remember an earlier match"]
         if not (home / "escaped").exists():  # written, perhaps, but not where others see it
             first["write to the host's disk"] = "not on the host's disk"
+        if stat.S_IMODE((home / "sockets").stat().st_mode) != 0o711:
+            first["change the rights of the socket's folder"] = "not those of the host's folder"
         print(json.dumps(first))
     finally:
+        await playing.stop(0)
         referee.kill()
         referee.wait()
         for path in (note, host_tmp):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from referee.process.cgroup import find
+
 pytestmark = pytest.mark.strict_sandbox
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -39,8 +41,22 @@ ATTEMPTS = (
     "use the kernel's keyring",
     "write a kernel setting",
     "remember an earlier match",
+    "see a bot that plays beside it",
+    "read the token of a bot that plays beside it",
+    "signal a bot that plays beside it",
+    "read what the referee has open",
+    "read through another's root",
+    "follow a link in its own folder",
+    "read the cache of builds",
+    "change the rights of the socket's folder",
+    "replace the referee's socket",
+    "write to a control group",
+    "change when the kernel takes it",
 )
-ROOT_ONLY = {"write a kernel setting"}
+GRANTED_WITH_THE_NETWORK = {"connect over the network", "connect to an abstract socket"}
+"""By its documentation."""
+
+ROOT_ONLY = {"write a kernel setting", "write to a control group"}
 UP_TO_THE_HOST = {"trace the referee", "make a user namespace"}
 """Not every host lets an ordinary user do these even without a sandbox."""
 
@@ -80,8 +96,9 @@ def recent(python: Path) -> bool:
 
 
 @cache
-def attempts_as_we_are(profile: str) -> dict[str, str]:
-    with tempfile.TemporaryDirectory(prefix="crosstown-escape-") as folder:
+def attempts_as_we_are(profile: str, place: str | None = None) -> dict[str, str]:
+    """`place`: where the project with all that is hidden lies; None for the usual temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="crosstown-escape-", dir=place) as folder:
         return attempts([sys.executable, str(SCENE)], profile, Path(folder), ESCAPE, dict(os.environ))
 
 
@@ -112,14 +129,32 @@ def as_stranger(stranger_python: tuple[list[str], Path]) -> dict[str, dict[str, 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_a_plain_bot_can(attempt: str) -> None:
+    """But for what root alone may, or root of a machine that lets us have control groups."""
+    outcome = attempts_as_we_are("plain")[attempt]
     if os.getuid() != 0 and attempt in ROOT_ONLY | UP_TO_THE_HOST:
-        return
-    assert attempts_as_we_are("plain")[attempt] == "done"
+        assert outcome == "done" or "Error" in outcome
+    elif attempt == "write to a control group" and not find().controllers:
+        assert "Error" in outcome
+    else:
+        assert outcome == "done"
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_a_strict_bot_cannot(attempt: str) -> None:
     assert attempts_as_we_are("strict")[attempt] != "done"
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_a_strict_bot_that_may_use_the_network_can_do_that_and_no_more(attempt: str) -> None:
+    outcome = attempts_as_we_are("strict+network")[attempt]
+    assert (outcome == "done") == (attempt in GRANTED_WITH_THE_NETWORK), outcome
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_a_strict_bot_cannot_even_where_everything_lies_in_usr(attempt: str) -> None:
+    """As in a container; of an ordinary user, who may not write there, once more where it always lies."""
+    place = "/usr/local/share" if os.access("/usr/local/share", os.W_OK) else None
+    assert attempts_as_we_are("strict", place)[attempt] != "done"
 
 
 @pytest.mark.parametrize("attempt", [name for name in ATTEMPTS if name not in ROOT_ONLY | UP_TO_THE_HOST])

@@ -82,6 +82,58 @@ def writes_a_setting() -> None:
     path.write_text(path.read_text())
 
 
+def writes_back(path: Path) -> None:
+    path.write_text(path.read_text())
+
+
+def reads_a_descriptor(pid: int, secret: str) -> None:
+    """Of the files that another has open, whatever their paths and rights."""
+    trouble = OSError("no file of it in sight")
+    for place in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            with place.open("rb") as file:
+                if file.seekable() and secret.encode() in file.read():
+                    return
+        except OSError as error:
+            trouble = error
+    raise trouble
+
+
+def writes_to_a_control_group() -> None:
+    """As root it then sets its own limits; any group of this machine will do."""
+    trouble = OSError("no control group in sight")
+    for path in Path("/sys/fs/cgroup").glob("**/cgroup.procs"):
+        try:
+            path.open("r+").close()
+        except OSError as error:
+            trouble = error
+        else:
+            return
+    raise trouble
+
+
+def reads_through_a_root(path: str, secret: str) -> None:
+    """That of any process it sees: one of them might still have the machine's."""
+    trouble = OSError("no root leads there")
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            try:
+                reads(f"{place}/root{path}", secret)
+            except OSError as error:
+                trouble = error
+            else:
+                return
+    raise trouble
+
+
+def replaces(path: Path) -> None:
+    """The next bot would talk to this one."""
+    own = path.with_name("mine.sock")
+    with socket.socket(socket.AF_UNIX) as mine:
+        mine.bind(str(own))
+        own.rename(path)
+
+
 def leaves_a_file(folder: str) -> None:
     path = Path(folder) / "left-behind"
     path.write_text("x")
@@ -107,6 +159,19 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "use the kernel's keyring": lambda: in_a_child(opens_a_key),
     "write a kernel setting": writes_a_setting,
     "remember an earlier match": remembers,
+    "see a bot that plays beside it": lambda: reads(f"/proc/{TARGETS['playing']}/cmdline", "bot.py"),
+    "read the token of a bot that plays beside it": lambda: reads(
+        f"/proc/{TARGETS['playing']}/environ", TARGETS["token"]
+    ),
+    "signal a bot that plays beside it": lambda: os.kill(TARGETS["playing"], signal.SIGCONT),
+    "read what the referee has open": lambda: reads_a_descriptor(TARGETS["referee"], TARGETS["secret"]),
+    "read through another's root": lambda: reads_through_a_root(TARGETS["record"], TARGETS["secret"]),
+    "follow a link in its own folder": lambda: reads(".cache/way-out", TARGETS["secret"]),
+    "read the cache of builds": lambda: reads(TARGETS["built"], TARGETS["secret"]),
+    "change the rights of the socket's folder": lambda: Path(TARGETS["socket"]).parent.chmod(0o711),
+    "replace the referee's socket": lambda: replaces(Path(TARGETS["socket"])),
+    "write to a control group": writes_to_a_control_group,
+    "change when the kernel takes it": lambda: writes_back(Path("/proc/self/oom_score_adj")),
 }
 
 
