@@ -6,8 +6,9 @@ At level n so many matches are played at once that n bots want each core all the
 their limit in every decision, of their own processor time: a time-out of theirs is false. Guilty bots sleep, compute,
 or compute in two threads for twice their limit at one decision of each match: whoever is not charged with it got away.
 
-`suspect` counts matches that were void because the referee saw that the time was not the bot's; a run plays them again.
-The upper bound is that of a Poisson count at 95 %.
+Seats are counted, not matches: honest ones among themselves, and apart from them those that sit beside a guilty one.
+Decisions are those of matches that count; `suspect` are honest seats for which a match was void because the referee saw
+that the time was not the bot's (a run plays it again). The upper bound is that of a Poisson count at 95 %.
 """
 
 import argparse
@@ -18,12 +19,13 @@ import platform
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
-sys.path.pop(0)  # this folder is no package to import from
+if __name__ == "__main__":
+    sys.path.pop(0)  # this folder is no package to import from
 
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
@@ -34,7 +36,12 @@ GAME = "shibuya"
 GUILTY = ("sleeps", "computes", "computes_twice")
 TIMED_OUT = (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED)
 
-BOT = """
+LATE_AT = 3
+"""The decision, from 1, at which a guilty bot is late."""
+
+BOT = (
+    f"LATE_AT = {LATE_AT}"
+    + """
 import threading, time
 from crosstown_bot import Bot, run
 
@@ -53,7 +60,7 @@ class Worker(Bot):
         match = turn.match
         match.store += 1
         deed, late_s = self.options["deed"], 2 * match.move_limit_s
-        if deed == "honest" or match.store != 3:
+        if deed == "honest" or match.store != LATE_AT:
             compute(match.move_limit_s / 10)
         elif deed == "sleeps":
             time.sleep(late_s)
@@ -68,6 +75,7 @@ class Worker(Bot):
 
 run(Worker)
 """
+)
 MANIFEST = """
 name = "worker"
 version = "1"
@@ -81,14 +89,72 @@ copy = 0
 
 
 @dataclass
+class Honest:
+    """What became of honest seats."""
+
+    decisions: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+
+    def count(self, result: MatchResult, seats: Iterable[int]) -> None:
+        """One match, in which these seats were honest."""
+        for seat in seats:
+            fault = result.faults[seat]
+            if fault is not None:
+                self.faults[fault.reason] += 1
+            if result.status == "rated":
+                self.decisions += result.seat_stats[seat].decisions
+
+    @property
+    def false(self) -> int:
+        """Time-outs that were charged."""
+        return sum(self.faults[reason] for reason in TIMED_OUT)
+
+    @property
+    def suspect(self) -> int:
+        return self.faults[EndReason.SUSPECT_TIMEOUT]
+
+    @property
+    def other(self) -> int:
+        """Other faults: none is to be expected."""
+        return self.faults.total() - self.false - self.suspect
+
+
+@dataclass
+class Guilty:
+    """What became of guilty seats, each in a match of its own with an honest one."""
+
+    charged: int = 0
+    suspect: int = 0
+    got_away: int = 0
+    unjudged: int = 0
+    """The match ended before it was late, by what became of the other seat or of the referee."""
+
+    def count(self, result: MatchResult) -> None:
+        """One match, in which seat 0 was guilty."""
+        fault = result.faults[0]
+        if fault is not None and fault.reason in TIMED_OUT:
+            self.charged += 1
+        elif fault is not None and fault.reason is EndReason.SUSPECT_TIMEOUT:
+            self.suspect += 1
+        elif fault is not None or (result.seat_stats and result.seat_stats[0].decisions >= LATE_AT):
+            self.got_away += 1
+        else:
+            self.unjudged += 1
+
+    @property
+    def matches(self) -> int:
+        return self.charged + self.suspect + self.got_away + self.unjudged
+
+
+@dataclass
 class Level:
     """What was seen at one level of over-subscription."""
 
     load: int
-    honest: Counter[str] = field(default_factory=Counter)
-    decisions: int = 0
-    lag_us: int = 0
-    guilty: dict[str, Counter[str]] = field(default_factory=dict)
+    honest: Honest = field(default_factory=Honest)
+    beside: Honest = field(default_factory=Honest)
+    """Honest seats beside guilty ones."""
+    guilty: dict[str, Guilty] = field(default_factory=lambda: {deed: Guilty() for deed in GUILTY})
 
 
 def main() -> None:
@@ -96,28 +162,37 @@ def main() -> None:
     print(f"{os.cpu_count()} x {_processor()}, Linux {platform.release()}, Python {platform.python_version()}; {GAME},")
     print(f"limit {options.move_ms} ms and 10 ms margin, honest bots compute {options.move_ms / 10:g} ms a decision\n")
     levels = [asyncio.run(_measure(int(load), options)) for load in options.levels.split(",")]
-    print("| bots per core | decisions | false time-outs | per million | at most (95 %) | suspect, void | other ends |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("\n".join(tables(levels)))
+
+
+def tables(levels: Iterable[Level]) -> Iterator[str]:
+    """Two, in Markdown: of honest bots and of guilty ones."""
+    yield (
+        "| bots per core | decisions | false time-outs | per million | at most (95 %) | suspect, void | other faults |"
+        " beside a guilty bot: decisions | false time-outs | suspect, void | other faults |"
+    )
+    yield "|" + " --- |" * 11
     for level in levels:
-        false = sum(level.honest[reason] for reason in TIMED_OUT)
-        suspect = level.honest[EndReason.SUSPECT_TIMEOUT]
-        other = sum(level.honest.values()) - false - suspect - level.honest[EndReason.NORMAL]
-        million = 1e6 / max(level.decisions, 1)
-        print(
-            f"| {level.load} | {level.decisions} | {false} | {false * million:.1f} |"
-            f" {_upper(false) * million:.1f} | {suspect} | {other} |"
+        honest, beside = level.honest, level.beside
+        million = 1e6 / max(honest.decisions, 1)
+        yield (
+            f"| {level.load} | {honest.decisions} | {honest.false} | {honest.false * million:.1f} |"
+            f" {upper(honest.false) * million:.1f} | {honest.suspect} | {honest.other} |"
+            f" {beside.decisions} | {beside.false} | {beside.suspect} | {beside.other} |"
         )
-    print("\n| bots per core | a bot that is late by | matches | charged | suspect, void | got away |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    yield ""
+    yield "| bots per core | a bot that is late by | matches | charged | suspect, void | got away | ended before |"
+    yield "|" + " --- |" * 7
     for level in levels:
-        for deed, ends in level.guilty.items():
-            charged = sum(ends[reason] for reason in TIMED_OUT)
-            suspect, total = ends[EndReason.SUSPECT_TIMEOUT], sum(ends.values())
-            print(f"| {level.load} | {deed} | {total} | {charged} | {suspect} | {total - charged - suspect} |")
+        for deed, seen in level.guilty.items():
+            yield (
+                f"| {level.load} | {deed} | {seen.matches} | {seen.charged} | {seen.suspect} | {seen.got_away} |"
+                f" {seen.unjudged} |"
+            )
 
 
 async def _measure(load: int, options: argparse.Namespace) -> Level:
-    level = Level(load, guilty={deed: Counter() for deed in GUILTY})
+    level = Level(load)
     at_once = load * (os.cpu_count() or 1)
     with tempfile.TemporaryDirectory(prefix="fairness-") as folder:
         hall = _Hall(Path(folder), options.move_ms / 1000)
@@ -164,24 +239,23 @@ def _honest(hall: _Hall, table: Table, level: Level, decisions: int) -> "Iterato
 
     async def play() -> None:
         result = await table.play(hall.spec("honest", "honest"), hall.records)
-        level.honest[result.reason] += 1
-        level.decisions += result.decisions
+        level.honest.count(result, (0, 1))
         for fault in result.faults:
             if fault is not None:
                 _tell(level, "honest", fault.reason, fault.evidence)
         _forget(hall, result)
 
-    while level.decisions < decisions:
+    while level.honest.decisions < decisions:
         yield play()
 
 
 async def _guilty(hall: _Hall, table: Table, level: Level, deed: str) -> None:
     result = await table.play(hall.spec(deed, "honest"), hall.records)
-    # The honest one may have had its own trouble; only what became of the guilty one counts here.
-    fault = result.faults[0]
-    if fault is None and result.faults[1] is not None:
-        return
-    level.guilty[deed][EndReason.NORMAL if fault is None else fault.reason] += 1
+    level.guilty[deed].count(result)
+    level.beside.count(result, (1,))
+    fault, of_honest = result.faults
+    if of_honest is not None:
+        _tell(level, f"honest beside one that {deed}", of_honest.reason, of_honest.evidence)
     if fault is None or fault.reason not in TIMED_OUT:
         worst_us = result.seat_stats[0].worst_us if result.seat_stats else 0
         _tell(level, deed, result.reason, {"worst_us": worst_us} if fault is None else fault.evidence)
@@ -208,7 +282,7 @@ async def _side_by_side(at_once: int, works: "Iterator[object]") -> None:
             group.create_task(work())
 
 
-def _upper(count: int) -> float:
+def upper(count: int) -> float:
     """Of a Poisson mean, 95 %, one-sided: the mean under which so few or fewer come with probability 0.05."""
     low, high = float(count), count + 10 * math.sqrt(count + 1)
     for _ in range(60):
