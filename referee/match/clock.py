@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Protocol
 
 from referee.match.effort import Effort, effort_of_other_threads, is_another_thread_awake
@@ -42,30 +41,6 @@ class Clock(Protocol):
 
     def effort(self) -> Effort:
         """What the threads that bring messages did so far."""
-
-
-@asynccontextmanager
-async def time_limit(limit_s: float, lag_ns: Callable[[], int]) -> AsyncIterator[None]:
-    """As `asyncio.timeout`, but time in which the event loop was late (`Clock.lag_ns`) is given back, and what is here
-    but unread at the end is read first."""
-    loop = asyncio.get_running_loop()
-    up_s, before_ns = loop.time() + limit_s, lag_ns()
-    timer: asyncio.TimerHandle
-
-    def look() -> None:
-        nonlocal timer
-        due_s = up_s + (lag_ns() - before_ns) / 1e9
-        timer = loop.call_at(due_s, look) if loop.time() < due_s else loop.call_later(GRACE_NS / 1e9, end)
-
-    def end() -> None:
-        limit.reschedule(loop.time())
-
-    async with asyncio.timeout(None) as limit:
-        timer = loop.call_at(up_s, look)
-        try:
-            yield
-        finally:
-            timer.cancel()
 
 
 class LoopClock:

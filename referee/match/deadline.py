@@ -1,6 +1,8 @@
-"""A deadline that is no decision's: of getting ready, of a whole match."""
+"""A deadline that is no decision's: of a start, of getting ready, of a whole match."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from referee.match.clock import GRACE_NS, Clock, Handle
 
@@ -26,3 +28,14 @@ class Deadline:
             self._timer = self._clock.call_at(due_ns, self._look)
         else:
             self._timer = self._clock.call_at(now_ns + GRACE_NS, self._callback)
+
+
+@asynccontextmanager
+async def time_limit(clock: Clock, seconds: float) -> AsyncIterator[None]:
+    """As `asyncio.timeout`, up to such a deadline."""
+    async with asyncio.timeout(None) as limit:
+        deadline = Deadline(clock, seconds, lambda: limit.reschedule(asyncio.get_running_loop().time()))
+        try:
+            yield
+        finally:
+            deadline.cancel()

@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from referee.match.bot import LiveBot, exit_end, output_evidence
-from referee.match.clock import GRACE_NS, time_limit
+from referee.match.clock import GRACE_NS, Clock
+from referee.match.deadline import time_limit
 from referee.match.guest import GuestBot, Invitation, say_bye
 from referee.match.reasons import EndReason
 from referee.match.spec import RESOURCE_KEYS, Limits
@@ -57,7 +58,7 @@ class Pool:
         entries: Mapping[str, Entry],
         *,
         max_idle: int,
-        lag_ns: Callable[[], int],
+        clock: Clock,
         starts_at_once: int | None = None,
         household: Household | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
@@ -74,7 +75,7 @@ class Pool:
         self._server = server
         self._entries = entries
         self._max_idle = max_idle
-        self._lag_ns = lag_ns
+        self._clock = clock
         self._household = household
         self.starts_at_once = starts_at_once or os.cpu_count() or 1
         self._starting = asyncio.Semaphore(self.starts_at_once)
@@ -83,7 +84,7 @@ class Pool:
         self._sockets: dict[LiveBot, AsyncExitStack] = {}
         self._stopping: set[asyncio.Task[object]] = set()
         self._places = {
-            entry_id: _Place(server, invited, partial(on_guest, entry_id), lag_ns)
+            entry_id: _Place(server, invited, partial(on_guest, entry_id), clock)
             for entry_id, invited in (guests or {}).items()
         }
 
@@ -188,7 +189,7 @@ class Pool:
         try:
             waited: list[asyncio.Future[Any]] = [expected, exited]
             with suppress(TimeoutError):
-                async with time_limit(limits.startup_s, self._lag_ns):
+                async with time_limit(self._clock, limits.startup_s):
                     await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if expected.done():
                 return expected.result()
@@ -229,14 +230,12 @@ _NOT_OURS: Mapping[str, Any] = dict.fromkeys(("max_output_bytes", "starts_at_onc
 class _Place:
     """Where one guest is awaited, and whether it is free."""
 
-    def __init__(
-        self, server: WireServer, invited: Invitation, tell: Callable[[str], None], lag_ns: Callable[[], int]
-    ) -> None:
+    def __init__(self, server: WireServer, invited: Invitation, tell: Callable[[str], None], clock: Clock) -> None:
         told = replace(_wire_limits(invited.limits, True, 0), **_NOT_OURS)
         self.guest = Guest(invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell)
         self.free = asyncio.Event()
         self.free.set()
-        self._lag_ns = lag_ns
+        self._clock = clock
         self._waited_for_until_s = time.monotonic() + invited.wait_s
         server.invite(self.guest)
 
@@ -244,9 +243,9 @@ class _Place:
         """The guest, once it is there and plays nothing else. BotStartError if that takes too long."""
         left_s = self._waited_for_until_s - time.monotonic()
         limit_s = left_s if left_s > 0 and self.guest.session is None else max(startup_s, left_s)
-        until_s, lag_before_ns = time.monotonic() + limit_s, self._lag_ns()
+        until_s, lag_before_ns = time.monotonic() + limit_s, self._clock.lag_ns()
         try:
-            async with time_limit(limit_s, self._lag_ns):
+            async with time_limit(self._clock, limit_s):
                 while not self.free.is_set():
                     await self.free.wait()
         except TimeoutError:
@@ -268,11 +267,11 @@ class _Place:
     async def _arrival(self, until_s: float, lag_before_ns: int) -> LastingSession:
         """Time in which the referee was late since `lag_before_ns` is given back. Raises HandshakeError."""
         while True:
-            left_s = until_s + (self._lag_ns() - lag_before_ns) / 1e9 - time.monotonic()
+            left_s = until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9 - time.monotonic()
             try:
                 return await self.guest.arrive(max(GRACE_NS / 1e9, left_s))
             except HandshakeError:
-                if time.monotonic() >= until_s + (self._lag_ns() - lag_before_ns) / 1e9:
+                if time.monotonic() >= until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9:
                     raise
 
 

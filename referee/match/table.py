@@ -84,7 +84,7 @@ class Table:
                 self._server,
                 self._entries,
                 max_idle=self._max_idle,
-                lag_ns=self._clock.lag_ns,
+                clock=self._clock,
                 household=self._household,
                 sandboxes=self._sandboxes,
                 cgroups=self._cgroups,

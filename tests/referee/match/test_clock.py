@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from referee.match.clock import LoopClock, time_limit
+from referee.match.clock import LoopClock
+from referee.match.deadline import time_limit
 from referee.match.guest import Invitation
 from referee.match.pool import BotStartError, _Place
 from referee.process.guest import guest_entry
@@ -79,7 +80,7 @@ async def test_a_limit_gives_back_the_time_in_which_the_loop_stood_still() -> No
         came = loop.create_future()
         loop.call_later(0.05, time.sleep, 0.5)
         loop.call_later(0.65, came.set_result, True)
-        async with time_limit(0.3, clock.lag_ns):
+        async with time_limit(clock, 0.3):
             assert await came
 
 
@@ -91,16 +92,17 @@ async def test_what_came_before_the_end_of_a_limit_is_read_first() -> None:
     def read(turns: int) -> None:
         loop.call_soon(read, turns - 1) if turns else came.set_result(True)
 
+    clock: Any = SimpleNamespace(now_ns=time.monotonic_ns, lag_ns=lambda: 0, call_at=LoopClock().call_at)
     loop.call_later(0.01, time.sleep, 0.1)
     loop.call_later(0.02, read, 20)
-    async with time_limit(0.05, lambda: 0):
+    async with time_limit(clock, 0.05):
         assert await came
 
 
 async def test_a_limit_ends_what_takes_longer() -> None:
     async with LoopClock() as clock:
         with pytest.raises(TimeoutError):
-            async with time_limit(0.05, clock.lag_ns):
+            async with time_limit(clock, 0.05):
                 await asyncio.get_running_loop().create_future()
 
 
@@ -111,7 +113,7 @@ async def test_a_guest_that_came_while_the_referee_stood_still_is_there(busy: bo
     session: Any = SimpleNamespace(hello=pb.Hello(), send=None, ended=there, online=True, listen=lambda _: None)
     async with LoopClock() as clock:
         server: Any = SimpleNamespace(invite=lambda _: None)
-        place = _Place(server, Invitation("a" * 16, wait_s=0.3), lambda _: None, clock.lag_ns)
+        place = _Place(server, Invitation("a" * 16, wait_s=0.3), lambda _: None, clock)
 
         def come() -> None:
             place.guest._session = session
@@ -130,7 +132,7 @@ async def test_a_guest_that_came_while_the_referee_stood_still_is_there(busy: bo
 async def test_a_guest_that_does_not_come_is_waited_for_no_longer() -> None:
     async with LoopClock() as clock:
         server: Any = SimpleNamespace(invite=lambda _: None)
-        place = _Place(server, Invitation("a" * 16, wait_s=0.05), lambda _: None, clock.lag_ns)
+        place = _Place(server, Invitation("a" * 16, wait_s=0.05), lambda _: None, clock)
         with pytest.raises(BotStartError, match="did not connect"):
             await place.take(guest_entry("Ada", "1"), 0.05, "toy")
         assert place.free.is_set()
