@@ -66,9 +66,7 @@ class Pool:
         guests: Mapping[str, Invitation] | None = None,
         on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
-        """`lag_ns` as of the table's `Clock`: time in which the referee was late is no bot's.
-
-        Each process gets a server beside `server`, which is for `guests` (by entry id; they are let in from now on).
+        """Each process gets a server beside `server`, which is for `guests` (by entry id; they are let in from now on).
         `on_guest` is told in words that one has come or gone."""
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
