@@ -17,12 +17,16 @@ from referee.process.phase import BuildError
 from referee.process.probe import SandboxError, choose_profile, probe
 from referee.process.sandbox import Profile
 from referee.texts import one_line
+from referee.tournament.confine import private_places
 from referee.tournament.errors import PlatformError
 
 
-def build_bot(folder: Path, *, again: bool = False, wanted: Profile | None = None) -> tuple[Built, bool]:
+def build_bot(
+    folder: Path, *, again: bool = False, wanted: Profile | None = None, hidden: tuple[str, ...] = ()
+) -> tuple[Built, bool]:
     """See `referee.process.build.build`. `wanted`: the sandbox; None for the strict one where it works, else none,
-    with a warning. PlatformError if strict is asked for and does not work here."""
+    with a warning. `hidden`: folders that the build does not see. PlatformError if strict is asked for and does not
+    work here."""
     found = probe()
     try:
         profile = choose_profile(wanted, found)
@@ -32,10 +36,10 @@ def build_bot(folder: Path, *, again: bool = False, wanted: Profile | None = Non
     if wanted is None and profile == "plain":
         print(f"warning: bots are built WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}", file=sys.stderr)
     with BuildProgress(folder) as progress:
-        return build(folder, Yard(profile, cgroups=find(), told=progress.told), again=again)
+        return build(folder, Yard(profile, cgroups=find(), told=progress.told, hidden=hidden), again=again)
 
 
-def load_or_build(folder: Path, wanted: Profile | None = None) -> Entry:
+def load_or_build(folder: Path, wanted: Profile | None = None, hidden: tuple[str, ...] = ()) -> Entry:
     """The entry of a bot; one that is not built as it is now is built first, and stderr says so. So is one that was
     built without the sandbox where that is wanted."""
     try:
@@ -44,18 +48,20 @@ def load_or_build(folder: Path, wanted: Profile | None = None) -> Entry:
             return entry
     except NotBuiltError:
         pass
-    built, fresh = build_bot(folder, wanted=wanted)
+    built, fresh = build_bot(folder, wanted=wanted, hidden=hidden)
     if fresh:
         print(f"built {one_line(folder)} in {duration(built.fetch_s + built.build_s)}", file=sys.stderr, flush=True)
     return load_entry(folder)
 
 
-def build_missing(folders: Iterable[tuple[Path, Profile | None]]) -> None:
-    """Build the bots that are not built as they are now, each under its profile; whatever else is wrong with one is
-    told when it is loaded."""
-    for folder, wanted in folders:
+def build_missing(folders: Iterable[tuple[Path, Profile | None]], out: Path) -> None:
+    """Build the bots that are not built as they are now, each under its profile, and none that sees another or the runs
+    in `out`; whatever else is wrong with one is told when it is loaded."""
+    wanted = list(folders)
+    hidden = private_places((folder for folder, _ in wanted), out)
+    for folder, profile in wanted:
         with suppress(ManifestError, EntryError, BotNameError):
-            load_or_build(folder, wanted)
+            load_or_build(folder, profile, hidden)
 
 
 def end_of_log(error: BuildError) -> str:

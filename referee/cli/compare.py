@@ -82,7 +82,7 @@ def compare(
     except ValueError as error:
         raise UsageError(str(error), "see: crosstown compare --help") from None
     folders = [a, b, *(field or [])]
-    build_missing((folder, None) for folder in folders)
+    build_missing(((folder, None) for folder in folders), out)
     entries = [load_entry(folder, None, {}) for folder in folders]
     _check_different(folders, [entry.id for entry in entries])
     names = _names([entry.name for entry in entries])

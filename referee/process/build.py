@@ -35,13 +35,14 @@ def _silent(_: Step) -> None:
 class Yard:
     """How this machine builds. Under "strict" a build has the sandbox of bots, a home of its own, and the network for
     its fetch phase alone; under "plain" it may do what the user may. `cache`: None for the user's own. `told` is called
-    with each step when it begins."""
+    with each step when it begins. `hidden` are folders that a build does not see, as in `Sandbox`."""
 
     profile: Profile = "plain"
     limits: BuildLimits = BuildLimits()  # noqa: RUF009 - frozen
     cgroups: Cgroups = Cgroups()  # noqa: RUF009
     cache: Path | None = None
     told: Callable[[Step], None] = _silent
+    hidden: tuple[str, ...] = ()
 
 
 def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tuple[Built, bool]:
@@ -86,7 +87,9 @@ def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard:
         fresh.mkdir(mode=0o700)
         home = Home(fresh, warm=False)
     tools = find_toolchains(os.environ, made / "bot") if yard.profile == "strict" else ()
-    workshop = Workshop(made / "bot", home.folder, yard.profile, yard.limits, yard.cgroups, tools, yard.told)
+    workshop = Workshop(
+        made / "bot", home.folder, yard.profile, yard.limits, yard.cgroups, tools, yard.told, yard.hidden
+    )
     try:
         copy_sources(folder, manifest, workshop.copy)
         if read_sources(workshop.copy, manifest) != sources:

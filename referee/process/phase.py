@@ -102,7 +102,8 @@ class Workshop:
     """Where the phases of one build run: the bot's `copy`, a `home` that is the bot's alone, and how they are confined.
 
     Under "plain" HOME is the user's instead, and the home has only what would not be kept otherwise. `tools`: what the
-    sandbox shows of this machine besides. `told` is called with each phase when it begins.
+    sandbox shows of this machine besides; `hidden`: what it never shows. `told` is called with each phase when it
+    begins.
     """
 
     copy: Path
@@ -112,6 +113,7 @@ class Workshop:
     cgroups: Cgroups
     tools: tuple[Path, ...]
     told: Callable[[Phase], None]
+    hidden: tuple[str, ...] = ()
 
 
 def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -> float:
@@ -160,7 +162,8 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
     if program is None:
         raise BuildError(f"{phase}: '{words[0]}' is not there; install it, or correct bot.toml")
     limits = workshop.limits
-    sandbox = Sandbox(workshop.profile, network=phase == "fetch", read=tuple(map(str, workshop.tools)))
+    tools = tuple(map(str, workshop.tools))
+    sandbox = Sandbox(workshop.profile, network=phase == "fetch", read=tools, hidden=workshop.hidden)
     errand = Errand(
         (program, *words[1:]),
         workshop.copy,

@@ -67,10 +67,13 @@ def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Pa
     """The same sandboxes, by entry id, in which no bot sees another, the run whose matches lie in `records`, or those
     beside it, wherever all these lie."""
     run = records.resolve().parent
-    runs = [run]
-    with suppress(OSError):
-        runs += [path for path in run.parent.iterdir() if RunFolder(path).journal.exists()]
-    hidden = tuple(
-        sorted({os.path.realpath(path) for path in (*runs, *(entry.folder for entry in entries if entry.argv))})
-    )
+    hidden = private_places((run, *(entry.folder for entry in entries if entry.argv)), run.parent)
     return {entry_id: replace(sandbox, hidden=hidden) for entry_id, sandbox in sandboxes.items()}
+
+
+def private_places(folders: Iterable[Path], out: Path) -> tuple[str, ...]:
+    """What no bot and no build may see: these folders and the runs in `out`, by their real paths."""
+    runs: list[Path] = []
+    with suppress(OSError):
+        runs += [path for path in out.iterdir() if RunFolder(path).journal.exists()]
+    return tuple(sorted({os.path.realpath(path) for path in (*folders, *runs)}))

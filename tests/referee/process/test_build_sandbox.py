@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -375,3 +376,25 @@ def test_a_sandbox_that_cannot_be_made_is_told_with_what_it_said(bot: Make) -> N
     with pytest.raises(BuildError, match="build: not started: its sandbox could not be made") as caught:
         strict(folder)
     assert "execvp" in caught.value.tail
+
+
+def test_a_build_does_not_see_what_is_hidden_even_in_usr_nor_the_cache(
+    bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of who may not write in /usr, in a folder that every build sees, too: on PATH."""
+    system = Path("/usr/local/share")
+    place = (system if os.access(system, os.W_OK) else tmp_path) / f"crosstown-test-{uuid.uuid4().hex}"
+    try:
+        for name in ("lib/other/bot.py", "lib/cache/x/built.json", "lib/shown", "bin/tool"):
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text("x")
+        monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{place / 'bin'}")
+        monkeypatch.setenv("CROSSTOWN_CACHE", str(place / "lib" / "cache"))
+        yard = Yard("strict", hidden=(str(place / "lib" / "other"),))
+        built, _ = build(bot(f"cd {place}/lib; find . -type f; cd -"), yard)
+        seen = [line for line in built.log.read_text().splitlines() if line.startswith("./")]
+        own = f"./cache/{built.source_id}/1/bot/"
+        assert [line for line in seen if not line.startswith(own)] == ["./shown"]
+        assert len(seen) > 1
+    finally:
+        shutil.rmtree(place)
