@@ -24,6 +24,9 @@ from referee.texts import one_line
 
 Phase: TypeAlias = Literal["fetch", "build", "toolchain"]
 
+KEPT_VARIABLE = "CROSSTOWN_KEPT"
+"""Tells a build of a folder, not there at first, that the bot's next build finds as this one leaves it."""
+
 _SHOWN_LINES = 20
 _TOOLCHAIN_BYTES = 4096
 _TOOLCHAIN_CHARS = 200
@@ -132,6 +135,7 @@ def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -
 
 
 def _how(code: int) -> str:
+    """A sandbox tells a signal N as 128 + N, as shells do, and so a program may have ended by itself."""
     if code > 0:
         return f"exit code {code}"
     try:
@@ -190,11 +194,13 @@ def _environment(workshop: Workshop) -> dict[str, str]:
     """With the variables that let tools find again what they compiled for the last build of the bot.
 
     Cargo else keeps it beside the sources; the program still comes to lie in target/. CMake compiles through ccache
-    where that is installed, which then must not mind that the sources are elsewhere each time.
+    where that is installed, which then must not mind that the sources are elsewhere each time. `KEPT_VARIABLE` is for
+    all other tools.
     """
     strict = workshop.profile == "strict"
-    env = environment(os.environ, confined=strict)
-    name, folder = "CARGO_BUILD_BUILD_DIR", f"{HOME if strict else workshop.home}/cargo-build"
+    home = HOME if strict else str(workshop.home)
+    env = {**environment(os.environ, confined=strict), KEPT_VARIABLE: f"{home}/kept"}
+    name, folder = "CARGO_BUILD_BUILD_DIR", f"{home}/cargo-build"
     env = {**env, name: folder} if strict else {name: folder, **env}
     if shutil.which("ccache", path=env.get("PATH")) is None:
         return env

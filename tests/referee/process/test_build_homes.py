@@ -343,6 +343,13 @@ def test_of_plain_builds_too_unless_the_user_says_where(
     assert (built.folder / "where").read_text() == "/elsewhere"
 
 
+@pytest.mark.parametrize("profile", ["plain", pytest.param("strict", marks=pytest.mark.strict_sandbox)])
+def test_a_build_is_told_of_a_folder_that_the_next_one_finds_as_it_was_left(bot: Make, profile: Profile) -> None:
+    script = f'mkdir -p "$CROSSTOWN_KEPT" && echo x >> "$CROSSTOWN_KEPT/a" && cp "$CROSSTOWN_KEPT/a" seen && {MADE}'
+    folder = bot(script)
+    assert [seen(build(edit(folder), Yard(profile))[0]) for _ in range(3)] == [1, 2, 3]
+
+
 @pytest.mark.strict_sandbox
 def test_cmake_compiles_through_ccache_where_that_is_installed(
     bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
