@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -220,8 +220,13 @@ async def test_its_path_tells_nothing_of_what_it_is_not_shown(
 def test_toolchains_are_looked_for_once_for_all_starts_of_a_bot(
     write_bot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked = []
-    monkeypatch.setattr(sandbox_module, "find_toolchains", lambda ours, folder: looked.append(folder) or ())
+    looked: list[Path] = []
+
+    def look(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
+        looked.append(folder)
+        return ()
+
+    monkeypatch.setattr(sandbox_module, "find_toolchains", look)
     one, other = (write_bot({"bot": f"#!{tmp_path}/tool\n"}) for _ in range(2))
 
     def start(folder: Path) -> None:
