@@ -1,6 +1,7 @@
 """Where bugs are planted in each parser: in functions that it calls, on the way of good input and on that of errors."""
 
 import builtins
+import re
 import zlib
 from collections.abc import Callable
 from importlib import import_module
@@ -74,6 +75,11 @@ PLANTS: dict[str, tuple[str, ...]] = {
     "kept home": ("referee.process.homes:int",),
     "kept table": ("leaderboard.run_table:RunTable",),
     "lock of a run": ("referee.tournament.lock:_started",),
+    "first line of a program": ("referee.process.needs:clean",),
+    "pyvenv.cfg of a bot": ("referee.process.needs:clean",),
+    "settings of pip": ("configparser:RawConfigParser.set",),
+    "settings of cargo": ("referee.process.settings_formats:_toml",),
+    "settings of maven": ("referee.process.settings_formats:_name",),
 }
 for _game, _class in _GAME_CLASSES.items():
     PLANTS |= {
@@ -120,11 +126,10 @@ def plant(patch: pytest.MonkeyPatch, where: str) -> Callable[[], None]:
 
 
 def _shown(value: Any) -> str:
-    """Of an argument what makes it another one; '' of objects that show no more than where they lie."""
+    """Of an argument what makes it another one, and not where it lies."""
     if isinstance(value, Message):
         return value.SerializeToString(deterministic=True).hex()
     try:
-        text = repr(value)
+        return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
     except Exception:  # not whole yet: its constructor is what is planted in
         return ""
-    return "" if " at 0x" in text else text

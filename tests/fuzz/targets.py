@@ -13,6 +13,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 from kept import kept_targets
 from spoken import spoken_targets
+from started import started_targets
 from target import Target, as_text
 
 from referee.games.api import ActionSyntaxError, DataError, Game, resolve_options, state_hash
@@ -94,7 +95,7 @@ def targets(folder: Path) -> list[Target]:
             (RecordError,),
         ),
     ]
-    found += [*spoken_targets(), *kept_targets(folder)]
+    found += [*spoken_targets(), *kept_targets(folder), *started_targets(folder)]
     records = _records(folder, get_game("toy"))
     found += [
         Target("record", records, _as_file(folder, "r.jsonl", read_record), (RecordError,)),
