@@ -1,5 +1,7 @@
 """Every misdeed at every phase of a session, and in play on all terms: reason, seat, and a sound match after it."""
 
+from pathlib import Path
+
 import pytest
 from arena import BOTH, LONG, Arena
 from deeds import AFTER, BEFORE, DEEDS, OTHER_TERMS, USUAL, WITHIN, Case, Terms, cases
@@ -9,6 +11,7 @@ from referee.match import EndReason
 from referee.process.sandbox import Profile
 
 R = EndReason
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
 
 
 @pytest.mark.long
@@ -39,6 +42,12 @@ def test_each_deed_meets_each_phase_and_all_terms(profile: Profile) -> None:
         assert {"first", "later"} <= {case.phase for case in found if case.deed == deed}
     for terms in OTHER_TERMS:
         assert {case.phase for case in found if case.terms == terms} == set(WITHIN)
+
+
+def test_the_document_tells_how_many_cases_there_are() -> None:
+    text = " ".join(DOCUMENT.read_text().split())
+    assert f"crosses {len(DEEDS)} misdeeds" in text
+    assert f"That makes {len(cases('strict'))} cases" in text
 
 
 @pytest.mark.parametrize("profile", BOTH)
