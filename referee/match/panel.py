@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any
 
 from referee.games.api import Decision, Event, Game, State
-from referee.match.budget import NOTHING_ALLOWED, Allowance
+from referee.match.budget import NOTHING_ALLOWED
 from referee.match.choice import Refusal, read_choice
 from referee.match.clock import GRACE_NS, Clock, Handle
 from referee.match.deadline import Deadline
 from referee.match.evidence import cut_note, message_evidence, position_evidence, stray_kind, stray_text
+from referee.match.lateness import judge_lateness
 from referee.match.question import Question
 from referee.match.reasons import EndReason
 from referee.match.result import Fault
@@ -26,9 +27,6 @@ from referee.wire import BotMessage, Received, encode
 
 MAX_STRAY_MESSAGES = 100
 """Messages of one seat in one match that answer nothing asked; one more is a fault."""
-
-BUSY_SHARE = 4
-"""Who computes for such a part of another's decision is named, should that be suspect."""
 
 MOST_STRAY_LIMITS = 8
 """So many times the limit of one message they may have together: reading them makes the referee late, and time in which
@@ -353,37 +351,8 @@ class Panel:
 
     def _time_out(self, seat: SeatPlay, question: Question, what: str) -> None:
         seat.bot.send(encode.cancel(self._id, question.number))  # a strike may pay for it; and before it is stopped
-        allowed = question.allowance
-        times = f"after {_spent_words(question)}, {_limit_words(seat, allowed)}"
-        detail = f"decision {question.number} ({question.kind}): {what} {times}"
-        evidence: dict[str, Any] = {"process_state": seat.bot.process_state()}
-        if seat.budget.bank_ns is not None:
-            evidence["bank_us"] = seat.budget.bank_ns // 1000
-        if seat.budget.total_ns is not None:
-            evidence["total_us"] = seat.budget.total_ns // 1000
-        if question.charged_ns > question.limit_ns:
-            self._blame(seat, allowed.reason, detail, evidence, measured=True)
-            return
-        late = [f"the referee was late by {question.lag_ns / 1e9:.3f} s"] if question.lag_ns else []
-        if question.waited_ns:
-            late.append(f"others kept the bot from running for {question.waited_ns / 1e9:.3f} s")
-        if busy := self._busy_meanwhile(seat, question):
-            evidence["busy_seats_us"] = busy
-            late += [f"the bot of seat {number} computed for {us / 1e6:.3f} s" for number, us in busy.items()]
-        detail = f"{detail}; {' and '.join(late)} meanwhile"
-        self._blame(seat, EndReason.SUSPECT_TIMEOUT, detail, evidence, measured=True)
-
-    def _busy_meanwhile(self, seat: SeatPlay, question: Question) -> dict[str, int]:
-        """Other seats that computed for a good part of the decision, as it lasted: for who has to find the cause. It
-        may be a bot that loads the machine to have a match made void."""
-        found: dict[str, int] = {}
-        for other, before_ns in zip(self.seats, question.others_before_ns, strict=False):
-            now_ns = other.bot.cpu_ns()
-            if other is not seat and before_ns is not None and now_ns is not None:
-                used_ns = now_ns - before_ns
-                if used_ns * BUSY_SHARE > question.wall_ns:
-                    found[str(other.number)] = used_ns // 1000
-        return found
+        reason, detail, evidence = judge_lateness(seat, question, self.seats, what)
+        self._blame(seat, reason, detail, evidence, measured=True)
 
     def _stray(self, seat: SeatPlay, message: BotMessage | None, raw: bytes) -> None:
         what = "malformed" if message is None else stray_kind(message, self._id, self._numbers)
@@ -524,19 +493,3 @@ class Panel:
             self._trouble = error
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
-
-
-def _spent_words(question: Question) -> str:
-    """What is charged, which alone is compared with the limit, and where it differs what has passed."""
-    charged, passed = f"{question.charged_ns / 1e9:.3f} s", f"{question.wall_ns / 1e9:.3f} s"
-    return charged if charged == passed else f"{charged} charged ({passed} passed)"
-
-
-def _limit_words(seat: SeatPlay, allowed: Allowance) -> str:
-    """What a decision was allowed, for the author of the bot."""
-    limit = f"{allowed.left_ns / 1e9:g} s"
-    if allowed.reason is EndReason.BANK_EXHAUSTED:
-        whole = seat.limits.bank_s or seat.limits.total_s
-        kind = "the bank" if seat.limits.bank_s else "the total"
-        return f"{limit} were left with all that {kind} of {whole:g} s for the match could give"
-    return f"the limit is {limit}"
