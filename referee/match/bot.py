@@ -15,7 +15,6 @@ from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.wire import Hello, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
-from referee.wire.service import HARD_MESSAGE_BYTES
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close, until it
@@ -34,7 +33,7 @@ DISMISSED_S = 0.25
 STREAM_AFTER_EXIT_S = 0.2
 """What a process sent before it exited is still read for so long, should a child keep the stream open."""
 
-TOO_LARGE = f"sent a message of more than {HARD_MESSAGE_BYTES >> 20} MiB, which ends it; the limit is max_message_bytes"
+TOO_LARGE = "sent a message far above the limit (max_message_bytes), which ends it"
 
 STREAM_ENDS = {
     StreamEnd.CLOSED_BY_BOT: f"closed its stream, or {TOO_LARGE}",
@@ -165,7 +164,7 @@ def exit_end(how: Exit, sandbox: Sandbox) -> SeatEnd:
     return SeatEnd(EndReason.CRASHED, f"the process ended: {how}", evidence)
 
 
-_REFUSED = re.compile(r"Received message larger than max \((\d{1,12}) vs\.? \d+\)")
+_REFUSED = re.compile(r"Received message larger than max \((\d{1,12}) vs\.? (\d{1,12})\)")
 """What gRPC answers for the referee to a message above the hard limit, as every language's library reports it."""
 
 
@@ -181,7 +180,7 @@ def refused_end(end: SeatEnd, output: Output, limit_bytes: int) -> SeatEnd:
     size = int(said[1])
     detail = (
         f"a message of {size} bytes, which ended the stream: no message may have more than"
-        f" {HARD_MESSAGE_BYTES >> 20} MiB, and the limit (max_message_bytes) is {limit_bytes}"
+        f" {int(said[2]) / (1 << 20):g} MiB, and the limit (max_message_bytes) is {limit_bytes}"
     )
     return replace(
         end, reason=EndReason.OVERSIZED_MESSAGE, detail=detail, evidence={**end.evidence, "message_bytes": size}

@@ -154,7 +154,7 @@ class Pool:
             raise BotStartError(f"no entry with the id {entry_id} is known to this table", {})
         sandbox = self._sandboxes.get(entry_id, Sandbox())
         async with self._starting, AsyncExitStack() as stack:
-            server = await stack.enter_async_context(self._server.for_one())
+            server = await stack.enter_async_context(self._server.for_one(told.max_message_bytes))
             token = secrets.token_hex(16)
             expected = server.expect(token, told)
             try:

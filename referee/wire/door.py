@@ -1,6 +1,5 @@
 """The gRPC server for bots from other machines: TCP with TLS, tokens of guests, patience with nobody."""
 
-import asyncio
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -8,12 +7,9 @@ from typing import Any
 import grpc
 
 from referee.wire.guests import Guest, find_guest
-from referee.wire.handshake import Refusal, read_hello
+from referee.wire.handshake import Refusal, Strangers
 from referee.wire.listening import Listen, ListenError, check_pair, join_address
-from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, add_play, most_connections
-
-MAX_STRANGERS = 64
-"""Streams without a Hello at one time; the oldest is turned away for one more. A bot says Hello at once."""
+from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, MAX_STRANGERS, add_play, most_connections
 
 KEEPALIVE_S = 15
 KEEPALIVE_LIMIT_S = 60
@@ -27,17 +23,17 @@ class Door:
     """
 
     def __init__(self, listen: Listen, guests: Sequence[Guest], *, hello_limit_s: float = HELLO_LIMIT_S) -> None:
-        """`guests` may grow."""
+        """`guests` may grow by those to whom no larger messages are allowed than to those who are there."""
         self._listen = listen
         self._guests = guests
-        self._hello_limit_s = hello_limit_s
-        self._strangers: dict[asyncio.Timeout, None] = {}
+        self._strangers = Strangers(MAX_STRANGERS, hello_limit_s)
         self._server: Any = None
         self.address = ""
         """HOST:PORT, once it is open."""
 
     async def __aenter__(self) -> "Door":
-        self._server = grpc.aio.server(options=_options())
+        most = max((guest.hard_message_bytes for guest in self._guests), default=HARD_MESSAGE_BYTES)
+        self._server = grpc.aio.server(options=_options(most))
         add_play(self._server, self._play)
         listen = self._listen
         where = join_address(listen.host, listen.port)
@@ -64,7 +60,7 @@ class Door:
 
     async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
         try:
-            hello = await self._hear_out(context)
+            hello = await self._strangers.hear_out(context)
             guest = find_guest(self._guests, hello.token)
             if guest is None:
                 sentence = "unknown token: send the value that you were given unchanged, as CROSSTOWN_TOKEN"
@@ -74,27 +70,10 @@ class Door:
             await context.abort(refusal.code, str(refusal))
         await stream.read_all()
 
-    async def _hear_out(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Any:
-        """The Hello of a stranger. Refusal if it says none, or if there are too many of them."""
-        if len(self._strangers) >= MAX_STRANGERS:
-            oldest = next(iter(self._strangers))
-            del self._strangers[oldest]
-            oldest.reschedule(asyncio.get_running_loop().time())
-        try:
-            async with asyncio.timeout(None) as patience:
-                self._strangers[patience] = None
-                try:
-                    return await read_hello(context, self._hello_limit_s)
-                finally:
-                    self._strangers.pop(patience, None)
-        except TimeoutError:
-            sentence = "too many connections without a Hello: say it at once"
-            raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, sentence) from None
 
-
-def _options() -> list[tuple[str, int]]:
+def _options(message_bytes: int) -> list[tuple[str, int]]:
     return [
-        ("grpc.max_receive_message_length", HARD_MESSAGE_BYTES),
+        ("grpc.max_receive_message_length", message_bytes),
         ("grpc.max_send_message_length", -1),
         ("grpc.max_concurrent_streams", 4),
         ("grpc.max_allowed_incoming_connections", most_connections()),

@@ -12,6 +12,7 @@ from referee.wire.encode import WireLimits
 from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
 from referee.wire.lasting import LastingSession
 from referee.wire.notes import Notes
+from referee.wire.service import hard_message_bytes
 from referee.wire.session import Session
 
 _SHOWN_VERSION = 64
@@ -45,6 +46,10 @@ class Guest:
         self._bye = b""
         self._problem = ""
         self._came = asyncio.Event()
+
+    @property
+    def hard_message_bytes(self) -> int:
+        return hard_message_bytes(self._limits.max_message_bytes)
 
     @property
     def session(self) -> LastingSession | None:

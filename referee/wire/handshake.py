@@ -1,6 +1,7 @@
 """The first message of a stream, read with a deadline; and how one is turned away."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import grpc
@@ -23,6 +24,39 @@ class Refusal(Exception):
     def __init__(self, code: grpc.StatusCode, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+class Strangers:
+    """Streams that have said no Hello yet, a few at one time: each may send a message of full size, which is held.
+
+    For one more than that one is turned away: the oldest of the address that most of them have come from.
+    """
+
+    def __init__(self, most: int, hello_limit_s: float) -> None:
+        self._most = most
+        self._hello_limit_s = hello_limit_s
+        self._waiting: dict[asyncio.Timeout, str] = {}
+
+    async def hear_out(self, context: "grpc.aio.ServicerContext[bytes, bytes]") -> pb.Hello:
+        """The Hello of a stranger. Refusal if it says none, or if there are too many of them."""
+        if len(self._waiting) >= self._most:
+            self._turn_one_away()
+        try:
+            async with asyncio.timeout(None) as patience:
+                self._waiting[patience] = context.peer().rpartition(":")[0]
+                try:
+                    return await read_hello(context, self._hello_limit_s)
+                finally:
+                    self._waiting.pop(patience, None)
+        except TimeoutError:
+            sentence = "too many streams without a Hello: say it at once"
+            raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, sentence) from None
+
+    def _turn_one_away(self) -> None:
+        address, _ = Counter(self._waiting.values()).most_common(1)[0]
+        oldest = next(patience for patience, its in self._waiting.items() if its == address)
+        del self._waiting[oldest]
+        oldest.reschedule(asyncio.get_running_loop().time())
 
 
 async def read_hello(context: "grpc.aio.ServicerContext[bytes, bytes]", limit_s: float) -> pb.Hello:

@@ -17,8 +17,15 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.guests import Guest, find_guest
-from referee.wire.handshake import HandshakeError, Refusal, protocol_problem, read_hello
-from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, add_play, most_connections
+from referee.wire.handshake import HandshakeError, Refusal, Strangers, protocol_problem
+from referee.wire.service import (
+    HARD_MESSAGE_BYTES,
+    HELLO_LIMIT_S,
+    MAX_STRANGERS,
+    add_play,
+    hard_message_bytes,
+    most_connections,
+)
 from referee.wire.session import Session
 
 MAX_SOCKET_PATH_BYTES = 107
@@ -44,6 +51,7 @@ class WireServer:
         name: str = _SOCKET_NAME,
         hello_limit_s: float = HELLO_LIMIT_S,
         max_connections: int | None = None,
+        hard_message_bytes: int = HARD_MESSAGE_BYTES,
     ) -> None:
         """`folder` is made if need be; by default a new one under the system's folder for temporary files.
 
@@ -52,7 +60,13 @@ class WireServer:
         """
         self._folder = folder
         self._name = name
-        self._max_connections = max_connections or most_connections()
+        connections = max_connections or most_connections()
+        self._options = [
+            *_OPTIONS,
+            ("grpc.max_allowed_incoming_connections", connections),
+            ("grpc.max_receive_message_length", hard_message_bytes),
+        ]
+        self._strangers = Strangers(min(MAX_STRANGERS, connections), hello_limit_s)
         self._numbers = itertools.count(1)
         self._hello_limit_s = hello_limit_s
         self._expected: dict[str, tuple[asyncio.Future[Session], WireLimits]] = {}
@@ -73,8 +87,7 @@ class WireServer:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = folder / self._name
         _check_path(path)
-        options = [*_OPTIONS, ("grpc.max_allowed_incoming_connections", self._max_connections)]
-        self._server = grpc.aio.server(options=options)
+        self._server = grpc.aio.server(options=self._options)
         add_play(self._server, self._play)
         self.address = f"{_UNIX}{path}"
         try:
@@ -117,15 +130,17 @@ class WireServer:
             with suppress(OSError):
                 (self._folder / self._name).unlink()
 
-    def for_one(self) -> "WireServer":
+    def for_one(self, max_message_bytes: int) -> "WireServer":
         """A server for one process, on a socket beside this one: whatever that process does to it takes nothing from
-        the others. Under `strict` it sees no other socket."""
+        the others. Under `strict` it sees no other socket. Of memory it takes a few messages, each a few times
+        `max_message_bytes`."""
         folder = Path(self.address.removeprefix(_UNIX)).parent
         return WireServer(
             folder,
             name=f"{next(self._numbers)}.sock",
             hello_limit_s=self._hello_limit_s,
             max_connections=MAX_CONNECTIONS_OF_ONE,
+            hard_message_bytes=hard_message_bytes(max_message_bytes),
         )
 
     def expect(self, token: str, limits: WireLimits) -> "asyncio.Future[Session]":
@@ -140,7 +155,7 @@ class WireServer:
 
     async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
         try:
-            session = self._admit(await read_hello(context, self._hello_limit_s), context)
+            session = self._admit(await self._strangers.hear_out(context), context)
         except Refusal as refusal:
             await context.abort(refusal.code, str(refusal))
         await session.read_all()
@@ -170,9 +185,8 @@ class WireServer:
 
 
 _OPTIONS: list[tuple[str, int]] = [
-    ("grpc.max_receive_message_length", HARD_MESSAGE_BYTES),
     ("grpc.max_send_message_length", -1),
-    ("grpc.max_concurrent_streams", 64),
+    ("grpc.max_concurrent_streams", 4),
     # A bot may ping once a second, with or without a call, for as long as it likes; the referee never pings.
     ("grpc.keepalive_time_ms", 2**31 - 1),
     ("grpc.keepalive_permit_without_calls", 1),

@@ -7,10 +7,21 @@ from typing import Any
 import grpc
 
 HARD_MESSAGE_BYTES = 16 << 20
-"""gRPC itself ends a call with a larger message. The limit of a match lies below and is checked by the match."""
+"""The most that a match may allow for a message."""
+
+_LEAST_HARD_BYTES = 1 << 20
+_HARD_FACTOR = 4
 
 HELLO_LIMIT_S = 10.0
 MAX_CONNECTIONS = 512
+MAX_STRANGERS = 64
+"""Streams without a Hello at one time. A bot says Hello at once."""
+
+
+def hard_message_bytes(limit_bytes: int) -> int:
+    """Above it gRPC itself ends the call, and tells the bot alone, so it lies well above `limit_bytes`, which the match
+    checks. What may come before a Hello is held in memory up to it."""
+    return min(HARD_MESSAGE_BYTES, max(_LEAST_HARD_BYTES, _HARD_FACTOR * limit_bytes))
 
 
 def most_connections() -> int:

@@ -150,7 +150,7 @@ FAULTS = [
     ("empty_move", R.MALFORMED_MESSAGE, "neither an index nor an action"),
     ("malformed_message", R.MALFORMED_MESSAGE, "not a crosstown.v1.BotMessage"),
     ("oversized_message", R.OVERSIZED_MESSAGE, "the limit is 1048576"),
-    ("huge_message", R.OVERSIZED_MESSAGE, "no message may have more than 16 MiB, and the limit"),
+    ("huge_message", R.OVERSIZED_MESSAGE, "no message may have more than 4 MiB, and the limit"),
     ("floods", R.WRONG_TURN_MESSAGE, "101 messages"),
     ("resigns", R.RESIGNED, "resigned"),
     ("sleeps", R.MOVE_TIMEOUT, "the limit is 0.6 s"),

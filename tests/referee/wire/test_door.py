@@ -127,7 +127,7 @@ async def test_of_too_many_who_say_nothing_the_oldest_go(porch: Any) -> None:
         silent.append(await here.call())
         await silent[-1].wait_for_connection()
     async with asyncio.timeout(10):
-        while len(here.door._strangers) < MAX_STRANGERS:  # noqa: ASYNC110 - the server has no event for it
+        while len(here.door._strangers._waiting) < MAX_STRANGERS:  # noqa: ASYNC110 - the server has no event for it
             await asyncio.sleep(0.01)
     assert (await said(await here.call(), HELLO)).HasField("welcome")
     async with asyncio.timeout(10):

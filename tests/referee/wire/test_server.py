@@ -12,7 +12,7 @@ import grpc
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from referee.wire import HandshakeError, WireServer
+from referee.wire import HandshakeError, StreamEnd, WireServer, handshake
 from referee.wire.encode import WireLimits
 from referee.wire.server import MAX_CONNECTIONS_OF_ONE, MAX_SOCKET_PATH_BYTES
 
@@ -85,7 +85,7 @@ async def test_a_token_opens_one_session(wire: Any) -> None:
 
 
 async def test_each_process_has_a_socket_that_lets_in_nobody_else(wire: Any) -> None:
-    async with wire.server.for_one() as one, wire.server.for_one() as other:
+    async with wire.server.for_one(1 << 20) as one, wire.server.for_one(1 << 20) as other:
         expected = one.expect("t", LIMITS)
         other.expect("o", LIMITS)
         assert len({server.address for server in (wire.server, one, other)}) == 3
@@ -104,7 +104,7 @@ async def test_each_process_has_a_socket_that_lets_in_nobody_else(wire: Any) -> 
 
 async def test_connections_to_the_socket_of_a_process_take_no_more_than_a_few_descriptors(wire: Any) -> None:
     """Nor do they keep others, or that process itself once it is in, from playing."""
-    async with wire.server.for_one() as one, AsyncExitStack() as stack:
+    async with wire.server.for_one(1 << 20) as one, AsyncExitStack() as stack:
         expected = one.expect("t", LIMITS)
         client = wire.client_of(one.address)
         await client.hello()
@@ -118,13 +118,61 @@ async def test_connections_to_the_socket_of_a_process_take_no_more_than_a_few_de
             line.connect(path)
             if number % 10 == 0:
                 await asyncio.sleep(0.01)
-        line.settimeout(5)
-        with suppress(ConnectionResetError):
-            assert line.recv(1) == b""
-        assert open_files() - before - 100 < MAX_CONNECTIONS_OF_ONE
+        async with asyncio.timeout(5):
+            while open_files() - before - 100 >= MAX_CONNECTIONS_OF_ONE:  # noqa: ASYNC110 - gRPC tells of none
+                await asyncio.sleep(0.01)
         await client.send(pb.BotMessage(ready=pb.Ready(match="m")))
         assert (await got.get()).message.ready.match == "m"
         await wire.session()
+
+
+async def test_before_hello_a_process_takes_little_memory_of_the_referee_however_much_it_sends(wire: Any) -> None:
+    """Streams and connections as many as it gets, each with the largest message that is not refused at once."""
+    async with wire.server.for_one(1 << 20) as one, AsyncExitStack() as stack:
+        one.expect("t", LIMITS)
+        huge, told = b"x" * (4 << 20), list[grpc.StatusCode]()
+        calls, most = [], [0]
+        for _ in range(MAX_CONNECTIONS_OF_ONE):
+            channel = grpc.aio.insecure_channel(one.address, options=[("grpc.use_local_subchannel_pool", 1)])
+            await stack.enter_async_context(channel)
+            calls += [channel.stream_stream("/crosstown.v1.Referee/Play")() for _ in range(12)]
+        read_hello = handshake.read_hello
+
+        async def counted(*arguments: Any) -> pb.Hello:
+            most.append(len(one._strangers._waiting))
+            return await read_hello(*arguments)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(handshake, "read_hello", counted)
+            async with asyncio.timeout(20):
+                for call in calls:
+                    with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                        await call.write(huge)
+                told += [await call.code() for call in calls]
+        assert grpc.StatusCode.OK not in told
+        assert max(most) <= MAX_CONNECTIONS_OF_ONE
+        call = channel.stream_stream("/crosstown.v1.Referee/Play")()
+        await call.write(pb.BotMessage(hello=pb.Hello(protocol=1, token="t")).SerializeToString())
+        async with asyncio.timeout(5):
+            assert pb.RefereeMessage.FromString(await call.read()).HasField("welcome")
+
+
+async def test_a_message_above_four_times_the_limit_ends_the_stream_and_says_so_to_the_bot(wire: Any) -> None:
+    """One that is only above the limit is for the match to judge."""
+    async with wire.server.for_one(1 << 19) as one:
+        expected = one.expect("t", LIMITS)
+        client = wire.client_of(one.address)
+        await client.hello()
+        await client.receive()
+        session, got = await expected, asyncio.Queue[Any]()
+        session.listen(got.put_nowait)
+        await client.call.write(b"\xff" * (2 << 20))
+        assert len((await got.get()).raw) == 2 << 20
+        await client.call.write(b"\xff" * ((2 << 20) + 1))
+        code, details = await client.status()
+        assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert "Received message larger than max (2097153 vs. 2097152)" in details
+        assert await session.ended is StreamEnd.CLOSED_BY_BOT
 
 
 async def test_where_it_cannot_listen_it_says_why_and_leaves_nothing(
@@ -189,7 +237,8 @@ async def test_strangers_do_not_disturb_a_session(wire: Any) -> None:
     client, session = await wire.session()
     for _ in range(20):
         stranger = wire.client()
-        await stranger.call.write(b"\xff")
+        with suppress(grpc.aio.AioRpcError):
+            await stranger.call.write(b"\xff")
     got = asyncio.Queue[Any]()
     session.listen(got.put_nowait)
     await client.send(pb.BotMessage(ready=pb.Ready(match="m")))
