@@ -20,6 +20,9 @@ _SHORT_OF = frozenset(
 _OF_THE_BOT = frozenset({errno.E2BIG, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR})
 """What comes of its options, its command line, and the paths that its folder names."""
 
+_OF_ITS_PROGRAM = frozenset({errno.EIO})
+"""What the kernel says as well of a program whose file is cut off."""
+
 _NO_NAMESPACE = ("bwrap: Creating new namespace failed", "bwrap: No permissions to creat")
 
 
@@ -39,9 +42,11 @@ def error_words(error: OSError | ValueError) -> str:
 
 def step_is_ours(step: str, number: int) -> bool:
     """Of a step between fork and exec, and its errno: only the last two are about what the bot brought along."""
-    return step not in ("folder", "exec") or number in _SHORT_OF
+    short_of = _SHORT_OF - _OF_ITS_PROGRAM if step == "exec" else _SHORT_OF
+    return step not in ("folder", "exec") or number in short_of
 
 
 def sandbox_is_ours(said: str) -> bool:
     """Of the last words of bubblewrap, in which it names the program it could not execute, or what failed before."""
-    return said.startswith(_NO_NAMESPACE) or said.endswith(tuple(f": {os.strerror(number)}" for number in _SHORT_OF))
+    short_of = _SHORT_OF - (_OF_ITS_PROGRAM if said.startswith("bwrap: execvp ") else frozenset())
+    return said.startswith(_NO_NAMESPACE) or said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))

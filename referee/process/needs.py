@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from referee.process.built import cache_folder
+from referee.process.look import is_file, is_folder, is_link, is_there
 from referee.process.manifest import FILE_NAME
 from referee.process.places import SYSTEM
 
@@ -93,17 +94,17 @@ def outermost(found: Iterable[Path], folder: Path) -> tuple[Path, ...]:
     opened = {part for path in found for part in _without_secrets(path)}
     for path in sorted(opened, key=lambda path: (len(path.parts), path)):
         inside = any(path.is_relative_to(other) for other in (*kept, folder, _LINKS, *map(Path, SYSTEM)))
-        if not inside and path.exists():
+        if not inside and is_there(path):
             kept.append(path)
     return tuple(kept)
 
 
 def _without_secrets(path: Path) -> Iterator[Path]:
     secrets = {base / name for base in (path, path.parent, path.parent.parent) for name in _SECRETS}
-    secrets = {secret for secret in secrets if secret.is_relative_to(path) and secret.is_file()}
+    secrets = {secret for secret in secrets if secret.is_relative_to(path) and is_file(secret)}
     if not secrets:
         yield path
-    elif path.is_dir():
+    elif is_folder(path):
         for part in path.iterdir():
             yield from _without_secrets(part)
 
@@ -134,7 +135,7 @@ def _is_anothers(path: Path) -> bool:
     """Whether it is of another bot, of builds, or of their homes, in which bots leave what links they like."""
     builds = _real(cache_folder())
     return any(
-        place.is_relative_to(builds) or any((parent / FILE_NAME).exists() for parent in (place, *place.parents))
+        place.is_relative_to(builds) or any(is_there(parent / FILE_NAME) for parent in (place, *place.parents))
         for place in {path.parent, _real(path.parent), _real(path).parent}
     )
 
@@ -149,7 +150,7 @@ def _toolchain(program: Path, host: _Host) -> Iterator[Path]:
         yield from _shown(path, host, by_author=by_author)
         by_author = host.is_own(path)
         settings = path.parent.parent / "pyvenv.cfg"
-        if host.is_own(settings) == by_author and settings.is_file():
+        if host.is_own(settings) == by_author and is_file(settings):
             base = _base_of(settings)
             if base is not None and host.may_see(base, by_author=by_author):
                 yield from _shown(base, host, by_author=by_author)
@@ -171,7 +172,7 @@ def _shown(path: Path, host: _Host, *, by_author: bool) -> Iterator[Path]:
 
 def _next(path: Path) -> Path | None:
     """Where a link leads; of what is reached through a link to a folder, where it is."""
-    if path.is_symlink():
+    if is_link(path):
         return clean(path.parent / path.readlink())
     real = _real(path)
     return None if real == path else real
@@ -190,7 +191,7 @@ def home_of(program: Path, folder: Path, *, settings: Callable[[], bool] = _alwa
     if program.parent.name not in _PROGRAM_FOLDERS or is_wide(prefix, folder):
         yield program
         return
-    if (prefix / "pyvenv.cfg").is_file():  # it may have been made in a project's own folder
+    if is_file(prefix / "pyvenv.cfg"):  # it may have been made in a project's own folder
         yield from _parts_of(prefix)
         return
     try:
@@ -206,7 +207,7 @@ def home_of(program: Path, folder: Path, *, settings: Callable[[], bool] = _alwa
 
 
 def _is_toolchain(prefix: Path) -> bool:
-    return any((prefix / mark).exists() for mark in _MARKS)
+    return any(is_there(prefix / mark) for mark in _MARKS)
 
 
 def is_wide(prefix: Path, folder: Path) -> bool:
@@ -268,7 +269,7 @@ def _with_real(places: Iterable[Path]) -> tuple[Path, ...]:
 
 def _parts_of(prefix: Path) -> Iterator[Path]:
     """What a toolchain keeps there, and nothing of what else may lie beside it."""
-    return (prefix / part for part in sorted(_PARTS) if (prefix / part).exists())
+    return (prefix / part for part in sorted(_PARTS) if is_there(prefix / part))
 
 
 def _prefixes() -> tuple[Path, ...]:
@@ -287,5 +288,5 @@ def _our_python() -> tuple[Path, ...]:
         package = Path(spec.origin).parent
         found.add(package)
         if name.startswith(_OUR_PREFIX) and not package.is_relative_to(sys.prefix):
-            found.update(path for path in package.parent.glob(f"{_OUR_PREFIX}*") if path.is_dir())
+            found.update(path for path in package.parent.glob(f"{_OUR_PREFIX}*") if is_folder(path))
     return tuple(found)

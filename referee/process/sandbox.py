@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, get_args
 from referee.process.built import cache_folder
 from referee.process.child import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD
 from referee.process.covers import find_covers
+from referee.process.look import is_folder, is_link, is_there
 from referee.process.needs import find_needs
 from referee.process.places import HOME, SYSTEM
 from referee.process.stage import stage_folder
@@ -107,7 +108,7 @@ def confine(
     granted = tuple(map(Path, sandbox.read))
     needs = find_needs(argv, folder, lambda: (*granted, *_toolchains(tuple(os.environ.items()), folder)))
     shown = [*needs, folder, *granted, *sockets, *own]
-    shown = sorted({path for path in shown if path.exists()}, key=lambda path: (len(path.parts), path))
+    shown = sorted({path for path in shown if is_there(path)}, key=lambda path: (len(path.parts), path))
     root = os.getuid() == 0
     sources = [f"{stage_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]
     words = [bwrap, *_namespaces(sandbox), *_system(sandbox), "--proc", "/proc", "--dev", "/dev"]
@@ -169,12 +170,12 @@ def _namespaces(sandbox: Sandbox) -> Iterator[str]:
 def _system(sandbox: Sandbox) -> Iterator[str]:
     for name in SYSTEM:
         path = Path(name)
-        if path.is_symlink():
+        if is_link(path):
             yield from ("--symlink", str(path.readlink()), name)
-        elif path.is_dir():
+        elif is_folder(path):
             yield from ("--ro-bind", name, name)
     etc = Path("/etc")
     names = [*_ETC, *(_ETC_NETWORK if sandbox.network else ())]
     for path in [*(etc / name for name in names), *(path for each in _ETC_PATTERNS for path in etc.glob(each))]:
-        if path.exists():
+        if is_there(path):
             yield from ("--ro-bind", os.path.realpath(path), str(path))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from referee.process.build_settings import CERTIFICATES, rustup_home
+from referee.process.look import is_file, is_folder, is_there
 from referee.process.needs import clean, home_of, is_wide, outermost
 from referee.process.places import SYSTEM
 
@@ -32,7 +33,7 @@ def find_toolchains(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
     found: set[Path] = set()
     for text in ours.get("PATH", os.defpath).split(os.pathsep):
         place = clean(text)
-        if place is not None and place.is_dir():
+        if place is not None and is_folder(place):
             found.update(_of_path(place, folder))
     for home in (clean(ours.get(name, "")) for name in _HOMES):
         if home is not None and not is_wide(home, folder):
@@ -56,14 +57,14 @@ def _of_path(place: Path, folder: Path) -> Iterator[Path]:
         return
     for program in programs:
         target = Path(os.path.realpath(program))
-        if not _is_system(target) and not target.is_relative_to(place) and target.is_file():
+        if not _is_system(target) and not target.is_relative_to(place) and is_file(target):
             yield from _whole(target, folder)
 
 
 def _whole(program: Path, folder: Path) -> Iterator[Path]:
     """The toolchain that a program in some bin/ belongs to."""
     prefix = program.parent.parent
-    if not is_wide(prefix, folder) and any((prefix / mark).exists() for mark in _MARKS):
+    if not is_wide(prefix, folder) and any(is_there(prefix / mark) for mark in _MARKS):
         yield prefix
     else:
         yield from home_of(program, folder)

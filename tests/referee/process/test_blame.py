@@ -137,6 +137,7 @@ async def test_a_sandbox_that_ends_before_the_bot_ran(
         ("exec", errno.ENOEXEC, False),
         ("exec", errno.E2BIG, False),
         ("exec", errno.ENOMEM, True),
+        ("exec", errno.EIO, False),  # as the kernel says of a program that is cut off
         ("folder", errno.ENOENT, False),
         ("folder", errno.EIO, True),
     ],
@@ -153,6 +154,8 @@ def test_whose_doing_each_step_is(step: str, number: int, ours: bool) -> None:
         ("bwrap: execvp ./namespace/bot: No such file or directory", False),
         ("bwrap: Can't chdir to /srv/bot: Permission denied", False),
         ("bwrap: execvp /usr/bin/java: Cannot allocate memory", True),
+        ("bwrap: execvp ./bot: Input/output error", False),
+        ("bwrap: Can't mount tmpfs: Input/output error", True),
         ("bwrap: Can't mkdir /newroot/opt: No space left on device", True),
         ("bwrap: Creating new namespace failed: Resource temporarily unavailable", True),
         ("bwrap: No permissions to create new namespace, likely because the kernel does not allow it", True),

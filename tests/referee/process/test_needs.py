@@ -133,6 +133,14 @@ def test_of_a_virtual_environment_in_a_project_s_own_folder_nothing_of_the_proje
     assert [path for path in shown if path.is_relative_to(project)] == wanted
 
 
+def test_what_may_not_be_looked_at_is_not_there(bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of somebody else on our own PATH; here, since root may look anywhere, one with too long a name."""
+    closed, python = tmp_path / ("x" * 300) / "bin", program(tmp_path / "python" / "bin" / "python")
+    monkeypatch.setenv("PATH", f"{closed}:{python.parent}")
+    assert tmp_path / "python" in find_toolchains(os.environ, bot)
+    assert find_needs((str(closed / "tool"),), bot, on_path(bot)) == ()
+
+
 def test_of_a_service_that_is_no_toolchain_nothing_of_its_settings(bot: Path, private: Path) -> None:
     assert find_needs((str(private / "bin" / "tool"),), bot) == (private / "bin", private / "lib")
     (private / "lib" / "modules").write_text("a JDK's")
