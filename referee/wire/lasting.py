@@ -20,7 +20,9 @@ class LastingSession:
 
     Messages are numbered from 1 over all streams. What the bot has not proven to have, by answering something later, is
     kept, and sent again to a bot that comes back: from the number it has last seen on, or from the question that it
-    still owes an answer to. `ended` is settled when it has not come back within `reconnect_s`; with 0, at once.
+    still owes an answer to. `ended` is settled when it has not come back within `reconnect_s`; with 0, at once; or when
+    too much waits for it while it is away. What is kept of a bot that reads along and is asked nothing is no more than
+    the rest of its match: whether it reads, its stream sees to.
     """
 
     def __init__(self, stream: Session, reconnect_s: float) -> None:
@@ -32,7 +34,7 @@ class LastingSession:
         self._stream: Session | None = None
         self._on_message: Callable[[Received], None] | None = None
         self._kept: deque[tuple[int, bytes]] = deque()
-        self._sent = 0
+        self._sent = self._sent_to_streams = 0
         self._leaving = False
         self._owed: tuple[int, str, int] | None = None
         """Number, match and decision (0: Ready) of the question without an answer."""
@@ -59,11 +61,11 @@ class LastingSession:
             self._sent += 1
             self._note(data)
             self._kept.append((self._sent, data))
-            if len(self._kept) > MAX_WAITING_MESSAGES:
-                self._end(StreamEnd.NOT_READING)
-                return
         if self._stream is not None:
+            self._sent_to_streams = self._sent
             self._stream.send(data)
+        elif self._sent - self._sent_to_streams > MAX_WAITING_MESSAGES:
+            self._end(StreamEnd.NOT_READING)
 
     def send_last(self, data: bytes) -> None:
         """As `send`; when the stream ends after that the bot need not come back."""
@@ -97,6 +99,7 @@ class LastingSession:
             self._grace = None
         older = self._stream
         self._follow(stream)
+        self._sent_to_streams = self._sent
         if older is not None:
             sentence = "the session goes on over another connection"
             task = self._loop.create_task(older.close(grpc.StatusCode.ABORTED, sentence))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from referee.wire import Received, StreamEnd, encode
 from referee.wire.lasting import LastingSession
+from referee.wire.session import MAX_WAITING_MESSAGES
 
 
 class FakeStream:
@@ -185,11 +186,33 @@ async def test_after_bye_nobody_is_waited_for() -> None:
     assert session.ended.done()
 
 
-async def test_what_waits_for_a_bot_that_is_away_has_a_bound() -> None:
+async def test_what_waits_for_a_bot_that_is_away_has_a_bound_whatever_it_was_sent_before() -> None:
     stream = FakeStream()
     session = session_of(stream)
+    for _ in range(3000):
+        session.send(encode.update("m", b""))
     stream.end()
     await asyncio.sleep(0)
-    for _ in range(2000):
+    for _ in range(MAX_WAITING_MESSAGES):
         session.send(encode.update("m", b""))
+    assert not session.ended.done()
+    session.send(encode.update("m", b""))
     assert session.ended.result() is StreamEnd.NOT_READING
+
+
+async def test_a_bot_that_only_watches_is_sent_any_number_of_messages_and_may_come_back_among_them() -> None:
+    stream = FakeStream()
+    session = session_of(stream)
+    for number in range(4000):
+        session.send(encode.update("m", b"%d" % number))
+    stream.end()
+    await asyncio.sleep(0)
+    session.send(encode.update("m", b"4000"))
+    again = FakeStream()
+    first = session.next_for(3990)
+    session.resume(again, first)
+    assert (first, session.online) == (3991, True)
+    assert again.sent == [encode.update("m", b"%d" % number) for number in range(3990, 4001)]
+    for number in range(4001, 8000):
+        session.send(encode.update("m", b"%d" % number))
+    assert not session.ended.done()
