@@ -6,6 +6,7 @@ It lives as long as its stdin is open. When that ends (the runner is gone, howev
 
 import asyncio
 import os
+import resource
 import shutil
 import sys
 import threading
@@ -35,6 +36,10 @@ BEAT_S = 5.0
 
 STOP_S = 8.0
 """The same when it was asked to stop."""
+
+MOST_FILES = 65_536
+"""As many file descriptors as any number of bots needs. Not all that a host may allow: who inherits a limit of a
+billion may try to close each of them."""
 
 
 class Refused(Exception):
@@ -224,6 +229,14 @@ def _entries(setup: Setup) -> Mapping[str, Entry]:
     return entries
 
 
+def raise_file_limit() -> None:
+    """The soft limit is for programs that want few: each bot takes some ten of this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def main() -> None:
     """Takes stdin and stdout for itself: what else is printed here goes to stderr, and nothing else reads stdin."""
     incoming = os.fdopen(os.dup(0), "rb")
@@ -233,6 +246,7 @@ def main() -> None:
     os.close(nothing)
     os.dup2(2, 1)
     wake_when_parent_dies()
+    raise_file_limit()
     link = Link(incoming, outgoing)
     with suppress(BrokenPipeError):  # the runner is gone
         asyncio.run(serve(link))

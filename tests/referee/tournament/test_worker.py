@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from referee.record import verify
 from referee.tournament import messages
 from referee.tournament.entrants import load_tournament
 from referee.tournament.schedule import schedule
-from referee.tournament.worker import _play_together
+from referee.tournament.worker import MOST_FILES, _play_together
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -225,6 +226,33 @@ def test_a_bot_that_is_not_what_it_was_is_refused(worker, cup, setup, tmp_path):
     assert "was changed while the tournament runs" in refusal["what"]
     assert "--new" in refusal["next"]
     assert worker.wait() == 0
+
+
+def test_it_takes_as_many_file_descriptors_as_it_may_have(tmp_path, cup, setup):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        process = WorkerProcess(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    try:
+        process.send(setup)
+        assert process.receive() == ("ready", True)
+        limits = Path(f"/proc/{process.process.pid}/limits").read_text()
+    finally:
+        process.close()
+    assert f"Max open files {min(hard, MOST_FILES)} {hard} files" in " ".join(limits.split())
+
+
+def test_where_no_socket_can_be_the_run_is_refused_with_a_sentence(worker, cup, setup, tmp_path):
+    (tmp_path / "s" / "0" / "referee.sock").mkdir(parents=True)
+    worker.send(setup)
+    kind, refusal = worker.receive()
+    assert kind == "refused"
+    assert "referee.sock: Address already in use" in refusal["what"]
+    assert "TMPDIR" in refusal["next"]
+    assert worker.wait() == 0
+    assert "Traceback" not in worker.log.read_text()
 
 
 def test_a_bot_that_is_gone_is_refused(worker, setup, tmp_path):
