@@ -103,7 +103,7 @@ class Question:
         have been them that it waited for. Not where a control group counts all.
         """
         if self.effort_before is not None and self.effort_before.processes:
-            after_ns = _LEAST_LOOK_NS + int(random.expovariate(LOOKS / self.limit_ns))
+            after_ns = _LEAST_LOOK_NS + int(random.expovariate(LOOKS / max(self.limit_ns, 1)))
             self.watcher = clock.call_at(clock.now_ns() + after_ns, partial(self._look, clock, look))
 
     def _look(self, clock: Clock, look: Callable[[], Effort]) -> None:

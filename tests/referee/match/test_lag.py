@@ -11,7 +11,7 @@ import pytest
 from referee.match import question
 from referee.match.effort import MAX_TASKS, NO_EFFORT, Effort, measure_effort, state_below
 from referee.match.reasons import EndReason
-from referee.match.spec import Limits
+from referee.match.spec import Faults, Limits
 
 Sit = Callable[..., Any]
 MS = 1_000_000
@@ -151,6 +151,18 @@ async def test_a_hiccup_of_the_machine_voids_no_match_of_a_bot_that_has_no_time_
     assert not table.task.done()
     mover.move(0)
     await table.play_to("turn", 1 - mover.number)
+
+
+async def test_a_bot_without_any_time_left_is_late_at_once_and_the_match_goes_on(sit: Sit) -> None:
+    """A struck time-out leaves nothing of a total; without a margin the limit of the next decision is 0."""
+    limits = Limits(first_move_s=0, move_s=0, total_s=0.001, margin_s=0)
+    table = sit(limits=limits, faults=Faults("forfeit", 1))
+    await table.start()
+    for seat in table.seats:
+        seat.processes = frozenset({"7"})
+    for _ in range(40):
+        await table.clock.turn(0.1)
+    assert (await table.outcome()).status == "rated"
 
 
 async def test_the_referee_waits_for_its_own_threads_however_short_the_limit_is(sit: Sit) -> None:
