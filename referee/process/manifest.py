@@ -40,6 +40,8 @@ _MAX_VERSION = 64
 _MOST_BYTES = 1 << 16
 _MOST_DOTS = 1000
 """Of a line: reading a key with so many takes milliseconds, and a hundred times that with ten times as many."""
+_NO_KEY = re.compile(r'''#[^\n]*|"""(?:\\.|[^\\])*?"""|\'{3}.*?\'{3}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'''', re.DOTALL)
+"""Comments and strings, in which dots are text."""
 _INTEGER_BOUND = 1 << 63
 
 
@@ -107,9 +109,10 @@ def _read(folder: Path, path: Path) -> bytes:
 
 def parse_manifest(text: str, path: Path) -> Manifest:
     """The manifest in `text`; `path` is for messages only. Raises ManifestError."""
-    for number, line in enumerate(text.split("\n"), 1):
+    bare = _NO_KEY.sub(lambda match: "\n" * match[0].count("\n"), text)
+    for number, line in enumerate(bare.split("\n"), 1):
         if line.count(".") > _MOST_DOTS:
-            raise ManifestError(f"{path}:{number}: a line with more than {_MOST_DOTS} dots; write it flat")
+            raise ManifestError(f"{path}:{number}: a key of more than {_MOST_DOTS} parts; write it flat")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

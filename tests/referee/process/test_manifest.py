@@ -36,6 +36,14 @@ def test_a_whole_manifest_is_read() -> None:
     )
 
 
+@pytest.mark.parametrize("quote", ['"', "'", '"""', "'''"])
+def test_dots_in_text_are_no_parts_of_a_key(quote: str) -> None:
+    book = "1. e4 e5. " * 800
+    assert parse_manifest(f"{GOOD}# {book}\nbook = {quote}{book}{quote}\n", PATH).options["book"] == book
+    with pytest.raises(ManifestError, match="a key of more than 1000 parts"):
+        parse_manifest(f'{GOOD}# """\nx{".x" * 2000} = 1\n# """\n', PATH)
+
+
 def test_build_and_options_may_be_left_out() -> None:
     manifest = parse_manifest("\n".join(GOOD.splitlines()[:4]), PATH)
     assert manifest.build == ()
@@ -59,7 +67,7 @@ def changed(old: str, new: str) -> str:
     [
         (changed('"1.2"', "1.2.3"), ":2:", ["not TOML", "correct this line"]),
         (changed('"Rush"', '"Rush'), ":1:", ["not TOML"]),
-        (f"{GOOD}x{'.x' * 30_000} = 1\n", ":11:", ["more than 1000 dots", "write it flat"]),
+        (f"{GOOD}x{'.x' * 30_000} = 1\n", ":11:", ["a key of more than 1000 parts", "write it flat"]),
         (GOOD + 'open = "', ":11:", ["not TOML"]),
         (changed("version = ", "version == "), ":2:", ["not TOML"]),
         (changed("games", "game"), ":3:", ["unknown key 'game'", "did you mean 'games'?"]),
