@@ -15,6 +15,7 @@ from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.wire import Hello, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
+from referee.wire.service import hard_message_bytes
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close, until it
@@ -164,7 +165,7 @@ def exit_end(how: Exit, sandbox: Sandbox) -> SeatEnd:
     return SeatEnd(EndReason.CRASHED, f"the process ended: {how}", evidence)
 
 
-_REFUSED = re.compile(r"Received message larger than max \((\d{1,12}) vs\.? (\d{1,12})\)")
+_REFUSED = re.compile(r"Received message larger than max \((\d{1,12}) vs\.? \d{1,12}\)")
 """What gRPC answers for the referee to a message above the hard limit, as every language's library reports it."""
 
 
@@ -172,15 +173,18 @@ def refused_end(end: SeatEnd, output: Output, limit_bytes: int) -> SeatEnd:
     """The end of a bot whose stream broke, as one of an oversized message if that is why.
 
     The referee's own gRPC ends such a stream without a word to the referee; the bot alone is told, and mostly prints
-    it. A bot that prints it without cause only misnames a fault which is its own anyway.
+    it. A bot that prints it without cause only misnames a fault which is its own anyway, and which stands whenever it
+    is judged again: a size that would have come through is taken for a lie.
     """
     said = _REFUSED.search(f"{output.stderr_text()}\n{output.stdout_text()}")
     if said is None or end.reason not in (EndReason.CRASHED, EndReason.DISCONNECTED):
         return end
-    size = int(said[1])
+    size, most = int(said[1]), hard_message_bytes(limit_bytes)
+    if size <= most:
+        return end
     detail = (
         f"a message of {size} bytes, which ended the stream: no message may have more than"
-        f" {int(said[2]) / (1 << 20):g} MiB, and the limit (max_message_bytes) is {limit_bytes}"
+        f" {most / (1 << 20):g} MiB, and the limit (max_message_bytes) is {limit_bytes}"
     )
     return replace(
         end, reason=EndReason.OVERSIZED_MESSAGE, detail=detail, evidence={**end.evidence, "message_bytes": size}

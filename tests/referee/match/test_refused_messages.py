@@ -29,7 +29,7 @@ def test_whoever_prints_grpcs_answer_has_sent_an_oversized_message(text: str, en
         judged = refused_end(end, output, 1 << 20)
         assert judged.reason is EndReason.OVERSIZED_MESSAGE
         assert judged.detail == (
-            "a message of 20971536 bytes, which ended the stream: no message may have more than 16 MiB,"
+            "a message of 20971536 bytes, which ended the stream: no message may have more than 4 MiB,"
             " and the limit (max_message_bytes) is 1048576"
         )
         assert judged.evidence == {**end.evidence, "message_bytes": 20971536}
@@ -38,6 +38,12 @@ def test_whoever_prints_grpcs_answer_has_sent_an_oversized_message(text: str, en
 @pytest.mark.parametrize("text", ["", "status CANCELLED", "message larger than max", WORDS.replace("20971536", "many")])
 def test_other_words_change_nothing(text: str) -> None:
     assert refused_end(GONE[0], printed(stderr=text), 1 << 20) is GONE[0]
+
+
+@pytest.mark.parametrize("size", [5, 1 << 22])
+def test_a_size_that_would_have_come_through_is_a_lie(size: int) -> None:
+    """Judged again, such a fault would fall, and the bot would have bought that its match is void."""
+    assert refused_end(GONE[0], printed(stderr=f"Received message larger than max ({size} vs. 4)"), 1 << 20) is GONE[0]
 
 
 def test_a_process_that_was_out_of_memory_stays_so() -> None:
