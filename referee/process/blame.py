@@ -23,7 +23,11 @@ _OF_THE_BOT = frozenset({errno.E2BIG, errno.EACCES, errno.ELOOP, errno.ENAMETOOL
 _OF_ITS_PROGRAM = frozenset({errno.EIO})
 """What the kernel says as well of a program whose file is cut off."""
 
-_NO_NAMESPACE = ("bwrap: Creating new namespace failed", "bwrap: No permissions to creat")
+_BEFORE_THE_BOT = (
+    "bwrap: Creating new namespace failed",
+    "bwrap: No permissions to creat",
+    "bwrap: Exceeded maximum number of arguments",
+)
 
 
 def error_is_ours(error: OSError | ValueError) -> bool:
@@ -49,4 +53,4 @@ def step_is_ours(step: str, number: int) -> bool:
 def sandbox_is_ours(said: str) -> bool:
     """Of the last words of bubblewrap, in which it names the program it could not execute, or what failed before."""
     short_of = _SHORT_OF - (_OF_ITS_PROGRAM if said.startswith("bwrap: execvp ") else frozenset())
-    return said.startswith(_NO_NAMESPACE) or said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))
+    return said.startswith(_BEFORE_THE_BOT) or said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from referee.process.entry import Entry
+from referee.process.look import is_folder, is_there
 from referee.process.needs import opens
 from referee.process.probe import Probe, SandboxError, choose_profile
 from referee.process.sandbox import Sandbox
@@ -72,8 +73,14 @@ def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Pa
 
 
 def private_places(folders: Iterable[Path], out: Path) -> tuple[str, ...]:
-    """What no bot and no build may see: these folders and the runs in `out`, by their real paths."""
+    """What no bot and no build may see: these folders and the runs in `out`, by their real paths.
+
+    That is all of `out` where no other folders are in it: there may be thousands of runs, and more to come.
+    """
     runs: list[Path] = []
     with suppress(OSError):
-        runs += [path for path in out.iterdir() if RunFolder(path).journal.exists()]
+        inside = [path for path in out.iterdir() if is_folder(path)]
+        runs = [path for path in inside if is_there(RunFolder(path).journal)]
+        if runs and len(runs) == len(inside):
+            runs = [out]
     return tuple(sorted({os.path.realpath(path) for path in (*folders, *runs)}))

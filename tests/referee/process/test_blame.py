@@ -160,6 +160,7 @@ def test_whose_doing_each_step_is(step: str, number: int, ours: bool) -> None:
         ("bwrap: Can't mkdir /newroot/opt: No space left on device", True),
         ("bwrap: Creating new namespace failed: Resource temporarily unavailable", True),
         ("bwrap: No permissions to create new namespace, likely because the kernel does not allow it", True),
+        ("bwrap: Exceeded maximum number of arguments 9000", True),
         ("no word of why", False),
     ],
 )

@@ -13,9 +13,10 @@ from referee.process.probe import Probe
 from referee.process.sandbox import Sandbox
 from referee.tournament import messages
 from referee.tournament.config import load_config
-from referee.tournament.confine import confine_all, hide
+from referee.tournament.confine import confine_all, hide, private_places
 from referee.tournament.entrants import check_apart, load_tournament
 from referee.tournament.errors import ConfigError, PlatformError
+from referee.tournament.folder import RunFolder
 from referee.tournament.schedule import schedule
 
 WORKS = Probe(True)
@@ -113,6 +114,19 @@ def test_of_every_bot_the_others_its_run_and_the_runs_beside_it_are_hidden(write
     names = ("bots/ann", "bots/bob", "runs/cup", "runs/cup-2")
     assert {sandbox.hidden for sandbox in hidden.values()} == {tuple(str(tmp_path / name) for name in names)}
     assert {entry_id: replace(sandbox, hidden=()) for entry_id, sandbox in hidden.items()} == given
+
+
+@pytest.mark.parametrize(("beside", "hidden"), [("runs/old", "runs"), ("runs/notes", "runs/cup runs/old")])
+def test_a_folder_of_runs_alone_is_hidden_as_a_whole(tmp_path: Path, beside: str, hidden: str) -> None:
+    """However many they are."""
+    for name in ("runs/cup", "runs/old", beside):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+    for name in ("cup", "old"):
+        RunFolder(tmp_path / "runs" / name).journal.write_text("")
+    (tmp_path / "runs" / "a file").write_text("")
+    folders = (tmp_path / "runs" / "cup",)
+    found = private_places(folders, tmp_path / "runs")
+    assert set(found) == {str(tmp_path / name) for name in (*hidden.split(), "runs/cup")}
 
 
 def test_workers_are_told(write: Write) -> None:
