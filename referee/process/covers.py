@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from referee.process.places import SYSTEM
@@ -20,7 +21,8 @@ def find_covers(hidden: Iterable[str], shown: Sequence[Path]) -> tuple[Path, ...
     for path in hidden:
         for place, real in roots:
             if path.startswith(f"{real}/") and Path(path).is_dir():
-                found.update(_reachable(place, Path(path).relative_to(real).parts, staged=place in shown))
+                with suppress(FileNotFoundError):  # it has gone just now
+                    found.update(_reachable(place, Path(path).relative_to(real).parts, staged=place in shown))
     return tuple(sorted(found, key=lambda path: (len(path.parts), path)))
 
 

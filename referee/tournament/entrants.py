@@ -40,9 +40,9 @@ def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
     for one, other in combinations(range(len(entries)), 2):
         _check_pair(config, entries, one, other)
     tournament = Tournament(config, entries)
-    for entry, other in pairwise(sorted(started(tournament), key=lambda entry: entry.folder.parts)):
-        if other.folder != entry.folder and other.folder.is_relative_to(entry.folder):
-            _fail_for_what_it_holds(tournament, entry, f"the bot '{other.name}', {other.folder}")
+    for outer, inner in pairwise(sorted(started(tournament), key=lambda entry: entry.folder.parts)):
+        if inner.folder != outer.folder and inner.folder.is_relative_to(outer.folder):
+            _fail_for_what_it_holds(tournament, outer, f"the bot '{inner.name}', {inner.folder}")
     _check_format(tournament)
     return tournament
 
