@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from referee.match.spec import MatchSpec
-from referee.record import verify
+from referee.process.sandbox import Sandbox
+from referee.record import read_record, verify
 from referee.tournament import messages
 from referee.tournament.entrants import load_tournament
 from referee.tournament.schedule import schedule
@@ -335,3 +336,32 @@ async def test_of_matches_played_together_the_abandoned_one_ends_and_nothing_is_
         desk.lines.put_nowait(None)
         await serving
     assert (desk.went_on.get_nowait(), desk.said) == (("ends", other.match_id), [])
+
+
+@pytest.mark.strict_sandbox
+def test_no_bot_sees_another_or_the_run_in_what_is_granted_to_it(worker, write_bot, write_file, tmp_path):
+    listing = (
+        "import os\n"
+        f"found = [os.path.join(parent, name) for parent, _, names in os.walk({str(tmp_path)!r}) for name in names]\n"
+        f"raise SystemExit(' '.join(sorted(os.path.relpath(path, {str(tmp_path)!r}) for path in found)))\n"
+    )
+    for name in ("ann", "bob"):
+        (write_bot(name) / "bot.py").write_text(f"# {name}\n{listing}")
+    tournament = load_tournament(
+        write_file('game = "toy"\nseed = 3\nblocks = 1\n[[bots]]\npath = "bots/ann"\n[[bots]]\npath = "bots/bob"\n')
+    )
+    records = tmp_path / "runs" / "cup" / "matches"
+    records.mkdir(parents=True)
+    (records.parent / "tournament.jsonl").touch()
+    sandboxes = {entry.id: Sandbox("strict", read=(str(tmp_path),)) for entry in tournament.entries}
+    worker.send(messages.setup_line(tournament.entries, records, tmp_path / "sockets", None, sandboxes))
+    assert worker.receive() == ("ready", True)
+    spec = next(schedule(tournament))
+    worker.send(messages.play_line(spec))
+    assert worker.receive()[0] == "result"
+    record = read_record(records / f"{spec.match_id}.jsonl.gz")
+    for seat, fault in zip(spec.seats, record.footer.faults, strict=True):
+        own = f"bots/{seat.name}/"
+        seen = fault["stderr"].split()
+        assert {f"{own}bot.py", "cup.toml"} <= set(seen)
+        assert not [path for path in seen if path.startswith(("runs/", "bots/")) and not path.startswith(own)]
