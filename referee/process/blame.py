@@ -23,11 +23,8 @@ _OF_THE_BOT = frozenset({errno.E2BIG, errno.EACCES, errno.ELOOP, errno.ENAMETOOL
 _OF_ITS_PROGRAM = frozenset({errno.EIO})
 """What the kernel says as well of a program whose file is cut off."""
 
-_BEFORE_THE_BOT = (
-    "bwrap: Creating new namespace failed",
-    "bwrap: No permissions to creat",
-    "bwrap: Exceeded maximum number of arguments",
-)
+_ABOUT_THE_BOT = ("bwrap: execvp ", "bwrap: Can't chdir to ")
+"""What bubblewrap does last, with what the bot brought along; all before that is made of what we give it."""
 
 
 def error_is_ours(error: OSError | ValueError) -> bool:
@@ -50,7 +47,15 @@ def step_is_ours(step: str, number: int) -> bool:
     return step not in ("folder", "exec") or number in short_of
 
 
+def sandbox_words(said: str) -> str:
+    """What bubblewrap printed. All of it: a program may have a name of several lines."""
+    at = said.find("bwrap: ")
+    return said[at:].strip() if at >= 0 else said.strip()
+
+
 def sandbox_is_ours(said: str) -> bool:
-    """Of the last words of bubblewrap, in which it names the program it could not execute, or what failed before."""
-    short_of = _SHORT_OF - (_OF_ITS_PROGRAM if said.startswith("bwrap: execvp ") else frozenset())
-    return said.startswith(_BEFORE_THE_BOT) or said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))
+    """Of the words of bubblewrap, which name the program it could not execute, or what failed before."""
+    if not said.startswith(_ABOUT_THE_BOT):
+        return said.startswith("bwrap: ")
+    short_of = _SHORT_OF - _OF_ITS_PROGRAM if said.startswith(_ABOUT_THE_BOT[0]) else _SHORT_OF
+    return said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))

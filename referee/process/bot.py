@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from referee.process.blame import error_is_ours, error_words, sandbox_is_ours, step_is_ours
+from referee.process.blame import error_is_ours, error_words, sandbox_is_ours, sandbox_words, step_is_ours
 from referee.process.cgroup import PREFIX, Group, claim
 from referee.process.drain import Drain
 from referee.process.entry import Entry
@@ -325,8 +325,9 @@ class BotProcess:
                 self._fail(f"its sandbox was killed by signal {number}", ours=True)
             case ["failed", _, "sandbox"]:
                 self._drain.take_what_is_there()
-                said = _last_line(self.output())
-                self._fail(f"in its sandbox, it could not be started: {said}", ours=sandbox_is_ours(said))
+                said = sandbox_words(self.output().stderr_text())
+                words = " ".join(said.split()) or "no word of why"
+                self._fail(f"in its sandbox, it could not be started: {words}", ours=sandbox_is_ours(said))
             case ["failed", number, step]:
                 self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}", ours=step_is_ours(step, int(number)))
             case ["fault", *said_words]:
@@ -386,12 +387,6 @@ class BotProcess:
 
 def _not_begun(entry: Entry, error: OSError | ValueError, *, ours: bool) -> StartError:
     return StartError(f"bot '{entry.name}': it cannot be started: {error_words(error)}", Output(), ours=ours)
-
-
-def _last_line(output: Output) -> str:
-    """What the sandbox's program said."""
-    lines = [line.strip() for line in output.stderr_text().splitlines() if line.strip()]
-    return lines[-1] if lines else "no word of why"
 
 
 def _clean_up(pid: int, marks: Sequence[str], scratch: Path, group: Group | None) -> None:

@@ -40,7 +40,9 @@ _MAX_VERSION = 64
 _MOST_BYTES = 1 << 16
 _MOST_DOTS = 1000
 """Of a line: reading a key with so many takes milliseconds, and a hundred times that with ten times as many."""
-_NO_KEY = re.compile(r'''#[^\n]*|"""(?:\\.|[^\\])*?"""|\'{3}.*?\'{3}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'''', re.DOTALL)
+_NO_KEY = re.compile(
+    r'''#[^\n]*|"""(?:\\.|[^\\])*?"""(?!")|\'{3}.*?\'{3}(?!\')|"(?:\\[^\n]|[^"\\\n])*"|\'[^\'\n]*\'''', re.DOTALL
+)
 """Comments and strings, in which dots are text."""
 _INTEGER_BOUND = 1 << 63
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.process import launch, sandbox
-from referee.process.blame import sandbox_is_ours, step_is_ours
+from referee.process.blame import sandbox_is_ours, sandbox_words, step_is_ours
 from referee.process.bot import BotProcess, StartError
 from referee.process.entry import load_entry
 from referee.process.guardian import words_for
@@ -161,11 +161,15 @@ def test_whose_doing_each_step_is(step: str, number: int, ours: bool) -> None:
         ("bwrap: Creating new namespace failed: Resource temporarily unavailable", True),
         ("bwrap: No permissions to create new namespace, likely because the kernel does not allow it", True),
         ("bwrap: Exceeded maximum number of arguments 9000", True),
-        ("no word of why", False),
+        ("bwrap: setting up uid map: Permission denied", True),
+        ("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted", True),
+        ("bwrap: execvp ./bot\nbwrap: Creating new namespace failed: No such file or directory", False),
+        ("bwrap: execvp ./bot\nx: Input/output error", False),
+        ("", False),
     ],
 )
 def test_whose_doing_the_words_of_the_sandbox_tell(said: str, ours: bool) -> None:
-    assert sandbox_is_ours(said) is ours
+    assert sandbox_is_ours(sandbox_words(f"{said}\n")) is ours
 
 
 @pytest.mark.parametrize(

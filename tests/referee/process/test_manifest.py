@@ -42,6 +42,8 @@ def test_dots_in_text_are_no_parts_of_a_key(quote: str) -> None:
     assert parse_manifest(f"{GOOD}# {book}\nbook = {quote}{book}{quote}\n", PATH).options["book"] == book
     with pytest.raises(ManifestError, match="a key of more than 1000 parts"):
         parse_manifest(f'{GOOD}# """\nx{".x" * 2000} = 1\n# """\n', PATH)
+    with pytest.raises(ManifestError, match="a key of more than 1000 parts"):
+        parse_manifest(f'{GOOD}y = """a"""" # \\\nx{".x" * 2000} = 1 # "\n', PATH)
 
 
 def test_build_and_options_may_be_left_out() -> None:
