@@ -107,7 +107,10 @@ class RecordWriter:
         try:
             return close_record(self.path)
         except RecordError:
-            _sync_folder(self.path.parent)
+            try:
+                _sync_folder(self.path.parent)
+            except OSError as error:
+                raise RecordError(f"cannot make the record {self.path} durable: {error.strerror}") from error
             return self.path
 
     def abandon(self) -> None:

@@ -124,6 +124,24 @@ def test_a_record_that_cannot_be_compressed_stays_plain_and_complete(
     assert [entry.name for entry in path.parent.iterdir()] == ["m-1.jsonl"]
 
 
+def test_a_record_that_no_file_descriptor_is_left_for_is_a_record_error(
+    start_match: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = start_match()
+    match.play()
+    opened = os.open
+
+    def out_of_files(path: Any, *more: Any) -> int:
+        if path == match.writer.path.parent or str(path).endswith(".tmp"):
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return opened(path, *more)
+
+    monkeypatch.setattr(os, "open", out_of_files)
+    with pytest.raises(RecordError, match="durable: Too many open files"):
+        match.writer.close(match.footer())
+    assert read_record(match.writer.path).complete
+
+
 def test_control_characters_of_bots_never_reach_the_file_raw(make_header: Callable[..., Any], tmp_path: Path) -> None:
     writer = RecordWriter(tmp_path, make_header())
     note = "\x1b[2J\x00\u202e\ud800\n"
