@@ -146,5 +146,6 @@ async def test_good_bots_play_the_same_beside_a_thousand_bad_ones(
 ) -> None:
     """2,000 matches, all cases in turn; CROSSTOWN_CHAOS_MATCHES sets another number."""
     half, all_cases = int(os.environ.get("CROSSTOWN_CHAOS_MATCHES", "2000")) // 2, cases(profile)
-    step = max(1, len(all_cases) // half)  # few matches have cases from all over the list
-    await run_mixed(place, tmp_path, profile, half, [all_cases[n * step % len(all_cases)] for n in range(half)])
+    few = half < len(all_cases)  # then from all over the list
+    chosen = [all_cases[n * len(all_cases) // half if few else n % len(all_cases)] for n in range(half)]
+    await run_mixed(place, tmp_path, profile, half, chosen)
