@@ -38,6 +38,8 @@ _EXAMPLES = {
 _GAME_ID = re.compile(r"\*|[a-z][a-z0-9_]*", re.ASCII)
 _MAX_VERSION = 64
 _MOST_BYTES = 1 << 16
+_MOST_WORDS = 1000
+"""Of a command: what makes the sandbox takes 9,000 in all."""
 _MOST_DOTS = 1000
 """Of a line: reading a key with so many takes milliseconds, and a hundred times that with ten times as many."""
 _NO_KEY = re.compile(
@@ -197,6 +199,8 @@ class _Checker:
         words = self._words(key)
         if any("\0" in word for word in words):
             raise self._error(key, f"'{key}' has a word with a zero byte in it; take that away")
+        if len(words) > _MOST_WORDS:
+            raise self._error(key, f"'{key}' has {len(words)} words, at most {_MOST_WORDS} are taken; use a script")
         return tuple(words)
 
     def _games(self) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ def changed(old: str, new: str) -> str:
         (changed('"1.2"', "1.2.3"), ":2:", ["not TOML", "correct this line"]),
         (changed('"Rush"', '"Rush'), ":1:", ["not TOML"]),
         (f"{GOOD}x{'.x' * 30_000} = 1\n", ":11:", ["a key of more than 1000 parts", "write it flat"]),
+        (GOOD.replace('["{python}", "bot.py"]', str(["x"] * 1001)), ":4:", ["1001 words", "at most 1000"]),
         (GOOD + 'open = "', ":11:", ["not TOML"]),
         (changed("version = ", "version == "), ":2:", ["not TOML"]),
         (changed("games", "game"), ":3:", ["unknown key 'game'", "did you mean 'games'?"]),
