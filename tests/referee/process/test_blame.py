@@ -2,6 +2,7 @@
 
 import errno
 import os
+import secrets
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -26,9 +27,9 @@ PATIENT = ProcessLimits(start_timeout_s=60)
 async def failure(
     folder: Path, box: Sandbox, limits: ProcessLimits = PATIENT, options: dict[str, str] | None = None
 ) -> StartError:
-    entry = load_entry(folder, options=options)
+    entry, token = load_entry(folder, options=options), secrets.token_hex(8)
     with pytest.raises(StartError) as raised:
-        await BotProcess.start(entry, address="unix:/no", token="t", limits=limits, ground=Ground(box))
+        await BotProcess.start(entry, address="unix:/no", token=token, limits=limits, ground=Ground(box))
     return raised.value
 
 

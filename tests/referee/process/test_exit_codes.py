@@ -1,6 +1,7 @@
 """Exit codes and signals are told apart, with a sandbox around the bot and without."""
 
 import os
+import secrets
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +52,7 @@ async def end_of(deed: str, sandbox: Sandbox, write_bot: Callable[..., Path], un
     bot = await BotProcess.start(
         load_entry(write_bot({"bot.py": ENDS_WHEN_ASKED.format(deed=deed)})),
         address="unix:/nowhere",
-        token="secret",
+        token=secrets.token_hex(8),
         limits=ProcessLimits(start_timeout_s=60),
         ground=Ground(sandbox, find()),
     )

@@ -31,7 +31,7 @@ async def begin(mark: Any, mock_bot: Any) -> Any:
         bot = await BotProcess.start(
             mock_bot(name, **options),
             address="unix:/nowhere",
-            token="secret",
+            token=mark.value,
             limits=ProcessLimits(start_timeout_s=60),
             env=mark.env,
             ground=Ground(sandbox, cgroups),

@@ -44,7 +44,7 @@ async def confined(mark: Any, write_bot: Any) -> Any:
         process = await BotProcess.start(
             entry,
             address="unix:/nowhere",
-            token="secret",
+            token=mark.value,  # not the same in two runs of the tests: by it, what a killed guardian left is ended
             limits=limits or ProcessLimits(start_timeout_s=60),
             env=mark.env,
             ground=Ground(sandbox, find() if cgroups is None else cgroups),
