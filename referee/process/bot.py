@@ -325,9 +325,9 @@ class BotProcess:
                 self._fail(f"its sandbox was killed by signal {number}", ours=True)
             case ["failed", _, "sandbox"]:
                 self._drain.take_what_is_there()
-                said = sandbox_words(self.output().stderr_text())
-                words = " ".join(said.split()) or "no word of why"
-                self._fail(f"in its sandbox, it could not be started: {words}", ours=sandbox_is_ours(said))
+                printed = sandbox_words(self.output().stderr_text())
+                words = " ".join(printed.split()) or "no word of why"
+                self._fail(f"in its sandbox, it could not be started: {words}", ours=sandbox_is_ours(printed))
             case ["failed", number, step]:
                 self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}", ours=step_is_ours(step, int(number)))
             case ["fault", *said_words]:
