@@ -326,8 +326,8 @@ class BotProcess:
             case ["failed", _, "sandbox"]:
                 self._drain.take_what_is_there()
                 printed = sandbox_words(self.output().stderr_text())
-                words = " ".join(printed.split()) or "no word of why"
-                self._fail(f"in its sandbox, it could not be started: {words}", ours=sandbox_is_ours(printed))
+                told = " ".join(printed.split()) or "no word of why"
+                self._fail(f"in its sandbox, it could not be started: {told}", ours=sandbox_is_ours(printed))
             case ["failed", number, step]:
                 self._fail(f"{_STEPS[step]}: {os.strerror(int(number))}", ours=step_is_ours(step, int(number)))
             case ["fault", *said_words]:
