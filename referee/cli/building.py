@@ -25,7 +25,7 @@ def build_bot(
     folder: Path, *, again: bool = False, wanted: Profile | None = None, hidden: tuple[str, ...] = ()
 ) -> tuple[Built, bool]:
     """See `referee.process.build.build`. `wanted`: the sandbox; None for the strict one where it works, else none,
-    with a warning. `hidden`: folders that the build does not see. PlatformError if strict is asked for and does not
+    with a warning. `hidden`: what the build does not see. PlatformError if strict is asked for and does not
     work here."""
     found = probe()
     try:
@@ -54,11 +54,14 @@ def load_or_build(folder: Path, wanted: Profile | None = None, hidden: tuple[str
     return load_entry(folder)
 
 
-def build_missing(folders: Iterable[tuple[Path, Profile | None]], out: Path) -> None:
-    """Build the bots that are not built as they are now, each under its profile, and none that sees another or the runs
-    in `out`; whatever else is wrong with one is told when it is loaded."""
+def build_missing(
+    folders: Iterable[tuple[Path, Profile | None]], out: Path, tournament_file: Path | None = None
+) -> None:
+    """Build the bots that are not built as they are now, each under its profile, and none that sees another, the runs
+    in `out` or the tournament's file; whatever else is wrong with one is told when it is loaded."""
     wanted = list(folders)
-    hidden = private_places((folder for folder, _ in wanted), out)
+    private = [folder for folder, _ in wanted] + ([tournament_file] if tournament_file else [])
+    hidden = private_places(private, out)
     for folder, profile in wanted:
         with suppress(ManifestError, EntryError, BotNameError):
             load_or_build(folder, profile, hidden)

@@ -33,7 +33,7 @@ def run(
     if not dry_run:
         config = load_config(file)
         needed = folders_needed(config, known)
-        build_missing(((bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in needed), out)
+        build_missing(((bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in needed), out, file)
     tournament = load_tournament(file, known)
     check_apart(tournament, out)
     cores = len(available_cores())

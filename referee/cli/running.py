@@ -57,7 +57,8 @@ def play_tournament(
     if not quiet:
         tell_changed(tournament, folder)
     joined = [bot for bot in known_bots(read_journal(folder.journal)) if bot.joined and not bot.out]
-    build_missing(((Path(bot.folder), tournament.config.sandbox.profile) for bot in joined), out)
+    file, profile = tournament.config.path, tournament.config.sandbox.profile
+    build_missing(((Path(bot.folder), profile) for bot in joined), out, file)
     tournament = with_added(tournament, read_journal(folder.journal))
     cores = available_cores()
     sets = split_cores(workers, cores) if pin else ()

@@ -15,12 +15,22 @@ from referee.process.built import Built, cache_folder, next_home, read_built, re
 from referee.process.cgroup import Cgroups
 from referee.process.entry import source_id
 from referee.process.homes import Home, Owner, keep_home, most_mib, take_back
+from referee.process.look import is_file
 from referee.process.manifest import Manifest, ManifestError, load_manifest
 from referee.process.needs import leads_out
 from referee.process.phase import BuildError, BuildLimits, Log, Phase, Workshop, one_line_of, run_phase
 from referee.process.program import find_argv
 from referee.process.sandbox import Profile
-from referee.process.sources import PROTO, EntryError, Sources, copy_protos, copy_sources, has_protos, read_sources
+from referee.process.sources import (
+    PROTO,
+    EntryError,
+    Sources,
+    copied,
+    copy_protos,
+    copy_sources,
+    has_protos,
+    read_sources,
+)
 from referee.process.toolchains import find_toolchains
 
 Step: TypeAlias = Phase | Literal["wait"]
@@ -35,7 +45,8 @@ def _silent(_: Step) -> None:
 class Yard:
     """How this machine builds. Under "strict" a build has the sandbox of bots, a home of its own, and the network for
     its fetch phase alone; under "plain" it may do what the user may. `cache`: None for the user's own. `told` is called
-    with each step when it begins. `hidden` are folders that a build does not see, as in `Sandbox`."""
+    with each step when it begins. `hidden` is what a build does not see, as in `Sandbox`; of these, files of the bot
+    itself are empty in its copy."""
 
     profile: Profile = "plain"
     limits: BuildLimits = BuildLimits()  # noqa: RUF009 - frozen
@@ -94,6 +105,9 @@ def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard:
         copy_sources(folder, manifest, workshop.copy)
         if read_sources(workshop.copy, manifest) != sources:
             raise EntryError(f"{folder}: was changed while it was copied; build it again")
+        for path in filter(is_file, copied(yard.hidden, folder, workshop.copy)):
+            path.unlink()
+            path.touch()
         if not has_protos(sources):
             if os.path.lexists(workshop.copy / PROTO):
                 raise EntryError(

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from referee.process.look import is_there
 from referee.process.places import SYSTEM
 
 
 def find_covers(hidden: Iterable[str], shown: Sequence[Path]) -> tuple[Path, ...]:
-    """Folders to cover, parents before children, by the names that the sandbox has for them.
+    """Folders and files to cover, parents before children, by the names that the sandbox has for them.
 
     `hidden` are real paths, without links. What is in `shown` itself is not covered, nor what lies outside of it and of
     the system's own folders: that is not there at all.
@@ -20,14 +21,14 @@ def find_covers(hidden: Iterable[str], shown: Sequence[Path]) -> tuple[Path, ...
     found: set[Path] = set()
     for path in hidden:
         for place, real in roots:
-            if path.startswith(f"{real}/") and Path(path).is_dir():
+            if path.startswith(f"{real}/") and is_there(Path(path)):
                 with suppress(FileNotFoundError):  # it has gone just now
                     found.update(_reachable(place, Path(path).relative_to(real).parts, staged=place in shown))
     return tuple(sorted(found, key=lambda path: (len(path.parts), path)))
 
 
 def _reachable(place: Path, names: Sequence[str], *, staged: bool) -> Iterator[Path]:
-    """The folder `names` lead to from `place`, or the first on the way that the bot's user cannot enter: nothing can be
+    """The place `names` lead to from `place`, or the first on the way that the bot's user cannot enter: nothing can be
     laid over what is behind it. `staged`: its owner's files are shown as the bot's (see `stage`)."""
     path = place
     owner = place.stat().st_uid if staged else -1

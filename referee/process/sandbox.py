@@ -38,7 +38,8 @@ class Sandbox:
 
     `plain` is no sandbox: a session of its own, its limits, and an end. Grants: `network`, the names of environment
     variables passed on from the referee's own (`env`), and absolute paths to read (`read`) besides the bot's folder.
-    `hidden` are folders, by their real paths, that the bot does not see even in what it is shown, such as /usr.
+    `hidden` are folders and files, by their real paths, that the bot does not see even in what it is shown, such as
+    /usr; a file is there, and empty.
     """
 
     profile: Profile = "plain"
@@ -119,12 +120,12 @@ def confine(
         words += ["--bind", sources[shown.index(home)], HOME]
     words += [*size, "--tmpfs", "/dev/shm"]  # noqa: S108
     covers = find_covers([*sandbox.hidden, os.path.realpath(cache_folder())], shown)
-    mounts = {path: ["--size", str(_COVER_BYTES), "--tmpfs", str(path)] for path in covers}
+    mounts = {path: _cover(path) for path in covers}
     for source, path in zip(sources, shown, strict=True):
         if path != home:
             mounts[path] = ["--bind" if path in writable else "--ro-bind", source, str(path)]
     words += [word for path in sorted(mounts, key=lambda path: (len(path.parts), path)) for word in mounts[path]]
-    words += [word for path in covers if path not in shown for word in ("--remount-ro", str(path))]
+    words += [word for path in covers if path not in shown and is_folder(path) for word in ("--remount-ro", str(path))]
     words += ["--ro-bind-data", str(PASSWD_FD), "/etc/passwd"]
     # In /proc a process may else put off what makes it the first to go when memory ends, and in some kernels lower the
     # priority of its whole session.
@@ -148,6 +149,13 @@ def confine(
 def _toolchains(ours: tuple[tuple[str, str], ...], folder: Path) -> tuple[Path, ...]:
     """Looked for once: it takes some 50 ms, in which the matches of a worker stand still."""
     return find_toolchains(dict(ours), folder)
+
+
+def _cover(path: Path) -> list[str]:
+    """A read-only mount of the null device would not let itself be opened, and nothing can be written to it anyway."""
+    if is_folder(path):
+        return ["--size", str(_COVER_BYTES), "--tmpfs", str(path)]
+    return ["--dev-bind", os.devnull, str(path)]
 
 
 def _path(shown: Sequence[Path]) -> str:

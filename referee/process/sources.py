@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -85,6 +85,12 @@ def copy_sources(folder: Path, manifest: Manifest, target: Path) -> None:
             copy.symlink_to(os.path.relpath(path.resolve(), path.parent.resolve()))
         else:
             shutil.copy2(path, copy)
+
+
+def copied(places: Iterable[str], folder: Path, target: Path) -> list[Path]:
+    """Where in `target`, a copy of the bot's `folder`, those of these places lie that are within the folder."""
+    within = [Path(place).relative_to(folder) for place in places if Path(place).is_relative_to(folder)]
+    return [target / path for path in within if path.parts]
 
 
 def proto_files() -> list[Path]:

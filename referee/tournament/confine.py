@@ -12,6 +12,7 @@ from referee.process.look import is_folder, is_there
 from referee.process.needs import opens
 from referee.process.probe import Probe, SandboxError, choose_profile
 from referee.process.sandbox import Sandbox
+from referee.process.sources import copied
 from referee.process.toolchains import find_toolchains
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
@@ -50,7 +51,8 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
         except SandboxError as error:
             raise PlatformError(str(error), f'{error.fix}; or play without: profile = "plain" in [sandbox]') from None
         unasked = unasked or (wanted is None and profile == "plain")
-        sandbox = Sandbox(profile, bot.network, bot.env, (*common.read, *bot.read))
+        seed = os.path.realpath(tournament.config.path)
+        sandbox = Sandbox(profile, bot.network, bot.env, (*common.read, *bot.read), (seed,))
         sandboxes[entry.id] = sandbox
         if bot != SandboxConfig():
             grants[entry.name] = sandbox
@@ -66,10 +68,15 @@ def _given(sandbox: Sandbox, entry: Entry) -> tuple[Path, ...]:
 
 def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Path) -> dict[str, Sandbox]:
     """The same sandboxes, by entry id, in which no bot sees another, the run whose matches lie in `records`, or those
-    beside it, wherever all these lie."""
+    beside it, wherever all these lie. What they hide is hidden in a bot's build, too, which is a copy of its folder."""
     run = records.resolve().parent
-    hidden = private_places((run, *(entry.folder for entry in entries if entry.argv)), run.parent)
-    return {entry_id: replace(sandbox, hidden=hidden) for entry_id, sandbox in sandboxes.items()}
+    started = [entry for entry in entries if entry.argv]
+    places = private_places((run, *(entry.folder for entry in started)), run.parent)
+    hidden = {entry_id: {*sandbox.hidden, *places} for entry_id, sandbox in sandboxes.items()}
+    for entry in started:
+        if entry.id in hidden:
+            hidden[entry.id].update(map(str, copied(sandboxes[entry.id].hidden, entry.folder, entry.home)))
+    return {id_: replace(sandbox, hidden=tuple(sorted(hidden[id_]))) for id_, sandbox in sandboxes.items()}
 
 
 def private_places(folders: Iterable[Path], out: Path) -> tuple[str, ...]:

@@ -105,6 +105,7 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
         "home": str(home),
         "database": hide(home / "runs" / "cup" / "crosstown.db"),
         "record": hide(home / "runs" / "cup" / "matches" / "m1.jsonl"),
+        "seed": hide(home / "cup.toml"),
         "other_bot": other_bot,
         "built": hide(home / "cache" / "0123456789abcdef" / "1" / "bot" / "bot"),
         "host_tmp": hide(host_tmp),
@@ -117,7 +118,8 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
     (bot / ".cache" / "way-out").symlink_to(targets["record"])
     referee_socket = home / "sockets" / "referee.sock"
     token = uuid.uuid4().hex
-    hidden = (str(home / "runs" / "cup"), str(bot), str(other))
+    own_seed = hide(bot / "cup.toml")  # as where a tournament lies beside its author's bot
+    hidden = (str(home / "runs" / "cup"), str(bot), str(other), str(targets["seed"]), own_seed)
     sandbox = Sandbox("plain" if profile == "plain" else "strict", network="network" in profile, hidden=hidden)
     playing = await start_bot(load_entry(other), sandbox, referee_socket, token)
     try:

@@ -26,6 +26,8 @@ ATTEMPTS = (
     "read the database",
     "read another bot",
     "read a live record",
+    "read the seed",
+    "read the seed in its own folder",
     "read the host's /tmp",
     "read the referee's environment",
     "see the referee's process",

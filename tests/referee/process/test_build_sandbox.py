@@ -378,6 +378,18 @@ def test_a_sandbox_that_cannot_be_made_is_told_with_what_it_said(bot: Make) -> N
     assert "execvp" in caught.value.tail
 
 
+@pytest.mark.parametrize("profile", ["strict", "plain"])
+def test_a_hidden_file_of_the_bot_itself_is_empty_in_its_build(bot: Make, profile: Profile) -> None:
+    folder = bot("cat sub/cup.toml > seen; cat notes >> seen")
+    (folder / "sub").mkdir()
+    for name in ("sub/cup.toml", "notes"):
+        (folder / name).write_text(f"of {name}")
+    built, _ = build(folder, Yard(profile, hidden=(str(folder), str(folder / "sub" / "cup.toml"), "/elsewhere")))
+    assert (built.folder / "seen").read_text() == "of notes"
+    assert (built.folder / "sub" / "cup.toml").read_text() == ""
+    assert (folder / "sub" / "cup.toml").read_text() == "of sub/cup.toml"
+
+
 def test_a_build_does_not_see_what_is_hidden_even_in_usr_nor_the_cache(
     bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

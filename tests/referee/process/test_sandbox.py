@@ -185,6 +185,30 @@ async def test_what_is_hidden_is_not_seen_even_in_usr(
     )
 
 
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+async def test_a_file_that_is_hidden_is_empty_wherever_it_lies(confined: Any, in_usr: Path, mode: int) -> None:
+    """In the bot's own folder, beside it in /usr, or in a grant."""
+    folder = lay_out(in_usr, mode)
+    secrets = (folder / "cup.toml", in_usr / "cup.toml", in_usr / "runs" / "cup.toml")
+    for path in secrets:
+        path.write_text("seed = 1")
+    (folder / "bot.py").write_text(
+        "import os\n"
+        f"for path in {list(map(str, secrets))!r}:\n"
+        "    try: print(open(path).read())\n"
+        "    except (FileNotFoundError, PermissionError): print()\n"
+        "    try: os.unlink(path)\n"
+        "    except OSError: continue\n"
+        "    print('gone')\n"
+        "print(os.path.getsize('bot.py') > 0)\n"
+    )
+    read = () if in_usr.is_relative_to("/usr") else (str(in_usr),)
+    bot = await confined(load_entry(folder), Sandbox("strict", read=read, hidden=tuple(map(str, secrets))))
+    await bot.wait()
+    assert bot.output().stdout_text() == "\n\n\nTrue\n", bot.output().stderr_text()
+    assert all(path.read_text() == "seed = 1" for path in secrets)
+
+
 async def test_what_is_hidden_is_not_seen_in_a_wide_grant(confined: Any, tmp_path: Path) -> None:
     for name in ("shared/data", "shared/runs/cup/m1.jsonl"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -41,9 +41,12 @@ def write(tmp_path: Path, write_bot: Any) -> Write:
 
 
 def sandboxes(path: Path, found: Probe) -> list[Sandbox]:
+    """Without what all of them hide."""
     tournament = load_tournament(path)
     confined = confine_all(tournament, found)
-    return [confined.sandboxes[entry.id] for entry in tournament.entries]
+    given = [confined.sandboxes[entry.id] for entry in tournament.entries]
+    assert {sandbox.hidden for sandbox in given} == {(str(path),)}
+    return [replace(sandbox, hidden=()) for sandbox in given]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ def test_grants_are_one_bots_own_but_for_what_all_may_read(write: Write, tmp_pat
     ann, bob = sandboxes(path, WORKS)
     assert ann == Sandbox("strict", True, ("API_KEY",), (str(tmp_path / "models"), str(tmp_path / "weights")))
     assert bob == Sandbox("strict", read=(str(tmp_path / "models"),))
-    assert list(confine_all(load_tournament(path), WORKS).grants.values()) == [ann]
+    assert list(confine_all(load_tournament(path), WORKS).grants) == ["ann"]
 
 
 def test_a_program_that_a_bot_names_by_its_path_is_told_unless_it_is_granted(write: Write, tmp_path: Path) -> None:
@@ -111,9 +114,25 @@ def test_of_every_bot_the_others_its_run_and_the_runs_beside_it_are_hidden(write
     given = confine_all(tournament, WORKS).sandboxes
     guest = guest_entry("Guest")
     hidden = hide(given, [*tournament.entries, guest], tmp_path / "link" / "matches")
-    names = ("bots/ann", "bots/bob", "runs/cup", "runs/cup-2")
+    names = ("bots/ann", "bots/bob", "cup.toml", "runs/cup", "runs/cup-2")
     assert {sandbox.hidden for sandbox in hidden.values()} == {tuple(str(tmp_path / name) for name in names)}
-    assert {entry_id: replace(sandbox, hidden=()) for entry_id, sandbox in hidden.items()} == given
+    assert {entry_id: replace(sandbox, hidden=()) for entry_id, sandbox in hidden.items()} == {
+        entry_id: replace(sandbox, hidden=()) for entry_id, sandbox in given.items()
+    }
+
+
+def test_the_tournament_file_is_hidden_in_a_bots_folder_and_in_the_build_of_it(write_bot: Any, tmp_path: Path) -> None:
+    folder, build = write_bot("ann"), tmp_path / "cache" / "bot"
+    write_bot("bob")
+    (tmp_path / "link.toml").symlink_to(folder / "cup.toml")
+    (folder / "cup.toml").write_text(f'{HEAD}[[bots]]\npath = "."\n[[bots]]\npath = "../bob"\n')
+    tournament = load_tournament(folder / "cup.toml")
+    ann, bob = tournament.entries
+    entries = [replace(ann, home=build), bob]
+    linked = replace(tournament, config=replace(tournament.config, path=tmp_path / "link.toml"))
+    hidden = hide(confine_all(linked, WORKS).sandboxes, entries, tmp_path / "runs" / "cup" / "matches")
+    seeds = [{path for path in hidden[entry.id].hidden if "cup.toml" in path} for entry in entries]
+    assert seeds == [{str(folder / "cup.toml"), str(build / "cup.toml")}, {str(folder / "cup.toml")}]
 
 
 @pytest.mark.parametrize(("beside", "hidden"), [("runs/old", "runs"), ("runs/notes", "runs/cup runs/old")])

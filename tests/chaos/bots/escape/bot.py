@@ -144,6 +144,8 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "read the database": lambda: reads(TARGETS["database"], TARGETS["secret"]),
     "read another bot": lambda: reads(TARGETS["other_bot"], TARGETS["secret"]),
     "read a live record": lambda: reads(TARGETS["record"], TARGETS["secret"]),
+    "read the seed": lambda: reads(TARGETS["seed"], TARGETS["secret"]),
+    "read the seed in its own folder": lambda: reads("cup.toml", TARGETS["secret"]),
     "read the host's /tmp": lambda: reads(TARGETS["host_tmp"], TARGETS["secret"]),
     "read the referee's environment": lambda: reads(f"/proc/{TARGETS['referee']}/environ", TARGETS["secret"]),
     "see the referee's process": lambda: reads(f"/proc/{TARGETS['referee']}/cmdline", "stand-in"),
