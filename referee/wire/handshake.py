@@ -2,7 +2,9 @@
 
 import asyncio
 from collections import Counter
+from ipaddress import AddressValueError, IPv6Address
 from typing import Any
+from urllib.parse import unquote
 
 import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
@@ -29,7 +31,8 @@ class Refusal(Exception):
 class Strangers:
     """Streams that have said no Hello yet, a few at one time: each may send a message of full size, which is held.
 
-    For one more than that one is turned away: the oldest of the address that most of them have come from.
+    For one more than that one is turned away: the oldest of the address that most of them have come from. Of IPv6 the
+    first 64 bits count, for whoever has one such address has all that begin alike.
     """
 
     def __init__(self, most: int, hello_limit_s: float) -> None:
@@ -43,7 +46,7 @@ class Strangers:
             self._turn_one_away()
         try:
             async with asyncio.timeout(None) as patience:
-                self._waiting[patience] = context.peer().rpartition(":")[0]
+                self._waiting[patience] = _origin(context.peer())
                 try:
                     return await read_hello(context, self._hello_limit_s)
                 finally:
@@ -57,6 +60,18 @@ class Strangers:
         oldest = next(patience for patience, its in self._waiting.items() if its == address)
         del self._waiting[oldest]
         oldest.reschedule(asyncio.get_running_loop().time())
+
+
+def _origin(peer: str) -> str:
+    """Of gRPC's name for the other end, such as "ipv4:10.0.0.1:80" or "ipv6:%5B2001:db8::1%5D:80", what is its own."""
+    kind, _, place = peer.rpartition(":")[0].partition(":")
+    try:
+        address = IPv6Address(unquote(place).strip("[]")) if kind == "ipv6" else None
+    except AddressValueError:
+        address = None
+    if address is None:
+        return f"{kind}:{place}"
+    return f"ipv4:{address.ipv4_mapped}" if address.ipv4_mapped else f"ipv6:{int(address) >> 64:x}"
 
 
 async def read_hello(context: "grpc.aio.ServicerContext[bytes, bytes]", limit_s: float) -> pb.Hello:
