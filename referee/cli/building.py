@@ -60,8 +60,8 @@ def build_missing(
     """Build the bots that are not built as they are now, each under its profile, and none that sees another, the runs
     in `out` or the tournament's file; whatever else is wrong with one is told when it is loaded."""
     wanted = list(folders)
-    private = [folder for folder, _ in wanted] + ([tournament_file] if tournament_file else [])
-    hidden = private_places(private, out)
+    bots = [folder for folder, _ in wanted]
+    hidden = private_places([*bots, *([tournament_file] if tournament_file else [])], out, bots)
     for folder, profile in wanted:
         with suppress(ManifestError, EntryError, BotNameError):
             load_or_build(folder, profile, hidden)

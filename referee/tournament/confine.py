@@ -1,6 +1,7 @@
 """How the bots of a tournament are confined on this machine, from what its file says and what works here."""
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from referee.process.entry import Entry
 from referee.process.look import is_folder, is_there
 from referee.process.needs import opens
+from referee.process.places import SYSTEM
 from referee.process.probe import Probe, SandboxError, choose_profile
 from referee.process.sandbox import Sandbox
 from referee.process.sources import copied
@@ -18,6 +20,11 @@ from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
 from referee.tournament.folder import RunFolder
 from referee.tournament.sections.sandbox import SandboxConfig
+
+_OURS = Path(__file__).parents[2]
+"""Where this program lies."""
+_TOOLCHAIN = ("bin", "lib", "pyvenv.cfg")
+"""What one has, or a virtual environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,9 @@ def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Pa
     beside it, wherever all these lie. What they hide is hidden in a bot's build, too, which is a copy of its folder."""
     run = records.resolve().parent
     started = [entry for entry in entries if entry.argv]
-    places = private_places((run, *(entry.folder for entry in started)), run.parent)
+    needed = [path for entry in started for path in (entry.folder, entry.home, Path(entry.argv[0]))]
+    granted = {Path(path) for sandbox in sandboxes.values() for path in sandbox.read}
+    places = private_places((run, *(entry.folder for entry in started)), run.parent, needed, granted)
     hidden = {entry_id: {*sandbox.hidden, *places} for entry_id, sandbox in sandboxes.items()}
     for entry in started:
         if entry.id in hidden:
@@ -79,15 +88,45 @@ def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Pa
     return {id_: replace(sandbox, hidden=tuple(sorted(hidden[id_]))) for id_, sandbox in sandboxes.items()}
 
 
-def private_places(folders: Iterable[Path], out: Path) -> tuple[str, ...]:
+def private_places(
+    folders: Iterable[Path], out: Path, needed: Iterable[Path] = (), granted: Iterable[Path] = ()
+) -> tuple[str, ...]:
     """What no bot and no build may see: these folders and the runs in `out`, by their real paths.
 
-    That is all of `out` where no other folders are in it: there may be thousands of runs, and more to come.
+    That is all of `out`, for there may be thousands of runs, and more to come; but its runs one by one where it is
+    `granted` itself, or where something else than runs is in it that somebody may need: what is `needed` or part of a
+    system folder, a toolchain or a grant.
     """
+    out = Path(os.path.realpath(out))
+    grants = [Path(os.path.realpath(path)) for path in granted]
+    runs, others = _look_for_runs(out)
+    may_need = out in grants
+    if others:
+        tools = [*map(Path, os.get_exec_path()), *map(Path, sys.path), Path(sys.prefix), Path(sys.base_prefix), _OURS]
+        wanted = [Path(os.path.realpath(path)) for path in (*needed, *tools)]
+        may_need |= any(path.is_relative_to(out) and not _is_in(path, runs) for path in wanted)
+        may_need |= any(is_there(path / name) for path in others for name in _TOOLCHAIN)
+        may_need |= _is_system(out) or _is_in(out, grants)
+    covered = runs if may_need or not runs else [out, *(run for run in runs if not run.is_relative_to(out))]
+    return tuple(sorted({os.path.realpath(path) for path in (*folders, *covered)}))
+
+
+def _look_for_runs(out: Path) -> tuple[list[Path], list[Path]]:
+    """The folders of runs in `out`, those of single matches too, by their real paths; and the other folders in it."""
     runs: list[Path] = []
+    others: list[Path] = []
     with suppress(OSError):
-        inside = [path for path in out.iterdir() if is_folder(path)]
-        runs = [path for path in inside if is_there(RunFolder(path).journal)]
-        if runs and len(runs) == len(inside):
-            runs = [out]
-    return tuple(sorted({os.path.realpath(path) for path in (*folders, *runs)}))
+        for path in filter(is_folder, out.iterdir()):
+            is_run = is_there(RunFolder(path).journal) or is_folder(RunFolder(path).matches)
+            (runs if is_run else others).append(Path(os.path.realpath(path)))
+    return runs, others
+
+
+def _is_in(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _is_system(folder: Path) -> bool:
+    """Such as /usr, /usr/share, /usr/local or /usr/local/share."""
+    places = [Path(os.path.realpath(name)) for name in (*SYSTEM, "/usr/local")]
+    return any(place.is_relative_to(folder) or folder.parent == place for place in places)

@@ -174,15 +174,16 @@ async def test_what_is_hidden_is_not_seen_even_in_usr(
     """Nor is the cache of builds; what the bot is shown by name, it sees even in there."""
     monkeypatch.setenv("CROSSTOWN_CACHE", str(in_usr / "cache"))
     folder = lay_out(in_usr, mode)
-    hidden = tuple(str(in_usr / name) for name in ("runs/cup", "runs/cap", "bots/other", "bots/mine"))
+    (in_usr / "runs" / "cup.toml").write_text("")
+    names = ("runs", "runs/cup", "runs/cup.toml", "runs/cap", "bots/other", "bots/mine")
+    hidden = tuple(str(in_usr / name) for name in names)
     read = [in_usr / "bots" / "other" / "model", *([] if in_usr.is_relative_to("/usr") else [in_usr])]
     sandbox = Sandbox("strict", read=tuple(map(str, read)), hidden=hidden)
     bot = await confined(load_entry(folder), sandbox)
     await bot.wait()
     said = bot.output().stdout_text().split("\n")
-    assert sorted(said) == ["", "bots/mine/bot.py", "bots/mine/bot.toml", "bots/other/model/weights", "not written"], (
-        bot.output().stderr_text()
-    )
+    seen = ["", "bots/mine/bot.py", "bots/mine/bot.toml", "bots/other/model/weights", "not written"]
+    assert sorted(said) == [*seen, "runs/cup.toml"], bot.output().stderr_text()  # an empty file of that name
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o700])

@@ -11,7 +11,7 @@ import pytest
 from referee.process.guest import guest_entry
 from referee.process.probe import Probe
 from referee.process.sandbox import Sandbox
-from referee.tournament import messages
+from referee.tournament import confine, messages
 from referee.tournament.config import load_config
 from referee.tournament.confine import confine_all, hide, private_places
 from referee.tournament.entrants import check_apart, load_tournament
@@ -114,7 +114,7 @@ def test_of_every_bot_the_others_its_run_and_the_runs_beside_it_are_hidden(write
     given = confine_all(tournament, WORKS).sandboxes
     guest = guest_entry("Guest")
     hidden = hide(given, [*tournament.entries, guest], tmp_path / "link" / "matches")
-    names = ("bots/ann", "bots/bob", "cup.toml", "runs/cup", "runs/cup-2")
+    names = ("bots/ann", "bots/bob", "cup.toml", "runs", "runs/cup-2")
     assert {sandbox.hidden for sandbox in hidden.values()} == {tuple(str(tmp_path / name) for name in names)}
     assert {entry_id: replace(sandbox, hidden=()) for entry_id, sandbox in hidden.items()} == {
         entry_id: replace(sandbox, hidden=()) for entry_id, sandbox in given.items()
@@ -135,17 +135,41 @@ def test_the_tournament_file_is_hidden_in_a_bots_folder_and_in_the_build_of_it(w
     assert seeds == [{str(folder / "cup.toml"), str(build / "cup.toml")}, {str(folder / "cup.toml")}]
 
 
-@pytest.mark.parametrize(("beside", "hidden"), [("runs/old", "runs"), ("runs/notes", "runs/cup runs/old")])
-def test_a_folder_of_runs_alone_is_hidden_as_a_whole(tmp_path: Path, beside: str, hidden: str) -> None:
+@pytest.mark.parametrize(
+    ("beside", "needed", "granted", "whole"),
+    [
+        ([], [], [], True),
+        (["single/matches", "notes"], [], [], True),
+        (["notes"], ["cup/matches"], [], True),
+        (["notes/bot"], ["notes/bot"], [], False),
+        (["venv/bin"], [], [], False),
+        (["notes"], [], [".."], False),
+        ([], [], [".."], True),
+        ([], [], ["."], False),
+    ],
+)
+def test_a_folder_of_runs_is_hidden_as_a_whole_unless_somebody_may_need_what_else_is_in_it(
+    tmp_path: Path, beside: list[str], needed: list[str], granted: list[str], whole: bool
+) -> None:
     """However many they are."""
-    for name in ("runs/cup", "runs/old", beside):
-        (tmp_path / name).mkdir(parents=True, exist_ok=True)
-    for name in ("cup", "old"):
-        RunFolder(tmp_path / "runs" / name).journal.write_text("")
-    (tmp_path / "runs" / "a file").write_text("")
-    folders = (tmp_path / "runs" / "cup",)
-    found = private_places(folders, tmp_path / "runs")
-    assert set(found) == {str(tmp_path / name) for name in (*hidden.split(), "runs/cup")}
+    out = tmp_path / "app" / "runs"
+    for name in ("cup", "old", *beside, "cup/matches"):
+        (out / name).mkdir(parents=True, exist_ok=True)
+    RunFolder(out / "old").journal.write_text("")
+    (out / "a file").write_text("")
+    (tmp_path / "elsewhere" / "matches").mkdir(parents=True)
+    (out / "link").symlink_to(tmp_path / "elsewhere")
+    found = private_places([out / "new"], out, [out / name for name in needed], [out / name for name in granted])
+    expected = [out / "new", tmp_path / "elsewhere", *([out] if whole else [out / "cup", out / "old"])]
+    assert found == tuple(sorted(map(str, expected)))
+
+
+@pytest.mark.parametrize("place", ["/usr", "/usr/local", "/usr/local/share", "/usr/share", "/"])
+def test_a_folder_of_the_system_is_never_hidden_as_a_whole(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """Whoever has runs made there."""
+    run, other = Path(place) / "cup", Path(place) / "data"
+    monkeypatch.setattr(confine, "_look_for_runs", lambda out: ([run], [other]))
+    assert private_places([], Path(place)) == (str(run),)
 
 
 def test_workers_are_told(write: Write) -> None:
