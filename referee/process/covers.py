@@ -24,7 +24,15 @@ def find_covers(hidden: Iterable[str], shown: Sequence[Path]) -> tuple[Path, ...
             if path.startswith(f"{real}/") and is_there(Path(path)):
                 with suppress(FileNotFoundError):  # it has gone just now
                     found.update(_reachable(place, Path(path).relative_to(real).parts, staged=place in shown))
-    return tuple(sorted(found, key=lambda path: (len(path.parts), path)))
+    return tuple(sorted(_outermost(found, shown), key=lambda path: (len(path.parts), path)))
+
+
+def _outermost(covers: set[Path], shown: Sequence[Path]) -> Iterator[Path]:
+    """Those that lie in no other, unless something in between is shown."""
+    for path in covers:
+        around = next((parent for parent in path.parents if parent in covers or parent in shown), None)
+        if around is None or around in shown:
+            yield path
 
 
 def _reachable(place: Path, names: Sequence[str], *, staged: bool) -> Iterator[Path]:
