@@ -70,6 +70,7 @@ def compare(
     from referee.cli.output import print_json
     from referee.cli.running import play, tell_problem
     from referee.process.entry import load_entry
+    from referee.tournament.entrants import check_apart
     from referee.tournament.errors import UsageError
     from referee.tournament.field import make_field
     from referee.tournament.folder import choose_folder
@@ -106,6 +107,7 @@ def compare(
         )
 
     tournament = _loaded(text(cap), path)
+    check_apart(tournament, out)
     run = choose_folder(out, describe(tournament), new=new)
     cap = _extend(run, cap)
     _write(path, text(cap) + "\n")

@@ -4,6 +4,7 @@ Each is one event of the journal, at a place in the schedule behind everything t
 played stays what it was. It holds from the next run of the command on; while a runner is at work its lock refuses it.
 """
 
+import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -109,6 +110,7 @@ def add(folder: RunFolder, path: Path, name: str | None, *, by: str, reason: str
 
     def make(text: JournalText) -> Control:
         for bot in known_bots(text):
+            _check_apart(entry, bot, folder.path.resolve())
             if bot.entry_id == entry.id:
                 raise UsageError(f"'{bot.name}' is the same entry: same source, same options", "add another bot")
             if clashes(bot.name, entry.name):
@@ -125,6 +127,21 @@ def add(folder: RunFolder, path: Path, name: str | None, *, by: str, reason: str
 
     more = {"folder": str(path.resolve()), "version": entry.manifest.version, "options": dict(entry.options)}
     return _append(folder, make, more)
+
+
+def _check_apart(entry: Entry, bot: KnownBot, run: Path) -> None:
+    """UsageError if the new bot's folder, all of which it may read, holds another or the run, or lies in another's."""
+    step = "give each bot a folder of its own, apart from where runs are"
+    if run.is_relative_to(entry.folder):
+        raise UsageError(f"the folder of the bot '{entry.name}', {entry.folder}, holds the run, {run}", step)
+    there = Path(os.path.realpath(bot.folder))
+    if not bot.folder or bot.out or there == entry.folder:
+        return
+    if there.is_relative_to(entry.folder) or entry.folder.is_relative_to(there):
+        folders = f"{entry.folder} and {there}"
+        raise UsageError(
+            f"of the folders of the bots '{entry.name}' and '{bot.name}', {folders}, one holds the other", step
+        )
 
 
 def _closed_to_others(text: JournalText, place: int) -> str:

@@ -123,6 +123,7 @@ def test_only_whole_rounds_count_and_the_verdict_comes_in_schedule_order():
         (("bots/ann", "bots/ann", "--games", "toy"), "A (bots/ann) and B (bots/ann) are the same bot"),
         (("bots/ann", "bots/bob", "--games", "toy", "--field", "bots/bob"), "B (bots/bob) and a bot of --field"),
         (("bots/ann", "bots/bob", "--games", "chess"), "chess"),
+        (("bots/ann", "bots/bob", "--games", "toy", "--out", "bots/ann/runs"), "holds the records of runs, "),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(crosstown, write_tournament, tmp_path, words, what):
@@ -132,4 +133,4 @@ def test_what_makes_no_sense_is_refused_in_words(crosstown, write_tournament, tm
     assert what in printed.err
     assert "Traceback" not in printed.err
     assert "crosstown-" not in printed.err, "no file that nobody wrote is named"
-    assert not (tmp_path / "runs").exists()
+    assert not list(tmp_path.glob("**/runs"))

@@ -366,6 +366,26 @@ def test_the_same_entry_does_not_join_twice(begun, run_folder, tmp_path):
         controls.add(run_folder, tmp_path / "bots" / "bot1", "another", **BY)
 
 
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [
+        ("bot1/old", "'late' and 'bot1', .* one holds the other"),
+        (".", "one holds the other"),
+        ("..", "holds the run, "),
+    ],
+)
+def test_a_bot_whose_folder_holds_another_or_the_run_does_not_join(
+    begun, run_folder, tmp_path, write_bot, there, words
+):
+    begun(2, matches=3)
+    folder = tmp_path / "bots" / there
+    folder.mkdir(exist_ok=True)
+    for path in write_bot("late").iterdir():
+        shutil.move(path, folder / path.name)
+    with pytest.raises(UsageError, match=words):
+        controls.add(run_folder, folder, "late", **BY)
+
+
 def test_a_bot_that_was_added_and_then_changed_is_refused(begun, run_folder, write_bot):
     tournament = begun(2, matches=3)
     folder = write_bot("late")
