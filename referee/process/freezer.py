@@ -1,6 +1,7 @@
 """Keeps a bot from running between its decisions."""
 
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -8,6 +9,10 @@ from referee.process.meter import Meter
 from referee.process.processes import places, send, targets
 
 _MOST_PASSES = 50
+_MOST_NS = 50_000_000
+"""Of this thread's own time: all matches of a worker stand still meanwhile, and a bot with hundreds of processes makes
+each pass a slow one. Time that others keep the thread from running is not the bot's, and takes no pass away."""
+_LEAST_PASSES = 4
 _QUIET_PASSES = 3
 """A process that has just forked and exited may hide its child from one look."""
 
@@ -54,10 +59,14 @@ class Freezer:
         """What is stopped cannot fork, so this ends when no new process turns up.
 
         Groups are stopped as one, as a process may fork and exit without end. One that goes on into new groups all the
-        time may escape for as long as it does: a control group alone is certain.
+        time may escape for as long as it does, also by so many processes that time ends before the passes do: a control
+        group alone is certain.
         """
         quiet = 0
-        for _ in range(_MOST_PASSES):
+        until_ns = time.thread_time_ns() + _MOST_NS
+        for number in range(_MOST_PASSES):
+            if number >= _LEAST_PASSES and time.thread_time_ns() > until_ns:
+                return
             seen = places(self._meter.look())
             fresh = targets(seen, seen) - self._stopped.keys()
             quiet = 0 if fresh else quiet + 1

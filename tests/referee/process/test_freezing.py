@@ -91,6 +91,26 @@ def test_without_a_control_group_groups_are_stopped_as_one_so_that_nobody_slips_
     assert sorted(sent[9:]) == [(target, signal.SIGCONT) for target in (-17, -10, 11, 12, 13, 14, 15, 16, 17)]
 
 
+@pytest.mark.parametrize(("of_a_pass_ms", "passes"), [(0.1, 50), (6, 9), (30, 4), (1000, 4)])
+def test_what_cannot_be_stopped_does_not_hold_up_the_other_matches_for_long(
+    monkeypatch: pytest.MonkeyPatch, of_a_pass_ms: float, passes: int
+) -> None:
+    looks = 0
+
+    def look() -> tuple[int, ...]:
+        nonlocal looks
+        looks += 1
+        return (looks + 10,)  # another each time
+
+    meter = Meter(0)
+    monkeypatch.setattr(meter, "look", look)
+    monkeypatch.setattr(freezer, "places", lambda pids: {pid: (1, pid, pid) for pid in pids})
+    monkeypatch.setattr(freezer, "send", lambda target, number: None)
+    monkeypatch.setattr("referee.process.freezer.time.thread_time_ns", lambda: round(looks * of_a_pass_ms * 1e6))
+    Freezer(meter).freeze()
+    assert looks == passes
+
+
 @BOTH
 async def test_a_bot_that_forks_and_exits_without_end_is_stopped_without_a_control_group(
     begin: Any, until: Any, sandbox: Sandbox
