@@ -33,6 +33,9 @@ CONTROL = 0
 _IGNORED = ("INT", "TERM", "HUP", "QUIT", "TSTP", "TTIN", "TTOU", "USR1", "USR2", "ALRM", "PIPE")
 _LONGEST_PAUSE_S = 0.1
 _LOOK_MS = 1
+_KERNEL_LOOK_MS = 1000
+_RECENT_S = 3.0
+"""So long before the end of a bot the kernel may have taken it: a large process takes a while to go."""
 
 
 class Guardian:
@@ -49,6 +52,9 @@ class Guardian:
         self.ended: int | None = None
         self.cpu_us = self.peak_bytes = 0
         self.kills = kills()
+        self.looked_s = time.monotonic()
+        self.rose_s: float | None = None
+        """When that number was last seen to have risen."""
 
     def start(self, argv: list[str]) -> int:
         """Forks the bot. Returns a pipe that ends on exec, or first holds what went wrong."""
@@ -81,7 +87,11 @@ class Guardian:
             left_ms = None if until is None else max(0, int((until - time.monotonic()) * 1000))
             if executed and not self.started and not self.exited:
                 left_ms = _LOOK_MS
+            if "oom" not in self.settings:
+                left_ms = _KERNEL_LOOK_MS if left_ms is None else min(left_ms, _KERNEL_LOOK_MS)
             ready = dict(poller.poll(left_ms))
+            if "oom" not in self.settings and time.monotonic() - self.looked_s >= _KERNEL_LOOK_MS / 1000:
+                self.look_at_kernel()
             if born in ready:
                 problem = os.read(born, 64)
                 if problem:
@@ -173,11 +183,19 @@ class Guardian:
         """Whose memory was at its end: 0 nobody's, 1 the bot's, 2 the machine's or that of a group around ours."""
         if "oom" in self.settings:
             killed = code != 0 and counter(self.settings, "oom") > 0
-        else:  # then the kernel says only that it took somebody meanwhile
-            killed = code == -signal.SIGKILL and kills() > self.kills
+        else:  # then the kernel says only that it took somebody just now
+            self.look_at_kernel()
+            recent = self.rose_s is not None and time.monotonic() - self.rose_s <= _RECENT_S
+            killed = code == -signal.SIGKILL and recent
         if not killed:
             return 0
         return 1 if was_full(self.settings) else 2
+
+    def look_at_kernel(self) -> None:
+        """A bot sees the same number: what it sees rise must not serve it for the rest of its life."""
+        number, self.looked_s = kills(), time.monotonic()
+        if number > self.kills:
+            self.kills, self.rose_s = number, self.looked_s
 
     def end_all(self) -> None:
         """Returns when no descendant is left: as a subreaper, this process then has no child."""

@@ -1,6 +1,8 @@
 """Whose memory was at its end, when the kernel takes a bot: its own, or the machine's."""
 
+import os
 import secrets
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -120,3 +122,52 @@ def test_without_a_control_group_a_kill_is_the_machines_if_the_kernel_took_someb
     guardian = guardians.Guardian({}, 0)
     vmstat.write_text(f"nr_free_pages 2\noom_kill {after}\n")
     assert guardian.see_memory(code) == whose
+
+
+@pytest.mark.parametrize(("later_s", "again", "whose"), [(2.0, False, 2), (4.0, False, 0), (4.0, True, 2)])
+def test_without_a_control_group_only_a_kill_just_now_counts_that_was_seen_while_the_bot_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later_s: float, again: bool, whose: int
+) -> None:
+    """Else a bot could see one, wait until it loses, and end itself."""
+    vmstat = tmp_path / "vmstat"
+    monkeypatch.setattr(holdings, "_HOST", str(vmstat))
+    now_s = 100.0
+    monkeypatch.setattr("referee.process.guardian.time.monotonic", lambda: now_s)
+    vmstat.write_text("oom_kill 3\n")
+    guardian = guardians.Guardian({}, 0)
+    vmstat.write_text("oom_kill 4\n")
+    guardian.look_at_kernel()
+    now_s += later_s
+    if again:
+        vmstat.write_text("oom_kill 5\n")
+    assert guardian.see_memory(-9) == whose
+
+
+def test_a_guardian_looks_at_the_kernel_while_its_bot_runs_where_no_control_group_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Even if processes of the bot come and go without end, of each of which it hears."""
+    control, referee = socket.socketpair()
+    born, unborn = os.pipe()
+    looks = 0
+
+    def look(_: Guardian) -> None:
+        nonlocal looks
+        looks += 1
+        if looks >= 3:
+            referee.send(b"k")
+
+    monkeypatch.setattr(guardians, "CONTROL", control.fileno())
+    monkeypatch.setattr(guardians, "_KERNEL_LOOK_MS", 1)
+    monkeypatch.setattr(guardians, "_watch_parent", lambda: None)
+    monkeypatch.setattr(Guardian, "reap", lambda self: True)
+    monkeypatch.setattr(Guardian, "look_at_kernel", look)
+    wake, waker = os.pipe()
+    os.write(waker, b"x")
+    monkeypatch.setattr(guardians, "_drain", lambda file: None)
+    Guardian({}, wake).watch(born)
+    assert looks >= 3
+    control.close()
+    referee.close()
+    for file in (born, unborn, wake, waker):
+        os.close(file)
