@@ -11,8 +11,9 @@ from referee.process.stage import make_stage
 PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 
-INFO_FD, STATUS_FD, SECCOMP_FD, PASSWD_FD = 40, 41, 42, 43
-"""Where a sandbox finds its pipes: it tells through the first two, and reads its filter and /etc/passwd."""
+INFO_FD, STATUS_FD, SECCOMP_FD, PASSWD_FD, WORDS_FD = 40, 41, 42, 43, 44
+"""Where a sandbox finds its pipes: it tells through the first two, and reads its filter, /etc/passwd and the words that
+say how it is made. A bot sees the command line of its sandbox, and its environment: these are to tell it nothing."""
 
 Settings = dict[str, list[str]]
 """The guardian's words `key=value`, by key."""
@@ -62,6 +63,8 @@ def become(argv: list[str], settings: Settings, uid: int | None, pipes: tuple[in
         if "sandbox" in settings:
             step = "pipes"
             _lay_pipes(settings, pipes)
+        if "path" in settings:
+            os.environ["PATH"] = settings["path"][0]
         step = "exec"
         os.execv(argv[0], argv)
     except (OSError, ValueError) as error:
@@ -98,3 +101,9 @@ def _lay_pipes(settings: Settings, pipes: tuple[int, int]) -> None:
             os.close(write_end)
             os.dup2(read_end, target)
             os.close(read_end)
+    words = os.memfd_create("words")  # a pipe might not hold them all
+    with open(words, "wb", closefd=False) as file:
+        file.write(b"".join(os.fsencode(word) + b"\0" for word in settings["word"]))
+    os.lseek(words, 0, os.SEEK_SET)
+    os.dup2(words, WORDS_FD)
+    os.close(words)

@@ -12,8 +12,9 @@ memory limit, 2 if for want of memory elsewhere. End of file means that nothing 
 
 Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom, full
 (files of counters; cpu as FILE:NANOSECONDS_PER_UNIT, full as FILE:LEAST), thaw (FILE:WORD), sandbox (the program is
-bubblewrap), seccomp (hex), users (FIRST:COUNT to choose from), stage (a path to bring along), own (one of these, to
-give to the user); rlimit, cgroup, full, stage and own may be repeated.
+bubblewrap, and these its words: word), path (its PATH), seccomp (hex), users (FIRST:COUNT to choose from), stage (a
+path to bring along), own (one of these, to give to the user); rlimit, cgroup, full, stage, own and word may be
+repeated.
 """
 
 # Imports decide start time and memory. `signal` alone costs 5 ms (it builds enums), so its C core is used here, and

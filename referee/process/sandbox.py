@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from referee.process.built import cache_folder
-from referee.process.child import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD
+from referee.process.child import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD, WORDS_FD
 from referee.process.covers import find_covers
 from referee.process.look import is_folder, is_link, is_there
 from referee.process.needs import find_needs
@@ -112,7 +112,7 @@ def confine(
     shown = sorted({path for path in shown if is_there(path)}, key=lambda path: (len(path.parts), path))
     root = os.getuid() == 0
     sources = [f"{stage_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]
-    words = [bwrap, *_namespaces(sandbox), *_system(sandbox), "--proc", "/proc", "--dev", "/dev"]
+    words = [*_namespaces(sandbox), *_system(sandbox), "--proc", "/proc", "--dev", "/dev"]
     size = [] if disk_bytes is None else ["--size", str(max(disk_bytes, 1))]
     if home is None:
         words += [*size, "--tmpfs", HOME]
@@ -130,19 +130,19 @@ def confine(
     # In /proc a process may else put off what makes it the first to go when memory ends, and in some kernels lower the
     # priority of its whole session.
     words += [word for place in ("/proc", "/dev", "/") for word in ("--remount-ro", place)]
-    if "PATH" not in sandbox.env:
-        words += ["--setenv", "PATH", _path(shown)]
     words += ["--chdir", str(folder), "--info-fd", str(INFO_FD), "--json-status-fd", str(STATUS_FD)]
     if call_filter:
         words += ["--seccomp", str(SECCOMP_FD)]
     inner = argv
     if processes is not None and not root and _PRLIMIT.exists():
         inner = (str(_PRLIMIT), f"--nproc={processes}:{processes}", "--", *argv)
-    settings = ["sandbox=1", f"seccomp={call_filter.hex()}", "cwd=/"]
+    settings = ["sandbox=1", f"seccomp={call_filter.hex()}", "cwd=/", *(f"word={word}" for word in words)]
+    if "PATH" not in sandbox.env:
+        settings.append(f"path={_path(shown)}")
     if root:
         settings += [f"users={USERS[0]}:{USERS[1]}", *(f"stage={path}" for path in shown)]
         settings += [f"own={path}" for path in own]
-    return Confined((*words, "--", *inner), tuple(settings))
+    return Confined((bwrap, "--args", str(WORDS_FD), "--", *inner), tuple(settings))
 
 
 @lru_cache(maxsize=256)

@@ -82,6 +82,8 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
     other_bot = hide(other / "bot.py", "# here is {}\nimport time\nprint(1, flush=True)\ntime.sleep(600)\n")
     shutil.copyfile(escape / "bot.toml", other / "bot.toml")
     os.environ["CROSSTOWN_CACHE"] = str(home / "cache")
+    own_path = f"/höme-{mark}/my-tools"
+    os.environ["PATH"] += f":{own_path}"
     for name in ("bot.py", "bot.toml"):
         shutil.copyfile(escape / name, bot / name)
     (home / "sockets").mkdir()
@@ -107,6 +109,8 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
         "record": hide(home / "runs" / "cup" / "matches" / "m1.jsonl"),
         "seed": hide(home / "cup.toml"),
         "other_bot": other_bot,
+        "hidden": str(other),
+        "own_path": own_path,
         "built": hide(home / "cache" / "0123456789abcdef" / "1" / "bot" / "bot"),
         "host_tmp": hide(host_tmp),
         "referee": referee.pid,

@@ -27,6 +27,8 @@ ATTEMPTS = (
     "read another bot",
     "read a live record",
     "read the seed",
+    "read the PATH of the referee",
+    "read where what is hidden lies",
     "read the seed in its own folder",
     "read the host's /tmp",
     "read the referee's environment",

@@ -126,6 +126,20 @@ def reads_through_a_root(path: str, secret: str) -> None:
     raise trouble
 
 
+def reads_of_any(name: str, secret: str) -> None:
+    """Of any process it sees: its own sandbox is one."""
+    trouble = OSError("no process tells it")
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit() and int(place.name) != os.getpid():
+            try:
+                reads(f"{place}/{name}", secret)
+            except OSError as error:
+                trouble = error
+            else:
+                return
+    raise trouble
+
+
 def replaces(path: Path) -> None:
     """The next bot would talk to this one."""
     own = path.with_name("mine.sock")
@@ -146,6 +160,8 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "read a live record": lambda: reads(TARGETS["record"], TARGETS["secret"]),
     "read the seed": lambda: reads(TARGETS["seed"], TARGETS["secret"]),
     "read the seed in its own folder": lambda: reads("cup.toml", TARGETS["secret"]),
+    "read the PATH of the referee": lambda: reads_of_any("environ", TARGETS["own_path"]),
+    "read where what is hidden lies": lambda: reads_of_any("cmdline", TARGETS["hidden"]),
     "read the host's /tmp": lambda: reads(TARGETS["host_tmp"], TARGETS["secret"]),
     "read the referee's environment": lambda: reads(f"/proc/{TARGETS['referee']}/environ", TARGETS["secret"]),
     "see the referee's process": lambda: reads(f"/proc/{TARGETS['referee']}/cmdline", "stand-in"),
