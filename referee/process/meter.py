@@ -29,7 +29,12 @@ class Meter:
         self._cpu_unit = 1
         if cpu is not None:
             self._cpu_file, self._cpu_unit = os.open(cpu[0], os.O_RDONLY), cpu[1]
-        self._throttle_file = None if throttle is None else os.open(throttle, os.O_RDONLY)
+        try:
+            self._throttle_file = None if throttle is None else os.open(throttle, os.O_RDONLY)
+        except OSError:
+            if self._cpu_file is not None:
+                os.close(self._cpu_file)
+            raise
         self._throttled_ns = 0
         self._pids: tuple[int, ...] = ()
         self._looked_ns = -_TREE_AGE_NS

@@ -171,3 +171,12 @@ async def test_a_kernel_that_lists_no_children_costs_a_look_at_all_processes(
     with_lists = meter.Meter(bot.guardian_pid).look()
     monkeypatch.setattr(meter, "_HAS_CHILDREN", False)
     assert sorted(meter.Meter(bot.guardian_pid).look()) == sorted(with_lists)
+
+
+def test_a_meter_that_cannot_be_made_leaves_no_file_open(tmp_path: Path) -> None:
+    cpu = tmp_path / "cpu.stat"
+    cpu.write_text("usage_usec 1\n")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(FileNotFoundError):
+        meter.Meter(os.getpid(), (cpu, 1000), tmp_path / "gone")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
