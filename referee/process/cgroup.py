@@ -206,7 +206,7 @@ def _own_folder(own: Iterable[str], names: frozenset[str], version: int, top: st
 
 
 def _delegated(folder: Path) -> frozenset[str]:
-    """The controllers of version 2 that groups below `folder` get. The freezer is always there."""
+    """The controllers of version 2 that groups below `folder` get. The freezer and the time used are always there."""
     wanted = {"memory", "pids", "cpu"}
     try:
         there = wanted & set((folder / "cgroup.controllers").read_text().split())
