@@ -1,10 +1,15 @@
 """Options every test folder shares, and the toy game as an installed plug-in."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
+
+# Ctrl-C is tested. A shell that runs the tests in the background has it ignored, and so would all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # In front, so that importlib.metadata finds the entry point of `toy` as it would one in site-packages.
 sys.path.insert(0, str(Path(__file__).parent / "toy_game"))
