@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from arena import BOTH, LONG, Arena, memory_kb, open_files
 from deeds import DEEDS, OTHER_TERMS, PHASES, Case, cases
-from judging import judge
+from verdicts import judge
 
 from referee.process.sandbox import Profile
 from referee.record import Answer, Chance, Dropped, Record

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from arena import BOTH, LONG, Arena
 from deeds import AFTER, BEFORE, DEEDS, OTHER_TERMS, USUAL, WITHIN, Case, Terms, cases
-from judging import judge
+from verdicts import judge
 
 from referee.match import EndReason
 from referee.process.sandbox import Profile
