@@ -225,7 +225,7 @@ async def test_a_referee_that_welcomes_it_and_breaks_off_each_time_is_not_tried_
     serve: Any, tmp_path: Path
 ) -> None:
     async def breaks(context: Any, _: pb.Hello) -> None:
-        await say(context, welcome=welcome())
+        await say(context, welcome=pb.Welcome(protocol=1, session="s", reconnect_us=1_000_000, next_message=1))
         await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
 
     stub = Stub([breaks] * 1000)
