@@ -22,7 +22,7 @@ from referee.match.play import Match
 from referee.match.reasons import EndReason
 from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.match.spec import Faults, Limits, MatchSpec, SeatSpec
-from referee.record import Header, RecordWriter, SeatHeader
+from referee.record import Footer, Header, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.wire import Received
 
@@ -250,6 +250,23 @@ class FakeTable:
         assert self.task is not None
         assert self.task.done(), "the match is still waiting"
         return self.task.result()
+
+    def finish(self, outcome: Outcome) -> Path:
+        """Close the record as a table would."""
+        stats = self.match.seat_stats
+        footer = Footer(
+            outcome.status,
+            outcome.reason,
+            outcome.detail,
+            self.spec.seed,
+            outcome.ranking,
+            outcome.returns,
+            outcome.state_hash,
+            stats,
+            tuple(None if fault is None else {"reason": fault.reason, **fault.evidence} for fault in self.match.faults),
+            sum(row.decisions for row in stats),
+        )
+        return self.record.close(footer)
 
     async def play_to(self, kind: str, seat: int | None = None) -> FakeSeat:
         """Answer index 0 until a question of this kind (to this seat) is open; the seat that is asked."""

@@ -6,30 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from toy_game.burning import CardsBurn
 from toy_game.game import ToyGame
-from toy_game.rules import ToyState
 
 from referee.games.registry import get_game
 from referee.match import Faults, Limits
-from referee.record import FaultLine, Footer, read_record, verify
+from referee.record import FaultLine, read_record, verify
 
 Sit = Callable[..., Any]
 SEEDS = 60
 LONG_SEEDS = 3000
 END_S = 3600
-
-
-class TopCardGoes(ToyState):
-    """Who leaves takes the lowest card of everybody else along, so that answers become impossible."""
-
-    __slots__ = ()
-
-    def withdraw(self, seat: int) -> Any:
-        events = super().withdraw(seat)
-        if self.phase == "stash":
-            for other in self._staying():
-                self._discard(other, 1 + next(value for value, count in enumerate(self.hands[other]) if count))
-        return events
 
 
 class Teams(ToyGame):
@@ -46,7 +33,7 @@ class OneTeam(ToyGame):
 
 GAMES: list[Callable[[], Any]] = [
     lambda: get_game("toy"),
-    lambda: ToyGame(TopCardGoes),
+    lambda: ToyGame(CardsBurn),
     Teams,
     OneTeam,
     lambda: get_game("king_of_new_york"),
@@ -89,21 +76,9 @@ async def play(sit: Sit, seed: int) -> None:
             if seat in asked or luck.random() < wild:
                 act(luck, seat, asked=seat in table.open())
         await table.clock.turn(luck.choice([0, 0, 0.01, 0.3, 1.2]))
-    outcome, match = await table.outcome(), table.match
+    outcome = await table.outcome()
     assert outcome.status == "rated", outcome
-    footer = Footer(
-        outcome.status,
-        outcome.reason,
-        outcome.detail,
-        table.spec.seed,
-        outcome.ranking,
-        outcome.returns,
-        outcome.state_hash,
-        match.seat_stats,
-        tuple(None if fault is None else {"reason": fault.reason} for fault in match.faults),
-        sum(stats.decisions for stats in match.seat_stats),
-    )
-    path = table.record.close(footer)
+    path = table.finish(outcome)
     verdict = verify(path, lambda _: game)
     assert verdict.status == "ok", verdict
     gone = [line.seat for line in read_record(path).lines if isinstance(line, FaultLine)]

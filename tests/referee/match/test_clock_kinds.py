@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from toy_game.burning import CardsBurn
 from toy_game.game import ToyGame
-from toy_game.rules import ToyState
 
 from referee.match import EndReason, Limits, MatchSpec, SeatSpec, SpecError
 
@@ -118,18 +118,6 @@ async def test_what_was_not_the_bots_doing_is_never_taken_from_a_bank(sit: Sit) 
         seat.move(0)
     mover = await table.play_to("turn", 0)
     assert mover.asked.clock.bank_left_us == 3_000_000
-
-
-class CardsBurn(ToyState):
-    """Who leaves while all stash takes a card of everybody else along: their answers may mean nothing any more."""
-
-    __slots__ = ()
-
-    def withdraw(self, seat: int) -> Any:
-        events = super().withdraw(seat)
-        for other in self._staying():
-            self._discard(other, 1 + next(value for value, count in enumerate(self.hands[other]) if count))
-        return events
 
 
 @pytest.mark.parametrize(

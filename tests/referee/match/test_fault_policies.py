@@ -11,28 +11,11 @@ from toy_game.game import ToyGame
 from referee.games.registry import get_game
 from referee.match import EndReason, Faults, SpecError
 from referee.match.outcome import Outcome
-from referee.record import Answer, FaultLine, Footer, Strike, read_record, verify
+from referee.record import Answer, FaultLine, Strike, read_record, verify
 from referee.record.replay import Replay, ReplayError
 
 Sit = Callable[..., Any]
 R = EndReason
-
-
-def finish(table: Any, outcome: Outcome) -> Path:
-    match = table.match
-    footer = Footer(
-        outcome.status,
-        outcome.reason,
-        outcome.detail,
-        table.spec.seed,
-        outcome.ranking,
-        outcome.returns,
-        outcome.state_hash,
-        match.seat_stats,
-        tuple(None if fault is None else {"reason": fault.reason, **fault.evidence} for fault in match.faults),
-        sum(stats.decisions for stats in match.seat_stats),
-    )
-    return table.record.close(footer)
 
 
 async def play_out(table: Any) -> Outcome:
@@ -45,7 +28,7 @@ async def play_out(table: Any) -> Outcome:
 
 async def check(table: Any, outcome: Outcome) -> list[Any]:
     """The fault lines of the record, which must verify."""
-    path = finish(table, outcome)
+    path = table.finish(outcome)
     verdict = verify(path, lambda _: table.game)
     assert verdict.status == "ok", verdict
     return [line for line in read_record(path).lines if isinstance(line, Strike | FaultLine)]
@@ -121,7 +104,7 @@ async def test_random_choices_are_made_by_the_seed(sit: Sit, tmp_path: Path) -> 
     await table.play_to("turn", 1)
     table.seats[1].die()
     outcome = await play_out(table)
-    path = finish(table, outcome)
+    path = table.finish(outcome)
     answers = [line.action for line in read_record(path).lines if isinstance(line, Answer) and line.seat == 1]
     assert len(set(answers)) > 2
 
@@ -131,7 +114,7 @@ async def test_a_changed_choice_of_the_referee_is_found(sit: Sit) -> None:
     await table.start()
     await table.play_to("turn", 1)
     table.seats[1].die()
-    path = finish(table, await play_out(table))
+    path = table.finish(await play_out(table))
     record = read_record(path)
     at = max(n for n, line in enumerate(record.lines) if isinstance(line, Answer) and line.seat == 1)
     state = None
@@ -418,7 +401,7 @@ async def test_a_line_that_is_later_than_none_is_found(sit: Sit) -> None:
     table = sit(4)
     await table.start()
     await leave_in_turn(table, 2)
-    record = read_record(finish(table, await play_out(table)))
+    record = read_record(table.finish(await play_out(table)))
     at = next(n for n, line in enumerate(record.lines) if isinstance(line, FaultLine))
 
     def left(**changes: bool) -> list[int | None]:

@@ -1,19 +1,18 @@
 """What ends a match and what does not, seat by seat: one rule per reason."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
+from toy_game.burning import CardsBurn
 from toy_game.game import ToyGame
-from toy_game.rules import ToyState
 
 from referee.match.evidence import cut_note
 from referee.match.reasons import EndReason, status_of
 from referee.match.seat import Wants
 from referee.match.spec import Faults, Limits
-from referee.record import Answer, Dropped, FaultLine, Footer, read_record, verify
+from referee.record import Answer, Dropped, FaultLine, read_record, verify
 
 Sit = Callable[..., Any]
 R = EndReason
@@ -82,27 +81,6 @@ DEEDS = [
 DEED_NAMES = [deed.__name__ for deed, _, _ in DEEDS]
 
 
-def finish(table: Any, outcome: Any) -> Path:
-    """Close the record as a table would."""
-    faults = tuple(
-        None if fault is None else {"reason": fault.reason, **fault.evidence} for fault in table.match.faults
-    )
-    stats = table.match.seat_stats
-    footer = Footer(
-        outcome.status,
-        outcome.reason,
-        outcome.detail,
-        table.spec.seed,
-        outcome.ranking,
-        outcome.returns,
-        outcome.state_hash,
-        stats,
-        faults,
-        sum(row.decisions for row in stats),
-    )
-    return table.record.close(footer)
-
-
 @pytest.mark.parametrize(("deed", "reason", "said"), DEEDS, ids=DEED_NAMES)
 async def test_a_fault_on_turn_loses_the_match_and_keeps_evidence(
     sit: Sit, deed: Callable[[Any], None], reason: EndReason, said: str
@@ -127,7 +105,7 @@ async def test_a_fault_on_turn_loses_the_match_and_keeps_evidence(
             outcome.ranking,
         )
         assert said in seat.end.explanation
-    assert verify(finish(table, outcome)).status == "ok"
+    assert verify(table.finish(outcome)).status == "ok"
 
 
 @pytest.mark.parametrize(("deed", "reason", "said"), [item for item in DEEDS if "move" not in item[2]][4:])
@@ -143,7 +121,7 @@ async def test_a_fault_off_turn_frees_the_opponent_at_once(
     assert (outcome.reason, outcome.fault_seat) == (reason, other.number)
     assert outcome.ranking[mover.number] == 1
     assert mover.kinds[-2:] == ["cancel", "match_end"]
-    assert verify(finish(table, outcome)).status == "ok"
+    assert verify(table.finish(outcome)).status == "ok"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +139,7 @@ async def test_before_the_match_has_begun_only_resigning_is_rated(
     assert outcome.reason is reason
     assert outcome.status == status_of(reason)
     assert outcome.ranking == (() if reason is R.START_FAILED else (2, 1))
-    assert verify(finish(table, outcome)).status == "ok"
+    assert verify(table.finish(outcome)).status == "ok"
 
 
 @pytest.mark.parametrize(
@@ -261,7 +239,7 @@ async def test_a_bot_that_closes_its_stream_and_computes_on_is_given_up_soon_aft
     assert (outcome.reason, outcome.fault_seat) == (R.DISCONNECTED, mover.number)
     evidence = table.match.faults[mover.number].evidence
     assert (evidence["process_state"], evidence["limit_us"]) == ("R", 1_010_000)
-    assert verify(finish(table, outcome)).status == "ok"
+    assert verify(table.finish(outcome)).status == "ok"
 
 
 @pytest.mark.parametrize("deed", [crash, resign, flood, malformed_message])
@@ -304,7 +282,7 @@ async def test_three_players_play_on_without_the_one_who_left(sit: Sit) -> None:
     outcome = await table.outcome()
     assert (outcome.reason, outcome.status, outcome.ranking[1]) == (R.NORMAL, "rated", 3)
     assert [fault is not None for fault in table.match.faults] == [False, True, False]
-    path = finish(table, outcome)
+    path = table.finish(outcome)
     assert [line.seat for line in read_record(path).lines if isinstance(line, FaultLine)] == [1]
     assert verify(path).status == "ok"
 
@@ -322,7 +300,7 @@ async def test_seats_rank_in_order_of_leaving(sit: Sit) -> None:
     crash(table.seats[3])
     outcome = await table.outcome()
     assert (outcome.reason, outcome.ranking, outcome.fault_seat) == (R.CRASHED, (3, 1, 4, 2), 3)
-    assert verify(finish(table, outcome)).status == "ok"
+    assert verify(table.finish(outcome)).status == "ok"
 
 
 async def test_faults_of_one_node_are_settled_together_at_its_last_answer(sit: Sit) -> None:
@@ -339,7 +317,7 @@ async def test_faults_of_one_node_are_settled_together_at_its_last_answer(sit: S
     assert (outcome.reason, outcome.ranking, outcome.fault_seat) == (R.ILLEGAL_ACTION, (2, 1, 2), None)
     assert "seat 0 (bot 0)" in outcome.detail
     assert "seat 2 (bot 2)" in outcome.detail
-    assert verify(finish(table, outcome)).status == "ok"
+    assert verify(table.finish(outcome)).status == "ok"
 
 
 async def test_answers_of_others_at_the_same_node_still_count(sit: Sit) -> None:
@@ -362,20 +340,7 @@ async def test_everyone_at_fault_shares_the_rank(sit: Sit) -> None:
     outcome = await table.outcome()
     assert (outcome.reason, outcome.status, outcome.ranking) == (R.EVERYONE_FAULTED, "rated", (1, 1))
     assert outcome.returns == ()
-    assert verify(finish(table, outcome)).status == "ok"
-
-
-class CardsBurn(ToyState):
-    """A seat that leaves while all stash takes the lowest card of everybody else along."""
-
-    __slots__ = ()
-
-    def withdraw(self, seat: int) -> Any:
-        events = super().withdraw(seat)
-        if self.phase == "stash":
-            for other in self._staying():
-                self._discard(other, 1 + next(value for value, count in enumerate(self.hands[other]) if count))
-        return events
+    assert verify(table.finish(outcome)).status == "ok"
 
 
 async def test_answers_that_others_leaving_made_impossible_are_asked_for_again(sit: Sit) -> None:
@@ -417,7 +382,7 @@ async def test_a_choice_that_a_strike_has_cost_stays_lost_when_the_node_is_asked
         await table.clock.turn(0)
     outcome = await table.outcome()
     assert outcome.reason is R.NORMAL
-    verdict = verify(finish(table, outcome), lambda _: table.game)
+    verdict = verify(table.finish(outcome), lambda _: table.game)
     assert verdict.status == "ok", verdict
 
 

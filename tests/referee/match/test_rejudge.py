@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from referee.match import EndReason
 from referee.match.outcome import Outcome
 from referee.match.rejudge import rejudge
 from referee.match.spec import Limits
-from referee.record import Footer, Record, RecordError, read_record
+from referee.record import Record, RecordError, read_record
 
 Sit = Callable[..., Any]
 R = EndReason
@@ -25,15 +24,7 @@ async def faulted(table: Any, fault: Callable[[Any], Any]) -> Record:
     await table.clock.turn(1.5)
     outcome: Outcome = await table.outcome()
     await table.match.collect_output()
-    match = table.match
-    footer = Footer(
-        outcome.status, outcome.reason, outcome.detail, table.spec.seed, outcome.ranking, outcome.returns,
-        outcome.state_hash, match.seat_stats,
-        tuple(None if fault is None else {"reason": fault.reason, **fault.evidence} for fault in match.faults),
-        sum(stats.decisions for stats in match.seat_stats),
-    )  # fmt: skip
-    path: Path = table.record.close(footer)
-    return read_record(path)
+    return read_record(table.finish(outcome))
 
 
 def changed(record: Record, **evidence: Any) -> Record:
