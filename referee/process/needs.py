@@ -49,7 +49,7 @@ def find_needs(argv: tuple[str, ...], folder: Path, given: Callable[[], Iterable
 
     `given`: what the organiser has put on PATH or granted; asked for only if the bot's own files lead out of `folder`.
     """
-    host = _Host(folder, cache(lambda: _with_real((*_STORES, *_prefixes(), *given()))))
+    host = _host(folder, given)
     found: set[Path] = set()
     program = clean(argv[0])
     if program is None or not host.may_see(program, by_author=False):
@@ -68,9 +68,9 @@ def find_needs(argv: tuple[str, ...], folder: Path, given: Callable[[], Iterable
 def opens(program: str, folder: Path, given: Callable[[], Iterable[Path]]) -> bool:
     """Whether the bot is shown what belongs to this program only because `run` names it by its path."""
     path = clean(program)
-    if path is None or shutil.which(path.name) == program:
+    if path is None or program in (sys.executable, shutil.which(path.name)):
         return False
-    host = _Host(folder, cache(lambda: _with_real((*_STORES, *_prefixes(), *given()))))
+    host = _host(folder, given)
     return not host.is_own(path) and host.may_see(path, by_author=False) and not host.is_given(path)
 
 
@@ -129,6 +129,10 @@ class _Host:
 
     def is_given(self, path: Path) -> bool:
         return _is_in(path, map(Path, SYSTEM)) or _is_in(path, self.given())
+
+
+def _host(folder: Path, given: Callable[[], Iterable[Path]]) -> _Host:
+    return _Host(folder, cache(lambda: _with_real((*_STORES, *_prefixes(), *given()))))
 
 
 def _is_anothers(path: Path) -> bool:

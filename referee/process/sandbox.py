@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
@@ -107,7 +107,7 @@ def confine(
         raise FileNotFoundError(2, f"{PROGRAM} is not installed")
     own = [*writable, *([home] if home else [])]
     granted = tuple(map(Path, sandbox.read))
-    needs = find_needs(argv, folder, lambda: (*granted, *_toolchains(tuple(os.environ.items()), folder)))
+    needs = find_needs(argv, folder, partial(given_to, sandbox, folder))
     shown = [*needs, folder, *granted, *sockets, *own]
     shown = sorted({path for path in shown if is_there(path)}, key=lambda path: (len(path.parts), path))
     root = os.getuid() == 0
@@ -143,6 +143,11 @@ def confine(
         settings += [f"users={USERS[0]}:{USERS[1]}", *(f"stage={path}" for path in shown)]
         settings += [f"own={path}" for path in own]
     return Confined((bwrap, "--args", str(WORDS_FD), "--", *inner), tuple(settings))
+
+
+def given_to(sandbox: Sandbox, folder: Path) -> tuple[Path, ...]:
+    """What the organiser has given the bot in `folder`: granted, or on PATH and the like."""
+    return (*map(Path, sandbox.read), *_toolchains(tuple(os.environ.items()), folder))
 
 
 @lru_cache(maxsize=256)

@@ -13,9 +13,8 @@ from referee.process.look import is_folder, is_there
 from referee.process.needs import opens
 from referee.process.places import SYSTEM
 from referee.process.probe import Probe, SandboxError, choose_profile
-from referee.process.sandbox import Sandbox
+from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import copied
-from referee.process.toolchains import find_toolchains
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
 from referee.tournament.folder import RunFolder
@@ -63,14 +62,9 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
         sandboxes[entry.id] = sandbox
         if bot != SandboxConfig():
             grants[entry.name] = sandbox
-        given = partial(_given, sandbox, entry)
-        if profile == "strict" and opens(entry.argv[0], entry.home, given):
+        if profile == "strict" and opens(entry.argv[0], entry.home, partial(given_to, sandbox, entry.home)):
             opened[entry.name] = entry.argv[0]
     return Confinement(sandboxes, found.warning if unasked else "", grants, opened)
-
-
-def _given(sandbox: Sandbox, entry: Entry) -> tuple[Path, ...]:
-    return (*map(Path, sandbox.read), *find_toolchains(os.environ, entry.home))
 
 
 def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Path) -> dict[str, Sandbox]:
