@@ -20,8 +20,8 @@ _SHORT_OF = frozenset(
 _OF_THE_BOT = frozenset({errno.E2BIG, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR})
 """What comes of its options, its command line, and the paths that its folder names."""
 
-_OF_ITS_PROGRAM = frozenset({errno.EIO})
-"""What the kernel says as well of a program whose file is cut off."""
+_SHORT_OF_TO_EXECUTE = _SHORT_OF - {errno.EIO}
+"""The same at the last step: EIO the kernel says as well of a program whose file is cut off."""
 
 _ABOUT_THE_BOT = ("bwrap: execvp ", "bwrap: Can't chdir to ")
 """What bubblewrap does last, with what the bot brought along; all before that is made of what we give it."""
@@ -43,8 +43,7 @@ def error_words(error: OSError | ValueError) -> str:
 
 def step_is_ours(step: str, number: int) -> bool:
     """Of a step between fork and exec, and its errno: only the last two are about what the bot brought along."""
-    short_of = _SHORT_OF - _OF_ITS_PROGRAM if step == "exec" else _SHORT_OF
-    return step not in ("folder", "exec") or number in short_of
+    return step not in ("folder", "exec") or number in (_SHORT_OF_TO_EXECUTE if step == "exec" else _SHORT_OF)
 
 
 def sandbox_words(said: str) -> str:
@@ -57,5 +56,5 @@ def sandbox_is_ours(said: str) -> bool:
     """Of the words of bubblewrap, which name the program it could not execute, or what failed before."""
     if not said.startswith(_ABOUT_THE_BOT):
         return said.startswith("bwrap: ")
-    short_of = _SHORT_OF - _OF_ITS_PROGRAM if said.startswith(_ABOUT_THE_BOT[0]) else _SHORT_OF
+    short_of = _SHORT_OF_TO_EXECUTE if said.startswith(_ABOUT_THE_BOT[0]) else _SHORT_OF
     return said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))
