@@ -10,7 +10,7 @@ from referee.match.spec import Limits
 class Allowance:
     """What one decision may take. `limit_ns` has the margin in it, `left_ns` (what the bot is told) has not.
 
-    `reason` is what it is to take more.
+    `reason` is the end reason of a bot that takes more.
     """
 
     limit_ns: int
@@ -23,7 +23,11 @@ NOTHING_ALLOWED = Allowance(0, 0, EndReason.MOVE_TIMEOUT)
 
 
 class Budget:
-    """A seat's clock. Nanoseconds; see `Limits` for the three kinds of clock."""
+    """A seat's clock. Nanoseconds; see `Limits` for the three kinds of clock.
+
+    The margin delays the verdict, and gives no time: what an answer takes of it is charged as all other time. So bank
+    and total fall below zero by up to the margin, and a bot gets the margin once above them, not at every decision.
+    """
 
     __slots__ = ("_first_ns", "_increment_ns", "_margin_ns", "_move_ns", "_own_ns", "_plain", "bank_ns", "total_ns")
 
@@ -32,7 +36,7 @@ class Budget:
         self._margin_ns, self._increment_ns = _ns(limits.margin_s), _ns(limits.increment_s)
         self._own_ns = self._first_ns
         self.bank_ns: int | None = _ns(limits.bank_s) if limits.bank_s else None
-        """What is left of it; None if the clock has none."""
+        """What is left of it, negative once the margin pays; None if the clock has none."""
         self.total_ns: int | None = _ns(limits.total_s) if limits.total_s else None
         self._plain = tuple(
             Allowance(own_ns + self._margin_ns, own_ns, EndReason.MOVE_TIMEOUT)
@@ -48,23 +52,23 @@ class Budget:
         """For a decision that begins now. `first` in the match for this seat."""
         self._own_ns = own_ns = self._first_ns if first else self._move_ns
         if self.bank_ns is not None:
-            return self._allowance(own_ns + self.bank_ns, EndReason.BANK_EXHAUSTED)
+            return self._allowance(own_ns, self.bank_ns, EndReason.BANK_EXHAUSTED)
         if self.total_ns is not None:
             if 0 < own_ns <= self.total_ns:
-                return self._allowance(own_ns, EndReason.MOVE_TIMEOUT)
-            return self._allowance(self.total_ns, EndReason.BANK_EXHAUSTED)
+                return self._allowance(own_ns, 0, EndReason.MOVE_TIMEOUT)
+            return self._allowance(0, self.total_ns, EndReason.BANK_EXHAUSTED)
         return self._plain[0 if first else 1]
 
     def spend(self, charged_ns: int) -> None:
-        """The decision that was allowed last is over, and so much of its time was the bot's."""
-        used_ns = max(0, charged_ns - self._margin_ns)
+        """The decision that was allowed last is over, and `charged_ns` of its time was the bot's."""
         if self.bank_ns is not None:
-            self.bank_ns = max(0, self.bank_ns - max(0, used_ns - self._own_ns))
+            self.bank_ns = max(-self._margin_ns, self.bank_ns - max(0, charged_ns - self._own_ns))
         elif self.total_ns is not None:
-            self.total_ns = max(0, self.total_ns - used_ns) + self._increment_ns
+            self.total_ns = max(-self._margin_ns, self.total_ns - charged_ns) + self._increment_ns
 
-    def _allowance(self, left_ns: int, reason: EndReason) -> Allowance:
-        return Allowance(left_ns + self._margin_ns, left_ns, reason)
+    def _allowance(self, own_ns: int, shared_ns: int, reason: EndReason) -> Allowance:
+        """`own_ns` is this decision's alone; `shared_ns`, of bank or total, may be below zero."""
+        return Allowance(max(0, own_ns + shared_ns + self._margin_ns), own_ns + max(0, shared_ns), reason)
 
 
 def _ns(seconds: float) -> int:

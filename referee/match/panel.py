@@ -56,6 +56,9 @@ PROBE_SHARE = 8
 """After so long, or this share of its limit, a decision is worth a look at what the bot's tasks do. What kept the bot
 from running before that is not excused: it is less than the share, and mostly less than the margin."""
 
+COUNTED_PROBE_NS = 1_000_000
+"""The same where bank or total pay for each decision, and no margin covers what is not excused."""
+
 
 class Panel:
     """All seats of one match. `events` grows as the match goes on; seats are told what they have not seen yet."""
@@ -439,7 +442,8 @@ class Panel:
         question.lag_before_ns = clock.lag_ns()
         question.sent_ns = sent_ns = clock.now_ns()
         seat.bot.send(data)
-        probe_ns = min(PROBE_NS, question.limit_ns // PROBE_SHARE)
+        longest_ns = COUNTED_PROBE_NS if seat.budget.counts else PROBE_NS
+        probe_ns = min(longest_ns, question.limit_ns // PROBE_SHARE)
         question.timer = clock.call_at(sent_ns + probe_ns, lambda: self._probe(seat, question))
         question.cpu_before_ns = seat.bot.cpu_ns()
         return question

@@ -107,10 +107,15 @@ def _limits_us(clock: Limits, fault: Mapping[str, Any]) -> list[int]:
     """What a first and a later decision may take, with what was left of bank and total by the evidence."""
     budget = Budget(clock)
     if budget.bank_ns is not None:
-        budget.bank_ns = min(budget.bank_ns, (_number(fault.get("bank_us")) or 0) * 1000)
+        budget.bank_ns = min(budget.bank_ns, _left_ns(fault.get("bank_us")))
     if budget.total_ns is not None:
-        budget.total_ns = (_number(fault.get("total_us")) or 0) * 1000
+        budget.total_ns = _left_ns(fault.get("total_us"))
     return [budget.allow(first=first).limit_ns // 1000 for first in (True, False)]
+
+
+def _left_ns(value: object) -> int:
+    """What was left of a bank or a total by the evidence, below zero where the margin had paid; 0 if none was kept."""
+    return value * 1000 if type(value) is int and _number(abs(value)) is not None else 0
 
 
 def _time(fault: Mapping[str, Any], extra_us: int, clock: Limits | None) -> tuple[bool, str]:

@@ -132,9 +132,9 @@ class SeatPlay:
         self.asked_before = True
         clock.left_us = allowance.left_ns // 1000
         if budget.bank_ns is not None:
-            clock.bank_left_us = budget.bank_ns // 1000
+            clock.bank_left_us = max(0, budget.bank_ns) // 1000
         if budget.total_ns is not None:
-            clock.total_left_us = budget.total_ns // 1000
+            clock.total_left_us = max(0, budget.total_ns) // 1000
         return allowance
 
     def count(self, question: Question) -> None:

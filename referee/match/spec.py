@@ -80,9 +80,9 @@ class Limits:
 
     The clock is one of three: a limit for every decision (`first_move_s`, then `move_s`); the same with `bank_s` for
     the match, which pays for what a decision takes above its limit; or `total_s` for the match, to which each answer
-    adds `increment_s`, and within which `first_move_s` and `move_s` still act unless they are 0. `margin_s` is added
-    to every deadline for what is not the bot's doing, and never counts as used. `match_s` caps the whole match, 0 does
-    not.
+    adds `increment_s`, and within which `first_move_s` and `move_s` still act unless they are 0. `margin_s` delays
+    every verdict, for the way of the messages. It is no time to think: bank and total pay for what an answer takes of
+    it. `match_s` caps the whole match, 0 does not.
 
     Of the machine a bot gets `memory_mib`, `processes` (threads count) and `cores` for all its processes together,
     `open_files` and `file_size_mib` for each of them, and `disk_mib` as its private /tmp; 0 does not limit. What holds

@@ -18,7 +18,9 @@ MARGIN = {**PLAIN, "margin_s": 0.01}
 BANK = {"first_move_s": 5, "move_s": 1, "bank_s": 3}
 BANK_MARGIN = {**BANK, "margin_s": 0.01}
 TOTAL = {"first_move_s": 0, "move_s": 0, "total_s": 10}
+TOTAL_MARGIN = {**TOTAL, "total_s": 0.03, "margin_s": 0.01}
 INCREMENT = {"first_move_s": 0, "move_s": 0, "total_s": 2, "increment_s": 1}
+INCREMENT_MARGIN = {**INCREMENT, "margin_s": 0.01}
 CAPPED = {"first_move_s": 4, "move_s": 1, "total_s": 5}
 
 # Clock; per decision (seconds told to be left, seconds taken); how the seat ends, None if it is still playing.
@@ -29,7 +31,11 @@ TRACES: list[tuple[str, Mapping[str, float], list[tuple[float, float]], EndReaso
     ("a later move has the smaller limit", PLAIN, [(5, 0.1), (1, 1.02)], R.MOVE_TIMEOUT),
     ("moves within their limit leave the bank alone", BANK, [(8, 5), (4, 1), (4, 1)], None),
     ("the bank pays for what is above the limit", BANK, [(8, 6), (3, 2.5), (1.5, 1.4), (1.1, 0.2), (1.1, 1)], None),
-    ("a margin is never taken from the bank", BANK_MARGIN, [(8, 5.01), (4, 1.01), (4, 1.01)], None),
+    ("the bank pays for what a move takes of the margin", BANK_MARGIN, [(8, 5.01), (3.99, 1.01), (3.98, 3.98)], None),
+    ("the margin of a bank helps once", BANK_MARGIN, [(8, 8.009), (1, 1.001), (1, 1), (1, 1.002)], R.BANK_EXHAUSTED),
+    ("9 ms a move use up a total", TOTAL_MARGIN, [(0.03, 0.009), (0.021, 0.009), (0.012, 0.009)], None),
+    ("the margin of a total helps once", TOTAL_MARGIN, [(0.03, 0.035), (0, 0.004), (0, 0.002)], R.BANK_EXHAUSTED),
+    ("an increment pays for the margin first", INCREMENT_MARGIN, [(2, 2.009), (0.991, 0.9), (1.091, 0)], None),
     ("a bank that is used up", BANK, [(8, 8), (1, 1), (1, 1.02)], R.BANK_EXHAUSTED),
     ("more than limit and bank together", BANK, [(8, 8.02)], R.BANK_EXHAUSTED),
     ("a total goes down by what is used", TOTAL, [(10, 4), (6, 5), (1, 0.5), (0.5, 0.4)], None),
@@ -81,8 +87,8 @@ async def test_a_bank_and_what_is_left_of_it_are_told(sit: Sit) -> None:
     for seat in table.seats:
         seat.move(0)
     mover = await table.play_to("turn")
-    assert (mover.asked.clock.bank_us, mover.asked.clock.bank_left_us) == (3_000_000, 2_010_000)
-    assert mover.asked.clock.left_us == 3_010_000
+    assert (mover.asked.clock.bank_us, mover.asked.clock.bank_left_us) == (3_000_000, 2_000_000)
+    assert mover.asked.clock.left_us == 3_000_000
 
 
 async def test_a_total_and_what_is_left_of_it_are_told(sit: Sit) -> None:
@@ -93,7 +99,7 @@ async def test_a_total_and_what_is_left_of_it_are_told(sit: Sit) -> None:
         seat.move(0)
     mover = await table.play_to("turn")
     clock = mover.asked.clock
-    assert (clock.total_us, clock.total_left_us, clock.increment_us) == (2_000_000, 2_000_000, 1_000_000)
+    assert (clock.total_us, clock.total_left_us, clock.increment_us) == (2_000_000, 1_990_000, 1_000_000)
 
 
 async def test_an_exhausted_bank_says_so_with_its_numbers(sit: Sit) -> None:
@@ -118,6 +124,40 @@ async def test_what_was_not_the_bots_doing_is_never_taken_from_a_bank(sit: Sit) 
         seat.move(0)
     mover = await table.play_to("turn", 0)
     assert mover.asked.clock.bank_left_us == 3_000_000
+
+
+@pytest.mark.parametrize("limits", [TOTAL_MARGIN, {**BANK_MARGIN, "first_move_s": 0.002}], ids=["total", "bank"])
+async def test_a_short_wait_for_a_processor_is_not_taken_from_bank_or_total(
+    sit: Sit, limits: Mapping[str, float]
+) -> None:
+    """No margin covers what was not excused: the bot's tasks are looked at after a millisecond."""
+    table = sit(limits=Limits(**limits))
+    await table.start()
+    seat = table.seats[0]
+    left_us = seat.asked.clock.left_us
+    await table.clock.turn(0.002)
+    seat.waited += 7_000_000
+    await table.clock.turn(0.007)
+    for each in table.seats:
+        each.move(0)
+    mover = await table.play_to("turn", 0)
+    left = mover.asked.clock
+    assert (left.bank_left_us or left.total_left_us) == (3_000_000 if left.bank_us else left_us - 2_000)
+
+
+async def test_what_is_left_is_never_told_with_the_margin_or_below_nothing(sit: Sit) -> None:
+    """A total that the margin has paid for: the bot is told 0, and the evidence how far it is below that."""
+    table = sit(limits=Limits(**TOTAL_MARGIN))
+    await table.start()
+    await table.clock.turn(0.035)
+    for each in table.seats:
+        each.move(0)
+    mover = await table.play_to("turn", 0)
+    assert (mover.asked.clock.left_us, mover.asked.clock.total_left_us) == (0, 0)
+    await table.clock.turn(0.02)
+    await table.outcome()
+    evidence = table.match.faults[mover.number].evidence
+    assert (evidence["total_us"], evidence["limit_us"]) == (-5_000, 5_000)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ CLOCKS = [
     (Limits(move_s=2), {}, {}, False),
     (Limits(move_s=2), {"move_s": 1}, {}, True),
     (Limits(bank_s=1), {}, {"limit_us": 1_260_000, "bank_us": 250_000, "wall_us": 1_300_000}, True),
+    (Limits(bank_s=1), {}, {"limit_us": 1_005_000, "bank_us": -5_000, "wall_us": 1_006_000}, True),
+    (Limits(bank_s=1), {}, {"limit_us": 1_010_000, "bank_us": -5_000, "wall_us": 1_011_000}, False),
     (Limits(bank_s=1), {}, {"limit_us": 1_010_000, "bank_us": 250_000}, False),
     (Limits(bank_s=1), {}, {"limit_us": 4_010_000, "bank_us": 3_000_000, "wall_us": 4_100_000}, False),
     (Limits(first_move_s=0, move_s=0, total_s=9), {}, {"limit_us": 510_000, "total_us": 500_000}, True),

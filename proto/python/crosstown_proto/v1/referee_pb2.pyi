@@ -395,7 +395,9 @@ class Clock(_message.Message):
     increment_us: _builtins.int
     """What each answer adds to the total."""
     margin_us: _builtins.int
-    """What a decision may last above all that, for the way of the messages; it is never counted as used."""
+    """How much later than its limit a decision is judged, for the way of the messages. It is not time to think: a bank or
+    a total pays for what an answer takes of it, so it helps once and not at every move.
+    """
     def __init__(
         self,
         *,
