@@ -20,8 +20,8 @@ run(First)
 """
 
 
-def started_alone(tmp_path: Path, **environment: str) -> "subprocess.Popen[str]":
-    (tmp_path / "bot.py").write_text(PROGRAM)
+def started_alone(tmp_path: Path, program: str = PROGRAM, **environment: str) -> "subprocess.Popen[str]":
+    (tmp_path / "bot.py").write_text(program)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("CROSSTOWN_")}
     return subprocess.Popen(
         [sys.executable, str(tmp_path / "bot.py")], env={**clean, **environment}, stderr=subprocess.PIPE, text=True
@@ -35,6 +35,33 @@ def test_started_by_hand_it_says_who_starts_bots(tmp_path: Path) -> None:
     assert "CROSSTOWN_ADDRESS is not set: a bot is started by the referee" in stderr
     assert "`crosstown run FILE`" in stderr
     assert "Traceback" not in stderr
+
+
+AN_AUTHOR_WHO_USES_SIGUSR1 = "import signal; signal.signal(signal.SIGUSR1, lambda *_: print('mine', flush=True))"
+
+
+@pytest.mark.parametrize("its_own", ["", AN_AUTHOR_WHO_USES_SIGUSR1], ids=["the SDK's", "the author's"])
+def test_on_sigusr1_it_prints_its_stacks_and_goes_on(tmp_path: Path, its_own: str) -> None:
+    program = f"import sys; sys.stdout = sys.stderr\n{its_own}\n{PROGRAM}"
+    process = started_alone(tmp_path, program, CROSSTOWN_ADDRESS=f"unix:{tmp_path}/none.sock", CROSSTOWN_TOKEN="t")
+    assert process.stderr is not None
+    try:
+        end_s = time.monotonic() + 20
+        while not catches(process.pid, signal.SIGUSR1):
+            assert time.monotonic() < end_s
+            time.sleep(0.01)
+        process.send_signal(signal.SIGUSR1)
+        said = process.stderr.readline()
+        assert ("most recent call first" in said, "mine" in said) == (not its_own, bool(its_own))
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def catches(pid: int, number: int) -> bool:
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("SigCgt")]
+    return bool(int(line.split()[1], 16) >> (number - 1) & 1)
 
 
 async def test_where_no_referee_listens_it_gives_up_after_its_limit(

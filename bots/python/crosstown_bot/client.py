@@ -22,7 +22,7 @@ import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from crosstown_bot.playing import Playing, Stream, StreamBrokenError, hello
-from crosstown_bot.traces import shorten_tracebacks
+from crosstown_bot.traces import print_stacks_when_asked, shorten_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -87,7 +87,8 @@ def run(bot_class: Callable[[Mapping[str, Any]], Bot]) -> None:
         sys.exit(str(error))
     shorten_tracebacks()
     bot = bot_class(options)
-    problem = asyncio.run(_connect(bot, address, token, credentials))
+    stacks = print_stacks_when_asked()
+    problem = asyncio.run(_connect(bot, address, token, credentials, prints_stacks=stacks))
     _name_threads_that_stay()
     if problem:
         sys.exit(problem)
@@ -178,9 +179,16 @@ def _is_local(address: str) -> bool:
     return address.startswith(("unix:", "unix-abstract:"))
 
 
-async def _connect(bot: Bot, address: str, token: str, credentials: grpc.ChannelCredentials | None = None) -> str:
+async def _connect(
+    bot: Bot,
+    address: str,
+    token: str,
+    credentials: grpc.ChannelCredentials | None = None,
+    *,
+    prints_stacks: bool = False,
+) -> str:
     """Why the session ended; empty after Bye."""
-    playing = Playing(bot)
+    playing = Playing(bot, prints_stacks=prints_stacks)
     remote = not _is_local(address)
     until = time.monotonic() + (REMOTE_LIMIT_S if remote else 0)
     pause_s, told = _FIRST_PAUSE_S, ""
@@ -218,7 +226,7 @@ async def _stream(
         try:
             try:
                 async with asyncio.timeout(CONNECT_LIMIT_S):  # the write waits for the connection
-                    await stream.write(hello(playing.bot, token, PROTOCOL, playing.session, playing.received))
+                    await stream.write(hello(playing, token, PROTOCOL))
                     welcome = await stream.read()
             except TimeoutError:
                 return f"no answer from the referee at {address} within {CONNECT_LIMIT_S:g} s", None

@@ -52,8 +52,10 @@ def _broken(error: grpc.aio.AioRpcError | asyncio.InvalidStateError) -> StreamBr
 class Playing:
     """What a bot knows of its session: how many messages it has got, its match, and its last answer."""
 
-    def __init__(self, bot: Bot) -> None:
+    def __init__(self, bot: Bot, *, prints_stacks: bool = False) -> None:
         self.bot = bot
+        self.prints_stacks = prints_stacks
+        """Whether this process prints its stacks on SIGUSR1."""
         self.streams = 0
         """How many there have been."""
         self.session = ""
@@ -118,8 +120,9 @@ class Playing:
         return self._answer
 
 
-def hello(bot: Bot, token: str, protocol: int, session: str = "", received: int = 0) -> bytes:
+def hello(playing: Playing, token: str, protocol: int) -> bytes:
     """The first message of a stream."""
+    bot = playing.bot
     return pb.BotMessage(
         hello=pb.Hello(
             protocol=protocol,
@@ -131,8 +134,9 @@ def hello(bot: Bot, token: str, protocol: int, session: str = "", received: int 
             wants_updates=bot.wants_updates,
             omit_legal_actions=not bot.wants_legal_actions,
             omit_observation=not bot.wants_observation,
-            session=session,
-            received=received,
+            session=playing.session,
+            received=playing.received,
+            prints_stacks=playing.prints_stacks,
         )
     ).SerializeToString()
 

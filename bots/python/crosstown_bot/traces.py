@@ -1,8 +1,10 @@
-"""A traceback as an author needs it: the lines of the bot, without those of this package and of asyncio around them."""
+"""What an author needs to see of a bot's code: its lines in a traceback, and its stacks when its time was up."""
 
 from __future__ import annotations
 
 import asyncio
+import faulthandler
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -19,6 +21,22 @@ def shorten_tracebacks() -> None:
     """From now on, unless the author has a hook already."""
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = _show
+
+
+def print_stacks_when_asked() -> bool:
+    """From now on SIGUSR1 makes this process print the stacks of its threads to stderr and go on, whatever it computes.
+
+    The result is False where the author uses that signal already, and where there is no such signal or no stderr.
+    """
+    if not hasattr(faulthandler, "register") or signal.getsignal(signal.SIGUSR1) is not signal.SIG_DFL:
+        return False
+    if sys.__stderr__ is None:
+        return False
+    try:
+        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
+    except (OSError, ValueError):  # closed, or no file
+        return False
+    return True
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

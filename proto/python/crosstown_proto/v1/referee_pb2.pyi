@@ -136,6 +136,7 @@ class Hello(_message.Message):
     OMIT_OBSERVATION_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
     RECEIVED_FIELD_NUMBER: _builtins.int
+    PRINTS_STACKS_FIELD_NUMBER: _builtins.int
     protocol: _builtins.int
     """The wire version the bot speaks: 1."""
     token: _builtins.str
@@ -164,6 +165,10 @@ class Hello(_message.Message):
     """With session: the number of the last message that the bot has got. Messages after Welcome are numbered from 1 over
     all streams of a session. A bot that does not count says 0, and may get messages that it has had.
     """
+    prints_stacks: _builtins.bool
+    """On SIGUSR1 the process prints the stacks of its threads to stderr and goes on. A referee that has started it sends
+    that signal when a decision's time is up, and keeps the stacks as evidence.
+    """
     @_builtins.property
     def games(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the games it plays. Empty, or with "*" in it: any game (a bot that answers with an index can)."""
@@ -183,10 +188,11 @@ class Hello(_message.Message):
         omit_observation: _builtins.bool = ...,
         session: _builtins.str = ...,
         received: _builtins.int = ...,
+        prints_stacks: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "max_parallel_matches", b"max_parallel_matches", "name", b"name", "omit_legal_actions", b"omit_legal_actions", "omit_observation", b"omit_observation", "protocol", b"protocol", "received", b"received", "session", b"session", "token", b"token", "version", b"version", "wants_text", b"wants_text", "wants_updates", b"wants_updates"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "max_parallel_matches", b"max_parallel_matches", "name", b"name", "omit_legal_actions", b"omit_legal_actions", "omit_observation", b"omit_observation", "prints_stacks", b"prints_stacks", "protocol", b"protocol", "received", b"received", "session", b"session", "token", b"token", "version", b"version", "wants_text", b"wants_text", "wants_updates", b"wants_updates"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
