@@ -42,7 +42,7 @@ def set_up(extra):
     """Create the environment and install into it, once per change of what is to be installed."""
     markers = [os.path.join(VENV, "installed-" + name) for name in (extra or "plain", "dev")]
     wanted = hashlib.sha256(ROOT.encode())
-    for name in ("pyproject.toml", "constraints.txt"):
+    for name in ("pyproject.toml", os.path.join("bots", "python", "pyproject.toml"), "constraints.txt"):
         with open(os.path.join(ROOT, name), "rb") as file:
             wanted.update(file.read())
     for marker in markers:  # with the tools for development comes everything else
@@ -54,6 +54,8 @@ def set_up(extra):
     run([sys.executable, "-m", "venv", *(["--clear"] if moved() else []), VENV])
     target = ROOT + ("[%s]" % extra if extra else "")
     constraints = os.path.join(ROOT, "constraints.txt")
+    # The name of the distribution until it became crosstown-arena: with both, each game would be there twice.
+    run([PYTHON, "-m", "pip", "uninstall", "-qq", "--yes", "--disable-pip-version-check", "crosstown"])
     run(
         [
             PYTHON,
@@ -64,6 +66,9 @@ def set_up(extra):
             "--disable-pip-version-check",
             "-c",
             constraints,
+            # Both distributions of this checkout, together: neither is looked for in an index.
+            "-e",
+            os.path.join(ROOT, "bots", "python"),
             "-e",
             target,
         ]

@@ -273,7 +273,7 @@ def machine(remarks: Sequence[str]) -> str:
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return (
         f"{os.cpu_count()} x {model}, {platform.system()} {platform.release()}, load {load}; Python"
-        f" {platform.python_version()}, protobuf {version('protobuf')}, crosstown {version('crosstown')};"
+        f" {platform.python_version()}, protobuf {version('protobuf')}, crosstown {version('crosstown-arena')};"
         f" peers: {', '.join(remarks)}."
     )
 

@@ -292,7 +292,7 @@ def machine() -> str:
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return (
         f"{os.cpu_count()} x {model}, Linux {platform.release()}, load {load}; Python {platform.python_version()},"
-        f" grpcio {version('grpcio')}, protobuf {version('protobuf')}, crosstown {version('crosstown')}"
+        f" grpcio {version('grpcio')}, protobuf {version('protobuf')}, crosstown {version('crosstown-arena')}"
     )
 
 

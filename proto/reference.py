@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from generate import run_compiler
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     EnumDescriptorProto,
@@ -14,7 +15,6 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
     FileDescriptorSet,
 )
-from grpc_tools import protoc
 
 PROTO = Path(__file__).resolve().parent
 PAGES = PROTO.parent / "docs" / "protocol"
@@ -27,11 +27,7 @@ def read_files() -> list[FileDescriptorProto]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "set"
         sources = sorted((PROTO / "crosstown" / "v1").glob("*.proto"))
-        status = protoc.main(
-            ["protoc", f"-I{PROTO}", "--include_source_info", f"--descriptor_set_out={out}", *map(str, sources)]
-        )
-        if status != 0:
-            raise SystemExit(f"protoc failed with {status}")
+        run_compiler([f"-I{PROTO}", "--include_source_info", f"--descriptor_set_out={out}", *map(str, sources)])
         return list(FileDescriptorSet.FromString(out.read_bytes()).file)
 
 

@@ -92,7 +92,7 @@ def _show_version(wanted: bool) -> None:
 
         from referee.cli.output import print_text
 
-        print_text(f"crosstown {version('crosstown')}")
+        print_text(f"crosstown {version('crosstown-arena')}")
         raise typer.Exit
 
 

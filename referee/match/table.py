@@ -273,7 +273,7 @@ def _close_cancelled(spec: MatchSpec, played: _Played, record: RecordWriter, beg
 
 @cache
 def _crosstown_version() -> str:
-    return version("crosstown")
+    return version("crosstown-arena")
 
 
 def _policy(spec: MatchSpec) -> dict[str, str | int | bool]:

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from hashlib import blake2b
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
@@ -95,12 +94,10 @@ def copied(places: Iterable[str], folder: Path, target: Path) -> list[Path]:
 
 def proto_files() -> list[Path]:
     """crosstown/v1/*.proto, of the installed package or the checkout it runs from. EntryError if there are none."""
-    spec = find_spec("crosstown_proto")
-    if spec is not None and spec.origin is not None:
-        installed = Path(spec.origin).parent / "proto"
-        folder = installed if installed.is_dir() else Path(spec.origin).parents[2]
-        if found := sorted((folder / "crosstown" / "v1").glob("*.proto")):
-            return found
+    package = Path(__file__).parents[1]
+    folder = next((place / "proto" for place in (package, package.parent) if (place / "proto").is_dir()), package)
+    if found := sorted((folder / "crosstown" / "v1").glob("*.proto")):
+        return found
     raise EntryError("the proto files of Crosstown are not where they were installed; install it again")
 
 

@@ -57,14 +57,16 @@ def test_unknown_words_are_answered_with_what_there_is(launch: ModuleType) -> No
 @pytest.fixture
 def installs(launch: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """What is installed, with a launcher in a folder of its own that installs nothing in truth."""
-    for name in ("pyproject.toml", "constraints.txt"):
+    for name in ("pyproject.toml", "bots/python/pyproject.toml", "constraints.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     done: list[str] = []
 
     def run(command: list[str]) -> None:
         (tmp_path / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
         (tmp_path / ".venv" / "bin" / "python").touch()
-        if "pip" in command:
+        if "install" in command:
+            assert str(tmp_path / "bots" / "python") in command  # no index is asked for a distribution of ours
             done.append(command[-1].removeprefix(str(tmp_path)))
 
     monkeypatch.setattr(launch, "ROOT", str(tmp_path))
@@ -81,10 +83,11 @@ def test_everything_is_installed_once_until_something_changes(
     for extra in ("", "", "dev", "dev", ""):
         launch.set_up(extra)
     assert installs == ["", "[dev]"]
-    (tmp_path / "constraints.txt").write_text("newer")
-    launch.set_up("dev")
-    launch.set_up("")  # what is needed for a tournament came with it
-    assert installs == ["", "[dev]", "[dev]"]
+    for name in ("constraints.txt", "bots/python/pyproject.toml"):
+        (tmp_path / name).write_text("newer")
+        launch.set_up("dev")
+        launch.set_up("")  # what is needed for a tournament came with it
+    assert installs == ["", "[dev]", "[dev]", "[dev]"]
 
 
 def test_ctrl_c_is_a_sentence(launch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

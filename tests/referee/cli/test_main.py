@@ -12,7 +12,7 @@ from referee.tournament.runner import Summary
 
 def test_the_version(crosstown):
     printed = crosstown("--version")
-    assert (printed.code, printed.out.strip()) == (0, f"crosstown {version('crosstown')}")
+    assert (printed.code, printed.out.strip()) == (0, f"crosstown {version('crosstown-arena')}")
 
 
 @pytest.mark.parametrize("words", [(), ("matches",), ("games",)])
