@@ -5,7 +5,7 @@ import shlex
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -75,22 +75,104 @@ def _leave(
 
 def add(
     run: RunArgument,
-    bot: Annotated[Path, typer.Argument(help="The folder of the bot.", show_default=False)],
+    bot: Annotated[
+        Path | None, typer.Argument(help="The folder of the bot; none for a bot that dials in.", show_default=False)
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Its name; default: what it calls itself.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="An option of the bot; repeatable.", show_default=False),
+    ] = None,
+    clock: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--clock", metavar="NAME=SECONDS", help="A time limit of its own, such as move_s=2.", show_default=False
+        ),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit", metavar="NAME=NUMBER", help="A limit of its own, such as memory_mib=4096.", show_default=False
+        ),
+    ] = None,
+    sandbox: Annotated[
+        str | None, typer.Option(metavar="strict|plain", help="Default: as the run has it.", show_default=False)
+    ] = None,
+    network: Annotated[bool, typer.Option("--network", help="Grant it the network.")] = False,
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", help="Grant it this variable of your environment; repeatable.", show_default=False),
+    ] = None,
+    read: Annotated[
+        list[Path] | None,
+        typer.Option("--read", help="Grant it this file or folder to read; repeatable.", show_default=False),
+    ] = None,
+    remote: Annotated[bool, typer.Option("--remote", help="It dials in, as the file's [remote] says.")] = False,
+    token_env: Annotated[
+        str | None, typer.Option(help="--remote: the environment variable with its token.", show_default=False)
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="--remote: the file with its token.", show_default=False)
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option(help="--remote: the version it must say; default: any.", show_default=False)
+    ] = None,
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
     """Let a bot join a run that has begun; it is built first if need be. Stop the run before; the next `crosstown run`
-    goes on with it."""
+    goes on with it.
+
+    The options say what a [[bots]] of the tournament file may say of a bot.
+    """
     from referee.cli.building import load_or_build
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
     from referee.tournament.controls import add as add_bot
+    from referee.tournament.controls import read_settings
+    from referee.tournament.errors import UsageError
 
     found = find_run(run, out)
-    load_or_build(bot, _profile(found))
-    control = add_bot(found.folder, bot, name, by=who(), reason=reason)
+    if (bot is None) != remote:
+        what = "no bot is named" if bot is None else "a bot that dials in has no folder here"
+        raise UsageError(what, "give the folder of a bot, or --remote with --name and --token-env or --token-file")
+    more: dict[str, Any] = {
+        "options": _pairs("--option", option),
+        "clock": _pairs("--clock", clock),
+        "limits": _pairs("--limit", limit),
+        "sandbox": sandbox,
+        "network": network or None,
+        "env": env,
+        "read": [str(path.resolve()) for path in read or ()],
+        "remote": remote or None,
+        "token_env": token_env,
+        "token_file": None if token_file is None else str(token_file.resolve()),
+        "version": version,
+    }
+    more = {key: value for key, value in more.items() if value}
+    if bot is not None:
+        settings = read_settings(found.journal, {"path": str(bot.resolve()), **more})
+        load_or_build(bot, settings.sandbox.profile or _profile(found))
+    control = add_bot(found.folder, bot, name, more, by=who(), reason=reason)
     print_text(f"'{control.name}' joins from place {control.place} on; go on with: {_go_on(found)}")
+
+
+def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
+    """NAME=VALUE by name; the values as a tournament file has them, and as texts where they are none of its."""
+    import tomllib
+
+    from referee.tournament.errors import UsageError
+
+    found: dict[str, Any] = {}
+    for word in words or ():
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{flag} {word!r} is not NAME=VALUE", f"write, for instance, {flag} depth=3")
+        try:
+            found[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name] = value
+    return found
 
 
 def annul(

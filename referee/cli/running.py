@@ -21,7 +21,7 @@ from referee.process.probe import probe
 from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
-from referee.tournament.controls import known_bots, with_added
+from referee.tournament.controls import joining, known_bots, with_added
 from referee.tournament.cores import available_cores, split_cores, too_many_threads
 from referee.tournament.entrants import changed_since, load_tournament, stand_ins
 from referee.tournament.executor import Executor
@@ -56,9 +56,10 @@ def play_tournament(
         folder = choose_folder(out, describe(tournament), new=new)
     if not quiet:
         tell_changed(tournament, folder)
-    joined = [bot for bot in known_bots(read_journal(folder.journal)) if bot.joined and not bot.out]
     file, profile = tournament.config.path, tournament.config.sandbox.profile
-    build_missing(((Path(bot.folder), profile) for bot in joined), out, file)
+    build_missing(
+        ((bot.folder, bot.sandbox.profile or profile) for bot in joining(read_journal(folder.journal))), out, file
+    )
     tournament = with_added(tournament, read_journal(folder.journal))
     cores = available_cores()
     sets = split_cores(workers, cores) if pin else ()
@@ -124,12 +125,10 @@ def play(
 
 def tell_changed(tournament: Tournament, folder: RunFolder) -> None:
     """That another version lies where a bot that has left came from: it is not in this run."""
-    for name, path in changed_since(tournament):
-        words = shlex.join(["crosstown", "add", str(folder.path), str(path), "--name"])
+    for name, path in changed_since(tournament, known_bots(read_journal(folder.journal))):
+        words = shlex.join(["crosstown", "add", str(folder.path), str(path)])
         console(stderr=True).print(
-            one_line(
-                f"'{name}' has left this run, and what is in {path} now is not in it; to let it join: {words} NAME"
-            ),
+            one_line(f"'{name}' has left this run, and what is in {path} now is not in it; to let it join: {words}"),
             markup=False,
         )
 

@@ -102,11 +102,18 @@ class TournamentConfig:
 class Tournament:
     """A configuration with its bots as they are on this disk now: what a run is made of.
 
-    `entries` are those of the file, in its order, then those that were added to the run since.
+    `entries` are those of the file, in its order, then those that were added to the run since; `added` says of these
+    what `config.bots` says of the others.
     """
 
     config: TournamentConfig
     entries: tuple[Entry, ...]
+    added: tuple[BotConfig, ...] = ()
+
+    @property
+    def bots(self) -> tuple[BotConfig, ...]:
+        """The settings of every entry, in the order of `entries`."""
+        return (*self.config.bots, *self.added)
 
 
 def load_config(path: Path) -> TournamentConfig:

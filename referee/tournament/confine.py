@@ -41,16 +41,14 @@ class Confinement:
 def confine_all(tournament: Tournament, found: Probe) -> Confinement:
     """PlatformError if the file asks for strict and it does not work here."""
     common = tournament.config.sandbox
-    own = [bot.sandbox for bot in tournament.config.bots]
-    elsewhere = [bot.remote is not None for bot in tournament.config.bots]
     sandboxes: dict[str, Sandbox] = {}
     grants: dict[str, Sandbox] = {}
     opened: dict[str, str] = {}
     unasked = False
-    for place, entry in enumerate(tournament.entries):
-        if place < len(elsewhere) and elsewhere[place]:
+    for settings, entry in zip(tournament.bots, tournament.entries, strict=True):
+        if not entry.argv:  # it dials in, or has left the run
             continue
-        bot = own[place] if place < len(own) else SandboxConfig()
+        bot = settings.sandbox
         wanted = bot.profile or common.profile
         try:
             profile = choose_profile(wanted, found)

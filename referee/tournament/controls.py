@@ -8,27 +8,34 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+from referee.match.spec import Limits
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.guest import guest_entry
 from referee.process.manifest import Manifest
 from referee.process.names import BotNameError, clashes
 from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields, in_force
-from referee.tournament.config import Tournament
-from referee.tournament.errors import BusyError, UsageError
+from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
+from referee.tournament.errors import BusyError, ConfigError, UsageError
 from referee.tournament.folder import RunFolder, run_folders
 from referee.tournament.formats import comparison, knockout
 from referee.tournament.formats.registry import get_format
 from referee.tournament.journal import Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
+from referee.tournament.reading import TomlFile
 from referee.tournament.records import clear_leftovers, live_or_closed, place_of, record_files, set_aside
+from referee.tournament.sections.bots import read_bot
+from referee.tournament.sections.remote import RemoteBot, RemoteConfig
+from referee.tournament.sections.sandbox import SandboxConfig
 
 
 @dataclass(frozen=True, slots=True)
 class KnownBot:
-    """A bot as the journal has it. `folder` is where it lay; `joined` marks those that the file does not have."""
+    """A bot as the journal has it. `folder` is where it lay, '' if it dials in or that is not known; `joined` marks
+    those that the file does not have."""
 
     entry_id: str
     name: str
@@ -50,9 +57,22 @@ def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
     listed = [*((bot, folder, False) for bot, folder in zip(bots, folders, strict=True))]
     listed += [(bot, bot["folder"], True) for bot in added]
     return tuple(
-        KnownBot(bot["entry_id"], bot["name"], bot["version"], bot["options"], bot["entry_id"] in gone, folder, joined)
-        for bot, folder, joined in listed
+        KnownBot(
+            bot["entry_id"],
+            bot["name"],
+            bot["version"],
+            bot["options"],
+            bot["entry_id"] in gone,
+            _folder(there),
+            joined,
+        )
+        for bot, there, joined in listed
     )
+
+
+def _folder(there: str) -> str:
+    """'' for the "." that older journals have for a bot that dials in: it is no folder."""
+    return there if Path(there).is_absolute() else ""
 
 
 def newest_bots(out: Path, name: str) -> tuple[KnownBot, ...]:
@@ -67,21 +87,77 @@ def newest_bots(out: Path, name: str) -> tuple[KnownBot, ...]:
 def with_added(tournament: Tournament, text: JournalText) -> Tournament:
     """The tournament with the bots that were added to its run. UsageError if one of them is not what it was."""
     known = {bot.entry_id: bot for bot in known_bots(text)}
-    more: list[Entry] = []
+    entries: list[Entry] = []
+    settings: list[BotConfig] = []
     for line in _added(text):
         bot = known[line.fields["entry_id"]]
-        if bot.out:
-            more.append(ghost(bot))
-            continue
-        folder = Path(line.fields["folder"])
-        try:
-            entry = load_entry(folder, bot.name, bot.options)
-        except (ManifestError, EntryError, BotNameError) as error:
-            raise UsageError(f"the bot '{bot.name}' that was added: {error}", _restore(bot.name)) from None
-        if entry.id != bot.entry_id:
-            raise UsageError(f"the bot '{bot.name}' in {folder} was changed since it was added", _restore(bot.name))
-        more.append(entry)
-    return replace(tournament, entries=(*tournament.entries, *more))
+        given = _settings_of(line.fields)
+        entries.append(ghost(bot) if bot.out else _load_added(tournament.config, bot, given))
+        settings.append(given)
+    return replace(tournament, entries=(*tournament.entries, *entries), added=tuple(settings))
+
+
+def joining(text: JournalText) -> list[BotConfig]:
+    """The settings of the bots that were added to a run, are in it still, and are started here."""
+    out = {bot.entry_id for bot in known_bots(text) if bot.out}
+    found = [_settings_of(line.fields) for line in _added(text) if line.fields["entry_id"] not in out]
+    return [given for given in found if given.remote is None]
+
+
+def _load_added(config: TournamentConfig, bot: KnownBot, given: BotConfig) -> Entry:
+    who = f"the bot '{bot.name}' that was added"
+    if given.remote is not None:
+        if config.remote is None:
+            step = f"restore [remote] in the file, or: crosstown withdraw RUN {shlex.quote(bot.name)}"
+            raise UsageError(f"{who} dials in, and {config.path} has no [remote] any more", step)
+        return guest_entry(bot.name, given.remote.version)
+    try:
+        entry = load_entry(given.folder, bot.name, bot.options)
+    except (ManifestError, EntryError, BotNameError) as error:
+        raise UsageError(f"{who}: {error}", _restore(bot.name)) from None
+    if entry.id != bot.entry_id:
+        raise UsageError(f"the bot '{bot.name}' in {given.folder} was changed since it was added", _restore(bot.name))
+    gone = [path for path in given.sandbox.read if not Path(path).exists()]
+    if gone:
+        raise UsageError(f"{who} was granted {gone[0]} to read, which does not exist", _restore(bot.name))
+    return entry
+
+
+def _settings_of(fields: Mapping[str, Any]) -> BotConfig:
+    """Of a bot that was added; inverse of `_settings_fields`. Older lines have no more than a folder."""
+    granted = dict(fields.get("sandbox", {}))
+    granted |= {name: tuple(granted[name]) for name in ("env", "read") if name in granted}
+    dials = fields.get("remote")
+    remote = None
+    if dials is not None:
+        file = dials.get("token_file")
+        remote = RemoteBot(dials.get("token_env", ""), Path(file) if file else None, dials.get("version", ""))
+    return BotConfig(
+        Path(fields["folder"]),
+        fields["name"],
+        fields["options"],
+        None,
+        fields.get("clock", {}),
+        SandboxConfig(**granted),
+        remote,
+    )
+
+
+def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
+    """What a journal line keeps of a bot that joins, so that it plays as it was added."""
+    fields: dict[str, Any] = {
+        "folder": str(entry.folder) if given.remote is None else "",
+        "version": entry.manifest.version,
+        "options": dict(entry.options),
+    }
+    if given.clock:
+        fields["clock"] = dict(given.clock)
+    if given.sandbox != SandboxConfig():
+        fields["sandbox"] = asdict(given.sandbox)
+    if given.remote is not None:
+        file = given.remote.token_file
+        fields["remote"] = {**asdict(given.remote), "token_file": None if file is None else str(file)}
+    return fields
 
 
 def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice, *, by: str, reason: str) -> Control:
@@ -104,16 +180,32 @@ def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice, *, 
     return _append(folder, make)
 
 
-def add(folder: RunFolder, path: Path, name: str | None, *, by: str, reason: str) -> Control:
-    """The bot in the folder `path` joins. UsageError, ManifestError, EntryError or BotNameError."""
-    entry = load_entry(path, name)
+def add(
+    folder: RunFolder,
+    path: Path | None,
+    name: str | None,
+    more: Mapping[str, Any] | None = None,
+    *,
+    by: str,
+    reason: str,
+) -> Control:
+    """The bot in the folder `path` joins, or, without one, a bot that dials in. `more` is what else a [[bots]] of the
+    file may say of it. UsageError, ConfigError, ManifestError, EntryError or BotNameError."""
+    given = {name: value for name, value in {"name": name, **(more or {})}.items() if value is not None}
+    if path is not None:
+        given["path"] = str(path.resolve())
+    settings = read_settings(read_journal(folder.journal), given)
+    if settings.remote is None:
+        entry = load_entry(settings.folder, settings.name, settings.options)
+    else:
+        entry = guest_entry(settings.name or "", settings.remote.version)
 
     def make(text: JournalText) -> Control:
         for bot in known_bots(text):
             _check_apart(entry, bot, folder.path.resolve())
             if bot.entry_id == entry.id:
-                raise UsageError(f"'{bot.name}' is the same entry: same source, same options", "add another bot")
-            if clashes(bot.name, entry.name):
+                _fail_for_same(bot)
+            if not bot.out and clashes(bot.name, entry.name):
                 raise UsageError(f"there is a bot '{bot.name}' already", "give this one another name: --name NAME")
         assert text.created is not None
         games = {game["game"] for game in text.created.fields["configuration"]["games"]}
@@ -125,12 +217,52 @@ def add(folder: RunFolder, path: Path, name: str | None, *, by: str, reason: str
             raise UsageError(f"'{entry.name}' would play nothing: {why}", "start another run with it: --new")
         return Control("added", place, entry_id=entry.id, name=entry.name, by=by, reason=reason)
 
-    more = {"folder": str(path.resolve()), "version": entry.manifest.version, "options": dict(entry.options)}
-    return _append(folder, make, more)
+    return _append(folder, make, _settings_fields(entry, settings))
+
+
+def read_settings(text: JournalText, given: Mapping[str, Any]) -> BotConfig:
+    """What `given`, in the form of a [[bots]] of the tournament file, says of a bot that is to join the run.
+    UsageError, or ConfigError for a file of the run that cannot be used."""
+    assert text.created is not None
+    configuration, remote = text.configuration, None
+    if given.get("remote"):
+        remote = _remote_of(text)
+    sections = {"bots": [given]} if remote is None else {"bots": [given], "remote": {}}
+    try:
+        read = TomlFile(Path("add"), sections)
+        return read_bot(read, Limits(**configuration["limits"]), remote, 0, given)
+    except ConfigError as error:
+        what = str(error).removeprefix("add: ").replace("bots[1].", "").replace("'bots[1]'", "the bot")
+        raise UsageError(what, error.next_step) from None
+
+
+def _remote_of(text: JournalText) -> RemoteConfig:
+    """Where bots dial in, which the file of the run says."""
+    assert text.created is not None
+    path = Path(text.created.fields.get("file", "the tournament file"))
+    if not text.configuration["ponder"]:
+        step = "add one that the referee starts"
+        raise UsageError("a bot that dials in cannot be stopped, and this run has ponder = false", step)
+    config = load_config(path)
+    if config.remote is None:
+        step = f'add [remote] to {path}, with a line such as listen = "0.0.0.0:7000"'
+        raise UsageError(f"the bot dials in, and {path} does not say where", step)
+    return config.remote
+
+
+def _fail_for_same(bot: KnownBot) -> NoReturn:
+    if not bot.out:
+        raise UsageError(f"'{bot.name}' is the same entry: same source, same options", "add another bot")
+    raise UsageError(
+        f"'{bot.name}' is the same entry: same source, same options; it has left this run, and cannot come back",
+        "change its version or its options to let it join as another, or start another run with it: --new",
+    )
 
 
 def _check_apart(entry: Entry, bot: KnownBot, run: Path) -> None:
     """UsageError if the new bot's folder, all of which it may read, holds another or the run, or lies in another's."""
+    if not entry.argv:
+        return
     step = "give each bot a folder of its own, apart from where runs are"
     if run.is_relative_to(entry.folder):
         raise UsageError(f"the folder of the bot '{entry.name}', {entry.folder}, holds the run, {run}", step)
@@ -234,10 +366,10 @@ def too_few(text: JournalText) -> str:
 
 
 def find_bot(bots: Sequence[KnownBot], wanted: str) -> KnownBot:
-    """By its name or its entry id. UsageError if there is none."""
-    for bot in bots:
-        if wanted in (bot.name, bot.entry_id):
-            return bot
+    """By its name or its entry id; of several that had a name one after the other the one that has it now, else the
+    last. UsageError if there is none."""
+    if found := [bot for bot in bots if wanted in (bot.name, bot.entry_id)]:
+        return next((bot for bot in found if not bot.out), found[-1])
     names = ", ".join(f"'{bot.name}'" for bot in bots)
     raise UsageError(f"no bot '{wanted}' in this run", f"its bots are: {names}")
 

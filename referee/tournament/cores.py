@@ -33,7 +33,8 @@ def pinned(command: Sequence[str], cores: Sequence[int]) -> tuple[str, ...]:
 def too_many_threads(tournament: Tournament, workers: int, cores: int) -> str:
     """A sentence if tables could ask for more cores than there are, else ''. At each table one bot thinks at a time,
     but for those that ponder."""
-    threads = max((_threads(entry.options.get(THREADS_OPTION)) for entry in tournament.entries), default=1)
+    started = [entry for entry in tournament.entries if entry.argv]
+    threads = max((_threads(entry.options.get(THREADS_OPTION)) for entry in started), default=1)
     if workers * threads <= cores:
         return ""
     each = "1 thread" if threads == 1 else f"up to {threads} threads"

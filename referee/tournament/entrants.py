@@ -30,7 +30,7 @@ def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
     """
     config = load_config(path)
     found = [_try(config, bot) for bot in config.bots]
-    ids = {bot.entry_id for bot in known}
+    ids = {bot.entry_id for bot in known if not bot.joined}
     here = {entry.id for entry in found if isinstance(entry, Entry)}
     gone = [bot for bot in known if bot.out and not bot.joined and bot.entry_id not in here]
     entries = tuple(
@@ -75,12 +75,14 @@ def folders_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[
     return [bot for bot in started if named[bot.folder.resolve()] > left[bot.folder.resolve()]]
 
 
-def changed_since(tournament: Tournament) -> list[tuple[str, Path]]:
-    """Name and folder of each bot that has left, and in whose place another version lies by now."""
+def changed_since(tournament: Tournament, known: Sequence[KnownBot] = ()) -> list[tuple[str, Path]]:
+    """Name and folder of each bot that has left, and in whose place another version lies by now that is not among the
+    `known` bots of the run."""
+    ids = {bot.entry_id for bot in known}
     return [
         (entry.name, bot.folder)
         for bot, entry in stand_ins(tournament)
-        if isinstance(there := _try(tournament.config, bot), Entry) and there.id != entry.id
+        if isinstance(there := _try(tournament.config, bot), Entry) and there.id not in {entry.id, *ids}
     ]
 
 

@@ -21,8 +21,8 @@ def seat_of(entry: Entry, clock: Mapping[str, float] | None = None) -> SeatSpec:
 
 
 def seats_of(tournament: Tournament) -> list[SeatSpec]:
-    """All entries. Those that were added to the run have no clock of their own."""
-    clocks = [bot.clock for bot in tournament.config.bots]
+    """All entries, those that were added to the run too."""
+    clocks = [bot.clock for bot in tournament.bots]
     return [
         seat_of(entry, clocks[place] if place < len(clocks) else None) for place, entry in enumerate(tournament.entries)
     ]

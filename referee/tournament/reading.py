@@ -19,9 +19,14 @@ _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 class TomlFile:
     """The text of one file, its values, and where they stand. `path` is as the user gave it."""
 
-    def __init__(self, path: Path) -> None:
-        """Reads and parses. ConfigError."""
+    def __init__(self, path: Path, values: Mapping[str, Any] | None = None) -> None:
+        """Reads and parses; or takes `values` that somebody gave in the form of the file. ConfigError."""
         self.path = path
+        self.text = ""
+        if values is not None:
+            self.values: Mapping[str, Any] = values
+            self._check_extent()
+            return
         try:
             self.text = path.read_bytes().decode("utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
@@ -33,7 +38,7 @@ class TomlFile:
             what = "is a folder, not a file" if path.is_dir() else f"cannot be read ({error.strerror})"
             raise ConfigError(path, None, what, "name a tournament file, such as tournaments/first.toml") from None
         try:
-            self.values: Mapping[str, Any] = tomllib.loads(self.text)
+            self.values = tomllib.loads(self.text)
             self._check_extent()
         except tomllib.TOMLDecodeError as error:
             place = _PLACE.search(str(error))

@@ -37,7 +37,7 @@ def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) 
     config = tournament.config
     remote = [
         (bot, bot.remote, entry)
-        for bot, entry in zip(config.bots, tournament.entries, strict=False)
+        for bot, entry in zip(tournament.bots, tournament.entries, strict=True)
         if bot.remote is not None and entry.id not in gone
     ]
     if config.remote is None or not remote:

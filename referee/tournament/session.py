@@ -154,7 +154,7 @@ def _create(journal: Journal, tournament: Tournament) -> None:
         hash=digest(description),
         configuration=description,
         file=str(tournament.config.path.resolve()),
-        folders=[str(entry.folder) for entry in tournament.entries],
+        folders=[str(entry.folder) if entry.argv else "" for entry in tournament.entries],
     )
 
 

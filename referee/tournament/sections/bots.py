@@ -36,12 +36,13 @@ def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> tu
     listed = file.values.get("bots", [])
     if not isinstance(listed, list) or not all(isinstance(bot, dict) for bot in listed):
         file.fail(("bots",), f"'bots' must be a list of tables, not {show(listed)}", "begin each bot with [[bots]]")
-    return tuple(_bot(file, limits, remote, place, bot) for place, bot in enumerate(listed))
+    return tuple(read_bot(file, limits, remote, place, bot) for place, bot in enumerate(listed))
 
 
-def _bot(
+def read_bot(
     file: TomlFile, limits: Limits, remote: RemoteConfig | None, place: int, given: Mapping[str, Any]
 ) -> BotConfig:
+    """One of them. Raises ConfigError."""
     here = ("bots", place)
     file.check_keys(here, given, _KEYS)
     dials = read_remote_bot(file, here, given)

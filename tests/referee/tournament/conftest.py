@@ -255,6 +255,11 @@ class Run:
 
 
 @pytest.fixture
+def fake_executor() -> type[FakeExecutor]:
+    return FakeExecutor
+
+
+@pytest.fixture
 def make_log() -> Callable[[], Log]:
     return Log
 
