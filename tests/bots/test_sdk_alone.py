@@ -24,7 +24,7 @@ def started_alone(tmp_path: Path, program: str = PROGRAM, **environment: str) ->
     (tmp_path / "bot.py").write_text(program)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("CROSSTOWN_")}
     return subprocess.Popen(
-        [sys.executable, str(tmp_path / "bot.py")], env={**clean, **environment}, stderr=subprocess.PIPE, text=True
+        [PYTHON, str(tmp_path / "bot.py")], env={**clean, **environment}, stderr=subprocess.PIPE, text=True
     )
 
 
@@ -87,6 +87,9 @@ async def main():
         await asyncio.sleep(60)
 asyncio.run(main())
 """
+
+PYTHON = os.environ.get("CROSSTOWN_TEST_PYTHON", sys.executable)
+"""What starts the bots: `test_sdk_versions` has environments with other versions of protobuf and gRPC."""
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

@@ -20,6 +20,9 @@ class First(Bot):
 run(First)
 """
 
+PYTHON = os.environ.get("CROSSTOWN_TEST_PYTHON", sys.executable)
+"""What starts the bots: `test_sdk_versions` has environments with other versions of protobuf and gRPC."""
+
 
 class Referee:
     """Welcomes whoever says Hello, and says Bye."""
@@ -67,7 +70,7 @@ async def played(tmp_path: Path, address: str, **environment: str) -> tuple[int 
     clean = {name: value for name, value in os.environ.items() if not name.startswith("CROSSTOWN_")}
     told = {"CROSSTOWN_ADDRESS": address, "CROSSTOWN_TOKEN": "t", **environment}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(program), env={**clean, **told}, stderr=asyncio.subprocess.PIPE
+        PYTHON, str(program), env={**clean, **told}, stderr=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(60):
         _, stderr = await process.communicate()
@@ -125,7 +128,7 @@ async def first_words(tmp_path: Path, address: str, **environment: str) -> str:
     (tmp_path / "bot.py").write_text(PROGRAM)
     told = {"CROSSTOWN_ADDRESS": address, "CROSSTOWN_TOKEN": "t", **environment}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(tmp_path / "bot.py"), env={**os.environ, **told}, stderr=asyncio.subprocess.PIPE
+        PYTHON, str(tmp_path / "bot.py"), env={**os.environ, **told}, stderr=asyncio.subprocess.PIPE
     )
     assert process.stderr is not None
     async with asyncio.timeout(60):
@@ -152,7 +155,7 @@ async def test_a_thread_that_outlives_the_match_is_named(referee: Any, tmp_path:
     (tmp_path / "bot.py").write_text(program)
     told = {"CROSSTOWN_ADDRESS": (await referee(False)).address, "CROSSTOWN_TOKEN": "t"}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(tmp_path / "bot.py"), env={**os.environ, **told}, stderr=asyncio.subprocess.PIPE
+        PYTHON, str(tmp_path / "bot.py"), env={**os.environ, **told}, stderr=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(60):
         _, stderr = await process.communicate()

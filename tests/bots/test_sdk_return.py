@@ -122,7 +122,7 @@ class Bot:
         (self.folder / "bot.py").write_text(program or PROGRAM.format(limit_s=limit_s))
         clean = {name: value for name, value in os.environ.items() if not name.startswith("CROSSTOWN_")}
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable,
+            PYTHON,
             str(self.folder / "bot.py"),
             env={**clean, "CROSSTOWN_ADDRESS": f"127.0.0.1:{port}", "CROSSTOWN_TOKEN": "t", **environment},
             stderr=asyncio.subprocess.PIPE,
@@ -192,6 +192,9 @@ class Asking(Bot):
         {deed}
 run(Asking)
 """
+
+PYTHON = os.environ.get("CROSSTOWN_TEST_PYTHON", sys.executable)
+"""What starts the bots: `test_sdk_versions` has environments with other versions of protobuf and gRPC."""
 
 
 @pytest.mark.parametrize(
