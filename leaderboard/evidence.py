@@ -8,7 +8,7 @@ from referee.texts import clean, one_line
 LONGEST = 20_000
 """Characters of one text that a page shows."""
 
-_TEXTS = ("board", "stdout", "stderr")
+_TEXTS = ("board", "stacks", "stdout", "stderr")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from referee.match.spec import MatchSpec
 from referee.process.exit import Exit
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
+from referee.process.stacks import own_frames
 from referee.texts import one_line
 
 _LAST_WORDS = 12
@@ -88,6 +89,9 @@ def _last_words(title: str, stderr: str) -> Iterator[str]:
 def _of_fault(spec: MatchSpec, fault: Fault, sandboxes: Mapping[str, Sandbox]) -> Iterator[str]:
     """What helps the author of a bot at fault."""
     seat = spec.seats[fault.seat]
+    if frames := own_frames(str(fault.evidence.get("stacks", ""))):
+        yield f"where {seat.name} (seat {fault.seat}) was when its time was up:"
+        yield from (f"    {frame}" for frame in frames[:_LAST_WORDS])
     title = f"the end of what {seat.name} (seat {fault.seat}) printed to stderr"
     yield from _last_words(title, str(fault.evidence.get("stderr", "")))
     if str(fault.evidence.get("stdout", "")).strip():

@@ -28,6 +28,9 @@ after its limit."""
 _LOOK_S = 0.1
 _SLEEPING = {"S", "T"}  # or stopped, by a signal or by the referee
 
+IDLE_S = 0.25
+"""After a match a bot that does not run off turn gets this long to read its end and to deal with it."""
+
 DISMISSED_S = 0.25
 """What a bot that has left a match gets to read why."""
 
@@ -60,6 +63,9 @@ class LiveBot:
         self.send = session.send
         self.freeze, self.thaw = process.freeze, process.thaw
         self.cpu_ns = process.cpu_ns
+        self.idle_from_ns = self.cpu_ns()
+        self._has_played = False
+        self._freezing: asyncio.TimerHandle | None = None
         self._sandbox = sandbox
         self._listener: SeatListener | None = None
         self._watching = asyncio.get_running_loop().create_task(self._watch())
@@ -86,15 +92,46 @@ class LiveBot:
     def process_state(self) -> str:
         return state_below(self.process.guardian_pid)
 
+    def seat(self, *, frozen: bool) -> None:
+        """A match begins, to which what the bot prints belongs. `frozen`: it does not run until it is thawed."""
+        self._stop_idling()
+        if self._has_played:
+            self.process.begin_output()
+        self._has_played = True
+        if frozen:
+            self.freeze()
+
+    def idle(self, *, frozen: bool) -> None:
+        """Its match is over, and it waits for the next. `frozen`: it has `IDLE_S` for its end, and then does not run
+        until it is thawed."""
+        self.idle_from_ns = self.cpu_ns()
+        if frozen:
+            self._freezing = asyncio.get_running_loop().call_later(IDLE_S, self.freeze)
+
+    def _stop_idling(self) -> None:
+        if self._freezing is not None:
+            self._freezing.cancel()
+
+    def ask_for_stacks(self) -> None:
+        if self.session.hello.prints_stacks:
+            self.process.ask_for_stacks()
+
     def dismiss(self) -> None:
         self.listen(None)
         asyncio.get_running_loop().call_later(DISMISSED_S, self.process.kill)
 
     async def last_output(self) -> Mapping[str, Any]:
-        return output_evidence(self.process.output())
+        stacks = await self.process.stacks()
+        evidence = output_evidence(self.process.output())
+        if stacks:
+            evidence["stacks"] = stacks
+            evidence["stderr"] = evidence.get("stderr", "").replace(stacks, "").lstrip("\n")
+        return evidence
 
     async def stop(self, bye_s: float, grace_s: float) -> None:
         """Bye if it still listens, after `bye_s` SIGTERM, and `grace_s` later the end of all that is left of it."""
+        self._stop_idling()
+        self.thaw()
         try:
             if self.process.exited is None:
                 if not self.session.ended.done():
@@ -199,4 +236,6 @@ def output_evidence(output: Output) -> dict[str, Any]:
             evidence[name] = text
     if dropped := output.stdout_dropped + output.stderr_dropped:
         evidence["output_dropped_bytes"] = dropped
+    if output.earlier_bytes:
+        evidence["earlier_output_bytes"] = output.earlier_bytes
     return evidence

@@ -70,6 +70,10 @@ class GuestBot:
         """Not while the bot may come back: its clock goes on."""
         return self.session.ended.done()
 
+    @property
+    def idle_from_ns(self) -> int | None:
+        return None
+
     def plays(self, game: str) -> bool:
         """Whether the bot says that it can."""
         return plays_game(self.session.hello, game)
@@ -94,6 +98,9 @@ class GuestBot:
 
     def process_state(self) -> str:
         return ""
+
+    def ask_for_stacks(self) -> None:
+        """Its process gets no signals from the referee."""
 
     def dismiss(self) -> None:
         self.listen(None)

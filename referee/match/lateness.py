@@ -13,16 +13,17 @@ BUSY_SHARE = 4
 
 
 def judge_lateness(
-    seat: SeatPlay, question: Question, seats: Sequence[SeatPlay], what: str
+    seat: SeatPlay, question: Question, seats: Sequence[SeatPlay], *, answered: bool
 ) -> tuple[EndReason, str, dict[str, Any]]:
     """Reason, sentence and evidence. It is suspect where what is charged is within the limit.
 
-    `seats` are all of the match; `what` there was: "no answer" or "an answer".
+    `seats` are all of the match. `answered`: there was an answer, too late. Call it before the bot is sent anything.
     """
     allowed = question.allowance
     times = f"after {_spent_words(question)}, {_limit_words(seat, allowed)}"
+    what = "an answer" if answered else "no answer"
     detail = f"decision {question.number} ({question.kind}): {what} {times}"
-    evidence: dict[str, Any] = {"process_state": seat.bot.process_state()}
+    evidence: dict[str, Any] = {"process_state": _state(seat, question, answered=answered)}
     if seat.budget.bank_ns is not None:
         evidence["bank_us"] = seat.budget.bank_ns // 1000
     if seat.budget.total_ns is not None:
@@ -36,6 +37,16 @@ def judge_lateness(
         evidence["busy_seats_us"] = busy
         late += [f"the bot of seat {number} computed for {us / 1e6:.3f} s" for number, us in busy.items()]
     return EndReason.SUSPECT_TIMEOUT, f"{detail}; {' and '.join(late)} meanwhile", evidence
+
+
+def _state(seat: SeatPlay, question: Question, *, answered: bool) -> str:
+    """What the bot's processes did while it was late. A bot that answers runs to do so, and one that sleeps has threads
+    that wake for a moment: it ran (R) only if it did at the deadline and does now."""
+    at_deadline = question.state
+    if answered and at_deadline:
+        return at_deadline
+    now = seat.bot.process_state()
+    return at_deadline if now == "R" and at_deadline else now
 
 
 def _busy_meanwhile(seat: SeatPlay, question: Question, seats: Sequence[SeatPlay]) -> dict[str, int]:

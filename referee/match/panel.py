@@ -111,6 +111,8 @@ class Panel:
         timers: list[Handle] = []
         try:
             for seat, message in zip(self.seats, messages, strict=True):
+                if not self._ponder:
+                    seat.bot.thaw()
                 seat.begin()
                 seat.bot.send(message)
                 seat.bot.listen(seat)
@@ -239,7 +241,7 @@ class Panel:
         try:
             self._measure(seat, question, self._clock.now_ns())
             if question.charged_ns > question.limit_ns and not self._look_again_ns(seat, question):
-                self._time_out(seat, question, "no answer")
+                self._time_out(seat, question)
         except Exception as error:
             self._break(error)
 
@@ -257,6 +259,7 @@ class Panel:
         """Judged a little later, so that an answer which is here but unread is seen first."""
         if question.open:
             question.reach_deadline(self._clock)
+            question.state = seat.bot.process_state()
             self._judge_time_at(self._clock.now_ns() + GRACE_NS, seat, question)
 
     def _judge_time_at(self, at_ns: int, seat: SeatPlay, question: Question) -> None:
@@ -272,12 +275,12 @@ class Panel:
                 self._measure(seat, question, now_ns)
                 left_ns = question.limit_ns - question.charged_ns
                 if question.wall_ns > max(MOST_LIMITS * question.limit_ns, LEAST_MOST_NS):
-                    self._time_out(seat, question, "no answer")
+                    self._time_out(seat, question)
                     return
                 if left_ns < 0:
                     left_ns = self._look_again_ns(seat, question)
                     if not left_ns:
-                        self._time_out(seat, question, "no answer")
+                        self._time_out(seat, question)
                         return
                 # time that was not the bot's doing is given back
                 self._judge_time_at(now_ns + left_ns + GRACE_NS, seat, question)
@@ -340,7 +343,7 @@ class Panel:
             return
         self._measure(seat, question, received.at_ns)
         if question.charged_ns > question.limit_ns:
-            self._time_out(seat, question, "an answer")
+            self._time_out(seat, question, answered=True)
             return
         action = read_choice(message, question, self._game)
         if isinstance(action, Refusal):
@@ -352,9 +355,11 @@ class Panel:
         question.close()
         self._answered(seat)
 
-    def _time_out(self, seat: SeatPlay, question: Question, what: str) -> None:
+    def _time_out(self, seat: SeatPlay, question: Question, *, answered: bool = False) -> None:
+        reason, detail, evidence = judge_lateness(seat, question, self.seats, answered=answered)
+        if not answered:
+            seat.bot.ask_for_stacks()
         seat.bot.send(encode.cancel(self._id, question.number))  # a strike may pay for it; and before it is stopped
-        reason, detail, evidence = judge_lateness(seat, question, self.seats, what)
         self._blame(seat, reason, detail, evidence, measured=True)
 
     def _stray(self, seat: SeatPlay, message: BotMessage | None, raw: bytes) -> None:

@@ -62,7 +62,17 @@ class Match:
     @property
     def seat_stats(self) -> tuple[SeatStats, ...]:
         return tuple(
-            SeatStats(seat.decisions, seat.total_us, seat.worst_us, seat.cpu_us, seat.dropped, seat.off_turn_cpu_us)
+            SeatStats(
+                seat.decisions,
+                seat.total_us,
+                seat.worst_us,
+                seat.cpu_us,
+                seat.dropped,
+                seat.off_turn_cpu_us,
+                seat.idle_cpu_us,
+                seat.lag_us,
+                seat.worst_charged_us,
+            )
             for seat in self._panel.seats
         )
 

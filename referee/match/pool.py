@@ -111,6 +111,7 @@ class Pool:
             self._retire(bot, FAULTED_BYE_S)
             raise BotStartError(_plays_others(bot.session.hello, game), output_evidence(bot.process.output()))
         bot.blocks.add(block)
+        bot.seat(frozen=not ponder)
         return bot
 
     def release(self, bot: LiveBot | GuestBot, *, reusable: bool) -> None:
@@ -130,6 +131,7 @@ class Pool:
             self._ended.append(bot.process)
             self._retire(bot, BYE_S)
             return
+        bot.idle(frozen=bot.told.frozen_off_turn)
         self._idle.append(bot)
         while len(self._idle) > self._max_idle:
             self._retire(self._idle.pop(0), BYE_S)

@@ -45,6 +45,7 @@ class Question:
         "own_lag_ns",
         "seat",
         "sent_ns",
+        "state",
         "throttled_ns",
         "timer",
         "waited_ns",
@@ -79,6 +80,8 @@ class Question:
         """Per seat the processor time it had used when the decision had lasted a little."""
         self.own_before: Effort | None = None
         """At the deadline: where the threads stood that bring the referee its messages."""
+        self.state = ""
+        """That of the bot's processes at the deadline, before anything woke them; '' before it."""
         self.own_at_ns = self.own_lag_ns = 0
         """When that was, and how late the loop had been by then."""
         self.lag_ns = 0

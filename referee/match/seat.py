@@ -54,6 +54,10 @@ class Seat(Protocol):
     def ending(self) -> bool:
         """Whether the bot is gone and `on_end` is about to say how: a deadline that passes meanwhile means nothing."""
 
+    @property
+    def idle_from_ns(self) -> int | None:
+        """What `cpu_ns` was when its last match was over, or when it had come; None if that cannot be told."""
+
     def listen(self, listener: SeatListener | None) -> None:
         """From now on tell `listener`; if the bot is gone already, at once."""
 
@@ -75,8 +79,12 @@ class Seat(Protocol):
     def process_state(self) -> str:
         """One letter, as in `ps`: R runs or is ready to, S waits, T is stopped; empty if there is no process."""
 
+    def ask_for_stacks(self) -> None:
+        """Have the bot print where it is, if it can: `last_output` then has it. Without effect on one that cannot."""
+
     def dismiss(self) -> None:
         """The seat has left a match that goes on without it; nothing it says matters any more."""
 
     async def last_output(self) -> Mapping[str, Any]:
-        """What the bot wrote to stdout and stderr, as evidence: their ends and how much was dropped."""
+        """What the bot wrote to stdout and stderr in this match, as evidence: their ends and how much was dropped; and
+        its stacks, if it was asked for them."""

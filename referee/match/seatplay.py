@@ -45,7 +45,9 @@ class SeatPlay:
         "dropped",
         "dropped_bytes",
         "fault",
+        "idle_cpu_us",
         "judge",
+        "lag_us",
         "last_latency_us",
         "left",
         "limits",
@@ -61,6 +63,7 @@ class SeatPlay:
         "told",
         "total_us",
         "wants",
+        "worst_charged_us",
         "worst_us",
     )
 
@@ -91,7 +94,10 @@ class SeatPlay:
         self.told = False
         """Whether MatchEnd was sent."""
         self.last_latency_us = 0
+        self.lag_us = self.worst_charged_us = 0
         self.decisions = self.total_us = self.worst_us = self.cpu_us = self.dropped = self.off_turn_cpu_us = 0
+        self.idle_cpu_us = 0
+        """Processor time between the bot's last match and this one."""
         self.dropped_bytes = 0
         """Of the messages that answered nothing asked."""
         self.cpu_from_ns: int | None = None
@@ -104,7 +110,9 @@ class SeatPlay:
 
     def begin(self) -> None:
         """From here on its processor time counts."""
-        self.cpu_from_ns = self.bot.cpu_ns()
+        self.cpu_from_ns, idle_from_ns = self.bot.cpu_ns(), self.bot.idle_from_ns
+        if self.cpu_from_ns is not None and idle_from_ns is not None:
+            self.idle_cpu_us = max(0, self.cpu_from_ns - idle_from_ns) // 1000
 
     def finish(self) -> None:
         """The match is over for it. A bot that is gone has no more to tell."""
@@ -145,6 +153,8 @@ class SeatPlay:
         self.decisions += 1
         self.total_us += wall_us
         self.worst_us = max(self.worst_us, wall_us)
+        self.lag_us += question.lag_us
+        self.worst_charged_us = max(self.worst_charged_us, wall_us - question.lag_us)
         self.cpu_us += max(cpu_us, 0)
         self.last_latency_us = wall_us
 

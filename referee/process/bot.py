@@ -25,10 +25,13 @@ from referee.process.launch import Ground, environment, guardian_argv, make_grou
 from referee.process.limits import ProcessLimits
 from referee.process.meter import Meter
 from referee.process.orphans import Household, end_marked, reap
-from referee.process.output import Capture, Output
+from referee.process.output import Capture, Output, joined
+from referee.process.stacks import ask_for_stacks, stacks_in
 
 _REAP_FIRST_S = 0.001
 _REAP_PAUSE_S = 0.05
+_STACKS_BYTES = 16384
+_STACKS_LOOKS, _STACKS_PAUSE_S = 10, 0.02
 _STEPS = {
     "session": "no session of its own",
     "limits": "its limits could not be set",
@@ -221,7 +224,32 @@ class BotProcess:
             self._stderr.head,
             self._stderr.tail,
             self._stderr.dropped_bytes,
+            self._stdout.earlier_bytes + self._stderr.earlier_bytes,
         )
+
+    def begin_output(self) -> None:
+        """A match begins: from here on `output` has what is printed in it. What is in the pipes belongs to the last."""
+        self._drain.take_what_is_there()
+        self._stdout.begin_part()
+        self._stderr.begin_part()
+
+    def ask_for_stacks(self) -> None:
+        """Have the bot print the stacks of its threads, if it is one that does on SIGUSR1. Returns at once."""
+        if not self._exited.done():
+            self._drain.take_what_is_there()
+            self._stderr.copy = Capture(_STACKS_BYTES)
+            if not ask_for_stacks(self._meter.look()):
+                self._stderr.copy = None
+
+    async def stacks(self) -> str:
+        """What it has printed since it was asked for them, up to a fifth of a second later; '' if nothing."""
+        copy, seen_bytes = self._stderr.copy, -1
+        for _ in range(_STACKS_LOOKS):
+            if copy is None or self._exited.done() or (copy.total_bytes and copy.total_bytes == seen_bytes):
+                break
+            seen_bytes = copy.total_bytes
+            await asyncio.sleep(_STACKS_PAUSE_S)
+        return "" if copy is None else stacks_in(joined(copy.head, copy.tail, copy.dropped_bytes))
 
     def cpu_ns(self) -> int | None:
         """User and system time of the bot and its descendants, all threads. None when it is gone."""

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Bytes as printed. `head + tail` is the whole stream exactly when `dropped` (bytes) is 0."""
+    """Bytes as printed. `head + tail` is the whole stream exactly when `dropped` (bytes) is 0.
+
+    Of a bot that has played before it is what was printed since its match began; `earlier_bytes` came before that.
+    """
 
     stdout_head: bytes = b""
     stdout_tail: bytes = b""
@@ -13,6 +16,7 @@ class Output:
     stderr_head: bytes = b""
     stderr_tail: bytes = b""
     stderr_dropped: int = 0
+    earlier_bytes: int = 0
 
     def stdout_text(self) -> str:
         """For people: undecodable bytes escaped, the gap marked."""
@@ -41,10 +45,24 @@ class Capture:
         self._ring = bytearray()
         self._ring_at = 0
         self.total_bytes = 0
+        self.earlier_bytes = 0
+        """Of the parts before this one."""
+        self.copy: Capture | None = None
+        """Is fed as well."""
+
+    def begin_part(self) -> None:
+        """What comes from now on is kept, in place of what has come."""
+        self.earlier_bytes += self.total_bytes
+        self.total_bytes = self._ring_at = 0
+        self._head.clear()
+        self._ring.clear()
+        self.copy = None
 
     def feed(self, chunk: bytes) -> None:
         """The next bytes of the stream, any amount."""
         self.total_bytes += len(chunk)
+        if self.copy is not None:
+            self.copy.feed(chunk)
         room = self._head_room - len(self._head)
         if room > 0:
             self._head += chunk[:room]

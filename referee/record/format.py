@@ -22,7 +22,7 @@ part of `wall_us` that was not the bot's doing: what was charged to it is the di
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -153,8 +153,10 @@ Line: TypeAlias = Chance | Answer | FaultLine | Strike | Dropped
 class SeatStats:
     """What one seat did in the match, microseconds. `dropped` counts all messages that answered nothing asked.
 
-    `cpu_us` is processor time of its decisions, `off_turn_cpu_us` what the bot used besides, from MatchStart to
-    MatchEnd.
+    `total_us` and `worst_us` are wall time, of all decisions and of the longest. `lag_us` of the total was not charged,
+    and `worst_charged_us` is the most that one decision was charged: None in older records. `cpu_us` is processor time
+    of its decisions, `off_turn_cpu_us` what the bot used besides, from MatchStart to MatchEnd, and `idle_cpu_us` what
+    it used between its last match and this one.
     """
 
     decisions: int = 0
@@ -163,6 +165,9 @@ class SeatStats:
     cpu_us: int = 0
     dropped: int = 0
     off_turn_cpu_us: int = 0
+    idle_cpu_us: int = 0
+    lag_us: int | None = None
+    worst_charged_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +241,7 @@ def footer_body(footer: Footer) -> str:
     if not any(footer.faults):
         fields.pop("faults", None)
     if footer.seat_stats:
-        fields["seat_stats"] = [
-            [stats.decisions, stats.total_us, stats.worst_us, stats.cpu_us, stats.dropped, stats.off_turn_cpu_us]
-            for stats in footer.seat_stats
-        ]
+        fields["seat_stats"] = [[value for value in astuple(stats) if value is not None] for stats in footer.seat_stats]
     return dumps([FOOTER, fields])[:-1]
 
 

@@ -8,7 +8,7 @@ knows; the others are the word of whoever ran the referee.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -159,13 +159,23 @@ def _check_statistics(lines: Sequence[object], footer: Footer, players: int, end
     for line in lines:
         if isinstance(line, Answer):
             old = rows[line.seat]
-            rows[line.seat] = SeatStats(
-                old.decisions + 1, old.total_us + line.wall_us, max(old.worst_us, line.wall_us), old.cpu_us
+            rows[line.seat] = replace(
+                old,
+                decisions=old.decisions + 1,
+                total_us=old.total_us + line.wall_us,
+                worst_us=max(old.worst_us, line.wall_us),
+                lag_us=(old.lag_us or 0) + line.lag_us,
+                worst_charged_us=max(old.worst_charged_us or 0, line.wall_us - line.lag_us),
             )
     counted = [(row.decisions, row.total_us, row.worst_us) for row in rows]
     claimed = [(row.decisions, row.total_us, row.worst_us) for row in footer.seat_stats]
     if counted != claimed:
         raise ReplayError(end, f"(decisions, total_us, worst_us) per seat are {counted}, the footer has {claimed}")
+    for seat, (row, said) in enumerate(zip(rows, footer.seat_stats, strict=True)):
+        lag = (row.lag_us or 0, row.worst_charged_us or 0)
+        if said.lag_us is not None and lag != (said.lag_us, said.worst_charged_us):
+            told = (said.lag_us, said.worst_charged_us)
+            raise ReplayError(end, f"(lag_us, worst_charged_us) of seat {seat} are {lag}, the footer has {told}")
     total = sum(row.decisions for row in rows)
     if footer.decisions != total:
         raise ReplayError(end, f"the match has {total} decisions, the footer says {footer.decisions}")

@@ -108,6 +108,8 @@ class FakeSeat:
         self.dismissed = False
         self.cpu = 0
         self.waited = self.throttled = 0
+        self.idle_from_ns: int | None = 0
+        self.stacks_asked = 0
         self.processes = frozenset[str]()
         self.frozen = False
         self.freezes = 0
@@ -145,6 +147,9 @@ class FakeSeat:
 
     def process_state(self) -> str:
         return self.state
+
+    def ask_for_stacks(self) -> None:
+        self.stacks_asked += 1
 
     def dismiss(self) -> None:
         self.dismissed = True

@@ -94,6 +94,29 @@ async def test_a_time_out_shows_limit_time_lag_and_processor_time(sit: Sit) -> N
     assert "seat  coins" in evidence["board"]
 
 
+@pytest.mark.parametrize("answers", [False, True], ids=["no answer", "a late answer"])
+async def test_the_state_of_a_bot_is_that_at_its_deadline_before_it_is_sent_anything(sit: Sit, answers: bool) -> None:
+    """A bot that slept wakes to read the Cancel, or to answer: that is not what it did with its time."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    send = mover.send
+
+    def wake(data: bytes) -> None:
+        mover.state = "R"
+        send(data)
+
+    mover.send = wake
+    await table.clock.turn(1.0105)
+    if answers:
+        mover.state = "R"
+        mover.move(0)
+    await table.clock.turn(0.002)
+    await table.outcome()
+    assert table.match.faults[mover.number].evidence["process_state"] == "S"
+    assert mover.stacks_asked == (0 if answers else 1), "only who does not answer is asked where it is"
+
+
 async def test_a_time_out_that_may_be_the_referees_own_lag_is_suspect_and_void(sit: Sit) -> None:
     table = sit()
     await table.start()

@@ -175,6 +175,22 @@ async def test_an_answer_that_had_come_before_the_cap_is_read_before_it(sit: Sit
     assert (await table.outcome()).reason is EndReason.NORMAL
 
 
+async def test_processor_time_between_matches_is_counted_apart(sit: Sit) -> None:
+    table = sit(rounds=1)
+    table.seats[0].cpu, table.seats[0].idle_from_ns = 900_000_000, 200_000_000
+    table.seats[1].idle_from_ns = None
+    await table.start()
+    assert [stats.idle_cpu_us for stats in table.match.seat_stats] == [700_000, 0]
+
+
+async def test_no_bot_runs_before_its_match_starts_where_none_may_ponder(sit: Sit) -> None:
+    table = sit(ponder=False)
+    for seat in table.seats:
+        seat.freeze()
+    await table.start()
+    assert [seat.kinds[0] for seat in table.seats] == ["match_start"] * 2
+
+
 async def test_processor_time_off_turn_is_counted_apart(sit: Sit) -> None:
     """TIM-21, PRC-16: work outside of the measured time is not free of notice."""
     table = sit()

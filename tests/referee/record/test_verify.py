@@ -1,6 +1,7 @@
 """Verifying: an honest record passes; a forged one is caught at its line, even with its chain made anew."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,13 +122,19 @@ def test_lines_after_the_end_of_the_game_are_named(lines: Any, tmp_path: Path) -
         ({"seed": "hello"}, "not hexadecimal"),
         ({"decisions": 1}, "decisions"),
         ({"seat_stats": ()}, "per seat are"),
+        ({"lag_us": 1}, "(lag_us, worst_charged_us) of seat 0 are"),
+        ({"worst_charged_us": 1}, "(lag_us, worst_charged_us) of seat 0 are"),
     ],
 )
 def test_a_false_footer_is_named(start_match: Start, change: dict[str, Any], said: str) -> None:
     match = start_match()
     match.play()
-    path = match.writer.close(match.footer(**change))
-    verdict = verify(path)
+    footer = match.footer(**{name: value for name, value in change.items() if not name.endswith("_us")})
+    if lag := {name: value for name, value in change.items() if name.endswith("_us")}:
+        honest = {"lag_us": 0, "worst_charged_us": footer.seat_stats[0].worst_us}
+        stats = replace(footer.seat_stats[0], **{**honest, **lag})
+        footer = replace(footer, seat_stats=(stats, *footer.seat_stats[1:]))
+    verdict = verify(match.writer.close(footer))
     assert verdict.status == "wrong"
     assert said in verdict.problem
     assert verdict.line > 1
