@@ -41,7 +41,8 @@ class FileStamp:
 class SeatRow:
     """One seat of one rated match. `rank` 1 is the best, ties share; `fault` is the reason or ''; times in µs.
 
-    `times` is the histogram of the times of its moves (see `leaderboard.times`).
+    `times` is the histogram of the times of its moves (see `leaderboard.times`). `startup_us` is how long the process
+    that was started for this match took until its Hello, 0 for one that had played before.
     """
 
     seat: int
@@ -57,6 +58,7 @@ class SeatRow:
     worst_us: int
     cpu_us: int
     times: str = ""
+    startup_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
     faults = footer.faults or none
     stats = footer.seat_stats or (SeatStats(),) * header.players
     points: tuple[int | None, ...] = footer.returns or none
+    startups = footer.startup_us or (0,) * header.players
     seats = tuple(
         SeatRow(
             seat=seat,
@@ -174,6 +177,7 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
             worst_us=stats[seat].worst_us,
             cpu_us=stats[seat].cpu_us,
             times=histogram(times_us[seat]),
+            startup_us=startups[seat],
         )
         for seat, who in enumerate(header.seats)
     )

@@ -3,6 +3,7 @@
 Everything that bots or files brought in is escaped by the template engine; only our own drawings are not.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from leaderboard.records import MatchRow, ReadMatch
 from leaderboard.standings import CAPTION, Standing, pools_of, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES
+from referee.record.starts import FailedStart, slow_start
+from referee.texts import clean
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_MATCHES = 2000
@@ -63,8 +66,11 @@ def report_html(
     link: str = "",
     facts: Mapping[str, Any] | None = None,
     format_table: FormatTable = NO_TABLE,
+    failed_starts: Sequence[FailedStart] = (),
+    startup_s: Mapping[str, float] | None = None,
 ) -> str:
-    """The page. `link` is where the records are, as seen from it; `facts` are shown as they are, by name."""
+    """The page. `link` is where the records are, as seen from it; `facts` are shown as they are, by name.
+    `startup_s` has by entry id how long a bot may take to start."""
     pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
     matches = _listed(counted.rows)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
@@ -85,6 +91,8 @@ def report_html(
         percentiles=PERCENTILES,
         facts=facts or {},
         format_table=format_table,
+        failed_starts=failed_starts,
+        slow_starts=_slow_starts(counted.rows, startup_s or {}),
     )
 
 
@@ -107,6 +115,18 @@ def pool_report(key: tuple[str, int], matches: Sequence[MatchRow], table: Sequen
     )
 
 
+def _slow_starts(rows: Iterable[MatchRow], startup_s: Mapping[str, float]) -> list[str]:
+    """A warning for each entry whose slowest start was near its limit."""
+    worst_us: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for row in rows:
+        for seat in row.seats:
+            worst_us[seat.entry_id] = max(seat.startup_us, worst_us.get(seat.entry_id, 0))
+            names[seat.entry_id] = seat.name
+    warnings = [slow_start(names[entry], took, startup_s.get(entry, math.inf)) for entry, took in worst_us.items()]
+    return [warning for warning in warnings if warning]
+
+
 def _listed(rows: Sequence[MatchRow]) -> list[MatchRow]:
     if len(rows) <= MOST_MATCHES:
         return list(rows)
@@ -127,5 +147,5 @@ def _signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.1f}"
 
 
-FILTERS = {"plain": _plain, "percent": _percent, "signed": _signed}
+FILTERS = {"clean": clean, "plain": _plain, "percent": _percent, "signed": _signed}
 """What templates need to show numbers and other people's text."""

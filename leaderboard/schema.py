@@ -1,6 +1,6 @@
 """The tables of the database, their version, and how older ones become it. `docs/database.md` explains them."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 RATING_COLUMNS = (
     "game",
@@ -77,6 +77,7 @@ CREATE TABLE seats (
     worst_us INTEGER NOT NULL,
     cpu_us INTEGER NOT NULL,
     times TEXT NOT NULL DEFAULT '',     -- histogram of move times, "bucket:count ..."
+    startup_us INTEGER NOT NULL DEFAULT 0, -- until Hello, of a process that was started for this match; else 0
     PRIMARY KEY (match_id, seat)
 ) WITHOUT ROWID;
 CREATE INDEX seats_entry ON seats (entry_id);
@@ -92,5 +93,10 @@ UPDATE matches SET file_mtime_ns = -1;
 DROP TABLE ratings;
 {_RATINGS}
 """,  # noqa: S608 - our own text
+    # Version 2 has no start-up times.
+    2: """
+ALTER TABLE seats ADD COLUMN startup_us INTEGER NOT NULL DEFAULT 0;
+UPDATE matches SET file_mtime_ns = -1;
+""",
 }
 """From each older version to the next one."""

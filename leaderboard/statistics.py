@@ -11,7 +11,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist
+from statistics import NormalDist, median
 
 from leaderboard import times
 from leaderboard.official import INTERVAL_95, Official
@@ -55,13 +55,24 @@ class Versus:
 
 @dataclass(frozen=True, slots=True)
 class EntryFacts:
-    """Faults by reason, move times in milliseconds by percentile, score per seat."""
+    """Faults by reason, move times in milliseconds by percentile, score per seat, start-up times of its processes."""
 
     entry_id: str
     matches: int
     faults: Mapping[str, int]
     move_ms: Mapping[int, float | None]
     by_seat: Mapping[int, Score]
+    startups_us: Sequence[int] = ()
+
+    @property
+    def startups(self) -> str:
+        """The start-up times in words; '' without any."""
+        if not self.startups_us:
+            return ""
+        number, worst_s = len(self.startups_us), max(self.startups_us) / 1e6
+        if number == 1:
+            return f"1 process, started in {worst_s:.2f} s"
+        return f"{number} processes, started in {median(self.startups_us) / 1e6:.2f} s (median), worst {worst_s:.2f} s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +216,14 @@ def _entries(ordered: Sequence[MatchRow]) -> dict[str, EntryFacts]:
     faults: dict[str, Counter[str]] = defaultdict(Counter)
     moves: dict[str, Counter[int]] = defaultdict(Counter)
     seats: dict[str, dict[int, _Blocked]] = defaultdict(lambda: defaultdict(_Blocked))
+    startups: dict[str, list[int]] = defaultdict(list)
     for match in ordered:
         for seat in match.seats:
             played[seat.entry_id] += 1
             if seat.fault:
                 faults[seat.entry_id][seat.fault] += 1
+            if seat.startup_us:
+                startups[seat.entry_id].append(seat.startup_us)
             times.add(moves[seat.entry_id], seat.times)
             seats[seat.entry_id][seat.seat].add(block_of(match), score_of(match, seat))
     return {
@@ -219,6 +233,7 @@ def _entries(ordered: Sequence[MatchRow]) -> dict[str, EntryFacts]:
             faults=dict(sorted(faults[entry].items())),
             move_ms={percent: times.percentile_ms(moves[entry], percent) for percent in times.PERCENTILES},
             by_seat={seat: blocked.score() for seat, blocked in sorted(seats[entry].items())},
+            startups_us=tuple(startups[entry]),
         )
         for entry in sorted(played)
     }

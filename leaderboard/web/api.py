@@ -74,7 +74,18 @@ def bot(request: Request) -> Response:
     first, count = _window(request)
     shown = [{"match_id": item.row.match_id, "seat": item.seat.seat, "rank": item.seat.rank, "fault": item.seat.fault}
              for item in played[first : first + count]]  # fmt: skip
-    return JSONResponse({"run": place.name, "standings": rows, "total": len(played), "matches": shown})
+    start = found.facts.failed_starts.get(entry_id)
+    return JSONResponse(
+        {
+            "run": place.name,
+            "standings": rows,
+            "total": len(played),
+            "matches": shown,
+            "startups_us": [item.seat.startup_us for item in played if item.seat.startup_us],
+            "startup_limit_s": found.facts.startup_s.get(entry_id),
+            "failed_starts": None if start is None else asdict(start),
+        }
+    )
 
 
 def matches(request: Request) -> Response:

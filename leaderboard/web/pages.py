@@ -1,5 +1,6 @@
 """The pages for people. Every function answers one address."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from leaderboard.web.places import RunPlace, find_match, runs_in
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
+from referee.record.starts import slow_start
 from referee.texts import clean, one_line
 
 PAGE = 200
@@ -68,6 +70,7 @@ def run(request: Request) -> Response:
         unusable=[item for item in tables.unusable if match_id_of(item.path.name) not in live],
         hidden=hidden,
         trouble=trouble,
+        failed_starts=list(tables.facts.failed_starts.values()),
         coming=[match for match in tables.ahead.coming if match.match_id not in live],
         caption=CAPTION,
         percentiles=PERCENTILES,
@@ -109,6 +112,7 @@ def bot(request: Request) -> Response:
         raise HTTPException(404, "There is no such bot in this run.")
     matches = tables.entries.get(entry_id, ())
     faults = [match for match in matches if match.seat.fault]
+    worst_us = max((match.seat.startup_us for match in matches), default=0)
     return page(
         request,
         "bot.html",
@@ -120,6 +124,9 @@ def bot(request: Request) -> Response:
         pools=[(pool, facts) for pool in tables.pools if (facts := pool.statistics.entries.get(entry_id))],
         matches=matches[:20],
         faults=faults[:PAGE],
+        failed_start=tables.facts.failed_starts.get(entry_id),
+        slow_start=slow_start(rows[0].name, worst_us, tables.facts.startup_s.get(entry_id, math.inf)),
+        startup_s=tables.facts.startup_s.get(entry_id),
         output=_last_output(place, faults[0].row.match_id, faults[0].seat.seat) if faults else [],
         percentiles=PERCENTILES,
     )

@@ -19,6 +19,7 @@ from leaderboard.report import PoolReport, pool_report
 from leaderboard.standings import Entrant, Standing, pools_of, standings
 from leaderboard.web.places import RunPlace
 from referee.record.control import Control
+from referee.record.starts import FailedStart
 from referee.texts import one_line
 
 QUICK_S = 1.0
@@ -79,7 +80,8 @@ class RunFacts:
     """What only the tournament knows of a run. `total`: matches it wants, None where that is unknown; `at_most` if it
     may come to fewer. `look` computes from the rated matches as they are in the records, for the schedule that `plan`
     names. `shown` are facts for people, by name; `warnings` are sentences on what is wrong with the journal. `state` is
-    asked whenever it is shown, and says in a word whether the run goes on.
+    asked whenever it is shown, and says in a word whether the run goes on. `failed_starts`, and `startup_s`, which is
+    how long a bot may take to start, are by entry id.
     """
 
     title: str = ""
@@ -92,6 +94,8 @@ class RunFacts:
     shown: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     state: Callable[[], str] = lambda: ""
+    failed_starts: Mapping[str, FailedStart] = field(default_factory=dict)
+    startup_s: Mapping[str, float] = field(default_factory=dict)
 
 
 Facts: TypeAlias = Callable[[Path], RunFacts]

@@ -1,10 +1,11 @@
 """What `crosstown bots list` shows."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from referee.cli.output import console, print_json, print_table, table
+from referee.cli.record_files import failed_starts_in
 from referee.process.entry import EntryError, NotBuiltError, load_entry
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, ManifestError, load_manifest
 from referee.process.names import BotNameError
@@ -14,7 +15,10 @@ from referee.tournament.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A bot below a folder. `state` is "ready", "built", "not built" or "broken"; `problem` says why it cannot play."""
+    """A bot below a folder. `state` is "ready", "built", "not built" or "broken"; `problem` says why it cannot play.
+
+    `failed_start`: why it did not start in the last run that it failed in, with the last lines that it printed.
+    """
 
     folder: str
     name: str
@@ -23,14 +27,21 @@ class Found:
     entry: str
     state: str
     problem: str
+    failed_start: str = ""
 
 
-def find_bots(folders: Sequence[Path]) -> list[Found]:
-    """Every folder with a bot.toml, by path. UsageError for a folder that does not exist."""
+def find_bots(folders: Sequence[Path], out: Path) -> list[Found]:
+    """Every folder with a bot.toml, by path, and what the runs in `out` tell of its starts. UsageError for a folder
+    that does not exist."""
     for folder in folders:
         if not folder.is_dir():
             raise UsageError(f"{folder} is no folder", "say where your bots are: crosstown bots list FOLDER")
-    return [_found(path) for folder in folders for path in sorted(_manifests(folder))]
+    newest = sorted(failed_starts_in(None, out), key=lambda found: found[1].when)
+    starts = {
+        start.entry_id: "\n".join([f"in {folder.path}: {start.lines[0]}", *start.lines[1:]]) for folder, start in newest
+    }
+    bots = [_found(path) for folder in folders for path in sorted(_manifests(folder))]
+    return [replace(bot, failed_start=starts.get(bot.entry, "")) for bot in bots]
 
 
 def print_bots(bots: Sequence[Found], *, as_json: bool) -> None:
@@ -58,6 +69,8 @@ def print_bots(bots: Sequence[Found], *, as_json: bool) -> None:
     for bot in bots:
         if bot.problem:
             out.print(Text(f"{one_line(bot.folder)}: {one_line(bot.problem)}"))
+        for line in bot.failed_start.splitlines():
+            out.print(Text(one_line(line)))
 
 
 def _manifests(folder: Path) -> Iterator[Path]:

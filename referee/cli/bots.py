@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import Env, Network, Profile, Read
+from referee.cli.arguments import OUT, Env, Network, Out, Profile, Read
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -80,12 +80,16 @@ def list_bots(
     folders: Annotated[
         list[Path] | None, typer.Argument(metavar="[FOLDER]...", help="Where to look, at any depth; default: bots.")
     ] = None,
+    out: Out = OUT,
     as_json: AsJson = False,
 ) -> None:
-    """The bots below some folders: name, version, games, entry, and whether they can play."""
+    """The bots below some folders: name, version, games, entry, whether they can play, and why they did not start.
+
+    Failed starts are those of the runs in --out, of bots that have not been changed since.
+    """
     from referee.cli.bot_pages import find_bots, print_bots
 
-    print_bots(find_bots(folders or [Path("bots")]), as_json=as_json)
+    print_bots(find_bots(folders or [Path("bots")], out), as_json=as_json)
 
 
 @app.command()

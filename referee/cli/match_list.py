@@ -11,8 +11,10 @@ from referee.cli.output import console, print_json, print_table, print_text, tab
 from referee.record import Answer, Footer, Header, Record, RecordError, read_record
 from referee.record.reader import read_header
 from referee.record.reasons import EndReason
+from referee.record.starts import FailedStart
 from referee.texts import one_line
 from referee.tournament.errors import UsageError
+from referee.tournament.folder import RunFolder
 
 _DAY = timedelta(days=1)
 
@@ -75,7 +77,7 @@ def print_list(paths: Iterable[Path], wanted: Filter, *, as_json: bool) -> None:
         print_json(rows)
         return
     if not rows:
-        print_text("no match is like that")
+        print_text("no match counts yet" if wanted.empty else "no match is like that")
         return
     out = console()
     made = table(
@@ -99,6 +101,15 @@ def print_list(paths: Iterable[Path], wanted: Filter, *, as_json: bool) -> None:
     print_table(out, made)
     if any(row["judged_again"] for row in rows):
         print_text("* as the organiser decided; the record has another ranking")
+
+
+def print_failed_starts(found: Sequence[tuple[RunFolder, FailedStart]]) -> None:
+    """Bots that did not start have no match that counts for it: what kept them, below the list."""
+    for folder, start in found:
+        first, *more = start.lines
+        print_text(one_line(f"{folder.path.name}: {first}"))
+        for line in more:
+            print_text(one_line(line))
 
 
 def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:

@@ -15,6 +15,7 @@ from referee.process.exit import Exit
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.process.stacks import own_frames
+from referee.record.starts import slow_start
 from referee.texts import one_line
 
 _LAST_WORDS = 12
@@ -60,6 +61,7 @@ def outcome(spec: MatchSpec, result: MatchResult) -> dict[str, Any]:
                 "rank": result.ranking[number] if result.ranking else None,
                 "points": result.returns[number] if result.returns else None,
                 **asdict(result.seat_stats[number]),
+                "startup_us": result.startup_us[number] if result.startup_us else 0,
                 "fault": _fault(result.faults[number]),
             }
             for number, seat in enumerate(spec.seats)
@@ -108,6 +110,11 @@ def _after_the_match(spec: MatchSpec, result: MatchResult, heard: Sequence[Heard
             name = f"{spec.seats[number].name} (seat {number})"
             yield f"after the match {name} ended with {one.ended}; no fault, but see to it"
             yield from _last_words(f"the end of what {name} printed to stderr", one.output.stderr_text())
+
+
+def _started(result: MatchResult, seat: int) -> str:
+    took_us = result.startup_us[seat] if result.startup_us else 0
+    return f", started in {took_us / 1e6:.2f} s" if took_us else ""
 
 
 def _by_seat(spec: MatchSpec, result: MatchResult, heard: Sequence[Heard]) -> list[Heard | None]:
@@ -169,7 +176,10 @@ def conclude(
         mean_ms = stats.total_us / 1000 / stats.decisions if stats.decisions else 0.0
         print_text(
             f"{place} {one_line(spec.seats[seat].name)} (seat {seat}): {points}{stats.decisions} decisions, "
-            f"{mean_ms:.1f} ms each, worst {stats.worst_us / 1000:.1f} ms"
+            f"{mean_ms:.1f} ms each, worst {stats.worst_us / 1000:.1f} ms{_started(result, seat)}"
         )
+    for seat, startup_us in enumerate(result.startup_us):
+        if warning := slow_start(spec.seats[seat].name, startup_us, spec.limits_of(seat).startup_s):
+            print_text(f"warning: {one_line(warning)}")
     print_text(f"the record: {path}")
     print_text(f"step through it: crosstown matches show {shlex.quote(str(path))}")

@@ -43,11 +43,13 @@ def list_matches(
     as_json: AsJson = False,
 ) -> None:
     """All matches with their results, in the order of the schedule; with options those that fit all of them."""
-    from referee.cli.match_list import make_filter, print_list
-    from referee.cli.record_files import find_records
+    from referee.cli.match_list import make_filter, print_failed_starts, print_list
+    from referee.cli.record_files import failed_starts_in, find_records
 
     wanted = make_filter(bot or (), game, reason, tournament, since, until)
-    print_list(find_records(run, out, void=void), wanted, as_json=as_json)
+    print_list(find_records(run, out, void=void, may_be_none=True), wanted, as_json=as_json)
+    if not as_json:
+        print_failed_starts(failed_starts_in(run, out))
 
 
 @app.command()

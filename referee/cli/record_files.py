@@ -1,28 +1,37 @@
 """Finds match records by what a user says: an id, its beginning, a path, a run."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from leaderboard.records import match_files
+from referee.cli.run_tables import failed_starts_of
 from referee.cli.runs import find_run, is_tournament_file
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
+from referee.record.starts import FailedStart
 from referee.tournament.controls import known_bots
-from referee.tournament.errors import UsageError
+from referee.tournament.errors import JournalError, UsageError
 from referee.tournament.folder import RunFolder
 from referee.tournament.journal import read_journal
 
 SHOWN_CANDIDATES = 5
 
 
-def find_records(run: Path | None, out: Path, *, void: bool) -> list[Path]:
-    """All records of a run (or of all runs under `out`), by name; `void`: also those set aside. UsageError if none.
+def find_records(run: Path | None, out: Path, *, void: bool, may_be_none: bool = False) -> list[Path]:
+    """All records of a run (or of all runs under `out`), by name; `void`: also those set aside. UsageError if none;
+    with `may_be_none` only if none was set aside either.
 
     A run is named as for every command, by its folder, its name or its tournament file; a folder may also be any other
     with records.
     """
     found = _records(run, out, void=void)
     if not found:
+        if aside := len(_records(run, out, void=True)):
+            if may_be_none:
+                return []
+            what = f"no match counts in {run or out}: {aside} records were set aside"
+            raise UsageError(what, "to include them: --void")
         where = run or out
         raise UsageError(f"no match records in {where}", "start a run: crosstown run FILE, or say where: --run FOLDER")
     return found
@@ -69,16 +78,28 @@ def match_id(path: Path) -> str:
     return path.name.removesuffix(CLOSED_SUFFIX).removesuffix(LIVE_SUFFIX)
 
 
-def _records(run: Path | None, out: Path, *, void: bool) -> list[Path]:
+def failed_starts_in(run: Path | None, out: Path) -> list[tuple[RunFolder, FailedStart]]:
+    """The bots that did not start, in a run or in all runs under `out`. Journals that cannot be read are passed over:
+    they have commands of their own."""
+    found: list[tuple[RunFolder, FailedStart]] = []
+    for folder in map(RunFolder, _folders(run, out)):
+        with suppress(JournalError):
+            found += [(folder, start) for start in failed_starts_of(read_journal(folder.journal)).values()]
+    return found
+
+
+def _folders(run: Path | None, out: Path) -> list[Path]:
     if run is None:
-        folders = sorted(path for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
-    elif run.is_dir():
-        folders = [run]
-    elif (out / run).is_dir():
-        folders = [out / run]
-    else:
-        folders = [find_run(str(run), out).folder.path]
-    return [path for folder in folders for path in _in_folder(folder, void=void)]
+        return sorted(path for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
+    if run.is_dir():
+        return [run]
+    if (out / run).is_dir():
+        return [out / run]
+    return [find_run(str(run), out).folder.path]
+
+
+def _records(run: Path | None, out: Path, *, void: bool) -> list[Path]:
+    return [path for folder in _folders(run, out) for path in _in_folder(folder, void=void)]
 
 
 def _in_folder(folder: Path, *, void: bool) -> list[Path]:

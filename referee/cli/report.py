@@ -32,7 +32,7 @@ def report(
     from referee.cli.completeness import finish_of, gaps_of, lost_words
     from referee.cli.output import print_json, print_text
     from referee.cli.run_account import looking
-    from referee.cli.run_tables import entrants_of
+    from referee.cli.run_tables import entrants_of, failed_starts_of, startup_limits
     from referee.cli.runs import find_run
     from referee.cli.whole_file import write_whole
 
@@ -57,6 +57,8 @@ def report(
         format_table=account.table,
         link=os.path.relpath(found.folder.matches, path.parent),
         facts=facts,
+        failed_starts=list(failed_starts_of(found.journal).values()),
+        startup_s=startup_limits(found.journal),
     )
     write_whole(path, page, "name another file: crosstown report RUN FILE")
     if as_json:

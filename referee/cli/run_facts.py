@@ -9,7 +9,7 @@ from leaderboard.records import MatchRow, match_files
 from leaderboard.web.tables import NOTHING_AHEAD, UNKNOWN_AHEAD, Ahead, Coming, Outlook, RunFacts
 from referee.cli.completeness import STATES, finish_of, gaps_of, lost_words
 from referee.cli.run_account import State, watched_account
-from referee.cli.run_tables import entrants_of, plan_of
+from referee.cli.run_tables import entrants_of, failed_starts_of, plan_of, startup_limits
 from referee.cli.runs import SINGLE, Run
 from referee.match.spec import MatchSpec
 from referee.record import RecordError
@@ -53,6 +53,8 @@ def facts_of(folder: Path) -> RunFacts:
             plan=plan_of(text),
             shown={"format": run.configuration["format"]},
             state=lambda: _state(run),
+            failed_starts=failed_starts_of(text),
+            startup_s=startup_limits(text),
         )
     except (TournamentError, RecordError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
         next_step = f": {error.next_step}" if isinstance(error, TournamentError) else ""

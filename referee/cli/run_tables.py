@@ -9,6 +9,8 @@ from leaderboard.standings import Entrant
 from leaderboard.store import Store, StoreError
 from referee.cli.run_account import looking
 from referee.cli.runs import Run
+from referee.match.spec import Limits
+from referee.record.starts import FailedStart, failed_starts
 from referee.tournament.controls import known_bots
 from referee.tournament.errors import TournamentError
 from referee.tournament.journal import JournalText
@@ -52,3 +54,17 @@ def plan_of(text: JournalText) -> str:
 def entrants_of(text: JournalText) -> list[Entrant]:
     """All who entered, those without a match and those who were added later too."""
     return [Entrant(bot.entry_id, bot.name, bot.version) for bot in known_bots(text)]
+
+
+def failed_starts_of(text: JournalText) -> dict[str, FailedStart]:
+    """The bots of a run that did not start at least once, by entry id."""
+    return failed_starts(text.events, {bot.entry_id: bot.name for bot in known_bots(text)})
+
+
+def startup_limits(text: JournalText) -> dict[str, float]:
+    """By entry id, how many seconds each bot of the file has to say Hello; one that joined later has what all have."""
+    if text.created is None:
+        return {}
+    of_all = float(text.configuration["limits"].get("startup_s", Limits().startup_s))
+    own = {bot["entry_id"]: bot.get("clock", {}).get("startup_s") for bot in text.configuration["bots"]}
+    return {bot.entry_id: float(own.get(bot.entry_id) or of_all) for bot in known_bots(text)}

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from leaderboard.account import FormatTable
@@ -15,7 +15,7 @@ from referee.cli.indexer import Indexer
 from referee.cli.output import console, duration, plural, print_json, print_standings
 from referee.cli.progress import ProgressReport
 from referee.cli.run_account import looking
-from referee.cli.run_tables import entrants_of, plan_of
+from referee.cli.run_tables import entrants_of, failed_starts_of, plan_of
 from referee.process.orphans import Household
 from referee.process.probe import probe
 from referee.texts import one_line
@@ -237,6 +237,7 @@ def _outcome(
         "missing": summary.missing,
         "set_aside": list(summary.set_aside),
         "decided": summary.decided,
+        "failed_starts": [asdict(start) for start in failed_starts_of(read_journal(folder.journal)).values()],
         "given_up": [
             {"match": item.match_id, "place": item.place, "reason": item.reason, "detail": item.detail}
             for item in summary.given_up

@@ -51,8 +51,12 @@ STREAM_ENDS = {
 class LiveBot:
     """One process, one session; a `Seat` in one match after another."""
 
-    def __init__(self, process: BotProcess, session: Session, told: WireLimits, sandbox: Sandbox) -> None:
+    def __init__(
+        self, process: BotProcess, session: Session, told: WireLimits, sandbox: Sandbox, startup_us: int = 0
+    ) -> None:
         self.process = process
+        self.startup_us = startup_us
+        """From its start to its Hello, for the match that it was started for; 0 for every later one."""
         self.session = session
         self.told = told
         """What Welcome said."""

@@ -104,6 +104,7 @@ class Pool:
                 if bot.ending:
                     self._retire(bot, FAULTED_BYE_S)
                     return await self.acquire(entry_id, limits, game, block, ponder=ponder)
+                bot.startup_us = 0
                 break
         else:
             bot = await self._start(entry_id, limits, told)
@@ -159,6 +160,7 @@ class Pool:
             server = await stack.enter_async_context(self._server.for_one(told.max_message_bytes))
             token = secrets.token_hex(16)
             expected = server.expect(token, told)
+            began_ns = time.monotonic_ns()
             try:
                 process = await BotProcess.start(
                     entry,
@@ -171,14 +173,17 @@ class Pool:
             except StartError as error:
                 if error.ours:
                     raise OSError(str(error)) from None
-                raise BotStartError(str(error), output_evidence(error.output)) from None
+                took = {"startup_us": (time.monotonic_ns() - began_ns) // 1000}
+                raise BotStartError(str(error), {**took, **output_evidence(error.output)}) from None
             try:
                 session = await self._shake_hands(process, expected, limits, sandbox)
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, BotStartError):
+                    error.evidence = {"startup_us": (time.monotonic_ns() - began_ns) // 1000, **error.evidence}
                 expected.cancel()
                 self._spawn(process.stop(0))
                 raise
-            bot = LiveBot(process, session, told, sandbox)
+            bot = LiveBot(process, session, told, sandbox, startup_us=(time.monotonic_ns() - began_ns) // 1000)
             self._sockets[bot] = stack.pop_all()
         return bot
 

@@ -10,6 +10,11 @@ from referee.record import SeatStats
 
 __all__ = ["Fault", "MatchResult", "SeatStats"]
 
+LAST_LINES = 10
+"""Of what a bot that did not start printed, those that are shown with the failed start."""
+
+LAST_LINE_CHARACTERS = 300
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -17,10 +22,11 @@ class Fault:
 
     Keys of `evidence`, each only where it applies: decision (number), kind, message (base64, its beginning),
     message_bytes, board (text), legal_count, legal (text, the first ones), limit_us, wall_us, cpu_us, lag_us (not
-    charged), referee_late_us, bot_waited_us (for a processor), bot_throttled_us (by its limit of `cores`; charged),
-    bank_us, total_us (left of them; below 0 as far as the margin has paid), process_state, exit_code, exit_signal,
-    peak_memory_bytes, stdout, stderr (of this match, their ends), output_dropped_bytes, earlier_output_bytes (printed
-    before this match, not kept), stacks (of the bot's threads when its time was up), strikes (used so far).
+    charged), startup_us (until a start failed), referee_late_us, bot_waited_us (for a processor), bot_throttled_us (by
+    its limit of `cores`; charged), bank_us, total_us (left of them; below 0 as far as the margin has paid),
+    process_state, exit_code, exit_signal, peak_memory_bytes, stdout, stderr (of this match, their ends),
+    output_dropped_bytes, earlier_output_bytes (printed before this match, not kept), stacks (of the bot's threads when
+    its time was up), strikes (used so far).
     """
 
     seat: int
@@ -28,12 +34,21 @@ class Fault:
     detail: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
+    def last_lines(self) -> tuple[str, ...]:
+        """The last lines that the bot printed: to stderr or, if there are none, to stdout."""
+        for stream in ("stderr", "stdout"):
+            if lines := str(self.evidence.get(stream, "")).rstrip().splitlines():
+                return tuple(line[:LAST_LINE_CHARACTERS] for line in lines[-LAST_LINES:])
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
     """The result, as the record's footer has it.
 
     `ranking` (1 the best, ties share), `returns` and `state_hash` are empty where the match does not count.
+    `startup_us`: per seat, how long the process that was started for this match took until its Hello; 0 for a process
+    that had played before and for a remote bot; empty if none was started.
     """
 
     match_id: str
@@ -47,19 +62,22 @@ class MatchResult:
     decisions: int
     wall_s: float
     state_hash: str
+    startup_us: tuple[int, ...] = ()
 
     def to_json(self) -> str:
-        """One line of JSON; evidence is left to the record."""
+        """One line of JSON; evidence is left to the record, all but the last lines of a bot that did not start."""
         values = asdict(self)
         values["faults"] = [
-            None if fault is None else {"seat": fault.seat, "reason": fault.reason, "detail": fault.detail}
+            None
+            if fault is None
+            else {"seat": fault.seat, "reason": fault.reason, "detail": fault.detail, **_said(fault)}
             for fault in self.faults
         ]
         return json.dumps(values, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> "MatchResult":
-        """Inverse of `to_json`, without evidence; for anything else ValueError, TypeError, KeyError, RecursionError."""
+        """Inverse of `to_json`; for anything else ValueError, TypeError, KeyError, RecursionError."""
         values = json.loads(text)
         return cls(
             **{
@@ -68,9 +86,22 @@ class MatchResult:
                 "ranking": tuple(values["ranking"]),
                 "returns": tuple(values["returns"]),
                 "faults": tuple(
-                    None if fault is None else Fault(fault["seat"], EndReason(fault["reason"]), fault["detail"])
+                    None
+                    if fault is None
+                    else Fault(
+                        fault["seat"],
+                        EndReason(fault["reason"]),
+                        fault["detail"],
+                        {"stderr": fault["last_lines"]} if "last_lines" in fault else {},
+                    )
                     for fault in values["faults"]
                 ),
                 "seat_stats": tuple(SeatStats(**stats) for stats in values["seat_stats"]),
+                "startup_us": tuple(values["startup_us"]),
             }
         )
+
+
+def _said(fault: Fault) -> dict[str, str]:
+    lines = fault.last_lines() if fault.reason is EndReason.START_FAILED else ()
+    return {"last_lines": "\n".join(lines)} if lines else {}

@@ -195,6 +195,7 @@ class Table:
         match: Match | None = None
         reusable = False
         try:
+            played.startup_us = tuple(bot.startup_us if isinstance(bot, LiveBot) else 0 for bot in bots)
             if failed := [fault for fault in played.faults if fault]:
                 played.outcome = _start_failed(spec, failed)
             else:
@@ -257,6 +258,7 @@ class _Played:
     outcome: Outcome = field(default_factory=lambda: Outcome(EndReason.CANCELLED, "the match was cancelled"))
     faults: tuple[Fault | None, ...] = ()
     seat_stats: tuple[SeatStats, ...] = ()
+    startup_us: tuple[int, ...] = ()
 
 
 def _start_failed(spec: MatchSpec, faults: Sequence[Fault]) -> Outcome:
@@ -297,6 +299,7 @@ def _result(spec: MatchSpec, played: _Played, began_ns: int) -> MatchResult:
         decisions=sum(row.decisions for row in stats),
         wall_s=(time.monotonic_ns() - began_ns) / 1e9,
         state_hash=outcome.state_hash,
+        startup_us=played.startup_us if any(played.startup_us) else (),
     )
 
 
@@ -317,4 +320,5 @@ def _footer(spec: MatchSpec, result: MatchResult, trouble: str) -> Footer:
         decisions=result.decisions,
         wall_us=int(result.wall_s * 1e6),
         trouble=trouble,
+        startup_us=result.startup_us,
     )

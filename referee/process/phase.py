@@ -19,6 +19,7 @@ from referee.process.limits import ProcessLimits
 from referee.process.manifest import PYTHON
 from referee.process.output import Capture, joined
 from referee.process.places import HOME
+from referee.process.program import not_found
 from referee.process.sandbox import Profile, Sandbox
 from referee.texts import one_line
 
@@ -164,7 +165,9 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
     words = _words(argv)
     program = _program(words[0], workshop.copy, env.get("PATH"))
     if program is None:
-        raise BuildError(f"{phase}: '{words[0]}' is not there; install it, or correct bot.toml")
+        raise BuildError(
+            f"{phase}: '{words[0]}' is not there: {not_found(words[0], workshop.copy, env.get('PATH', ''))}"
+        )
     limits = workshop.limits
     tools = tuple(map(str, workshop.tools))
     sandbox = Sandbox(workshop.profile, network=phase == "fetch", read=tools, hidden=workshop.hidden)

@@ -1,10 +1,14 @@
-"""Finds the program that an argv list names."""
+"""Finds the program that an argv list names, and the script that an interpreter in it is to run."""
 
 import os
 import re
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, PYTHON, Manifest, ManifestError
@@ -13,12 +17,33 @@ _BRIDGE = "crosstown_bridge"
 _TERMINAL = "--terminal"
 """Instead of a program, a person."""
 
+_SCRIPTS = {
+    re.compile(r"python[\d.]*|pypy[\d.]*"): (".py", ".pyc", ".pyz"),
+    re.compile(r"node|nodejs|bun|deno|tsx|ts-node"): (".js", ".cjs", ".mjs", ".ts", ".mts", ".cts"),
+    re.compile(r"perl[\d.]*"): (".pl",),
+    re.compile(r"ruby[\d.]*"): (".rb",),
+    re.compile(r"php[\d.]*"): (".php",),
+    re.compile(r"lua(jit)?[\d.]*"): (".lua",),
+    re.compile(r"Rscript"): (".R", ".r"),
+    re.compile(r"(ba|da|z|k|fi)?sh"): (".sh", ".bash", ".zsh", ".fish"),
+    re.compile(r"java"): (".jar", ".java"),
+}
+"""Interpreters, by the names of their programs, and how the names of their scripts end."""
+
+_ENDING_NEEDED = frozenset({".js", ".jar"})
+"""Of these interpreters a word without an ending is something else: `node bot` runs bot.js, `deno run` is a command."""
+
+_NO_SCRIPT = frozenset({"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "-cp", "-classpath", "--class-path", "-s"})
+"""Options after which an interpreter has its program from somewhere else than the first file that is named."""
+
+_SHOWN_PATH = 400
+
 
 def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     """`manifest.run` ready to be executed: `{python}` replaced, the program's path absolute.
 
     A program is looked for in the bot's folder first, then in PATH. Raises ManifestError if there is none that may
-    be executed, or none for the bridge to start.
+    be executed, none for the bridge to start, or if the script that it is to run is not there.
     """
     interpreter = sys.executable
     words = tuple(interpreter if word == PYTHON else word for word in manifest.run)
@@ -29,20 +54,23 @@ def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
         )
     behind = _behind_bridge(words)
     if behind:
-        _find_program(folder, behind, manifest)
-    return (str(_find_program(folder, words[0], manifest)), *words[1:])
+        _find_program(folder, behind[0], manifest)
+        _check_script(folder, behind)
+    program = _find_program(folder, words[0], manifest)
+    _check_script(folder, words)
+    return (str(program), *words[1:])
 
 
-def _behind_bridge(words: tuple[str, ...]) -> str:
-    """The program of a bot that talks in lines: the word after `--`; '' for other bots."""
-    after = words.index("--") + 1 if _BRIDGE in words and "--" in words else len(words)
-    return words[after] if after < len(words) else ""
+def _behind_bridge(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The command line of a bot that talks in lines: what follows `--`; () for other bots."""
+    return words[words.index("--") + 1 :] if _BRIDGE in words and "--" in words else ()
 
 
 def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
     own = (folder / word).absolute()
     if own.is_file() and os.access(own, os.X_OK):
         found: Path | None = own
+        _check_interpreter(folder, own, word)
     else:
         path = None if "/" in word else shutil.which(word)
         found = Path(path).absolute() if path else None
@@ -60,5 +88,104 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
         raise ManifestError(f"{where}, which is a folder; name a program")
     if re.fullmatch(r"\{.*\}", word):
         raise ManifestError(f"{where}, which stands for nothing; write {PYTHON} for the referee's own interpreter")
-    looked = "" if "/" in word else " and in PATH"
-    raise ManifestError(f"{where}, which is not there (looked in the bot's folder{looked}); install or correct it")
+    raise ManifestError(f"{where}, which is not there: {not_found(word, folder)}")
+
+
+def not_found(word: str, folder: Path, path: str | None = None) -> str:
+    """Where a program that is not there was looked for, and what to do. `path`: PATH, if it is not this process's."""
+    own = (folder / word).absolute()
+    if "/" in word:
+        return f"there is no {own}, and a name with '/' is not looked for in PATH; correct it"
+    path = os.environ.get("PATH") if path is None else path
+    if not path:
+        how = "is not set" if path is None else "is empty"
+        return f"it is not in {folder}, and PATH {how}; set PATH, or name the program by its whole path"
+    for place in path.split(os.pathsep):
+        if (other := Path(place) / word).is_file():
+            return f"{other}, in PATH, is not executable; run: chmod +x {shlex.quote(str(other))}"
+    shown = path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}..."
+    return (
+        f"it is neither in {folder} nor in a folder of the referee's PATH ({shown}); install it, add its folder to"
+        " PATH, or name it by its whole path"
+    )
+
+
+def _check_interpreter(folder: Path, script: Path, word: str) -> None:
+    """ManifestError if the first line of the bot's own program names an interpreter that is not there."""
+    try:
+        with script.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return
+    if not first.startswith(b"#!"):
+        return
+    words = os.fsdecode(first[2:]).split()
+    where = f"{folder / FILE_NAME}: 'run' starts '{word}', whose first line names"
+    if not words or not Path(words[0]).is_file():
+        named = words[0] if words else ""
+        raise ManifestError(f"{where} the interpreter '{named}', which is not there; install it, or correct that line")
+    inner = _after_env(words)
+    if inner and inner is not words and not shutil.which(inner[0]):
+        raise ManifestError(f"{where} the interpreter '{inner[0]}': {not_found(inner[0], folder)}")
+
+
+def _after_env(words: Sequence[str]) -> Sequence[str]:
+    """Without a leading `env` and what it sets."""
+    if not words or Path(words[0]).name != "env":
+        return words
+    rest = 1
+    while rest < len(words) and (words[rest].startswith("-") or "=" in words[rest]):
+        rest += 1
+    return words[rest:]
+
+
+def _check_script(folder: Path, words: Sequence[str]) -> None:
+    """ManifestError if what an interpreter is to run, a file or a module of Python, is surely not there."""
+    words = _after_env(words)
+    endings = next((ends for names, ends in _SCRIPTS.items() if words and names.fullmatch(Path(words[0]).name)), None)
+    if endings is None:
+        return
+    for number, word in enumerate(words[1:], 1):
+        if word == "-m" and ".py" in endings:
+            if words[0] == sys.executable and number + 1 < len(words):
+                _check_module(folder, words[number + 1])
+            return
+        if word in _NO_SCRIPT or word in ("-", "--"):
+            return
+        if word.startswith("-"):
+            continue
+        # The first word may be a script of any name; later ones may be values of options.
+        if word.endswith(endings) or (number == 1 and not _ENDING_NEEDED & set(endings)):
+            _check_file(folder, Path(words[0]).name, word)
+            return
+
+
+def _check_file(folder: Path, program: str, word: str) -> None:
+    script = folder / word
+    try:
+        script.stat()
+        return
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError:  # nothing is known of it
+        return
+    near: list[str] = []
+    with suppress(OSError):
+        near = get_close_matches(script.name, [path.name for path in script.parent.iterdir() if path.is_file()], n=1)
+    advice = f"did you mean '{Path(word).with_name(near[0])}'?" if near else "add it, or correct 'run'"
+    raise ManifestError(
+        f"{folder / FILE_NAME}: 'run' has {program} run '{word}', which is not there (looked for {script}); {advice}"
+    )
+
+
+def _check_module(folder: Path, module: str) -> None:
+    top = module.partition(".")[0]
+    if (folder / top).is_dir() or any(folder.glob(f"{top}.*")):
+        return
+    with suppress(ImportError, ValueError):
+        if find_spec(top) is not None:
+            return
+    raise ManifestError(
+        f"{folder / FILE_NAME}: 'run' has Python run the module '{module}', and there is none of that name in {folder}"
+        f" or in {sys.executable}; add it, or correct 'run'"
+    )

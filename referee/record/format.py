@@ -189,6 +189,9 @@ class Footer:
     decisions: int = 0
     wall_us: int = 0
     trouble: str = ""
+    startup_us: tuple[int, ...] = ()
+    """Per seat, how long the process that was started for this match took until its Hello; 0 for one that had played
+    before and for a remote bot. Empty if none was started, and in records of older versions."""
 
 
 _ALWAYS = ("status", "reason", "seed")

@@ -118,6 +118,7 @@ def parse_footer(fields: dict[str, Any]) -> Footer:
         decisions=_int(fields.get("decisions", 0)),
         wall_us=_int(fields.get("wall_us", 0)),
         trouble=_str(fields.get("trouble", "")),
+        startup_us=tuple(_int(value) for value in _list(fields.get("startup_us", []))),
     )
 
 

@@ -14,8 +14,9 @@ from typing import Protocol
 
 from referee.games.registry import get_game
 from referee.match.reasons import EndReason
-from referee.match.result import MatchResult
+from referee.match.result import Fault, MatchResult
 from referee.match.spec import MatchSpec
+from referee.record.starts import slow_start
 from referee.tournament.attempts import Attempts
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor, MatchLost
@@ -31,6 +32,9 @@ MAX_ATTEMPTS = 3
 
 STOP_GRACE_S = 5.0
 """What matches in progress get to finish when the run is stopped."""
+
+_MOST_REASONS = 3
+"""Different reasons why one bot does not start that are told in a run of the command."""
 
 _LOOK_AHEAD = 8
 """Matches per slot that are looked at to start long ones first where the end is in sight."""
@@ -143,6 +147,8 @@ class Runner:
         self._quiet: int | None = None
         self._told: Reached | None = None
         self._stop = asyncio.Event()
+        self._failed_starts: dict[str, set[str]] = {}
+        self._slow_starts: set[str] = set()
 
     async def run(self, stop: asyncio.Event) -> Summary:
         """Until all is played or `stop` is set. PlatformError when the machine does not let it go on."""
@@ -233,6 +239,7 @@ class Runner:
         try:
             result = task.result()
             reason, detail = result.reason, result.detail
+            self._warn_of_slow_starts(spec, result)
         except MatchLost as error:
             reason, detail = EndReason.PLATFORM_FAULT, str(error)
             clear_leftovers(self._folder, spec.match_id)
@@ -263,16 +270,46 @@ class Runner:
         self._tally.void += 1
         past = self._attempts.setdefault(spec.match_id, Attempts())
         past.number, past.reason, past.detail = past.number + 1, reason, detail
-        failed = [
-            (spec.seats[fault.seat].entry_id, fault.detail)
+        faults = [
+            fault
             for fault in (result.faults if result is not None else ())
             if fault is not None and fault.reason is EndReason.START_FAILED
         ]
-        more = {"failed_starts": failed} if failed else {}
+        failed = [(spec.seats[fault.seat].entry_id, fault.detail) for fault in faults]
+        printed = {
+            spec.seats[fault.seat].entry_id: "\n".join(lines) for fault in faults if (lines := fault.last_lines())
+        }
+        more: dict[str, object] = {"failed_starts": failed} if failed else {}
+        if printed:
+            more["last_output"] = printed
         self._journal.append("void", **_event(spec, past), attempt=past.number, **more)
+        for fault in faults:
+            self._tell_of_failed_start(spec, fault)
         for entry_id, why in failed:
             self._stock.failed_to_start(spec, entry_id, why)
         self._try_again(spec)
+
+    def _tell_of_failed_start(self, spec: MatchSpec, fault: Fault) -> None:
+        """Each reason once, with the end of what the bot printed: mostly that says what to mend."""
+        seat = spec.seats[fault.seat]
+        told = self._failed_starts.setdefault(seat.entry_id, set())
+        if fault.detail in told or len(told) >= _MOST_REASONS:
+            return
+        told.add(fault.detail)
+        lines = fault.last_lines()
+        end = "; the last lines it printed:" if lines else ""
+        self._observer.note(f"'{seat.name}' did not start (match {spec.match_id}): {fault.detail}{end}")
+        for line in lines:
+            self._observer.note(f"    {line}")
+
+    def _warn_of_slow_starts(self, spec: MatchSpec, result: MatchResult) -> None:
+        """One warning for a bot."""
+        for number, startup_us in enumerate(result.startup_us):
+            seat = spec.seats[number]
+            warning = slow_start(seat.name, startup_us, spec.limits_of(number).startup_s)
+            if warning and seat.entry_id not in self._slow_starts:
+                self._slow_starts.add(seat.entry_id)
+                self._observer.note(f"warning: {warning}")
 
     def _try_again(self, spec: MatchSpec) -> None:
         """After a void attempt, of this run of the command or an earlier one."""

@@ -1,6 +1,7 @@
 """Counts, scores on blocks, margins, faults, move times."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -92,3 +93,13 @@ def test_a_day_whose_results_do_not_fit_stands_out_rat16(make_row):
     assert (first.group, first.matches) == ("2026-02-02", 40)
     assert first.z < -3
     assert abs(second.z) < 3
+
+
+def test_start_up_times_are_those_of_processes_started_for_a_match(make_row):
+    rows = []
+    for place, took_us in enumerate((400_000, 0, 8_000_000)):
+        row = make_row(place, {"a": 1, "b": 2})
+        rows.append(replace(row, seats=(replace(row.seats[0], startup_us=took_us), row.seats[1])))
+    found = statistics(rows)
+    assert found.entries["a"].startups == "2 processes, started in 4.20 s (median), worst 8.00 s"
+    assert found.entries["b"].startups == ""

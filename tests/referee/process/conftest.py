@@ -114,7 +114,7 @@ def until() -> Callable[..., Any]:
 
 @pytest.fixture
 def write_bot(tmp_path: Path) -> Callable[..., Path]:
-    """write_bot({"file": content...}, run=[...]) -> folder"""
+    """write_bot({"file": content...}, run=[...]) -> folder; without files it has a bot.py that does nothing."""
 
     def write(
         files: Mapping[str, str] | None = None,
@@ -126,7 +126,7 @@ def write_bot(tmp_path: Path) -> Callable[..., Path]:
         words = ", ".join(f'"{word}"' for word in run)
         default = f'name = "Bot"\nversion = "1"\ngames = ["*"]\nrun = [{words}]\n'
         (folder / "bot.toml").write_text(default if toml is None else toml)
-        for name, content in (files or {}).items():
+        for name, content in ({"bot.py": ""} if files is None else files).items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)

@@ -145,7 +145,7 @@ def test_a_name_of_the_tournament_is_checked_and_no_part_of_the_id(folder: Path)
 def test_build_output_counts_only_where_nothing_is_built(write_bot: WriteBot) -> None:
     built = OPTIONS.replace("[options]", 'build = ["make"]\n[options]').replace('"{python}", "bot.py"', '"./bot"')
     for toml, same in ((built, True), (OPTIONS, False)):
-        folder = write_bot({"bot": "#!/bin/sh\n", "main.c": ""}, toml=toml)
+        folder = write_bot({"bot": "#!/bin/sh\n", "main.c": "", "bot.py": ""}, toml=toml)
         (folder / "bot").chmod(0o755)
         before = load_entry(folder, built_in=folder).id
         (folder / "target").mkdir()
@@ -213,8 +213,8 @@ def test_the_order_in_which_files_come_does_not_matter(
     names: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("bot")
-    (folder / "bot.toml").write_text(OPTIONS)
+    (folder / "bot.toml").write_text(OPTIONS.replace('"{python}", "bot.py"', '"sh", "-c", "exit"'))
     for name in names:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(name)
-    assert load_entry(folder).id == "331f751f3d07497f"
+    assert load_entry(folder).id == "19cda92bc5cb4779"

@@ -34,8 +34,8 @@ def test_a_program_in_the_bots_folder_comes_first(write_bot: WriteBot, word: str
 @pytest.mark.parametrize(
     ("run", "toml", "message"),
     [
-        (["no-such-program"], None, "'no-such-program', which is not there (looked in the bot's folder and in PATH)"),
-        (["./bot"], None, "'./bot', which is not there (looked in the bot's folder)"),
+        (["no-such-program"], None, "'no-such-program', which is not there: it is neither in "),
+        (["./bot"], None, "and a name with '/' is not looked for in PATH; correct it"),
         (["/no/such/program"], None, "which is not there"),
         (["./plain"], None, "which is not executable; run: chmod +x "),
         (["plain"], None, "which is not executable; run: chmod +x "),
@@ -72,6 +72,73 @@ BRIDGE = ["{python}", "-m", "crosstown_bridge", "--text", "--"]
 def test_the_program_behind_the_bridge_is_looked_for_as_well(write_bot: WriteBot) -> None:
     with pytest.raises(ManifestError, match="'run' starts 'no-such-program', which is not there"):
         load_entry(write_bot(run=[*BRIDGE, "no-such-program", "x"]))
-    argv = load_entry(write_bot(run=[*BRIDGE, "sh", "bot.sh"])).argv
+    argv = load_entry(write_bot({"bot.sh": ""}, run=[*BRIDGE, "sh", "bot.sh"])).argv
     assert argv[-2:] == ("sh", "bot.sh")
     assert load_entry(write_bot(run=["sh", "--", "no-such-program"])).argv[1:] == ("--", "no-such-program")
+
+
+def test_a_missing_program_says_which_path_it_was_looked_for_in(
+    write_bot: WriteBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = write_bot(run=["no-such-program"])
+    monkeypatch.setenv("PATH", "/usr/bin:/opt/tools/bin")
+    with pytest.raises(
+        ManifestError, match="the referee's PATH \\(/usr/bin:/opt/tools/bin\\); install it, add its folder"
+    ):
+        load_entry(folder)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ManifestError, match="PATH is empty; set PATH"):
+        load_entry(folder)
+    (tmp_path / "no-such-program").write_text("#!/bin/sh\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ManifestError, match=f"{tmp_path}/no-such-program, in PATH, is not executable"):
+        load_entry(folder)
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (["python3", "bott.py"], "'run' has python3 run 'bott.py', which is not there (looked for "),
+        (["{python}", "-u", "bott.py"], "did you mean 'bot.py'?"),
+        (["python3", "-X", "dev", "other/x.py"], "'other/x.py', which is not there"),
+        (["{python}", "-m", "no_such_module"], "run the module 'no_such_module', and there is none of that name"),
+        (["env", "DEPTH=3", "python3", "no.py"], "'no.py', which is not there"),
+        (["bash", "start"], "'start', which is not there"),
+        (["sh", "no.sh"], "'no.sh', which is not there"),
+        ([*BRIDGE, "perl", "no.pl"], "'no.pl', which is not there"),
+        (["./hashbang"], "the interpreter '/no/such/interpreter', which is not there"),
+        (["./with-env"], "the interpreter 'no-such-interpreter': it is neither in "),
+    ],
+)
+def test_a_missing_script_is_found_before_the_first_match(write_bot: WriteBot, run: list[str], message: str) -> None:
+    files = {
+        "bot.py": "",
+        "hashbang": "#!/no/such/interpreter\n",
+        "with-env": "#!/usr/bin/env no-such-interpreter\n",
+    }
+    folder = write_bot(files, run=run)
+    for name in ("hashbang", "with-env"):
+        (folder / name).chmod(0o755)
+    with pytest.raises(ManifestError) as error:
+        load_entry(folder)
+    assert message in str(error.value)
+    assert str(error.value).startswith(str(folder / "bot.toml"))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        ["{python}", "-c", "print(1)", "no.py"],
+        ["{python}", "-"],
+        ["{python}", "-m", "json.tool", "no.py"],
+        ["{python}", "-m", "own", "no.py"],
+        ["{python}", "bot.py", "no.py"],
+        ["sh", "-c", "exec ./later.sh"],
+        ["sh", "bot.py", "no.sh"],
+        ["env", "A=1", "{python}", "bot.py"],
+        ["{python}", "package"],
+    ],
+)
+def test_what_need_not_be_a_script_is_not_looked_for(write_bot: WriteBot, run: list[str]) -> None:
+    folder = write_bot({"bot.py": "", "own/__main__.py": "", "package/__main__.py": ""}, run=run)
+    assert load_entry(folder).argv[-1] == run[-1]

@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ class FakeExecutor:
     takes; the bot of the entry `absent` does not start, or only where `absent_at` says so of a match and an attempt;
     that of `crashes` crashes in the matches whose place (an index
     among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
-    attempt.
+    attempt. `startup_us` are the start-up times of every match.
     """
 
     records: Path
@@ -99,6 +99,7 @@ class FakeExecutor:
     company: dict[int, int] = field(default_factory=dict)
     killed: asyncio.Event = field(default_factory=asyncio.Event)
     attempts: dict[int, int] = field(default_factory=dict)
+    startup_us: tuple[int, ...] = ()
 
     async def __aenter__(self) -> "FakeExecutor":
         return self
@@ -118,7 +119,7 @@ class FakeExecutor:
             self.company[place] = max(self.company[place], len(self.in_play) - 1)
         self.most_at_once = max(self.most_at_once, len(self.in_play))
         try:
-            return await self._play(spec)
+            return replace(await self._play(spec), startup_us=self.startup_us)
         finally:
             self.in_play.discard(spec.place)
 
@@ -168,7 +169,7 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
     elif behaviour == "struck":
         failed = Fault(absent, EndReason.MOVE_TIMEOUT, "it was late", {"strikes": 1})
     elif reason is EndReason.START_FAILED:
-        failed = Fault(absent, reason, "it does not start")
+        failed = Fault(absent, reason, "it does not start", {"stderr": "no weights\n"})
     result = MatchResult(
         match_id=spec.match_id,
         status=status,

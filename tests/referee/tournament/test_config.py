@@ -182,7 +182,7 @@ def test_a_missing_executable(write_file, write_bot, bots):
     text, step = refusal(write_file(GOOD))
     assert ":6: bot: " in text
     assert "'run' starts 'no-such-program', which is not there" in text
-    assert "install or correct it" in step
+    assert "install it, add its folder to PATH" in step
 
 
 def test_a_bot_that_does_not_play_the_game(write_file, write_bot, bots):

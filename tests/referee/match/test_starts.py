@@ -1,0 +1,71 @@
+"""How long bots take to start, and what they printed where they did not: in the result and in the record."""
+
+from pathlib import Path
+
+from referee.games.api import resolve_options
+from referee.games.registry import get_game
+from referee.match import EndReason, Fault, Limits, MatchResult, MatchSpec, SeatSpec, SeatStats, Table
+from referee.process.entry import Entry, load_entry
+from referee.record import read_record
+
+RANDOM = Path(__file__).resolve().parents[3] / "bots" / "python" / "random"
+
+
+def make_spec(number: int, *entries: Entry) -> MatchSpec:
+    return MatchSpec(
+        match_id=f"m-{number:04}",
+        game="toy",
+        options=resolve_options("toy", get_game("toy").options, {}),
+        seats=tuple(SeatSpec(entry.id, f"bot {seat}", "1") for seat, entry in enumerate(entries)),
+        seed=f"{number:032x}",
+        limits=Limits(startup_s=60, ready_s=60, first_move_s=60, move_s=60),
+        block=number,
+    )
+
+
+async def test_the_start_up_time_of_every_process_stands_in_the_record_of_the_match_it_was_started_for(
+    tmp_path: Path,
+) -> None:
+    bot = load_entry(RANDOM)
+    async with Table({bot.id: bot}) as table:
+        first = await table.play(make_spec(0, bot, bot), tmp_path)
+        second = await table.play(make_spec(1, bot, bot), tmp_path)
+    assert [10_000 < took_us < 60_000_000 for took_us in first.startup_us] == [True, True]
+    footer = read_record(tmp_path / "m-0000.jsonl.gz").footer
+    assert footer is not None
+    assert footer.startup_us == first.startup_us
+    assert second.startup_us == ()
+
+
+async def test_a_failed_start_has_its_time_and_its_last_lines(tmp_path: Path) -> None:
+    folder = tmp_path / "bad"
+    folder.mkdir()
+    (folder / "bot.toml").write_text('name = "bad"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "-S", "bot.py"]\n')
+    (folder / "bot.py").write_text("import sys\nprint('no weights', file=sys.stderr)\nsys.exit(3)\n")
+    good, bad = load_entry(RANDOM), load_entry(folder)
+    async with Table({good.id: good, bad.id: bad}) as table:
+        result = await table.play(make_spec(0, good, bad), tmp_path)
+    assert result.reason is EndReason.START_FAILED
+    assert result.faults[1] is not None
+    assert result.faults[1].evidence["startup_us"] > 0
+    sent = MatchResult.from_json(result.to_json())
+    assert sent.faults[1] is not None
+    assert sent.faults[1].last_lines() == ("no weights",)
+
+
+def test_only_the_last_lines_travel_and_long_ones_are_cut() -> None:
+    text = "\n".join(f"line {number}" for number in range(50)) + "\n" + "x" * 5000 + "\n"
+    lines = Fault(0, EndReason.START_FAILED, "", {"stderr": text, "stdout": "never"}).last_lines()
+    assert len(lines) == 10
+    assert lines[0] == "line 41"
+    assert lines[-1] == "x" * 300
+    assert Fault(0, EndReason.START_FAILED, "", {"stdout": "said\n"}).last_lines() == ("said",)
+
+
+def test_a_result_of_a_match_that_was_played_carries_no_output() -> None:
+    fault = Fault(0, EndReason.CRASHED, "it crashed", {"stderr": "secret"})
+    result = MatchResult(
+        "m", "rated", EndReason.CRASHED, "", (2, 1), (), (fault, None), (SeatStats(),) * 2, 0, 0.1, "", (5, 0)
+    )
+    assert "secret" not in result.to_json()
+    assert MatchResult.from_json(result.to_json()).startup_us == (5, 0)
