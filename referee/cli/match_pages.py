@@ -205,15 +205,16 @@ def _print_folded(lines: Iterable[str]) -> None:
 
 
 def print_verdicts(verdicts: Iterable[Verdict], gaps: Iterable[Gaps] = (), *, every: bool, as_json: bool) -> int:
-    """The verdicts that matter, what is wrong with runs as a whole, and the sum; how many things are wrong."""
-    counts = {"ok": 0, "unfinished": 0, "wrong": 0}
+    """The verdicts that matter, what is wrong with runs as a whole, and the sum; how many things are not proven."""
+    counts = {"ok": 0, "unfinished": 0, "other_rules": 0, "wrong": 0}
+    failed = ("wrong", "other_rules")
     shown = []
     for verdict in verdicts:
         counts[verdict.status] += 1
         if as_json:
-            if every or verdict.status == "wrong":
+            if every or verdict.status in failed:
                 shown.append({**asdict(verdict), "path": str(verdict.path)})
-        elif every or verdict.status == "wrong":
+        elif every or verdict.status in failed:
             print_text(one_line(str(verdict)))
     holes = list(gaps)
     if as_json:
@@ -224,10 +225,12 @@ def print_verdicts(verdicts: Iterable[Verdict], gaps: Iterable[Gaps] = (), *, ev
             for line in gap.lines():
                 print_text(one_line(line))
         parts = [f"{counts['ok']} ok", f"{counts['wrong']} wrong"]
+        if counts["other_rules"]:
+            parts.append(f"{counts['other_rules']} of other rules, not played again")
         if counts["unfinished"]:
             parts.append(f"{counts['unfinished']} unfinished")
         print_text(f"{plural(sum(counts.values()), 'record')}: {', '.join(parts)}")
-    return counts["wrong"] + sum(gap.number for gap in holes)
+    return counts["wrong"] + counts["other_rules"] + sum(gap.number for gap in holes)
 
 
 def _indented(text: str) -> list[str]:

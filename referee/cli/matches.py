@@ -116,6 +116,8 @@ def verify(
 ) -> int:
     """Play records again from their seeds and compare everything. Exits with 1 if one is wrong.
 
+    A record of other rules than the installed ones cannot be played again: it is counted apart, and fails, too.
+
     Of a finished run the matches without a record are named too, unless single matches were asked for.
     """
     from referee.cli.completeness import gaps_in

@@ -26,10 +26,12 @@ class Verdict:
     """What was found. `line` counts from 1, 0 for the whole file; `problem` is empty when all is well.
 
     `unfinished`: all that is there is right, but there is no footer (a match in progress, or a killed referee).
+    `other_rules`: the file is whole and its seed is the one promised, but the installed game has another rules version,
+    so the match cannot be played again.
     """
 
     path: Path
-    status: Literal["ok", "unfinished", "wrong"]
+    status: Literal["ok", "unfinished", "other_rules", "wrong"]
     line: int = 0
     problem: str = ""
     match_id: str = ""
@@ -63,10 +65,11 @@ def verify_record(
     With `identities` every seat's entry must be among them and be called as there.
     """
     problems = [(problem.line, problem.what) for problem in record.problems]
+    other_rules = ""
     try:
         if identities is not None:
             _check_identities(record, identities)
-        _check(record, games)
+        other_rules = _check(record, games)
     except ReplayError as error:
         problems.append((error.line, str(error)))
     except RecordError as error:
@@ -77,26 +80,32 @@ def verify_record(
     if problems:
         line, problem = min(problems, key=lambda item: item[0] or _WHOLE_FILE)
         return Verdict(record.path, "wrong", line, problem, match_id)
+    if other_rules:
+        return Verdict(record.path, "other_rules", 1, other_rules, match_id)
     return Verdict(record.path, "ok" if record.footer else "unfinished", match_id=match_id)
 
 
-def _check(record: Record, games: Callable[[str], Game]) -> None:
+def _check(record: Record, games: Callable[[str], Game]) -> str:
+    """Play the match again; a sentence if the installed rules are not those of the record."""
     header, footer = record.header, record.footer
     try:
         game = games(header.game)
     except UnknownGame as error:
         raise ReplayError(1, str(error)) from None
-    if game.rules_version != header.rules_version:
-        raise ReplayError(
-            1, f"played by rules version {header.rules_version} of {header.game}; installed is {game.rules_version}"
-        )
     if footer is not None:
         _check_seed(record, footer)
+    if game.rules_version != header.rules_version:
+        if footer is not None:
+            _check_statistics(record.lines, footer, header.players, FIRST_LINE + len(record.lines))
+        return (
+            f"played by rules version {header.rules_version} of {header.game}; installed is {game.rules_version}. "
+            f"The moves were not played again; crosstown {header.crosstown}, which wrote the record, can do that"
+        )
     replay = Replay(header, record.lines, game, None if footer is None else footer.seed)
     for _ in replay:
         pass
     if footer is None:
-        return
+        return ""
     end = FIRST_LINE + len(record.lines)
     _check_status(record.lines, footer, replay, end)
     _check_statistics(record.lines, footer, header.players, end)
@@ -104,6 +113,7 @@ def _check(record: Record, games: Callable[[str], Game]) -> None:
         if replay.waiting:
             raise ReplayError(end, "the match ends among the answers of one node")
         _check_result(replay, game, footer, game.teams(header.players, header.options), end)
+    return ""
 
 
 def _check_identities(record: Record, identities: Identities) -> None:

@@ -1,5 +1,6 @@
 """Verifying: an honest record passes; a forged one is caught at its line, even with its chain made anew."""
 
+import gzip
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -159,8 +160,19 @@ def test_other_rules_than_the_installed_ones_are_named(start_match: Start) -> No
     match = start_match(rules_version=99)
     match.play()
     verdict = verify(match.writer.close(match.footer()))
-    assert (verdict.status, verdict.line) == ("wrong", 1)
-    assert "rules version 99 of toy; installed is 1" in verdict.problem
+    assert (verdict.status, verdict.line) == ("other_rules", 1)
+    assert "rules version 99 of toy; installed is 1. The moves were not played again" in verdict.problem
+
+
+def test_a_changed_line_of_a_record_of_other_rules_is_wrong(start_match: Start) -> None:
+    match = start_match(rules_version=99)
+    match.play()
+    path = match.writer.close(match.footer())
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    del lines[3]
+    path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+    verdict = verify(path)
+    assert (verdict.status, verdict.line) == ("wrong", 4)
 
 
 def test_an_unknown_game_is_named(lines: Any, tmp_path: Path) -> None:
