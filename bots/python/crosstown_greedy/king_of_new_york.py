@@ -47,6 +47,8 @@ def worths_of_dice(board: Board, legal: Sequence[do.KingAction]) -> list[float]:
     for action in legal:
         if isinstance(action, do.Reroll):
             found.append(roll.expected(dice, action.counts))
+        elif isinstance(action, do.Ride | do.Shed):
+            found.append(roll.worth(dice) + worth_of(board, action))
         elif isinstance(action, do.Convert):
             found.append(roll.worth((action.energy, action.attack, dice[2], action.heart, *dice[4:])))
         else:
@@ -67,7 +69,11 @@ def worth_of(board: Board, action: do.KingAction) -> float:
             return worth_of_target(board, board.unit(UNIT_NUMBER[action.unit]))
         case do.Stay():
             return board.worth_of_borough(board.borough) + STAYING_WORTH
-        case do.Place() | do.Move() | do.Dash() | do.Ride() | do.Flee() | do.Leave():
+        case do.Dash() | do.Ride():
+            # Beside them one may pass, which is worth nothing.
+            there = board.worth_of_borough(BOROUGH_NUMBER[action.borough])
+            return there - board.worth_of_borough(board.borough) - STAYING_WORTH
+        case do.Place() | do.Move() | do.Flee() | do.Leave():
             return board.worth_of_borough(BOROUGH_NUMBER[action.borough])
         case do.Discard():
             return -worth_of_card(board, action.card)

@@ -59,6 +59,13 @@ class State(Protocol):
         The caller must not change the returned sequence; it is valid until the state changes.
         """
 
+    def is_optional(self, seat: int, action: Action) -> bool:
+        """Whether the rules let `seat`, which is asked, decline this one of its legal actions.
+
+        The first of the legal actions never is optional: whoever declines all others chooses it. An action that is
+        optional is only taken when it is chosen, even if a game takes single actions without asking.
+        """
+
     def apply(self, actions: Mapping[int, Action]) -> list[Event]:
         """Answers of all seats of `decisions()`, applied as one; the order of the mapping makes no difference.
 

@@ -9,6 +9,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "data": "default_data() passes check_data(), is JSON and set up like no data at all; junk raises DataError",
         "nodes": "a node asks seats, or awaits chance, or is terminal, exactly one of these; matches end",
         "legal_list": "legal lists are non-empty, unique, the same when asked again, of a clone or a restored state",
+        "optional": "whoever is asked can decline what the game calls optional, by the first of its legal actions",
         "refusal": "what is not legal raises IllegalAction and changes nothing: seats, actions, outcomes, leaving",
         "clone": "a clone is equal and independent, in both directions",
         "dict": "to_dict() is canonical JSON without floats; state_from_dict() restores the state; nothing is shared",

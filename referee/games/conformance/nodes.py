@@ -44,6 +44,8 @@ def look(trial: Trial, state: State, ledger: Ledger, gone: Collection[int], deci
         )
     check_conserved(trial, state)
     legal = {decision.seat: legal_list(state, decision.seat) for decision in asked}
+    for decision in asked:
+        check_optional(state, decision, legal[decision.seat])
     stream = None
     if outcomes:
         stream = state.chance_stream()
@@ -82,6 +84,19 @@ def check_conserved(trial: Trial, state: State) -> None:
             if counts.get(name) != trial.conserved.get(name)
         ]
         raise CheckFailed("conservation", "; ".join(changed))
+
+
+def check_optional(state: State, decision: Decision, legal: Sequence[Action]) -> None:
+    """The first action is not optional: choosing it declines all that are."""
+    seat = decision.seat
+    if not state.is_optional(seat, legal[0]):
+        return
+    ways_out = [action for action in legal if not state.is_optional(seat, action)]
+    if ways_out:
+        fault = f"the first action, {legal[0]!r}, is optional; {ways_out[0]!r} declines it and must come first"
+    else:
+        fault = f"all {len(legal)} actions are optional and none declines them; the first is {legal[0]!r}"
+    raise CheckFailed("optional", f"seat {seat} is asked '{decision.kind}': {fault}")
 
 
 def legal_list(state: State, seat: int) -> Sequence[Action]:

@@ -38,7 +38,7 @@ Task: TypeAlias = tuple[int, ...]
 """Steps.
 
 SEATING; START_ROLL contenders, round; START_JUDGE contenders, round; SEAT seat; TURN seat, rides, extra;
-ROLL, STOP, FINAL, MOVE_STEP, END, LATE_ENTRY, CHECK seat; ENTER seat, borough, reason; ADVANCE seat;
+ROLL, STOP, FINAL, MOVE_STEP, END, LATE_ENTRY, CHECK seat; ENTER seat, borough, reason; ADVANCE seat, reason;
 REACT source, dealer (asks those who may react to the hits, then STRIKE source, dealer); FLEES; STATUE seat;
 STRUCK source, dealer, then the damage of each seat; BUILDING seat, stack; UNIT seat, borough, unit;
 EFFECT seat, card; BIN card; REFILL; LAPSE.

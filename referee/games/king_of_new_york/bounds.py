@@ -5,8 +5,11 @@ from referee.games.king_of_new_york.names import BOROUGHS, FACES
 
 
 def most_decisions(box: Box, players: int) -> int:
-    """One placement per seat, and no turn asks more than `most_per_turn` allows."""
-    return players + box.turn_cap * players * sum(most_per_turn(box, players).values())
+    """One placement per seat, and no turn asks more than `most_per_turn` allows.
+
+    When a seat leaves, a move that has been chosen and is being paid for may be chosen again: one answer more each.
+    """
+    return 2 * players + box.turn_cap * players * sum(most_per_turn(box, players).values())
 
 
 def most_per_turn(box: Box, players: int) -> dict[str, int]:
@@ -30,10 +33,12 @@ def most_per_turn(box: Box, players: int) -> dict[str, int]:
     rerolls = box.rolls - 1
     return {
         "before_roll": 2 + repeated,
-        "dice": rerolls + repeated,
-        "convert": 1 + given_up,
-        "hail": 1,
-        "resolve": len(FACES) + 2 * given_up + repeated,
+        # After the last roll it is asked once more by those who may do something at any moment.
+        "dice": rerolls + 1 + repeated,
+        "convert": 1 + given_up + repeated,
+        "hail": 1 + repeated,
+        # The faces, those resolved again, the dice given up, and a pass after the last face.
+        "resolve": len(FACES) + 2 * given_up + 1 + repeated,
         "destroy": destroyed,
         "move": 1 + repeated,
         "buy": trades + 1 + repeated,

@@ -50,30 +50,37 @@ def roll_step(state: "KingState", task: Task) -> None:
     dice = box.dice
     if keep & box.abilities.dice.mask:
         dice = min(box.max_dice, dice + box.abilities.dice.total(keep))
-    rerolls = box.rolls - 1
-    if state.web[seat] and state.owned & box.abilities.web_tax:
-        rerolls = max(0, rerolls - state.web[seat])
-    state.rerolls = rerolls
     state.roll = 0
+    count_rerolls(state, seat)
     state.agenda.append((STOP, seat))
     state.agenda.append((DIE, seat, 0, dice))
 
 
+def count_rerolls(state: "KingState", seat: int) -> None:
+    """How many rerolls are left, Web tokens taken off; again when the owner of Webspinner leaves in mid-roll."""
+    rerolls = state.box.rolls - 1
+    if state.owned & state.box.abilities.web_tax:
+        rerolls -= state.web[seat]
+    state.rerolls = max(0, rerolls - state.roll)
+
+
 def die_rolled(state: "KingState", task: Task, face: int) -> None:
-    """One die fell; after the last one the roller may roll again."""
+    """One die fell; after the last one the roller may roll again, or do what may be done at any moment."""
     _, seat, die, dice = task
     state.dice[face] += 1
     if die + 1 < dice:
         state.agenda.append((DIE, seat, die + 1, dice))
         return
     state.log.append(event(Rolled, seat, tuple(state.dice)))
-    if state.rerolls:
+    if state.rerolls or state.rides or state.carapace[seat]:
         state.agenda.append((DICE, seat))
 
 
 def dice_menu(state: "KingState", task: Task) -> Menu:
-    """Keep, or how many of each face to roll again."""
+    """Keep, or how many of each face to roll again while rerolls are left."""
     seat = task[1]
+    if not state.rerolls:
+        return [KEEP, *extras(state, seat)]
     abilities = state.box.abilities
     keep = state.keep[seat]
     limits = 0
@@ -88,15 +95,18 @@ def dice_menu(state: "KingState", task: Task) -> Menu:
             ouches = affordable
         elif not affordable:
             ouches = 0
-    forced = False
-    if state.owned & ~keep & abilities.others_reroll:
-        forced = True
-    menu, state.index = reroll_menu(tuple(state.dice), limits, min(ouches, state.dice[OUCH]), forced)
+    limit = min(ouches, state.dice[OUCH])
+    menu, state.index = reroll_menu(tuple(state.dice), limits, limit, reroll_forced(state, seat))
     more = extras(state, seat)
     if more:
         state.index = None
         return [*menu, *more]
     return menu
+
+
+def reroll_forced(state: "KingState", seat: int) -> bool:
+    """Whether another monster's card makes this one use all of its rerolls."""
+    return bool(state.owned & ~state.keep[seat] & state.box.abilities.others_reroll)
 
 
 @lru_cache(maxsize=8192)
@@ -147,7 +157,7 @@ def stop_step(state: "KingState", task: Task) -> None:
     agenda.append((FINAL, seat))
     if keep & abilities.hail.mask:
         agenda.append((HAIL, seat))
-    if keep & (abilities.converts | abilities.swap_dice):
+    if keep & (abilities.converts | abilities.swap_dice) or state.rides or state.carapace[seat]:
         agenda.append((CONVERT, seat))
     if keep & abilities.roll_done.mask:
         fire(abilities.roll_done, state, seat, 0)
@@ -160,7 +170,10 @@ def add_results(state: "KingState", seat: int, face: int, amount: int, cause: st
 
 
 def convert_menu(state: "KingState", task: Task) -> Menu:
-    """Keep; what cards can make of Energy, Attack and Heart dice; what Celebrity dice can be given up for."""
+    """Keep; what cards can make of Energy, Attack and Heart dice; what Celebrity dice can be given up for.
+
+    It is asked between the last roll and the cards that look at the final roll, so a Subway turn is asked it, too.
+    """
     keep = state.keep[task[1]]
     abilities = state.box.abilities
     dice = state.dice
@@ -170,7 +183,7 @@ def convert_menu(state: "KingState", task: Task) -> Menu:
         menu += conversions((dice[ENERGY], dice[ATTACK], dice[HEART]), ways)
     if keep & abilities.swap_dice:
         menu += swaps(state)
-    return menu
+    return menu + extras(state, task[1])
 
 
 @lru_cache(maxsize=4096)
@@ -215,6 +228,8 @@ def convert(state: "KingState", task: Task, action: KingAction) -> None:
     elif type(action) is Swap or type(action) is GiveUp:
         state.agenda.append(task)
         swap_die(state, task[1], action)
+    elif action is not KEEP:
+        take_extra(state, task, action)
 
 
 def swap_die(state: "KingState", seat: int, action: Swap | GiveUp) -> None:
@@ -228,12 +243,14 @@ def swap_die(state: "KingState", seat: int, action: Swap | GiveUp) -> None:
 
 def hail_menu(state: "KingState", task: Task) -> Menu:
     """Whether to add Destruction for Units only."""
-    return HAILS
+    return [*HAILS, *extras(state, task[1])]
 
 
 def hail(state: "KingState", task: Task, action: KingAction) -> None:
     """Add the results, or do not."""
-    if type(action) is Hail and action.use:
+    if type(action) is not Hail:
+        take_extra(state, task, action)
+    elif action.use:
         hails = state.box.abilities.hail
         owned = state.keep[task[1]] & hails.mask
         card = state.box.card_ids[owned.bit_length() - 1]

@@ -24,7 +24,7 @@ class KingOfNewYork:
 
     id = "king_of_new_york"
     title = "King of New York"
-    rules_version = 1
+    rules_version = 2
     player_counts = (2, 3, 4, 5, 6)
     options = OPTIONS
     notes = (

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from referee.games.king_of_new_york.actions import PASS, SWEEP, Buy, KingAction, Menu, Pay, Scavenge, Sweep
-from referee.games.king_of_new_york.agenda import BIN, CARD, EFFECT, LAPSE, REFILL, Task
+from referee.games.king_of_new_york.agenda import ADVANCE, BIN, CARD, DIE, EFFECT, ENTER, LAPSE, REFILL, Task
 from referee.games.king_of_new_york.events import Bought, CardShown, Gained, Reshuffled, Swept, event
 from referee.games.king_of_new_york.gains import funds, lose_energy, pay
-from referee.games.king_of_new_york.moves import extras, take_extra
+from referee.games.king_of_new_york.moves import can_go, extras, take_extra
 from referee.games.king_of_new_york.names import MARKET_SLOTS, NO_CARD
 
 if TYPE_CHECKING:
@@ -179,11 +179,23 @@ def card_drawn(state: "KingState", task: Task, card: int) -> None:
 
 
 def pay_menu(state: "KingState", task: Task) -> Menu:
-    """How much of a cost to pay with life, the least first."""
+    """How much of a cost to pay with life, the least first; nothing if it is not due any more."""
+    if not _due(state):
+        return ()
     _, seat, cost = task
     least = max(0, cost - state.energy[seat])
     most = min(cost, state.life[seat] - 1)
     return _PAYMENTS[least : most + 1]
+
+
+def _due(state: "KingState") -> bool:
+    """Whether what is paid for, which is next on the agenda, still comes though somebody may have left the match."""
+    below = state.agenda[-2]
+    if below[0] in (ENTER, ADVANCE):
+        return can_go(state, below)
+    if below[0] == DIE:  # Ouch dice rolled again in spite of Jinx tokens
+        return bool(state.owned & state.box.abilities.jinx_tax)
+    return True
 
 
 def pay_now(state: "KingState", task: Task, action: KingAction) -> None:

@@ -25,7 +25,7 @@ from referee.games.king_of_new_york.actions import (
     Ride,
     Shed,
 )
-from referee.games.king_of_new_york.agenda import ADVANCE, ENTER, MOVE, MOVE_STEP, PUSH, Task
+from referee.games.king_of_new_york.agenda import ADVANCE, ENTER, FLEE, MOVE, MOVE_STEP, PUSH, Task
 from referee.games.king_of_new_york.damage import shed_carapace
 from referee.games.king_of_new_york.elimination import manhattan_room, settle
 from referee.games.king_of_new_york.events import MOVE_REASONS, Moved, Placed, Stayed, UnitPushed, event
@@ -108,7 +108,7 @@ def _chosen(actions: Sequence[KingAction], boroughs: int) -> list[KingAction]:
 def _start_move(state: "KingState", seat: int, borough: int, reason: int) -> None:
     """An optional move: pay for it, then go."""
     if borough == MANHATTAN and state.where[seat] == MANHATTAN:
-        state.agenda.append((ADVANCE, seat))
+        state.agenda.append((ADVANCE, seat, reason))
     else:
         state.agenda.append((ENTER, seat, borough, reason))
     if state.box.marathon_vp:
@@ -180,19 +180,54 @@ def late_entry_step(state: "KingState", task: Task) -> None:
 
 
 def enter_step(state: "KingState", task: Task) -> None:
-    """Go there, unless somebody's leaving the match has meanwhile taken the room away."""
+    """Go there; or ask again if somebody has left the match since, and the rules now say otherwise."""
     _, seat, borough, reason = task
     if state.out[seat]:
         return
-    room = manhattan_room(state) if borough == MANHATTAN else state.where.count(borough) < _BOROUGH_LIMIT
-    if room:
+    if can_go(state, task):
         enter(state, seat, borough, reason)
+    else:
+        _take_back(state, seat, reason)
 
 
 def advance_step(state: "KingState", task: Task) -> None:
     """A zone further by a card."""
-    if state.where[task[1]] == MANHATTAN:
-        advance(state, task[1])
+    _, seat, reason = task
+    if state.out[seat]:
+        return
+    if can_go(state, task):
+        advance(state, seat)
+    else:
+        _take_back(state, seat, reason)
+
+
+def can_go(state: "KingState", task: Task) -> bool:
+    """Whether the move of an ENTER or ADVANCE task can still be chosen.
+
+    Between the choice and the move lies the question how to pay for it (Of Another World). Whoever leaves the match
+    during that question can free Manhattan, or make the second monster in it take the room elsewhere.
+    """
+    seat, reason = task[1], task[-1]
+    inside = state.where[seat] == MANHATTAN
+    if task[0] == ADVANCE:
+        return inside
+    if reason == _FLEE:
+        allowed = open_boroughs(state, seat) if inside else 0
+    elif reason == _BY_CHOICE:
+        allowed = 0 if inside or manhattan_room(state) else open_boroughs(state, seat)
+    else:
+        allowed = _free_moves(state, seat, leaving=True)
+    return bool(allowed >> task[2] & 1)
+
+
+def _take_back(state: "KingState", seat: int, reason: int) -> None:
+    """The move is not made: the question it answered is asked again."""
+    if reason == _RIDE:
+        state.rides += 1
+    elif reason == _DASH:
+        state.dashed = 0
+    else:
+        state.agenda.append((FLEE, seat) if reason == _FLEE else (MOVE_STEP, seat))
 
 
 def advance(state: "KingState", seat: int) -> None:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from referee.games.king_of_new_york.actions import (
+    PASS,
     REDIRECTS,
     RESOLVE_MENUS,
     GiveUp,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def resolve_menu(state: "KingState", task: Task) -> Menu:
-    """A face to resolve, with what may be done beside it."""
+    """A face to resolve, with what may be done beside it; after the last face a pass, with what may be done then."""
     seat = task[1]
     abilities = state.box.abilities
     keep = state.keep[seat]
@@ -59,6 +60,8 @@ def resolve_menu(state: "KingState", task: Task) -> Menu:
         or keep & (abilities.redirect.mask | abilities.swap_dice)
     ):
         return RESOLVE_MENUS[left]
+    if not left:
+        return [PASS, *extras(state, seat)]
     menu = list(RESOLVE_MENUS[left])
     removable = state.box.inert_removable
     if left >> HEART & 1 and state.jinx[seat] and (removable or state.owned & abilities.jinx_tax):
@@ -76,7 +79,9 @@ def resolve_menu(state: "KingState", task: Task) -> Menu:
 
 
 def resolve(state: "KingState", task: Task, action: KingAction) -> None:
-    """Resolve one face, then ask again."""
+    """Resolve one face, then ask again; or go on to the Move step."""
+    if action is PASS:
+        return
     seat = task[1]
     if type(action) is Resolve:
         state.agenda.append(task)

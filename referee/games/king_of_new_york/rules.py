@@ -15,6 +15,7 @@ from referee.games.king_of_new_york import (
     ending,
     market,
     moves,
+    optional,
     resolving,
     setup,
     turn,
@@ -310,6 +311,9 @@ class KingState:
     def legal_actions(self, seat: int) -> Menu:
         return self.menu if self.menu and self.agenda[-1][1] == seat else ()
 
+    def is_optional(self, seat: int, action: KingAction) -> bool:
+        return optional.is_optional(self, seat, action)
+
     def apply(self, actions: Mapping[int, Any]) -> list[Event]:
         menu = self.menu
         if not menu:
@@ -357,7 +361,7 @@ class KingState:
                     agenda.pop()
                     continue
                 menu = _MENUS[kind - on.FIRST_QUESTION](self, task)
-                if len(menu) > 1:
+                if len(menu) > 1 or (menu and self.is_optional(task[1], menu[0])):
                     self.menu = menu
                     return
                 self.index = None
@@ -456,6 +460,10 @@ class KingState:
             return log
         self.log = log
         eliminate(self, [seat], "withdrawn")
+        # What was counted or offered when the seat was still there is looked at again.
+        self.agenda = [(on.MOVE_STEP, task[1]) if task[0] == on.MOVE else task for task in self.agenda]
+        if (on.STOP, self.active) in self.agenda:
+            dice.count_rerolls(self, self.active)
         if self.living <= 1:
             left = [other for other in range(self.players) if not self.out[other]]
             ending.finish(self, left[0] if left else NOBODY, "withdrawals")

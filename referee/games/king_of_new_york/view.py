@@ -168,7 +168,7 @@ def _turn_lines(o: Observation) -> list[str]:
     now = o.turn_state
     lines = []
     if any(now.dice) or any(now.bonus):
-        lines.append(f"dice: {counted(now.dice)}; rerolls left {now.rerolls}")
+        lines += [f"dice: {counted(now.dice)}", f"rerolls left {now.rerolls}"]
     if any(now.bonus):
         lines.append(f"added: {counted(now.bonus)}")
     if now.force:

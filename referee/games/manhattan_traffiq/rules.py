@@ -147,6 +147,14 @@ class TraffiqState:
                 self._legal = compete_choices(names, self.rules.street_by_street)
         return self._legal
 
+    def is_optional(self, seat: int, action: TraffiqAction) -> bool:
+        """What can be forfeited or declined, as the options say."""
+        if self.phase == "turn":
+            return (self.rules.may_forfeit or self.final) and action != _END_TURN
+        if self.phase == "place":
+            return self.rules.may_skip_placing and action != _DECLINE
+        return action != _DECLINE
+
     def _turn_actions(self) -> tuple[TraffiqAction, ...]:
         following = FOLLOWING[self.used]
         actions: list[TraffiqAction] = []

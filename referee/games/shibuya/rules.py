@@ -108,6 +108,10 @@ class ShibuyaState:
                 return ()
         return self._legal
 
+    def is_optional(self, seat: int, action: ShibuyaAction) -> bool:
+        """Never: who can move or build must, and passing is for those who can do neither."""
+        return False
+
     def _turn_actions(self) -> list[ShibuyaAction]:
         # From the last to the first: the highest bit of a mask is found faster than the lowest.
         legal: list[ShibuyaAction] = [BUILD] if self._can_build() else []

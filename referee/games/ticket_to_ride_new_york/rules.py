@@ -170,6 +170,12 @@ class State:
                 return ()
         return self._legal
 
+    def is_optional(self, seat: int, action: Answer) -> bool:
+        """Where options allow to pass or to stop, everything else."""
+        if self.stage == TURN:
+            return self.tables.rules.always_pass and action != _PASS
+        return self.stage == SECOND_CARD and not self.tables.rules.second_required and action != _STOP
+
     def _turn_actions(self, seat: int) -> list[Answer]:
         tables, rules, market = self.tables, self.tables.rules, self.market
         answers: list[Answer] = [_PASS] if rules.always_pass else []

@@ -42,6 +42,22 @@ class Twice(ToyState):
         return (*legal, legal[-1]) if self.phase == TURN and self.turns[seat] == 2 else legal
 
 
+class ForcedGuard(ToyState):
+    """Whoever can guard against a robbery must."""
+
+    def legal_actions(self, seat: int) -> Sequence[Any]:
+        legal = super().legal_actions(seat)
+        return legal[1:] if self.phase == GUARD and len(legal) > 1 else legal
+
+
+class PassLast(ToyState):
+    """Lists passing behind everything else."""
+
+    def legal_actions(self, seat: int) -> Sequence[Any]:
+        legal = super().legal_actions(seat)
+        return (*legal[1:], legal[0]) if self.phase == TURN and legal else legal
+
+
 class AsksAndRolls(ToyState):
     def chance_outcomes(self) -> Sequence[tuple[Outcome, int]]:
         return ((1, 1),) if self.phase == GUARD else super().chance_outcomes()
@@ -455,6 +471,8 @@ def with_view(view: ToyView) -> ToyGame:
 MUTANTS = (
     Mutant("a seat without a hand is robbed and has no legal action", "legal_list", ToyGame(NoWayOut)),
     Mutant("an action is listed twice", "legal_list", ToyGame(Twice)),
+    Mutant("a menu of optional actions has no pass", "optional", ToyGame(ForcedGuard)),
+    Mutant("passing is not listed first", "optional", ToyGame(PassLast)),
     Mutant("a decision node is a chance node as well", "nodes", ToyGame(AsksAndRolls)),
     Mutant("a decision's kind is not declared", "nodes", SilentGuard()),
     Mutant("decisions are not in seat order", "nodes", ToyGame(UnorderedNode)),
@@ -515,8 +533,9 @@ RESAMPLES_TOO_LITTLE = Mutant("resample leaves most hands as they are", "resampl
 
 class UnorderedList(ToyState):
     def legal_actions(self, seat: int) -> Sequence[Any]:
-        texts = {repr(action): action for action in super().legal_actions(seat)}
-        return tuple(texts[text] for text in set(texts))
+        legal = super().legal_actions(seat)
+        texts = {repr(action): action for action in legal[1:]}
+        return (*legal[:1], *(texts[text] for text in set(texts)))
 
 
 class SharedData(ToyGame):

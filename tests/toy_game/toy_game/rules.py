@@ -117,6 +117,9 @@ class ToyState:
             *(Peek(other) for other in can_peek),
         )
 
+    def is_optional(self, seat: int, action: Any) -> bool:
+        return not isinstance(action, Pass | Yield | Stash)
+
     # What happens
 
     def apply(self, actions: Mapping[int, Any]) -> list[Event]:

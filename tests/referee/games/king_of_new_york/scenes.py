@@ -222,7 +222,14 @@ class Scene:
         self.roll(letters)
         if self.asked and self.asked[1] == "dice":
             self.do("keep()")
+        if self.asked and self.asked[1] == "convert" and self.only_at_any_moment:
+            self.do("keep()")
         return self
+
+    @property
+    def only_at_any_moment(self) -> bool:
+        """Whether nothing is offered beside the first entry but what may be done at any moment."""
+        return all(text.startswith(("ride(", "shed(")) for text in self.menu[1:])
 
     def resolve(self, letters: Iterable[str]) -> "Scene":
         """Resolve faces in this order, as far as there is a choice left."""

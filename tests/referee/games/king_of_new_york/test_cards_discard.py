@@ -226,7 +226,7 @@ def test_subway_is_a_way_out_of_manhattan_and_the_next_to_move_must_enter(scene:
     assert turn.place(0) == "x"
     assert turn.menu == ["pass()", "ride(borough=manhattan)"], "outside, while there is room, only to Manhattan"
     turn.do("pass()").final("hhhhhh")
-    turn.do("resolve(face=heart)")
+    turn.do("resolve(face=heart)", "pass()")
     assert turn.place(0) == "m0", "its own Move step comes next: it must enter"
 
 

@@ -42,7 +42,7 @@ def test_a_board_shows_what_a_player_looks_for(scene: Any) -> None:
     assert "Midtown Manhattan, 2-4" in board
     assert "out (event 1)" in board
     assert "market Drain (4), Hunter (5), Curse (4)" in board
-    assert "dice: 1 energy, 2 attack, 1 destruction, 1 heart, 1 celebrity; rerolls left 2" in board
+    assert "dice: 1 energy, 2 attack, 1 destruction, 1 heart, 1 celebrity\nrerolls left 2" in board
     assert re.search(r"^Queens .*\n +Units 1 jet$", board, re.MULTILINE)
 
 

@@ -63,7 +63,7 @@ def test_leaving_closes_manhattan_for_the_second_monster(scene: Any) -> None:
     assert turn.rolls, "the roll goes on"
 
 
-def test_a_move_paid_for_with_life_is_dropped_if_its_room_goes_meanwhile(scene: Any) -> None:
+def test_a_move_that_has_lost_its_room_before_it_is_paid_for_costs_nothing_and_is_asked_again(scene: Any) -> None:
     turn = scene(
         "q b m0 n1 x x",
         cards={0: "of_another_world"},
@@ -77,9 +77,9 @@ def test_a_move_paid_for_with_life_is_dropped_if_its_room_goes_meanwhile(scene: 
     turn.state.withdraw(4)
     assert turn.asked == (3, "leave")
     turn.do("leave(borough=brooklyn)")
-    turn.do("pay(life=0)")
-    assert turn.place(0) == "q", "Brooklyn is full now"
-    assert turn.state.energy[0] == 0
+    assert turn.asked == (0, "move"), "Brooklyn is full now"
+    assert turn.menu == ["stay()", "move(borough=bronx)", "move(borough=staten_island)"]
+    assert turn.state.energy[0] == 2
 
 
 def test_seats_may_leave_during_the_set_up(matches: Any) -> None:

@@ -174,7 +174,9 @@ def make(folder: Path) -> None:
         ("ticket_to_ride_new_york", 3),
         ("toy", 3),
     ):
-        Play(folder, game, game, players).play(note="" if game != "toy" else "I see").close()
+        version = get_game(game).rules_version
+        name = game if version == 1 else f"{game}-rules{version}"
+        Play(folder, name, game, players).play(note="" if game != "toy" else "I see").close()
     Play(folder, "crashed").play(4).crash(1, "last words\n").close(reason="crashed", ranking=(1, 2))
     hostile = tuple(SeatHeader(f"{seat:02x}" * 8, f"{seat}{HOSTILE}", HOSTILE) for seat in range(2))
     crash = Play(folder, "hostile", seats=hostile, created_at=HOSTILE, tournament=HOSTILE).play(2, note=HOSTILE)
