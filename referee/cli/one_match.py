@@ -208,7 +208,7 @@ def human_entry(folder: Path, name: str, run: Sequence[str], number: int) -> Ent
     called, argv = (json.dumps(value, ensure_ascii=False) for value in (name, run))
     lines = [f"name = {called}", 'version = "1"', 'games = ["*"]', f"run = {argv}", "[options]", f"seat = {number}", ""]
     (folder / "bot.toml").write_text("\n".join(lines), encoding="utf-8")
-    return load_entry(folder)
+    return load_entry(folder, built_in=folder)  # where its pipes are
 
 
 @contextmanager

@@ -1,11 +1,14 @@
 """`crosstown run`: play a tournament to its leaderboard; run again, go on."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from referee.cli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from referee.tournament.config import Tournament
 
 
 def run(
@@ -27,14 +30,14 @@ def run(
     from referee.tournament.config import load_config, tournament_name
     from referee.tournament.controls import newest_bots
     from referee.tournament.cores import available_cores
-    from referee.tournament.entrants import check_apart, folders_needed, load_tournament
+    from referee.tournament.entrants import check_apart, load_tournament, sources_needed
 
     known = () if new else newest_bots(out, tournament_name(file))
     if not dry_run:
-        config = load_config(file)
-        needed = folders_needed(config, known)
-        build_missing(((bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in needed), out, file)
+        build_missing(sources_needed(load_config(file), known), out, file)
     tournament = load_tournament(file, known)
+    if tournament.kept:
+        tournament = _as_it_lies(file, out) or tournament
     check_apart(tournament, out)
     cores = len(available_cores())
     if dry_run:
@@ -47,3 +50,17 @@ def run(
     code = play_tournament(tournament, out, workers or cores, pin=pin, new=new, as_json=as_json, quiet=quiet)
     if code != ExitCode.OK:
         raise typer.Exit(code)
+
+
+def _as_it_lies(file: Path, out: Path) -> "Tournament | None":
+    """The tournament with its bots as they are now, if there is an older run with just these; else None."""
+    from referee.tournament.entrants import load_tournament
+    from referee.tournament.errors import ConfigError
+    from referee.tournament.folder import has_run
+    from referee.tournament.identity import describe
+
+    try:
+        tournament = load_tournament(file)
+    except ConfigError:
+        return None
+    return tournament if has_run(out, describe(tournament)) else None

@@ -56,6 +56,7 @@ def play_tournament(
         folder = choose_folder(out, describe(tournament), new=new)
     if not quiet:
         tell_changed(tournament, folder)
+        tell_kept(tournament, folder)
     file, profile = tournament.config.path, tournament.config.sandbox.profile
     build_missing(
         ((bot.folder, bot.sandbox.profile or profile) for bot in joining(read_journal(folder.journal))), out, file
@@ -131,6 +132,17 @@ def tell_changed(tournament: Tournament, folder: RunFolder) -> None:
             one_line(f"'{name}' has left this run, and what is in {path} now is not in it; to let it join: {words}"),
             markup=False,
         )
+
+
+def tell_kept(tournament: Tournament, folder: RunFolder) -> None:
+    """That a bot plays on as it was when the run began, though its folder is not what it was."""
+    for entry in tournament.kept:
+        what, step = "is gone", ""
+        if entry.folder.exists():
+            words = shlex.join(["crosstown", "add", str(folder.path), str(entry.folder), "--name"])
+            what, step = "has changed", f"; to play what is there now: --new, or {words} NAME"
+        sentence = f"{entry.folder} {what} since this run began; '{entry.name}' plays on as it was then{step}"
+        console(stderr=True).print(one_line(f"warning: {sentence}"), markup=False, style="bold")
 
 
 def tell_confinement(confinement: Confinement, *, quiet: bool) -> None:

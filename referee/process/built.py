@@ -3,7 +3,7 @@
 CACHE/<source id>/lock          held while one builds
 CACHE/<source id>/built.json    names the build that counts; written last
 CACHE/<source id>/<number>/     one build: bot/ is what runs, log.txt what fetch and build printed
-CACHE/homes/                    see `homes`
+CACHE/homes/, CACHE/bots/       see `homes` and `store`
 """
 
 import fcntl
@@ -45,7 +45,8 @@ class Built:
 
 
 class Hold:
-    """As long as this lives, here or in a process that was forked with it, a build is not removed."""
+    """As long as this lives, here or in a process that was forked with it, a build, or a bot version in the store, is
+    not removed."""
 
     def __init__(self, home: Path) -> None:
         """OSError if it is gone, or going."""
@@ -57,6 +58,13 @@ class Hold:
             os.close(self._file)
             self._file = -1
             raise
+
+    def is_of(self, home: Path) -> bool:
+        """Whether what is held is what lies at `home` now."""
+        try:
+            return os.path.samestat(os.fstat(self._file), home.stat())
+        except OSError:
+            return False
 
     def __del__(self) -> None:
         if self._file >= 0:

@@ -14,6 +14,7 @@ from referee.process.manifest import FILE_NAME, Manifest, ManifestError, OptionV
 from referee.process.names import BotNameError, check_name
 from referee.process.program import find_argv
 from referee.process.sources import EntryError, Sources, digest, read_sources, with_protos
+from referee.process.store import DamagedError, Version, hold, put, store_folder
 
 _KINDS = {str: "a text", int: "an integer", bool: "true or false"}
 
@@ -22,10 +23,11 @@ _KINDS = {str: "a text", int: "an integer", bool: "true or false"}
 class Entry:
     """A bot as it competes. `id` is 16 hex digits over source, options and argv.
 
-    `folder` is the bot's own, absolute; it runs in `home`, that folder or the copy of it that was built.
+    `folder` is where its author has it, absolute, and nothing in there is used any more. The bot runs in `home`: the
+    copy of its sources in the store, `content` by name, or the build that was made of these.
     `argv` is what to execute on this machine and no part of the id; `options` is the manifest's with those of the
     tournament over them. `built` is the build that runs, None for a bot that needs none; as long as the entry is
-    there, `hold` keeps that build from being removed.
+    there, `holds` keep copy and build from being removed.
     """
 
     id: str
@@ -36,7 +38,8 @@ class Entry:
     argv: tuple[str, ...]
     home: Path
     built: Built | None = None
-    hold: Hold | None = field(default=None, repr=False, compare=False)
+    content: str = ""
+    holds: tuple[Hold, ...] = field(default=(), repr=False, compare=False)
 
 
 def load_entry(
@@ -46,35 +49,82 @@ def load_entry(
     *,
     built_in: Path | None = None,
 ) -> Entry:
-    """Reads a bot folder. `name` replaces the manifest's, `options` override its options.
+    """Reads a bot folder, and keeps what it has in the store. `name` replaces the manifest's, `options` override its
+    options.
 
-    A bot that is to be built runs from the cache, from the build of exactly these sources; or from `built_in`, if the
-    caller has built them there and answers for it. Raises ManifestError, EntryError or BotNameError.
+    A bot that is to be built runs from the cache, from the build of exactly these sources. With `built_in` it runs in
+    that folder, is not kept, and the caller answers for it. Raises ManifestError, EntryError or BotNameError.
     """
     with suppress(RuntimeError):  # a link that leads to itself: no folder, as is said at once
         folder = folder.resolve()
     manifest = load_manifest(folder)
     resolved = _resolve_options(manifest, options or {})
     sources = read_sources(folder, manifest)
-    home, built, hold = built_in or folder, None, None
-    if manifest.build and built_in is None:
-        held = hold_built(cache_folder() / source_id(manifest, sources))
-        if held is None:
-            command = f"crosstown bots build {shlex.quote(str(folder))}"
-            what = f"{folder / FILE_NAME}: the bot is not built, or was changed since"
-            raise NotBuiltError(f"{what}; build the bot first: {command}")
-        built, hold = held
-        home = built.folder
+    if built_in is not None:
+        return _entry(folder, name, manifest, resolved, sources, built_in)
+    build = _hold_build(folder, manifest, sources) if manifest.build else None
+    version = put(store_folder(), folder, manifest, sources)
+    if load_manifest(version.folder) != manifest:
+        raise EntryError(f"{folder / FILE_NAME}: was changed while it was read; try again")
+    return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
+
+
+def load_stored(
+    content: str, folder: Path, name: str | None = None, options: Mapping[str, OptionValue] | None = None
+) -> Entry:
+    """The same bot from the store, whatever lies in `folder` by now, or does not: that is looked at only where the copy
+    is lost. Raises EntryError too where neither is as it was, NotBuiltError if only the build is lost."""
+    lost = f"{store_folder() / content}: no copy of this bot is there any more"
+    version = None
+    try:
+        version = hold(store_folder(), content)
+    except DamagedError as error:
+        lost = str(error).rpartition("; ")[0]
+    if version is None:
+        with suppress(ManifestError, EntryError):
+            entry = load_entry(folder, name, options)
+            if entry.content == content:
+                return entry
+        raise EntryError(f"{lost}, and {folder} is not what it was; put the folder back as it was")
+    manifest = load_manifest(version.folder)
+    resolved = _resolve_options(manifest, options or {})
+    sources = read_sources(version.folder, manifest)
+    build = _hold_build(version.folder, manifest, sources) if manifest.build else None
+    return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
+
+
+def _hold_build(folder: Path, manifest: Manifest, sources: Sources) -> tuple[Built, Hold]:
+    held = hold_built(cache_folder() / source_id(manifest, sources))
+    if held is None:
+        command = f"crosstown bots build {shlex.quote(str(folder))}"
+        what = f"{folder / FILE_NAME}: the bot is not built, or was changed since"
+        raise NotBuiltError(f"{what}; build the bot first: {command}")
+    return held
+
+
+def _entry(
+    folder: Path,
+    name: str | None,
+    manifest: Manifest,
+    options: Mapping[str, OptionValue],
+    sources: Sources,
+    home: Path,
+    version: Version | None = None,
+    build: tuple[Built, Hold] | None = None,
+) -> Entry:
+    if build is not None:
+        home = build[0].folder
     return Entry(
-        id=_id(manifest, resolved, sources),
+        id=_id(manifest, options, sources),
         name=manifest.name if name is None else check_name(name),
         folder=folder,
         manifest=manifest,
-        options=MappingProxyType(resolved),
-        argv=find_argv(home, manifest),
+        options=MappingProxyType(dict(options)),
+        argv=find_argv(home, manifest, folder),
         home=home,
-        built=built,
-        hold=hold,
+        built=build[0] if build else None,
+        content=version.content if version else "",
+        holds=(*((version.hold,) if version else ()), *((build[1],) if build else ())),
     )
 
 
@@ -107,4 +157,4 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
     return resolved
 
 
-__all__ = ["BotNameError", "Entry", "EntryError", "ManifestError", "NotBuiltError", "load_entry"]
+__all__ = ["BotNameError", "Entry", "EntryError", "ManifestError", "NotBuiltError", "load_entry", "load_stored"]

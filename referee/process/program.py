@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,7 +40,42 @@ _NO_SCRIPT = frozenset({"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "-cp"
 _SHOWN_PATH = 400
 
 
-def find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+def find_argv(home: Path, manifest: Manifest, author: Path | None = None) -> tuple[str, ...]:
+    """`manifest.run` ready to be executed in `home`, which may be a copy of the `author`'s folder.
+
+    Words that name a file in the author's folder by its whole path name the copy's, and those that lead out of it by
+    `..` lead where they led. Raises ManifestError, about the author's folder, as `_find_argv` does, and for what is
+    there but left out of copies.
+    """
+    folder = author or home
+    if folder == home:
+        return _find_argv(home, manifest)
+    run = tuple(_placed(word, home, folder) for word in manifest.run)
+    for word in run if not manifest.build else ():
+        if not os.path.isabs(word) and os.path.lexists(folder / word) and not os.path.lexists(home / word):
+            raise ManifestError(
+                f"{folder / FILE_NAME}: 'run' names '{word}', which is there but left out of what a bot is, like all"
+                " that other tools make; let its build make it, or name a program outside of the bot's folder"
+            )
+    try:
+        return _find_argv(home, replace(manifest, run=run))
+    except ManifestError as error:
+        raise ManifestError(str(error).replace(str(home), str(folder))) from None
+
+
+def _placed(word: str, home: Path, author: Path) -> str:
+    if "/" not in word:
+        return word
+    path = Path(os.path.normpath(author / word))
+    path = Path(os.path.realpath(path.parent)) / path.name
+    inside = path.is_relative_to(author)
+    if inside and word.startswith("/"):
+        return str(home / path.relative_to(author))
+    leads_out = not inside and ".." in Path(word).parts and path.exists()
+    return str(path) if leads_out else word
+
+
+def _find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     """`manifest.run` ready to be executed: `{python}` replaced, the program's path absolute.
 
     A program is looked for in the bot's folder first, then in PATH. Raises ManifestError if there is none that may

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -31,10 +32,20 @@ LEFT_OUT = (
 PROTO = "proto"
 """A folder that a build finds beside the sources, whether or not the bot has one of its own."""
 
+SIZE_VARIABLE = "CROSSTOWN_BOT_MIB"
+MOST_MIB = 4096
+"""What a bot's files may have together; `SIZE_VARIABLE` says otherwise."""
+
+MOST_FILES = 50_000
+MOST_DEPTH = 40
+"""Files and folders of a bot, and how deep they may lie: they are all looked at before each run."""
+
 _ID_BYTES = 8
 
 Sources: TypeAlias = tuple[tuple[bytes, bytes], ...]
 """(path from the bot's folder, hash of the content) of every file, by path."""
+
+_File: TypeAlias = tuple[bytes, Path]
 
 
 class EntryError(ValueError):
@@ -42,14 +53,23 @@ class EntryError(ValueError):
 
 
 def read_sources(folder: Path, manifest: Manifest) -> Sources:
-    """Every source of the bot, hashed. Raises EntryError."""
+    """Every source of the bot, hashed. Raises EntryError; for a folder that is too large before a file is read."""
     cache = Path(os.path.realpath(cache_folder()))
     if cache.is_relative_to(folder):
         raise EntryError(
             f"{folder}: the cache of builds, {cache}, lies in it; move the bot out, or set {CACHE_VARIABLE} to a"
             " folder elsewhere"
         )
-    return tuple(sorted((relative, _content(folder, path)) for relative, path in _walk(folder, manifest)))
+    return _hashed(folder, _sources(folder, manifest))
+
+
+def read_all(folder: Path) -> Sources:
+    """Every file in `folder`, hashed, whatever its name: of a copy, in which nothing is left out. Raises EntryError."""
+    return _hashed(folder, _walk(folder))
+
+
+def _hashed(folder: Path, files: Iterable[_File]) -> Sources:
+    return tuple(sorted((relative, _content(folder, path)) for relative, path in list(files)))
 
 
 def with_protos(sources: Sources) -> Sources:
@@ -77,7 +97,7 @@ def digest(header: bytes, sources: Sources) -> str:
 def copy_sources(folder: Path, manifest: Manifest, target: Path) -> None:
     """The same files in a new folder `target`; links stay links. Raises EntryError or OSError."""
     target.mkdir()
-    for relative, path in _walk(folder, manifest):
+    for relative, path in list(_sources(folder, manifest)):
         copy = target / os.fsdecode(relative)
         copy.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():
@@ -109,29 +129,94 @@ def copy_protos(target: Path) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def _walk(folder: Path, manifest: Manifest) -> Iterator[tuple[bytes, Path]]:
-    """Every file of the bot, with its path from the folder in bytes."""
+def _sources(folder: Path, manifest: Manifest) -> Iterator[_File]:
+    """The files that make the bot what it is."""
     output = BUILD_OUTPUT if manifest.build else frozenset[str]()
     artefact = (folder / manifest.run[0]).absolute() if manifest.build else None
-    waiting = [folder]
+    return _walk(folder, output, artefact)
+
+
+def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | None = None) -> Iterator[_File]:
+    """Every file, with its path from the folder in bytes; links that stay within. `output`: what is left out besides
+    `LEFT_OUT`; None to leave out nothing. EntryError if there is more than a bot may have."""
+    room = _Room(folder, _most_mib() << 20)
+    waiting = [(folder, 1)]
     while waiting:
+        inside, depth = waiting.pop()
+        if depth > MOST_DEPTH:
+            raise EntryError(f"{inside}: lies more than {MOST_DEPTH} folders deep in the bot's folder; take it away")
         try:
-            inside = list(waiting.pop().iterdir())
+            with os.scandir(inside) as found:
+                for each in found:
+                    path = Path(each.path)
+                    room.count(path)
+                    if output is not None and (path == artefact or _is_left_out(path.name, output)):
+                        continue
+                    if each.is_symlink():
+                        target = _target(folder, path)
+                        name = next((part for part in target.parts if _is_left_out(part, output or frozenset())), "")
+                        if output is not None and name:
+                            raise EntryError(
+                                f"{path}: links to {name}, which is no part of a bot's sources; take the link away"
+                            )
+                        yield os.fsencode(path.relative_to(folder)), path
+                    elif each.is_dir():
+                        waiting.append((path, depth + 1))
+                    elif each.is_file():  # a socket, pipe or device has no content to name
+                        room.take(path, each.stat(follow_symlinks=False))
+                        yield os.fsencode(path.relative_to(folder)), path
         except OSError as error:
             raise EntryError(_unreadable(error)) from None
-        for path in inside:
-            if path.name in output or path == artefact or any(fnmatchcase(path.name, name) for name in LEFT_OUT):
-                continue
-            if path.is_symlink():
-                _check_link(folder, path)
-                yield os.fsencode(path.relative_to(folder)), path
-            elif path.is_dir():
-                waiting.append(path)
-            elif path.is_file():  # a socket, pipe or device has no content to name
-                yield os.fsencode(path.relative_to(folder)), path
 
 
-def _check_link(folder: Path, path: Path) -> None:
+class _Room:
+    """What is left of what a bot's folder may hold."""
+
+    def __init__(self, folder: Path, most_bytes: int) -> None:
+        self._folder = folder
+        self._most_bytes = most_bytes
+        self._bytes = self._files = 0
+
+    def count(self, path: Path) -> None:
+        self._files += 1
+        if self._files > MOST_FILES:
+            raise EntryError(
+                f"{self._folder}: holds more than {MOST_FILES} files and folders, {path} among them; a bot has what it"
+                " needs to be built and to play, keep the rest elsewhere"
+            )
+
+    def take(self, path: Path, found: os.stat_result) -> None:
+        self._bytes += found.st_size
+        if self._bytes > self._most_bytes:
+            on_disk = found.st_blocks * 512
+            sparse = f", {_size(on_disk)} on the disk" if on_disk < found.st_size // 2 else ""
+            raise EntryError(
+                f"{self._folder}: holds more than {_size(self._most_bytes)}, the file {path}"
+                f" ({_size(found.st_size)}{sparse}) among them; keep large data elsewhere and grant it with `read`, or"
+                f" set {SIZE_VARIABLE} to more MiB"
+            )
+
+
+def _most_mib() -> int:
+    given = os.environ.get(SIZE_VARIABLE, "")
+    if given and not (given.isascii() and given.isdecimal() and len(given) <= 9):
+        raise EntryError(f"{SIZE_VARIABLE} is a number of MiB, such as {MOST_MIB}, not {given!r}; correct it")
+    return int(given) if given else MOST_MIB
+
+
+def _size(number: int) -> str:
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if number >= 1 << power:
+            return f"{number / (1 << power):.4g} {unit}"
+    return f"{number} bytes"
+
+
+def _is_left_out(name: str, output: frozenset[str]) -> bool:
+    return name in output or any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
+
+
+def _target(folder: Path, path: Path) -> Path:
+    """Where a link leads, from the folder."""
     try:
         target = path.resolve()
     except RuntimeError:  # how Python says so before 3.13
@@ -142,6 +227,7 @@ def _check_link(folder: Path, path: Path) -> None:
         raise EntryError(f"{path}: links to {target}, outside of the bot's folder; copy it in or take the link away")
     if not target.exists():
         raise EntryError(f"{path}: links to {target}, which does not exist; mend the link or take it away")
+    return target.relative_to(folder)
 
 
 def _content(folder: Path, path: Path) -> bytes:
@@ -152,13 +238,21 @@ def _content(folder: Path, path: Path) -> bytes:
 
 
 def _hash_file(path: Path) -> bytes:
+    """EntryError for what is no file any more, or grows for as long as it is read."""
     made = blake2b()
     try:
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 20):
+        # Not waiting for the other end of a pipe that was laid there just now.
+        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(number, "rb") as file:
+            found = os.fstat(number)
+            left = found.st_size
+            while left >= 0 and (chunk := file.read(1 << 20)):
                 made.update(chunk)
+                left -= len(chunk)
     except OSError as error:
         raise EntryError(_unreadable(error)) from None
+    if left < 0 or not stat.S_ISREG(found.st_mode):
+        raise EntryError(f"{path}: was changed while it was read; try again")
     return b"file:" + made.digest()
 
 

@@ -103,12 +103,14 @@ class Tournament:
     """A configuration with its bots as they are on this disk now: what a run is made of.
 
     `entries` are those of the file, in its order, then those that were added to the run since; `added` says of these
-    what `config.bots` says of the others.
+    what `config.bots` says of the others. `kept` are those of the file whose folders have another version by now, or
+    none: they play from the store.
     """
 
     config: TournamentConfig
     entries: tuple[Entry, ...]
     added: tuple[BotConfig, ...] = ()
+    kept: tuple[Entry, ...] = ()
 
     @property
     def bots(self) -> tuple[BotConfig, ...]:

@@ -7,16 +7,18 @@ played stays what it was. It holds from the next run of the command on; while a 
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from referee.match.spec import Limits
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
 from referee.process.guest import guest_entry
 from referee.process.manifest import Manifest
 from referee.process.names import BotNameError, clashes
+from referee.process.store import hold, store_folder
 from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields, in_force
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.errors import BusyError, ConfigError, UsageError
@@ -34,8 +36,9 @@ from referee.tournament.sections.sandbox import SandboxConfig
 
 @dataclass(frozen=True, slots=True)
 class KnownBot:
-    """A bot as the journal has it. `folder` is where it lay, '' if it dials in or that is not known; `joined` marks
-    those that the file does not have."""
+    """A bot as the journal has it. `folder` is where it lay, '' if it dials in or that is not known; `content` its name
+    in the store, '' where an older version of Crosstown began the run; `joined` marks those that the file does not
+    have."""
 
     entry_id: str
     name: str
@@ -44,6 +47,7 @@ class KnownBot:
     out: bool = False
     folder: str = ""
     joined: bool = False
+    content: str = ""
 
 
 def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
@@ -53,9 +57,10 @@ def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
     gone = {control.entry_id for control in in_force(text.controls) if control.kind in LEAVING}
     bots = text.created.fields["configuration"]["bots"]
     folders = text.created.fields.get("folders") or [""] * len(bots)
+    contents = text.created.fields.get("contents") or [""] * len(bots)
     added = [line.fields for line in _added(text)]
-    listed = [*((bot, folder, False) for bot, folder in zip(bots, folders, strict=True))]
-    listed += [(bot, bot["folder"], True) for bot in added]
+    listed = [(bot, folder, content, False) for bot, folder, content in zip(bots, folders, contents, strict=True)]
+    listed += [(bot, bot["folder"], bot.get("content", ""), True) for bot in added]
     return tuple(
         KnownBot(
             bot["entry_id"],
@@ -65,8 +70,9 @@ def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
             bot["entry_id"] in gone,
             _folder(there),
             joined,
+            content,
         )
-        for bot, there, joined in listed
+        for bot, there, content, joined in listed
     )
 
 
@@ -98,10 +104,23 @@ def with_added(tournament: Tournament, text: JournalText) -> Tournament:
 
 
 def joining(text: JournalText) -> list[BotConfig]:
-    """The settings of the bots that were added to a run, are in it still, and are started here."""
-    out = {bot.entry_id for bot in known_bots(text) if bot.out}
-    found = [_settings_of(line.fields) for line in _added(text) if line.fields["entry_id"] not in out]
-    return [given for given in found if given.remote is None]
+    """The settings of the bots that were added to a run, are in it still, and are started here. Their folders are those
+    of their copies in the store, where it has them."""
+    known = {bot.entry_id: bot for bot in known_bots(text) if not bot.out}
+    found = [
+        (known[id_], _settings_of(line.fields)) for line in _added(text) if (id_ := line.fields["entry_id"]) in known
+    ]
+    return [replace(given, folder=stored_sources(bot) or given.folder) for bot, given in found if given.remote is None]
+
+
+def stored_sources(bot: KnownBot | None) -> Path | None:
+    """Where the store has the sources of a bot of a run; None where it has not."""
+    if bot is None or not bot.content:
+        return None
+    with suppress(EntryError):
+        version = hold(store_folder(), bot.content)
+        return version.folder if version else None
+    return None
 
 
 def _load_added(config: TournamentConfig, bot: KnownBot, given: BotConfig) -> Entry:
@@ -112,7 +131,8 @@ def _load_added(config: TournamentConfig, bot: KnownBot, given: BotConfig) -> En
             raise UsageError(f"{who} dials in, and {config.path} has no [remote] any more", step)
         return guest_entry(bot.name, given.remote.version)
     try:
-        entry = load_entry(given.folder, bot.name, bot.options)
+        load = partial(load_stored, bot.content) if bot.content else load_entry
+        entry = load(given.folder, bot.name, bot.options)
     except (ManifestError, EntryError, BotNameError) as error:
         raise UsageError(f"{who}: {error}", _restore(bot.name)) from None
     if entry.id != bot.entry_id:
@@ -147,6 +167,7 @@ def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
     """What a journal line keeps of a bot that joins, so that it plays as it was added."""
     fields: dict[str, Any] = {
         "folder": str(entry.folder) if given.remote is None else "",
+        "content": entry.content,
         "version": entry.manifest.version,
         "options": dict(entry.options),
     }

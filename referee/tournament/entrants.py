@@ -1,21 +1,25 @@
 """The bots of a tournament as they are on disk, checked against it and against each other.
 
 A bot that has left a run is known by its entry id. It need not be on the disk any more, and may have been changed there
-since: then what the file names in its place stands for it as it was. Everything else is taken as it is now.
+since: then what the file names in its place stands for it as it was. Bots of a run that has begun come from the store
+if their folders have another version by now, or none. Everything else is taken as it is now.
 """
 
+import os
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from contextlib import suppress
+from itertools import combinations, pairwise, zip_longest
 from pathlib import Path
 from typing import NoReturn
 
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
 from referee.process.guest import guest_entry
 from referee.process.manifest import ANY_GAME
 from referee.process.names import BotNameError, clashes
+from referee.process.sandbox import Profile
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
-from referee.tournament.controls import KnownBot, ghost
+from referee.tournament.controls import KnownBot, ghost, stored_sources
 from referee.tournament.errors import ConfigError
 from referee.tournament.field import make_field
 from referee.tournament.formats.registry import get_format
@@ -26,20 +30,27 @@ from referee.tournament.reading import TomlFile, show, suggest
 def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
     """Read the tournament file at `path` and the bots it names. Raises ConfigError.
 
-    `known` are the bots of a run of it: those that have left it are taken as they were.
+    `known` are the bots of a run of it: those that have left it are taken as they were, and so is whatever the store
+    has of those that stay, should their folders have another version by now, or none.
     """
     config = load_config(path)
     found = [_try(config, bot) for bot in config.bots]
     ids = {bot.entry_id for bot in known if not bot.joined}
     here = {entry.id for entry in found if isinstance(entry, Entry)}
     gone = [bot for bot in known if bot.out and not bot.joined and bot.entry_id not in here]
-    entries = tuple(
-        _stand_in(bot, gone, entry) if isinstance(entry, ConfigError) or entry.id not in ids else entry
-        for bot, entry in zip(config.bots, found, strict=True)
-    )
+    entries: list[Entry] = []
+    kept: list[Entry] = []
+    for bot, entry, begun in zip(config.bots, found, _begun(config, known), strict=True):
+        if isinstance(entry, Entry) and entry.id in ids:
+            entries.append(entry)
+        elif stored := _stored(config, bot, begun):
+            entries.append(stored)
+            kept.append(stored)
+        else:
+            entries.append(_stand_in(bot, gone, entry))
     for one, other in combinations(range(len(entries)), 2):
         _check_pair(config, entries, one, other)
-    tournament = Tournament(config, entries)
+    tournament = Tournament(config, tuple(entries), kept=tuple(kept))
     for outer, inner in pairwise(sorted(started(tournament), key=lambda entry: entry.folder.parts)):
         if inner.folder != outer.folder and inner.folder.is_relative_to(outer.folder):
             _fail_for_what_it_holds(tournament, outer, f"the bot '{inner.name}', {inner.folder}")
@@ -65,6 +76,48 @@ def _fail_for_what_it_holds(tournament: Tournament, entry: Entry, what: str) -> 
     line = config.bots[place].line if place < len(config.bots) else None
     step = "give the bot a folder of its own, or keep the other elsewhere (--out for runs)"
     raise ConfigError(config.path, line, f"the folder of the bot '{entry.name}', {entry.folder}, holds {what}", step)
+
+
+def sources_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[tuple[Path, Profile | None]]:
+    """Where the sources lie of each bot that is to be started, and how it is confined: those of a run that has begun
+    in the store."""
+    begun = {id(bot): stored_sources(one) for bot, one in zip(config.bots, _begun(config, known), strict=True)}
+    return [
+        (begun[id(bot)] or bot.folder, bot.sandbox.profile or config.sandbox.profile)
+        for bot in folders_needed(config, known)
+    ]
+
+
+def _begun(config: TournamentConfig, known: Sequence[KnownBot]) -> list[KnownBot | None]:
+    """For each bot of the file the one with which the run began, if it is the same folder under the same name."""
+    first = [bot for bot in known if not bot.joined]
+    pairs = zip_longest(config.bots, first[: len(config.bots)])
+    return [
+        one
+        if one is not None
+        and one.content
+        and not one.out
+        and Path(one.folder) == _real(bot.folder)
+        and bot.name in (None, one.name)
+        else None
+        for bot, one in pairs
+    ]
+
+
+def _stored(config: TournamentConfig, bot: BotConfig, begun: KnownBot | None) -> Entry | None:
+    """The bot as the run began with it; None if the file has other options for it by now, or the store lost it."""
+    if begun is None:
+        return None
+    with suppress(ManifestError, EntryError, BotNameError):
+        entry = load_stored(begun.content, Path(begun.folder), begun.name, bot.options)
+        if entry.id == begun.entry_id:
+            _check_games(config, bot, entry)
+            return entry
+    return None
+
+
+def _real(folder: Path) -> Path:
+    return Path(os.path.realpath(folder))
 
 
 def folders_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[BotConfig]:
@@ -148,6 +201,11 @@ def _entry(config: TournamentConfig, bot: BotConfig) -> Entry:
     except BotNameError as error:
         what, _, step = str(error).rpartition("; ")
         raise ConfigError(config.path, bot.line, f"bot: {what or error}", step if what else "give it another") from None
+    _check_games(config, bot, entry)
+    return entry
+
+
+def _check_games(config: TournamentConfig, bot: BotConfig, entry: Entry) -> None:
     known = entry.manifest.games
     foreign = [game.game for game in config.games if game.game not in known]
     if known and foreign and ANY_GAME not in known:
@@ -158,10 +216,9 @@ def _entry(config: TournamentConfig, bot: BotConfig) -> Entry:
             f"bot '{entry.name}' plays {plays}, not {foreign[0]}",
             f"choose another bot, or name the game in {bot.folder / 'bot.toml'}",
         )
-    return entry
 
 
-def _check_pair(config: TournamentConfig, entries: tuple[Entry, ...], one: int, other: int) -> None:
+def _check_pair(config: TournamentConfig, entries: Sequence[Entry], one: int, other: int) -> None:
     first, second = entries[one], entries[other]
     line = config.bots[other].line
     if first.name == second.name:

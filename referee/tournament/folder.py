@@ -76,6 +76,12 @@ def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> Ru
     return fresh or RunFolder(_free_path(out, name))
 
 
+def has_run(out: Path, description: Mapping[str, Any]) -> bool:
+    """Whether there is a run of just this configuration."""
+    journals = [read_journal(folder.journal) for folder in run_folders(out, description["name"])]
+    return any(text.created is not None and text.created.fields["hash"] == digest(description) for text in journals)
+
+
 def check_configuration(folder: RunFolder, journal: JournalText, description: Mapping[str, Any]) -> ChangedError | None:
     """The error if the run in `folder` was started with another configuration."""
     if journal.created is None or journal.created.fields["hash"] == digest(description):

@@ -33,13 +33,14 @@ MAX_LINE_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class BotSetup:
-    """A bot as the worker finds it on disk; `entry_id` is what it must turn out to be."""
+    """A bot as the worker finds it in the store, by its `content`; `entry_id` is what it must turn out to be."""
 
     folder: str
     name: str
     options: Mapping[str, str | int | bool]
     entry_id: str
     sandbox: Sandbox
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ def setup_line(
             "options": dict(entry.options),
             "entry_id": entry.id,
             "sandbox": asdict((sandboxes or {}).get(entry.id, Sandbox())),
+            "content": entry.content,
         }
         for entry in entries
         if entry.id not in invited

@@ -155,6 +155,7 @@ def _create(journal: Journal, tournament: Tournament) -> None:
         configuration=description,
         file=str(tournament.config.path.resolve()),
         folders=[str(entry.folder) if entry.argv else "" for entry in tournament.entries],
+        contents=[entry.content for entry in tournament.entries],
     )
 
 

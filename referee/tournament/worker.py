@@ -13,13 +13,14 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from referee.match.spec import MatchSpec
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
 from referee.process.names import BotNameError
 from referee.process.orphans import Household, wake_when_parent_dies
 from referee.tournament import messages
@@ -213,11 +214,12 @@ def _tell_of_guest(link: Link, setup: Setup, entry_id: str, what: str) -> None:
 
 
 def _entries(setup: Setup) -> Mapping[str, Entry]:
-    """The bots as they lie on disk now, which must be what they were when the run began; and those that dial in."""
+    """The bots as they were when the run began, from the store; and those that dial in."""
     entries: dict[str, Entry] = dict(setup.guests.entries) if setup.guests else {}
     for bot in setup.bots:
         try:
-            entry = load_entry(Path(bot.folder), bot.name, bot.options)
+            load = partial(load_stored, bot.content) if bot.content else load_entry
+            entry = load(Path(bot.folder), bot.name, bot.options)
         except (ManifestError, EntryError, BotNameError) as error:
             raise Refused(f"bot '{bot.name}': {error}", "restore the bot, then run the same command again") from None
         if entry.id != bot.entry_id:

@@ -42,7 +42,12 @@ class Workplace:
         process = subprocess.Popen(
             [*prefix, sys.executable, "-m", "referee.cli.main", *words],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "tests" / "toy_game"), "PYTHONSAFEPATH": "1"}
+            env={
+                **os.environ,
+                "PYTHONPATH": str(ROOT / "tests" / "toy_game"),
+                "PYTHONSAFEPATH": "1",
+                "CROSSTOWN_CACHE": str(self.folder / "cache"),  # where bots play from: see `processes`
+            }
             | self.environment,
             stdout=keys.pop("stdout", subprocess.PIPE),
             stderr=keys.pop("stderr", subprocess.PIPE),

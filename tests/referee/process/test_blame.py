@@ -50,9 +50,9 @@ async def test_a_path_in_its_folder_that_no_file_can_have_leads_nowhere(write_bo
     folder = write_bot({".venv/pyvenv.cfg": f"home = {sys.base_prefix}/{'a' * 300}\n"}, run=[".venv/bin/python"])
     (folder / ".venv" / "bin").mkdir()
     (folder / ".venv" / "bin" / "python").symlink_to(PYTHON)
-    bot = await BotProcess.start(
-        load_entry(folder), address="unix:/no", token="t", limits=PATIENT, ground=Ground(Sandbox("strict"))
-    )
+    entry = load_entry(folder, built_in=folder)
+    ground = Ground(Sandbox("strict"))
+    bot = await BotProcess.start(entry, address="unix:/no", token="t", limits=PATIENT, ground=ground)
     await bot.stop(0)
 
 

@@ -18,7 +18,7 @@ from referee.process import build as building
 from referee.process import sources
 from referee.process.build import Yard, build
 from referee.process.built import CACHE_VARIABLE, Hold, cache_folder
-from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry
+from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry, load_stored
 from referee.process.manifest import Manifest, ManifestError
 from referee.process.phase import BuildError, BuildLimits
 from referee.process.sandbox import Profile
@@ -354,11 +354,15 @@ def test_a_build_that_fails_leaves_the_one_before_in_place(bot: Make, tmp_path: 
 def test_the_sources_of_a_bot_are_hashed_once(bot: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = bot()
     build(folder)
-    hashed: list[str] = []
+    hashed: list[Path] = []
     real = sources._hash_file
-    monkeypatch.setattr(sources, "_hash_file", lambda path: hashed.append(path.name) or real(path))
-    load_entry(folder)
-    assert hashed.count("source") == 1
+    monkeypatch.setattr(sources, "_hash_file", lambda path: hashed.append(path) or real(path))
+    entry = load_entry(folder)
+    assert hashed.count(folder / "source") == 1
+    assert len([path for path in hashed if path.name == "source"]) == 2, "and the copy"
+    hashed.clear()
+    load_stored(entry.content, folder)
+    assert folder / "source" not in hashed
 
 
 def test_a_bot_that_changes_while_it_is_copied_is_not_built(bot: Make, monkeypatch: pytest.MonkeyPatch) -> None:

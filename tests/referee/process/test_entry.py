@@ -195,14 +195,14 @@ def test_a_broken_link_is_refused(folder: Path) -> None:
 
 def test_a_file_that_cannot_be_read_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root may read everything, so the refusal is made by hand."""
-    real = Path.open
+    real = os.open
 
-    def refuse(self: Path, *rest: Any, **named: Any) -> object:
-        if self.name == "search.py":
-            raise PermissionError(13, "Permission denied", str(self))
-        return real(self, *rest, **named)
+    def refuse(path: Any, *rest: Any, **named: Any) -> int:
+        if str(path).endswith("search.py"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *rest, **named)
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(EntryError, match=r"lib/search\.py: cannot be read \(Permission denied\).*check its rights"):
         load_entry(folder)
 
@@ -218,3 +218,64 @@ def test_the_order_in_which_files_come_does_not_matter(
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(name)
     assert load_entry(folder).id == "19cda92bc5cb4779"
+
+
+def test_a_sparse_file_is_refused_before_it_is_read(folder: Path) -> None:
+    with (folder / "huge").open("wb") as file:
+        file.truncate(200 << 30)
+    with pytest.raises(EntryError) as caught:
+        load_entry(folder)
+    said = str(caught.value)
+    assert f"{folder}: holds more than 4 GiB, the file {folder / 'huge'} (200 GiB, 0 bytes on the disk)" in said
+    assert "grant it with `read`, or set CROSSTOWN_BOT_MIB" in said
+
+
+def test_how_large_a_bot_may_be_is_a_setting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = load_entry(folder).id
+    for name in ("one", "two"):
+        (folder / name).write_bytes(bytes(600_000))
+    assert load_entry(folder).id != before
+    monkeypatch.setenv("CROSSTOWN_BOT_MIB", "1")
+    with pytest.raises(EntryError, match="holds more than 1 MiB"):
+        load_entry(folder)
+    monkeypatch.setenv("CROSSTOWN_BOT_MIB", "much")
+    with pytest.raises(EntryError, match="CROSSTOWN_BOT_MIB is a number of MiB, such as 4096, not 'much'; correct it"):
+        load_entry(folder)
+
+
+def test_too_many_files_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.process.sources.MOST_FILES", 5)
+    load_entry(folder)
+    for number in range(3):
+        (folder / f"empty-{number}").mkdir()
+    with pytest.raises(EntryError, match=r"holds more than 5 files and folders, .* among them"):
+        load_entry(folder)
+
+
+def test_folders_too_deep_are_refused(folder: Path) -> None:
+    deep = folder.joinpath(*["d"] * 60)
+    deep.mkdir(parents=True)
+    with pytest.raises(EntryError, match=r"lies more than 40 folders deep in the bot's folder; take it away"):
+        load_entry(folder)
+
+
+def test_a_file_that_grows_while_it_is_read_ends_the_reading(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot's author may write on and on: the size counts that was there when the file was opened."""
+    (folder / "grows").write_bytes(bytes(10))
+    real = os.fstat
+
+    def early(number: int) -> os.stat_result:
+        found = real(number)
+        return os.stat_result((*found[:6], found.st_size - 1, *found[7:10])) if found.st_size == 10 else found
+
+    monkeypatch.setattr(os, "fstat", early)
+    with pytest.raises(EntryError, match=r"grows: was changed while it was read; try again"):
+        load_entry(folder)
+
+
+def test_a_link_to_what_is_left_out_is_refused(folder: Path) -> None:
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "tool.py").touch()
+    (folder / "tool.py").symlink_to(".venv/tool.py")
+    with pytest.raises(EntryError, match=r"tool\.py: links to \.venv, which is no part of a bot's sources"):
+        load_entry(folder)

@@ -28,7 +28,8 @@ def test_a_program_in_the_bots_folder_comes_first(write_bot: WriteBot, word: str
     folder = write_bot({"sh": "#!/bin/sh\n", "deep/sh": "#!/bin/sh\n"}, run=[word])
     (folder / "sh").chmod(0o755)
     (folder / "deep/sh").chmod(0o755)
-    assert load_entry(folder).argv == (str(folder / word),)
+    entry = load_entry(folder)
+    assert entry.argv == (str(entry.home / word),)
 
 
 @pytest.mark.parametrize(

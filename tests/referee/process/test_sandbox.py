@@ -179,10 +179,12 @@ async def test_what_is_hidden_is_not_seen_even_in_usr(
     hidden = tuple(str(in_usr / name) for name in names)
     read = [in_usr / "bots" / "other" / "model", *([] if in_usr.is_relative_to("/usr") else [in_usr])]
     sandbox = Sandbox("strict", read=tuple(map(str, read)), hidden=hidden)
-    bot = await confined(load_entry(folder), sandbox)
+    entry = load_entry(folder)
+    bot = await confined(entry, sandbox)
     await bot.wait()
     said = bot.output().stdout_text().split("\n")
-    seen = ["", "bots/mine/bot.py", "bots/mine/bot.toml", "bots/other/model/weights", "not written"]
+    own = entry.home.relative_to(in_usr)
+    seen = ["", "bots/other/model/weights", f"{own}/bot.py", f"{own}/bot.toml", "not written"]
     assert sorted(said) == seen, bot.output().stderr_text()
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -101,7 +102,7 @@ async def test_what_a_bot_sees(start: Start, mark: Any) -> None:
     }
     assert seen["files"] == [0, 1, 2]
     assert seen["stdin"] == "/dev/null"
-    assert seen["cwd"] == str(bot.entry.folder)
+    assert seen["cwd"] == str(bot.entry.home)
     assert seen["session"] == seen["group"] == seen["pid"] == bot.pid
     assert seen["ignored"] & ~(1 << signal.SIGPIPE - 1 | 1 << signal.SIGXFSZ - 1) == 0  # these two are Python's own
     assert seen["blocked"] == 0
@@ -216,7 +217,7 @@ async def test_a_program_that_has_gone_since_is_a_start_error(write_bot: WriteBo
     (folder / "bot").chmod(0o755)
     (folder / "bot.toml").write_text('name = "Gone"\nversion = "1"\ngames = ["*"]\nrun = ["./bot"]\n')
     entry = load_entry(folder)
-    (folder / "bot").unlink()
+    (entry.home / "bot").unlink()
     with pytest.raises(StartError, match=r"bot 'Gone': its program could not be executed: No such file or directory"):
         await BotProcess.start(entry, address="a", token="t", limits=ProcessLimits())
 
@@ -232,8 +233,7 @@ async def test_a_program_that_is_none_is_a_start_error(write_bot: WriteBot) -> N
 async def test_a_folder_that_has_gone_since_is_a_start_error(write_bot: WriteBot) -> None:
     folder = write_bot()
     entry = load_entry(folder)
-    (folder / "bot.toml").unlink()
-    folder.rmdir()
+    shutil.rmtree(entry.home)
     with pytest.raises(StartError, match="its folder could not be entered: No such file or directory"):
         await BotProcess.start(entry, address="a", token="t", limits=ProcessLimits())
 

@@ -24,6 +24,14 @@ from referee.tournament.session import run_session
 from referee.tournament.stock import Decide
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where bots play from, in place of the user's cache: tests damage what is in there."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("CROSSTOWN_CACHE", str(folder))
+    return folder
+
+
 @pytest.fixture
 def write_bot(tmp_path: Path) -> Callable[..., Path]:
     """write_bot("ann") makes the folder bots/ann with a manifest of that name."""

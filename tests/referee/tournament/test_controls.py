@@ -10,6 +10,7 @@ import pytest
 from leaderboard.controls import apply_controls
 from leaderboard.index import load_index
 from referee.cli.runs import find_run
+from referee.process.entry import load_stored
 from referee.record import read_record
 from referee.record.control import Control, in_force, read_controls
 from referee.tournament import controls
@@ -386,12 +387,24 @@ def test_a_bot_whose_folder_holds_another_or_the_run_does_not_join(
         controls.add(run_folder, folder, "late", **BY)
 
 
-def test_a_bot_that_was_added_and_then_changed_is_refused(begun, run_folder, write_bot):
+def test_a_bot_that_was_added_and_then_changed_plays_as_it_was(begun, run_folder, write_bot):
+    tournament = begun(2, matches=3)
+    folder = write_bot("late")
+    control = controls.add(run_folder, folder, None, **BY)
+    (folder / "bot.py").write_text("# other\n")
+    assert controls.with_added(tournament, read_journal(run_folder.journal)).entries[-1].id == control.entry_id
+    shutil.rmtree(folder)
+    late = controls.with_added(tournament, read_journal(run_folder.journal)).entries[-1]
+    assert (late.home / "bot.py").read_text() == "# late\n"
+
+
+def test_a_bot_that_was_added_and_is_lost_in_store_and_folder_is_refused(begun, run_folder, write_bot):
     tournament = begun(2, matches=3)
     folder = write_bot("late")
     controls.add(run_folder, folder, None, **BY)
     (folder / "bot.py").write_text("# other\n")
-    with pytest.raises(UsageError, match="was changed since it was added"):
+    shutil.rmtree(load_stored(controls.known_bots(read_journal(run_folder.journal))[-1].content, folder).home.parent)
+    with pytest.raises(UsageError, match="no copy of this bot is there any more"):
         controls.with_added(tournament, read_journal(run_folder.journal))
 
 

@@ -101,7 +101,7 @@ def test_matches_are_played_and_recorded_until_stop(worker, cup, setup, tmp_path
     assert worker.log.read_text() == ""
 
 
-def test_a_worker_whose_runner_has_gone_ends_in_the_midst_of_a_match(worker, cup, setup, tmp_path):
+def test_a_worker_whose_runner_has_gone_ends_in_the_midst_of_a_match(worker, cup, setup, tmp_path, cache):
     bot = tmp_path / "bots" / "bot0" / "bot.py"
     bot.write_text(bot.read_text().replace("return", "__import__('time').sleep(60)\n        return"))
     slow = load_tournament(cup.config.path)
@@ -110,7 +110,7 @@ def test_a_worker_whose_runner_has_gone_ends_in_the_midst_of_a_match(worker, cup
     assert worker.receive() == ("ready", True)
     worker.send(messages.play_line(spec))
     deadline = time.monotonic() + 20
-    while not (bots := bots_of(tmp_path)):
+    while not (bots := bots_of(cache)):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     began = time.monotonic()
@@ -153,12 +153,12 @@ def state_of(pid: int) -> str:
         return "Z"
 
 
-def bots_of(folder: Path) -> list[int]:
-    """Bot processes whose working folder is a bot's."""
+def bots_of(cache: Path) -> list[int]:
+    """Bot processes whose working folder is a bot's copy in the store."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and (entry / "cwd").readlink().is_relative_to(folder / "bots"):
+            if entry.name.isdigit() and (entry / "cwd").readlink().is_relative_to(cache / "bots"):
                 found.append(int(entry.name))
         except OSError:
             continue
@@ -218,14 +218,25 @@ def test_one_match_that_cannot_be_played_does_not_end_the_worker(worker, cup, se
     assert worker.receive()[0] == "result"
 
 
-def test_a_bot_that_is_not_what_it_was_is_refused(worker, cup, setup, tmp_path):
+def test_a_bot_whose_folder_was_changed_plays_on_as_it_was(worker, cup, setup, tmp_path):
+    (tmp_path / "bots" / "bot1" / "bot.py").write_text("raise SystemExit('another')\n")
+    shutil.rmtree(tmp_path / "bots" / "bot0")
+    worker.send(setup)
+    assert worker.receive() == ("ready", True)
+    worker.send(messages.play_line(next(schedule(cup))))
+    kind, result = worker.receive()
+    assert (kind, result.status) == ("result", "rated")
+
+
+def test_a_bot_that_is_neither_in_the_store_nor_in_its_folder_is_refused(worker, cup, setup, tmp_path):
     (tmp_path / "bots" / "bot1" / "bot.py").write_text("# another\n")
+    shutil.rmtree(cup.entries[1].home.parent)
     worker.send(setup)
     kind, refusal = worker.receive()
     assert kind == "refused"
     assert "'bot1'" in refusal["what"]
-    assert "was changed while the tournament runs" in refusal["what"]
-    assert "--new" in refusal["next"]
+    assert "no copy of this bot is there any more" in refusal["what"]
+    assert "restore the bot" in refusal["next"]
     assert worker.wait() == 0
 
 
@@ -256,12 +267,13 @@ def test_where_no_socket_can_be_the_run_is_refused_with_a_sentence(worker, cup, 
     assert "Traceback" not in worker.log.read_text()
 
 
-def test_a_bot_that_is_gone_is_refused(worker, setup, tmp_path):
+def test_a_bot_that_is_gone_is_refused(worker, cup, setup, tmp_path):
     shutil.rmtree(tmp_path / "bots" / "bot1")
+    shutil.rmtree(cup.entries[1].home.parent)
     worker.send(setup)
     kind, refusal = worker.receive()
     assert kind == "refused"
-    assert "does not exist" in refusal["what"]
+    assert "bot1 is not what it was; put the folder back as it was" in refusal["what"]
 
 
 def test_lines_survive_the_way_there_and_back(cup):
@@ -361,7 +373,5 @@ def test_no_bot_sees_another_or_the_run_in_what_is_granted_to_it(worker, write_b
     assert worker.receive()[0] == "result"
     record = read_record(records / f"{spec.match_id}.jsonl.gz")
     for seat, fault in zip(spec.seats, record.footer.faults, strict=True):
-        own = f"bots/{seat.name}/"
-        seen = fault["stderr"].split()
-        assert {f"{own}bot.py", "cup.toml"} <= set(seen)
-        assert not [path for path in seen if path.startswith(("runs/", "bots/")) and not path.startswith(own)]
+        assert "cup.toml" in fault["stderr"].split(), seat.name
+        assert not [path for path in fault["stderr"].split() if path.startswith(("runs/", "bots/"))]

@@ -1,0 +1,219 @@
+"""Bot versions as they play: copies of bots' sources, each under the hash of its content, read-only and shared.
+
+STORE/<content>/bot/     the files; the modes say only whether a file may be executed
+STORE/<content>/size     what they take of the disk, in bytes; its time is when the version was asked for last
+STORE/.half-<random>/    one that is being made; renamed when it is whole, so that no other process sees a part of it
+STORE/.bad-<random>/     one whose content is no longer what its name says
+
+Who uses a version holds a shared lock on its folder. What nobody holds may be removed.
+"""
+
+import fcntl
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+from referee.process.built import Hold, cache_folder, remove
+from referee.process.manifest import Manifest
+from referee.process.sources import EntryError, Sources, copy_sources, read_all
+
+MOST_VARIABLE = "CROSSTOWN_STORE_MIB"
+MOST_MIB = 10240
+MOST_VERSIONS = 2000
+"""What the store may hold; versions in use are kept all the same."""
+
+_CONTENT_BYTES = 16
+_LEAST_BYTES = 4096
+"""What a file counts at least: empty ones take room, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A bot version in the store. `content` is its hash, `folder` the files; they stay there as long as this lives."""
+
+    content: str
+    folder: Path
+    hold: Hold = field(repr=False, compare=False)
+
+
+class DamagedError(EntryError):
+    """A stored version whose files are not what they were."""
+
+
+def store_folder() -> Path:
+    """Where bot versions are kept for this user: `bots` in the cache folder."""
+    return cache_folder() / "bots"
+
+
+def put(store: Path, folder: Path, manifest: Manifest, sources: Sources) -> Version:
+    """The version with these sources of the bot in `folder`, which are copied unless they are in the store already.
+
+    A stored version that is damaged is replaced. Raises EntryError.
+    """
+    content = content_of(folder, sources)
+    try:
+        with suppress(DamagedError):
+            if found := hold(store, content):
+                return found
+        with _half(store) as half:
+            copy_sources(folder, manifest, half / "bot")
+            size = _close(half / "bot")
+            if content_of(half / "bot", read_all(half / "bot")) != content:
+                raise EntryError(f"{folder}: was changed while it was copied; try again")
+            (half / "size").write_text(f"{size}\n")
+            _set_aside_bad(store, content)
+            with suppress(OSError):  # another process was as fast: its copy is the same
+                half.rename(store / content)
+            kept = _held(store / content)
+    except OSError as error:
+        raise EntryError(_trouble(store, error)) from None
+    if kept is None:
+        raise EntryError(f"{store / content}: the copy of {folder} was removed while it was made; try again")
+    evict(store, most_bytes=_most_mib() << 20, most_versions=MOST_VERSIONS)
+    return Version(content, store / content / "bot", kept)
+
+
+def hold(store: Path, content: str) -> Version | None:
+    """The version with this content, which stays as long as somebody has what is returned; None if it is not there.
+
+    Raises DamagedError if its files are not what its name says, EntryError if they cannot be read.
+    """
+    place = store / content
+    kept = _held(place)
+    if kept is None:
+        return None
+    try:
+        found = content_of(place / "bot", read_all(place / "bot"))
+    except EntryError as error:
+        raise DamagedError(f"{place / 'bot'}: the stored copy of a bot is damaged ({error}); {_RESTORE}") from None
+    if found != content:
+        raise DamagedError(f"{place / 'bot'}: the stored copy of a bot was changed; {_RESTORE}")
+    with suppress(OSError):
+        os.utime(place / "size")
+    return Version(content, place / "bot", kept)
+
+
+def _held(place: Path) -> Hold | None:
+    """None for what is not there, or has just been removed or replaced."""
+    try:
+        kept = Hold(place)
+    except OSError:
+        return None
+    return kept if kept.is_of(place) else None
+
+
+_RESTORE = "remove it and put the bot's own folder back"
+
+
+def content_of(folder: Path, sources: Sources) -> str:
+    """32 hex digits over the files of a bot in `folder`: names, contents, and which of them may be executed."""
+    made = blake2b(digest_size=_CONTENT_BYTES, person=b"crosstown-bot")
+    for relative, content in sources:
+        path = folder / os.fsdecode(relative)
+        mode = b"x" if not path.is_symlink() and path.stat().st_mode & 0o111 else b"-"
+        for part in (relative, content, mode):
+            made.update(len(part).to_bytes(8))
+            made.update(part)
+    return made.hexdigest()
+
+
+def evict(store: Path, *, most_bytes: int, most_versions: int) -> None:
+    """Remove versions until no more than these are left, those first that were asked for longest ago, and what killed
+    processes have left. Never one that somebody holds."""
+    versions: list[tuple[int, int, Path]] = []
+    with suppress(OSError):
+        for path in store.iterdir():
+            if path.name.startswith("."):
+                _remove_unused(path)
+            elif found := _account(path):
+                versions.append((*found, path))
+    total, number = sum(size for _, size, _ in versions), len(versions)
+    for _, size, path in sorted(versions):
+        if total <= most_bytes and number <= most_versions:
+            return
+        if _remove_unused(path):
+            total, number = total - size, number - 1
+
+
+@contextmanager
+def _half(store: Path) -> Iterator[Path]:
+    """A new folder that nobody removes while this lasts; what is left of it at the end goes."""
+    store.mkdir(parents=True, exist_ok=True)
+    half = Path(tempfile.mkdtemp(prefix=".half-", dir=store))
+    half.chmod(0o755)
+    kept = Hold(half)
+    try:
+        yield half
+    finally:
+        remove(half)
+        del kept
+
+
+def _close(folder: Path) -> int:
+    """Makes all in `folder` read-only; the bytes on the disk."""
+    size = 0
+    for parent, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            path = Path(parent, name)
+            if not path.is_symlink():
+                path.chmod(0o555 if path.stat().st_mode & 0o111 else 0o444)
+                size += max(path.stat().st_blocks * 512, _LEAST_BYTES)
+        Path(parent).chmod(0o555)
+    return size
+
+
+def _set_aside_bad(store: Path, content: str) -> None:
+    """Who plays from the damaged version goes on with it, by the folder it has open."""
+    try:
+        whole = hold(store, content) is not None
+    except DamagedError:
+        whole = False
+    if not whole and (store / content).exists():
+        (store / content).rename(store / f".bad-{secrets.token_hex(8)}")
+
+
+def _remove_unused(path: Path) -> bool:
+    """Whether it could be removed: nobody holds it."""
+    with suppress(OSError):
+        file = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(file), path.stat()):
+                return False
+            gone = path.with_name(f".gone-{secrets.token_hex(8)}")
+            path.rename(gone)
+            remove(gone)
+        finally:
+            os.close(file)
+        return True
+    return False
+
+
+def _account(path: Path) -> tuple[int, int] | None:
+    """When the version was asked for last, and its bytes; None if it is gone."""
+    try:
+        file = path / "size"
+        return file.stat().st_mtime_ns, int(file.read_text())
+    except ValueError:
+        return 0, 0
+    except OSError:
+        return (0, 0) if path.is_dir() else None
+
+
+def _most_mib() -> int:
+    given = os.environ.get(MOST_VARIABLE, "")
+    if given and not (given.isascii() and given.isdecimal() and len(given) <= 9):
+        raise EntryError(f"{MOST_VARIABLE} is a number of MiB, such as {MOST_MIB}, not {given!r}; correct it")
+    return int(given) if given else MOST_MIB
+
+
+def _trouble(store: Path, error: OSError) -> str:
+    return (
+        f"{error.filename or store}: a bot cannot be copied to play from there ({error.strerror or error}); free some"
+        " space, or set CROSSTOWN_CACHE to a folder that can be written"
+    )

@@ -1,0 +1,40 @@
+"""What plays is what the run began with: bots edited and removed while it goes on, and before it is resumed."""
+
+import gzip
+import shutil
+import signal
+from pathlib import Path
+
+
+def answers(path: Path) -> bytes:
+    return b"".join(line for line in gzip.decompress(path.read_bytes()).splitlines(True) if line.startswith(b'["f"'))
+
+
+def test_a_bot_that_is_edited_in_mid_run_plays_on_as_it_was(workplace, write_cup, tmp_path):
+    """The new source would crash; every process is a new one, so that it would be read."""
+    write_cup(bots=2, blocks=12)
+    process = workplace.start("run", "cup.toml", "--workers", "1")
+    workplace.wait_for_records(2, process)
+    (tmp_path / "bots" / "bot0" / "bot.py").write_text("raise SystemExit('edited')\n")
+    shutil.rmtree(tmp_path / "bots" / "bot1")
+    workplace.kill(process, signal.SIGINT)
+    assert 2 <= len(workplace.records()) < 24
+    again = workplace.run("run", "cup.toml", "--workers", "2")
+    assert again.code == 0, again.stderr
+    said = " ".join(again.stderr.split())
+    assert f"warning: {tmp_path}/bots/bot0 has changed since this run began; 'bot 0' plays on as it was then" in said
+    assert f"warning: {tmp_path}/bots/bot1 is gone since this run began; 'bot 1' plays on as it was then" in said
+    assert len(workplace.records()) == 24
+    assert not any(map(answers, workplace.records()))
+    assert workplace.run("matches", "verify", "--run", "cup").code == 0
+    workplace.assert_nobody_left()
+
+
+def test_a_folder_with_a_huge_sparse_file_is_refused_at_once(workplace, write_cup, tmp_path):
+    write_cup(bots=2, blocks=1)
+    with (tmp_path / "bots" / "bot0" / "huge").open("wb") as file:
+        file.truncate(200 << 30)
+    for words in (("run", "cup.toml"), ("match", "toy", "--seat", "bots/bot0", "--seat", "bots/bot1")):
+        outcome = workplace.run(*words, timeout_s=30)
+        assert outcome.code == 2, outcome.stderr
+        assert "holds more than 4 GiB" in " ".join(outcome.stderr.split())

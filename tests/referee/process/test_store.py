@@ -1,0 +1,200 @@
+"""The store of bot versions: what is copied, what is noticed, what goes."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.process.entry import EntryError, load_entry, load_stored
+from referee.process.manifest import load_manifest
+from referee.process.sources import read_sources
+from referee.process.store import DamagedError, Version, evict, hold, put
+
+WriteBot = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(cache: Path) -> None:
+    """Not the user's."""
+
+
+@pytest.fixture
+def folder(write_bot: WriteBot) -> Path:
+    folder = write_bot({"bot.py": "print(1)\n", "lib/rules.py": "x = 1\n", "tool.sh": "#!/bin/sh\n"})
+    (folder / "tool.sh").chmod(0o755)
+    (folder / "alias.py").symlink_to("lib/rules.py")
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+def stored(store: Path, folder: Path) -> Version:
+    manifest = load_manifest(folder)
+    return put(store, folder, manifest, read_sources(folder, manifest))
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
+
+
+def test_a_version_has_the_bots_files_and_nobody_may_write_them(store: Path, folder: Path) -> None:
+    version = stored(store, folder)
+    assert files(version.folder) == files(folder)
+    assert (version.folder / "alias.py").readlink() == Path("lib/rules.py")
+    assert {path.stat().st_mode & 0o777 for path in version.folder.rglob("*.py")} == {0o444}
+    assert (version.folder / "tool.sh").stat().st_mode & 0o777 == 0o555
+    assert (version.folder / "lib").stat().st_mode & 0o777 == 0o555
+
+
+def test_what_is_left_out_of_the_hash_is_left_out_of_the_copy(store: Path, folder: Path) -> None:
+    before = stored(store, folder).content
+    for name in (".cache/x", ".venv/bin/python", "__pycache__/bot.pyc", "lib/__pycache__/rules.pyc", ".git/HEAD"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("made by a tool")
+    version = stored(store, folder)
+    assert version.content == before
+    assert not [path for path in version.folder.rglob("*") if path.name in (".cache", ".venv", "__pycache__", ".git")]
+
+
+def test_the_same_content_is_one_version_and_a_right_to_execute_makes_another(
+    store: Path, folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(folder, tmp_path / "elsewhere", symlinks=True)
+    assert stored(store, folder) == stored(store, tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "tool.sh").chmod(0o644)
+    assert stored(store, folder).content != stored(store, tmp_path / "elsewhere").content
+
+
+def test_what_the_author_does_later_does_not_reach_the_copy(folder: Path) -> None:
+    entry = load_entry(folder)
+    (folder / "bot.py").write_text("print('cheat')\n")
+    assert (entry.home / "bot.py").read_text() == "print(1)\n"
+    shutil.rmtree(folder)
+    again = load_stored(entry.content, folder)
+    assert (again.id, again.home, again.argv) == (entry.id, entry.home, entry.argv)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda home: (home / "bot.py").write_text("print(2)\n"),
+        lambda home: (home / "more.py").write_text("x = 2\n"),
+        lambda home: (home / "__pycache__").mkdir() or (home / "__pycache__" / "rules.pyc").write_text("x"),
+        lambda home: (home / "lib" / "rules.py").unlink(),
+        lambda home: (home / "bot.py").chmod(0o555),
+        lambda home: (home / "alias.py").unlink(),
+    ],
+)
+def test_a_damaged_copy_is_noticed_and_replaced(folder: Path, damage: Callable[[Path], None]) -> None:
+    entry = load_entry(folder)
+    store = entry.home.parent.parent
+    for path in (entry.home, *entry.home.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode | 0o200)
+    damage(entry.home)
+    with pytest.raises(DamagedError, match="the stored copy of a bot"):
+        hold(store, entry.content)
+    assert load_entry(folder) == entry
+    assert files(entry.home) == files(folder)
+
+
+def test_a_copy_that_is_damaged_and_has_no_folder_behind_it_is_refused(folder: Path) -> None:
+    entry = load_entry(folder)
+    (entry.home / "bot.py").chmod(0o644)
+    (entry.home / "bot.py").write_text("print(2)\n")
+    (folder / "bot.py").write_text("print(3)\n")
+    with pytest.raises(EntryError, match=r"the stored copy of a bot was changed, and .* is not what it was; put the"):
+        load_stored(entry.content, folder)
+
+
+def test_a_lost_copy_is_made_again_from_a_folder_that_is_as_it_was(folder: Path) -> None:
+    entry = load_entry(folder)
+    shutil.rmtree(entry.home.parent)
+    assert load_stored(entry.content, folder) == entry
+
+
+def test_a_folder_that_changes_while_it_is_copied_leaves_no_version(store: Path, folder: Path) -> None:
+    manifest = load_manifest(folder)
+    sources = read_sources(folder, manifest)
+    (folder / "bot.py").write_text("print(2)\n")
+    with pytest.raises(EntryError, match="was changed while it was copied; try again"):
+        put(store, folder, manifest, sources)
+    assert list(store.iterdir()) == []
+
+
+def test_many_at_once_get_the_same_version(store: Path, folder: Path) -> None:
+    found: list[Version] = []
+    threads = [threading.Thread(target=lambda: found.append(stored(store, folder))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(map(str, found))) == 1
+    assert [path.name for path in store.iterdir()] == [found[0].content]
+
+
+def test_a_process_that_is_killed_while_it_copies_leaves_nothing_that_counts(store: Path, folder: Path) -> None:
+    script = (
+        "import os, sys\nfrom pathlib import Path\nfrom referee.process import store\n"
+        "from referee.process.manifest import load_manifest\nfrom referee.process.sources import read_sources\n"
+        "store._close = lambda folder: os._exit(9)\n"
+        "folder = Path(sys.argv[2]); manifest = load_manifest(folder)\n"
+        "store.put(Path(sys.argv[1]), folder, manifest, read_sources(folder, manifest))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(store), str(folder)], check=False)
+    assert ended.returncode == 9
+    assert [path.name[:6] for path in store.iterdir()] == [".half-"]
+    version = stored(store, folder)
+    assert [path.name for path in store.iterdir()] == [version.content]
+
+
+def test_the_oldest_versions_go_and_none_that_somebody_holds(store: Path, write_bot: WriteBot) -> None:
+    versions = [stored(store, write_bot({"bot.py": f"print({number})\n"})) for number in range(4)]
+    contents = [version.content for version in versions]
+    for number, content in enumerate(contents):
+        os.utime(store / content / "size", (number, number))
+    del versions[3], versions[1]
+    evict(store, most_bytes=1 << 30, most_versions=3)
+    assert {path.name for path in store.iterdir()} == {contents[0], contents[2], contents[3]}
+    evict(store, most_bytes=0, most_versions=3)
+    assert {path.name for path in store.iterdir()} == {contents[0], contents[2]}
+    assert (versions[0].folder / "bot.py").read_text() == "print(0)\n"
+
+
+def test_a_store_that_cannot_be_written_is_told(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EntryError, match=r"a bot cannot be copied to play from there \(.*\); .*set CROSSTOWN_CACHE to"):
+        stored(tmp_path / "file" / "store", folder)
+
+
+def test_words_of_run_that_name_the_folder_or_lead_out_of_it_lead_where_they_led(
+    write_bot: WriteBot, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared.py"
+    shared.write_text("print(1)\n")
+    folder = write_bot({"bot.py": ""}, run=["{python}", "../shared.py", "bot.py", "../nowhere", "--x"])
+    assert load_entry(folder).argv[1:] == (str(folder.parent / "shared.py"), "bot.py", "../nowhere", "--x")
+    toml = (folder / "bot.toml").read_text()
+    (folder / "bot.toml").write_text(toml.replace('"../shared.py"', f'"{folder}/bot.py"'))
+    entry = load_entry(folder)
+    assert entry.argv[1] == str(entry.home / "bot.py")
+
+
+def test_a_program_in_what_is_left_out_is_refused_with_a_way_out(write_bot: WriteBot) -> None:
+    folder = write_bot({".venv/bin/python": "#!/bin/sh\n"}, run=[".venv/bin/python", "bot.py"])
+    (folder / ".venv/bin/python").chmod(0o755)
+    with pytest.raises(
+        ValueError, match=r"'\.venv/bin/python', which is there but left out of what a bot is, .* build"
+    ):
+        load_entry(folder)
