@@ -7,7 +7,7 @@ from pathlib import Path
 
 from leaderboard.records import match_files
 from referee.cli.run_tables import failed_starts_of
-from referee.cli.runs import find_run, is_tournament_file
+from referee.cli.runs import find_run, is_tournament_file, places_of
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.record.starts import FailedStart
 from referee.tournament.controls import known_bots
@@ -91,10 +91,8 @@ def failed_starts_in(run: Path | None, out: Path) -> list[tuple[RunFolder, Faile
 def _folders(run: Path | None, out: Path) -> list[Path]:
     if run is None:
         return sorted(path for path in out.iterdir() if path.is_dir()) if out.is_dir() else []
-    if run.is_dir():
-        return [run]
-    if (out / run).is_dir():
-        return [out / run]
+    if found := [place for place in places_of(run, out) if place.is_dir()]:
+        return found[:1]
     return [find_run(str(run), out).folder.path]
 
 

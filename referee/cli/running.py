@@ -25,7 +25,7 @@ from referee.tournament.controls import joining, known_bots, with_added
 from referee.tournament.cores import available_cores, split_cores, too_many_threads
 from referee.tournament.entrants import changed_since, load_tournament, stand_ins
 from referee.tournament.executor import Executor
-from referee.tournament.folder import RunFolder, choose_folder
+from referee.tournament.folder import RunFolder, choose_folder, is_renamed
 from referee.tournament.identity import describe
 from referee.tournament.journal import read_journal
 from referee.tournament.local import LocalExecutor
@@ -57,6 +57,8 @@ def play_tournament(
     if not quiet:
         tell_changed(tournament, folder)
         tell_kept(tournament, folder)
+        if is_renamed(folder, tournament.config.name):
+            console(stderr=True).print(one_line(f"this run lies in {folder.path}, and goes on there"), markup=False)
     file, profile = tournament.config.path, tournament.config.sandbox.profile
     build_missing(
         ((bot.folder, bot.sandbox.profile or profile) for bot in joining(read_journal(folder.journal))), out, file

@@ -70,11 +70,20 @@ def _candidates(wanted: str | None, out: Path) -> list[RunFolder]:
         from referee.tournament.config import tournament_name
 
         return run_folders(out, tournament_name(path))
-    if path.is_dir() and any((path / name).exists() for name in ("tournament.jsonl", "matches")):
-        return [RunFolder(path)]
-    if (out / wanted / "tournament.jsonl").exists():
-        return [RunFolder(out / wanted)]
-    return run_folders(out, wanted)
+    for place in places_of(path, out):
+        if place == path and any((place / name).exists() for name in ("tournament.jsonl", "matches")):
+            return [RunFolder(place)]
+        if place != path and (place / "tournament.jsonl").exists():
+            return [RunFolder(place)]
+        if place != path and (found := run_folders(out, wanted)):
+            return found
+    return []
+
+
+def places_of(wanted: Path, out: Path) -> tuple[Path, ...]:
+    """Where a folder that a command names may lie, the first choice first: a name alone is a run's in `out`, whatever
+    else is called so in the working directory; a path is a path."""
+    return (out / wanted, wanted) if wanted.name == str(wanted) else (wanted, out / wanted)
 
 
 def is_tournament_file(path: Path) -> bool:

@@ -52,7 +52,7 @@ def find_argv(home: Path, manifest: Manifest, author: Path | None = None) -> tup
         return _find_argv(home, manifest)
     run = tuple(_placed(word, home, folder) for word in manifest.run)
     for word in run if not manifest.build else ():
-        if not os.path.isabs(word) and os.path.lexists(folder / word) and not os.path.lexists(home / word):
+        if not word.startswith("/") and os.path.lexists(folder / word) and not os.path.lexists(home / word):
             raise ManifestError(
                 f"{folder / FILE_NAME}: 'run' names '{word}', which is there but left out of what a bot is, like all"
                 " that other tools make; let its build make it, or name a program outside of the bot's folder"

@@ -1,13 +1,15 @@
 """The run folder: where it is, what lies in it, and whether it belongs to this tournament."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
-from referee.tournament.errors import ChangedError, JournalError, PlatformError
+from referee.tournament.errors import ChangedError, JournalError, PlatformError, UsageError
 from referee.tournament.identity import changes, digest
 from referee.tournament.journal import JournalText, read_journal
 
@@ -55,13 +57,15 @@ class RunFolder:
 def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> RunFolder:
     """Where this tournament runs: `out/<name>`, or `out/<name>-2` and so on after `new`. Writes nothing.
 
-    A run of the same configuration is taken up again, the newest first. ChangedError, with the differences, if there
-    are only runs of the same name with another configuration and not `new`.
+    A run of the same configuration is taken up again, the newest first, also from a folder that was renamed: what the
+    journal says counts. ChangedError, with the differences, if there are only runs of the same name with another
+    configuration, or runs that differ in the name alone, and not `new`. UsageError if more than one renamed folder is
+    such a run.
     """
     name = description["name"]
     fresh: RunFolder | None = None
     refused: ChangedError | None = None
-    for folder in () if new else reversed(run_folders(out, name)):
+    for folder in () if new else reversed(_numbered(out, name)):
         journal = read_journal(folder.journal)
         if journal.created is None:
             check_no_records(folder)
@@ -71,9 +75,54 @@ def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> Ru
         if error is None:
             return folder
         refused = refused or error
+    if not new and (renamed := _renamed(out, description)):
+        return renamed
     if refused:
         raise refused
+    if not new and fresh is None:
+        _check_name(out, description)
     return fresh or RunFolder(_free_path(out, name))
+
+
+def is_renamed(folder: RunFolder, name: str) -> bool:
+    """Whether a run of the tournament lies in a folder that is called otherwise."""
+    return not _number(folder.path.name, name)
+
+
+def _renamed(out: Path, description: Mapping[str, Any]) -> RunFolder | None:
+    found = [
+        folder
+        for folder, configuration in _configurations(out)
+        if configuration.get("name") == description["name"] and digest(configuration) == digest(description)
+    ]
+    if len(found) > 1:
+        raise UsageError(
+            f"{len(found)} folders have a run of '{description['name']}': {', '.join(str(one.path) for one in found)}",
+            f"rename the one to go on with to {out / description['name']}, or start another run with --new",
+        )
+    return found[0] if found else None
+
+
+def _check_name(out: Path, description: Mapping[str, Any]) -> None:
+    """ChangedError if there is a run of just this tournament under another name."""
+    for folder, configuration in _configurations(out):
+        if digest({**configuration, "name": description["name"]}) == digest(description):
+            lines = changes(configuration, description)
+            raise ChangedError(
+                f"the run in {folder.path} is of this tournament under another name: {'; '.join(lines)}",
+                "give the tournament its name back to go on with that run, or start another with --new",
+                lines,
+            )
+
+
+def _configurations(out: Path) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
+    """Every run in `out` with what it was begun with, by its journal's first line; passed over where that is none."""
+    for path in sorted(out.iterdir()) if out.is_dir() else ():
+        folder = RunFolder(path)
+        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError), folder.journal.open("rb") as file:
+            configuration = json.loads(file.readline())[2]["configuration"]
+            digest(configuration)
+            yield folder, configuration
 
 
 def has_run(out: Path, description: Mapping[str, Any]) -> bool:
@@ -95,7 +144,13 @@ def check_configuration(folder: RunFolder, journal: JournalText, description: Ma
 
 
 def run_folders(out: Path, name: str) -> list[RunFolder]:
-    """All runs of the tournament of this name under `out`, oldest first."""
+    """All runs of the tournament of this name under `out`, oldest first; those whose folder was renamed only where
+    there is no other."""
+    found = _numbered(out, name)
+    return found or [folder for folder, configuration in _configurations(out) if configuration.get("name") == name]
+
+
+def _numbered(out: Path, name: str) -> list[RunFolder]:
     if not out.is_dir():
         return []
     numbered = [(number, path) for path in out.iterdir() if (number := _number(path.name, name)) and path.is_dir()]

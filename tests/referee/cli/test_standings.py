@@ -125,6 +125,28 @@ def test_a_run_is_found_by_file_folder_or_name_and_the_most_recent_by_default(ma
     ]
 
 
+def test_a_name_is_a_runs_whatever_else_is_called_so_in_the_working_directory(make_run, crosstown, tmp_path):
+    make_run("cup")
+    make_run("cup", blocks=3, played=1, out=".")
+    make_run("alone", played=2, out=".")
+
+    def played(*words):
+        printed = crosstown("standings", "--json", *words)
+        listed = crosstown("matches", "list", "--run", words[0], "--json")
+        assert len(json.loads(listed.out)) == json.loads(printed.out)["played"]
+        return json.loads(printed.out)["played"]
+
+    assert played("cup") == played("runs/cup") == 4
+    assert played(str(tmp_path / "cup")) == 1
+    assert played("alone") == 2
+
+
+def test_a_run_whose_folder_was_renamed_is_found_by_name_and_file(make_run, crosstown, tmp_path):
+    make_run("cup").path.rename(tmp_path / "runs" / "last week")
+    for word in ("cup", "cup.toml", "last week"):
+        assert json.loads(crosstown("standings", "--json", word).out)["tournament"] == "cup"
+
+
 def test_nothing_is_written(make_run, crosstown, tmp_path):
     folder = make_run()
     before = sorted(folder.path.rglob("*"))

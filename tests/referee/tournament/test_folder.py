@@ -3,8 +3,8 @@
 import pytest
 
 from referee.tournament.entrants import load_tournament
-from referee.tournament.errors import ChangedError, JournalError
-from referee.tournament.folder import RunFolder, choose_folder, run_folders
+from referee.tournament.errors import ChangedError, JournalError, UsageError
+from referee.tournament.folder import RunFolder, choose_folder, is_renamed, run_folders
 from referee.tournament.identity import changes, describe, digest
 from referee.tournament.journal import Journal, read_journal
 
@@ -85,9 +85,46 @@ def test_a_damaged_journal_is_told_and_new_leads_on(make_tournament, out):
 
 
 def test_a_tournament_named_like_a_numbered_run_is_another(make_tournament, out):
-    begin(RunFolder(out / "cup-2"), describe(make_tournament(name="cup-2")))
+    begin(RunFolder(out / "cup-2"), describe(make_tournament(name="cup-2", seed=9)))
     assert run_folders(out, "cup") == []
     assert choose_folder(out, describe(make_tournament()), new=False).path == out / "cup-3"
+
+
+def test_a_run_whose_folder_was_renamed_goes_on_there(make_tournament, out):
+    tournament = describe(make_tournament())
+    begin(RunFolder(out / "last week"), tournament)
+    begin(RunFolder(out / "other"), describe(make_tournament(name="other", seed=5)))
+    found = choose_folder(out, tournament, new=False)
+    assert found.path == out / "last week"
+    assert is_renamed(found, "cup")
+    assert not is_renamed(RunFolder(out / "cup-2"), "cup")
+    assert [folder.path for folder in run_folders(out, "cup")] == [out / "last week"]
+    assert choose_folder(out, tournament, new=True).path == out / "cup"
+    assert choose_folder(out, describe(make_tournament(seed=9)), new=False).path == out / "cup"
+
+
+def test_a_renamed_run_is_found_beside_one_of_another_configuration(make_tournament, out):
+    begin(RunFolder(out / "kept"), describe(make_tournament()))
+    begin(RunFolder(out / "cup"), describe(make_tournament(seed=2)))
+    assert choose_folder(out, describe(make_tournament()), new=False).path == out / "kept"
+
+
+def test_of_several_renamed_folders_of_one_run_none_is_guessed(make_tournament, out):
+    for name in ("one", "two"):
+        begin(RunFolder(out / name), describe(make_tournament()))
+    with pytest.raises(UsageError, match=r"2 folders have a run of 'cup': .*one, .*two") as caught:
+        choose_folder(out, describe(make_tournament()), new=False)
+    assert f"rename the one to go on with to {out / 'cup'}, or start another run with --new" in caught.value.next_step
+
+
+def test_a_changed_name_is_refused_like_every_other_change(make_tournament, out):
+    begin(RunFolder(out / "cup"), describe(make_tournament()))
+    renamed = describe(make_tournament(name="cap"))
+    with pytest.raises(ChangedError, match='under another name: name: "cup" -> "cap"') as caught:
+        choose_folder(out, renamed, new=False)
+    assert "--new" in caught.value.next_step
+    assert choose_folder(out, renamed, new=True).path == out / "cap"
+    assert choose_folder(out, describe(make_tournament(name="cap", seed=2)), new=False).path == out / "cap"
 
 
 def test_a_file_in_the_way_is_not_written_over(make_tournament, out):
