@@ -78,6 +78,11 @@ class LiveBot:
     def ending(self) -> bool:
         return self.session.ended.done() or self.process.exited is not None
 
+    @property
+    def away_s(self) -> float:
+        """A process of the referee's has no connection to lose."""
+        return 0.0
+
     def plays(self, game: str) -> bool:
         """Whether the bot says that it can."""
         return plays_game(self.session.hello, game)

@@ -74,6 +74,10 @@ class GuestBot:
     def idle_from_ns(self) -> int | None:
         return None
 
+    @property
+    def away_s(self) -> float:
+        return self.session.away_s
+
     def plays(self, game: str) -> bool:
         """Whether the bot says that it can."""
         return plays_game(self.session.hello, game)

@@ -357,6 +357,10 @@ class Panel:
 
     def _time_out(self, seat: SeatPlay, question: Question, *, answered: bool = False) -> None:
         reason, detail, evidence = judge_lateness(seat, question, self.seats, answered=answered)
+        away_s = 0.0 if answered or seat.can_be_struck else seat.bot.away_s
+        if away_s and reason is not EndReason.SUSPECT_TIMEOUT:
+            reason = EndReason.DISCONNECTED
+            detail = f"{detail}; its connection broke {away_s:.1f} s before, and it had not come back"
         if not answered:
             seat.bot.ask_for_stacks()
         seat.bot.send(encode.cancel(self._id, question.number))  # a strike may pay for it; and before it is stopped

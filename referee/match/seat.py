@@ -58,6 +58,10 @@ class Seat(Protocol):
     def idle_from_ns(self) -> int | None:
         """What `cpu_ns` was when its last match was over, or when it had come; None if that cannot be told."""
 
+    @property
+    def away_s(self) -> float:
+        """How long the connection to it has been broken, while it may come back; 0 for one that is there or gone."""
+
     def listen(self, listener: SeatListener | None) -> None:
         """From now on tell `listener`; if the bot is gone already, at once."""
 

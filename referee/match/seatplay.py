@@ -131,7 +131,12 @@ class SeatPlay:
 
     def has_strike_for(self, fault: Fault) -> bool:
         """Whether a strike pays for `fault` if the bot is still there when it is settled."""
-        return fault.reason in GOES_ON_AFTER and self.strikes < self.most_strikes
+        return fault.reason in GOES_ON_AFTER and self.can_be_struck
+
+    @property
+    def can_be_struck(self) -> bool:
+        """Whether it has a strike left."""
+        return self.strikes < self.most_strikes
 
     def allow(self) -> Allowance:
         """What the decision that begins now may take; `clock` then says so."""

@@ -21,7 +21,7 @@ ponder = false               # no bot runs while it is not asked anything; defau
 [remote]                     # where bots from other machines dial in; see docs/remote.md
 listen = "0.0.0.0:7000"      # public: by what name they reach it; plain = true: without TLS
 certificate = "referee.pem"  # and key, PEM files; default: one is made
-wait_s = 60                  # for the first match; reconnect_s: to come back; margin_s: above each limit
+wait_s = 60                  # for the first match; also reconnect_s, keepalive_s, margin_s
 
 [[games]]                    # several games: game, players, data and options go in here, once for each
 game = "shibuya"

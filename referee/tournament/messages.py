@@ -91,7 +91,13 @@ def setup_line(
         listen = guests.listen
         setup["guests"] = {
             "public": guests.public,
-            "listen": [listen.host, listen.port, *_texts(listen.certificate, listen.key), listen.plain],
+            "listen": [
+                listen.host,
+                listen.port,
+                *_texts(listen.certificate, listen.key),
+                listen.plain,
+                listen.keepalive_s,
+            ],
             "invited": [{"name": entry.name, **asdict(invited[entry.id])} for entry in entries if entry.id in invited],
         }
     return _line({"setup": setup})
@@ -159,14 +165,14 @@ def read_line(line: bytes) -> tuple[str, Any]:
 def _guests(values: Mapping[str, Any] | None) -> Guests | None:
     if values is None:
         return None
-    host, port, certificate, key, plain = values["listen"]
+    host, port, certificate, key, plain, keepalive_s = values["listen"]
     entries: dict[str, Entry] = {}
     invited: dict[str, Invitation] = {}
     for guest in values["invited"]:
         entry = guest_entry(guest.pop("name"), guest["version"])
         entries[entry.id] = entry
         invited[entry.id] = Invitation(**{**guest, "limits": Limits(**guest["limits"])})
-    return Guests(Listen(host, port, *_paths(certificate, key), plain), invited, entries, values["public"])
+    return Guests(Listen(host, port, *_paths(certificate, key), plain, keepalive_s), invited, entries, values["public"])
 
 
 def _texts(*paths: Path | None) -> list[str | None]:

@@ -3,18 +3,21 @@
 import os
 import shlex
 import stat
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.match.guest import Invitation
+from referee.match.spec import Limits
 from referee.process.entry import Entry
 from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.errors import ConfigError, PlatformError
 from referee.tournament.sections.remote import RemoteBot
-from referee.wire.listening import Listen, ListenError, check_pair, own_certificate, reached_at
+from referee.wire.listening import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
 
 LEAST_TOKEN = 16
+USUAL_KEEPALIVE_S = 20.0
+"""Where no bot may compute for longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,19 @@ def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) 
             reconnect_s=config.remote.reconnect_s,
             version=its.version,
         )
+    keepalive_s = config.remote.keepalive_s or _keepalive_s([guest.limits for guest in invited.values()])
     return Guests(
-        _listen(config.remote.listen, config.remote.public, folder),
+        _listen(replace(config.remote.listen, keepalive_s=keepalive_s), config.remote.public, folder),
         invited,
         {entry.id: entry for _, _, entry in remote},
         config.remote.public,
     )
+
+
+def _keepalive_s(clocks: Iterable[Limits]) -> float:
+    """Long enough for a bot that answers no ping while it computes, up to what is waited for at most."""
+    longest_s = max(max(clock.first_move_s, clock.move_s) + clock.bank_s + clock.total_s for clock in clocks)
+    return min(KEEPALIVE_S, max(USUAL_KEEPALIVE_S, longest_s + USUAL_KEEPALIVE_S / 2))
 
 
 def _listen(listen: Listen, public: str, folder: Path) -> Listen:

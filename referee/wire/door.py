@@ -11,9 +11,8 @@ from referee.wire.handshake import Refusal, Strangers
 from referee.wire.listening import Listen, ListenError, check_pair, join_address
 from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, MAX_STRANGERS, add_play, most_connections
 
-KEEPALIVE_S = 15
-KEEPALIVE_LIMIT_S = 60
-"""A connection that gives no sign of life for so long is broken. A bot that computes may be as slow to answer pings."""
+MOST_PING_PAUSE_S = 15.0
+"""How often a connection is pinged at the least; more often where it has to be found broken sooner."""
 
 
 class Door:
@@ -33,7 +32,7 @@ class Door:
 
     async def __aenter__(self) -> "Door":
         most = max((guest.hard_message_bytes for guest in self._guests), default=HARD_MESSAGE_BYTES)
-        self._server = grpc.aio.server(options=_options(most))
+        self._server = grpc.aio.server(options=_options(most, self._listen.keepalive_s))
         add_play(self._server, self._play)
         listen = self._listen
         where = join_address(listen.host, listen.port)
@@ -71,7 +70,11 @@ class Door:
         await stream.read_all()
 
 
-def _options(message_bytes: int) -> list[tuple[str, int]]:
+def _options(message_bytes: int, keepalive_s: float) -> list[tuple[str, int]]:
+    """An answer to a ping has what is left of `keepalive_s` after the pause: a bot may be slow to give it while it
+    computes."""
+    pause_ms = round(1000 * min(MOST_PING_PAUSE_S, keepalive_s / 3))
+    patience_ms = round(1000 * keepalive_s) - pause_ms
     return [
         ("grpc.max_receive_message_length", message_bytes),
         ("grpc.max_send_message_length", -1),
@@ -79,9 +82,9 @@ def _options(message_bytes: int) -> list[tuple[str, int]]:
         ("grpc.max_allowed_incoming_connections", most_connections()),
         ("grpc.server_handshake_timeout_ms", round(HELLO_LIMIT_S * 1000)),
         ("grpc.max_connection_idle_ms", round(HELLO_LIMIT_S * 1000)),
-        ("grpc.keepalive_time_ms", KEEPALIVE_S * 1000),
-        ("grpc.keepalive_timeout_ms", KEEPALIVE_LIMIT_S * 1000),
-        ("grpc.http2.ping_timeout_ms", KEEPALIVE_LIMIT_S * 1000),
+        ("grpc.keepalive_time_ms", pause_ms),
+        ("grpc.keepalive_timeout_ms", patience_ms),
+        ("grpc.http2.ping_timeout_ms", patience_ms),
         ("grpc.keepalive_permit_without_calls", 0),
         ("grpc.http2.min_ping_interval_without_data_ms", 900),
         ("grpc.http2.max_ping_strikes", 10),

@@ -36,6 +36,7 @@ class LastingSession:
         self._kept: deque[tuple[int, bytes]] = deque()
         self._sent = self._sent_to_streams = 0
         self._leaving = False
+        self._away_from_s: float | None = None
         self._owed: tuple[int, str, int] | None = None
         """Number, match and decision (0: Ready) of the question without an answer."""
         self._grace: asyncio.TimerHandle | None = None
@@ -46,6 +47,11 @@ class LastingSession:
     def online(self) -> bool:
         """Whether there is a stream to the bot at this moment."""
         return self._stream is not None and not self._stream.ended.done() and not self.ended.done()
+
+    @property
+    def away_s(self) -> float:
+        """How long the bot has been away that may still come back; 0 while there is a stream to it."""
+        return 0.0 if self._away_from_s is None or self.ended.done() else self._loop.time() - self._away_from_s
 
     def listen(self, on_message: Callable[[Received], None] | None) -> None:
         """From now on `on_message` gets what comes, from the event loop; nobody with None."""
@@ -96,7 +102,7 @@ class LastingSession:
         """The bot is back on another stream, which takes the place of an older one, and gets all from `first` on."""
         if self._grace is not None:
             self._grace.cancel()
-            self._grace = None
+            self._grace = self._away_from_s = None
         older = self._stream
         self._follow(stream)
         self._sent_to_streams = self._sent
@@ -119,6 +125,7 @@ class LastingSession:
             return
         self._stream = None
         if self.reconnect_s and end in _BREAKS and not self._leaving:
+            self._away_from_s = self._loop.time()
             self._grace = self._loop.call_later(self.reconnect_s, self._end, end)
         else:
             self._end(end)

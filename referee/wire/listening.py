@@ -39,6 +39,9 @@ _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-
 _MAX_PORT = 65535
 
 
+KEEPALIVE_S = 75.0
+
+
 class ListenError(Exception):
     """Nothing can be listened on. `next_step` says what to do."""
 
@@ -52,7 +55,8 @@ class Listen:
     """`host` is a name or an address of this machine, 0.0.0.0 or :: for all of them; `port` 0 takes a free one.
 
     `certificate` and `key` are PEM files, the certificate first in its file, then who signed it. A `plain` connection
-    needs none: anyone on the way can read tokens and play in a bot's name.
+    needs none: anyone on the way can read tokens and play in a bot's name. A connection whose other end gives no sign
+    of life is found to be broken within `keepalive_s`.
     """
 
     host: str
@@ -60,6 +64,7 @@ class Listen:
     certificate: Path | None = None
     key: Path | None = None
     plain: bool = False
+    keepalive_s: float = KEEPALIVE_S
 
 
 def parse_address(text: str) -> tuple[str, int]:

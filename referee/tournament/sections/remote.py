@@ -10,9 +10,11 @@ from referee.tournament.reading import TomlFile, dotted, show
 from referee.wire.listening import Listen, check_public, parse_address
 
 BOT_KEYS = ("remote", "token_env", "token_file", "version")
-_KEYS = ("listen", "public", "certificate", "key", "plain", "wait_s", "reconnect_s", "margin_s")
+_KEYS = ("listen", "public", "certificate", "key", "plain", "wait_s", "reconnect_s", "keepalive_s", "margin_s")
 _LOCAL_KEYS = ("path", "options", "limits", "sandbox", "network", "env", "read")
 _LONGEST_S = 86400
+LEAST_KEEPALIVE_S = 1.0
+"""Below it a connection is taken for broken that only lost a packet."""
 _MAX_VERSION = 64
 
 Where = tuple[str | int, ...]
@@ -27,6 +29,8 @@ class RemoteConfig:
     wait_s: float = 60.0
     reconnect_s: float = 60.0
     margin_s: float = REMOTE_CLOCK["margin_s"]
+    keepalive_s: float = 0.0
+    """Within what time a connection that has gone silent is found; 0 chooses by the clocks."""
     public: str = ""
 
 
@@ -63,7 +67,11 @@ def read_remote(file: TomlFile) -> RemoteConfig | None:
     plain = _truth(file, ("remote", "plain"))
     if plain and certificate is not None:
         file.fail(("remote", "plain"), "'remote.plain' is without TLS, and there is a certificate", "take one away")
-    times = {name: _seconds(file, name, given[name]) for name in ("wait_s", "reconnect_s", "margin_s") if name in given}
+    names = ("wait_s", "reconnect_s", "keepalive_s", "margin_s")
+    times = {name: _seconds(file, name, given[name]) for name in names if name in given}
+    if "keepalive_s" in times and times["keepalive_s"] < LEAST_KEEPALIVE_S:
+        what = f"'remote.keepalive_s' must be at least {LEAST_KEEPALIVE_S:g}, not {times['keepalive_s']:g}"
+        file.fail(("remote", "keepalive_s"), what, "write, for instance, keepalive_s = 20")
     return RemoteConfig(Listen(host, port, certificate, key, plain), **times, public=public)
 
 

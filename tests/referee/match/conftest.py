@@ -110,6 +110,7 @@ class FakeSeat:
         self.waited = self.throttled = 0
         self.idle_from_ns: int | None = 0
         self.stacks_asked = 0
+        self.away_s = 0.0
         self.processes = frozenset[str]()
         self.frozen = False
         self.freezes = 0

@@ -1,6 +1,7 @@
 """Bots that are not started by the referee but come by themselves: sessions that go on, and who is turned away."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from referee.match.guest import Invitation
 from referee.process.entry import Entry
 from referee.process.guest import guest_entry
 from referee.record import Record, read_record, verify
+from referee.wire import Listen
+from referee.wire.listening import parse_address
 
 R = EndReason
 PATIENT = Limits(startup_s=30, ready_s=30, first_move_s=30, move_s=30)
@@ -326,7 +329,9 @@ async def test_the_clock_of_a_bot_that_is_away_runs_out(room: Any) -> None:
     await ada.drop()
     result, _ = await match
     other.cancel()
-    assert (result.reason, result.ranking) == (R.MOVE_TIMEOUT, (2, 1))
+    assert (result.reason, result.ranking) == (R.DISCONNECTED, (2, 1))
+    assert "its connection broke" in result.detail
+    assert "no answer after" in result.detail
 
 
 async def test_without_a_way_back_a_broken_stream_is_the_end(room: Any) -> None:
@@ -379,6 +384,83 @@ async def test_of_two_connections_with_one_session_the_newer_one_plays(room: Any
     assert (await match)[0].reason is R.NORMAL
     for task in playing:
         task.cancel()
+
+
+class Network:
+    """A way from guests to a table over TCP, on which packets can begin to vanish: both ends stay open."""
+
+    def __init__(self, address: str) -> None:
+        self._target = parse_address(address)
+        self._up = asyncio.Event()
+        self._up.set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
+        self.address = ""
+
+    async def __aenter__(self) -> "Network":
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        self.address = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.close()
+        await asyncio.gather(*[writer.wait_closed() for writer in self._writers], return_exceptions=True)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        to_reader, to_writer = await asyncio.open_connection(*self._target)
+        self._writers += writer, to_writer
+        for source, sink in ((reader, to_writer), (to_reader, writer)):
+            self._tasks.add(asyncio.create_task(self._carry(source, sink)))
+
+    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        while data := await source.read(65536):
+            await self._up.wait()
+            sink.write(data)
+
+    def lose_everything(self) -> None:
+        self._up.clear()
+
+
+@pytest.mark.parametrize("vanish", [True, False], ids=["packets vanish", "the bot only thinks"])
+async def test_a_connection_on_which_packets_vanish_is_found_long_before_the_move_is_over(
+    tmp_path: Path, vanish: bool
+) -> None:
+    """Keepalive, then the window to come back, then `disconnected`; a bot that thinks for longer than all that is
+    still there."""
+    guests = {key: Invitation(token, PATIENT, reconnect_s=0.5) for key, token in TOKENS.items()}
+    listen = Listen("127.0.0.1", 0, plain=True, keepalive_s=1.5)
+    async with AsyncExitStack() as stack:
+        hall = Room(tmp_path)
+        hall.table = await stack.enter_async_context(Table({ADA.id: ADA, BOB.id: BOB}, guests=guests, listen=listen))
+        network = await stack.enter_async_context(Network(hall.table.remote_address))
+        ada = Stream(network.address)
+        await ada.hello(TOKENS[ADA.id])
+        await ada.hear()
+        bob, _ = await hall.come(BOB)
+        match, other = hall.begin(), asyncio.create_task(bob.play())
+        asked = await ada.hear_until("decide")
+        began_s = time.monotonic()
+        if vanish:
+            network.lose_everything()
+            result, record = await match
+            assert time.monotonic() - began_s < 15, "the move may take 30 s"
+            assert (result.reason, result.ranking) == (R.DISCONNECTED, (2, 1))
+            assert record.footer.faults[0]["wall_us"] < 15e6
+        else:
+            await asyncio.sleep(4)
+            assert not match.done()
+            await ada.answer(asked)
+            rest = asyncio.create_task(ada.play())
+            result, _ = await match
+            assert (result.reason, result.faults) == (R.NORMAL, (None, None))
+            rest.cancel()
+        other.cancel()
+        await ada.drop()
 
 
 async def test_a_token_has_one_session(room: Any) -> None:

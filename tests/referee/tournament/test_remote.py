@@ -196,3 +196,30 @@ def test_limits_are_those_of_the_tournament_with_its_own(write_file, bots, tmp_p
     assert guests is not None
     (ada,) = guests.invited.values()
     assert ada.limits == Limits(move_s=3, margin_s=0.25)
+
+
+@pytest.mark.parametrize(
+    ("in_file", "clock", "keepalive_s"),
+    [
+        ("", "", 20),
+        ("", "clock = { move_s = 40 }\n", 50),
+        ("", "clock = { move_s = 600 }\n", 75),
+        ("keepalive_s = 3\n", "clock = { move_s = 600 }\n", 3),
+    ],
+    ids=["usual", "long moves", "very long moves", "the organiser's"],
+)
+def test_a_silent_connection_is_found_within_the_time_that_the_file_or_the_clocks_give(
+    write_file, bots, tmp_path, in_file, clock, keepalive_s
+):
+    text = FILE.replace("reconnect_s = 7\n", f"reconnect_s = 7\n{in_file}")
+    guests = invite_all(load_tournament(write_file(text + clock)), tmp_path / "tls")
+    assert guests is not None
+    assert guests.listen.keepalive_s == keepalive_s
+    line = messages.setup_line(tuple(guests.entries.values()), tmp_path, tmp_path, None, None, guests)
+    kind, setup = messages.read_line(line)
+    assert (kind, setup.guests.listen) == ("setup", guests.listen)
+
+
+def test_a_keepalive_that_one_lost_packet_breaks_is_refused(write_file, bots):
+    with pytest.raises(ConfigError, match=r"'remote.keepalive_s' must be at least 1, not 0.5"):
+        load_tournament(write_file(FILE.replace("reconnect_s = 7\n", "keepalive_s = 0.5\n")))
