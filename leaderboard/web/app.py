@@ -17,6 +17,7 @@ from leaderboard.web import api, live, pages, play
 from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
 from leaderboard.web.host import PlayHost
+from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Facts, Tables, no_facts
 from referee.games.drawing import stylesheet
@@ -34,6 +35,7 @@ def make_app(
     hide_live: bool = False,
     play_host: PlayHost | None = None,
     names: frozenset[str] = frozenset(),
+    limits: WebLimits = WebLimits(),  # noqa: B008 - frozen
 ) -> Starlette:
     """The pages over the run folders in `runs`. With `hide_live` no match is shown before its block is complete.
 
@@ -74,6 +76,7 @@ def make_app(
     app.state.runs = runs
     app.state.play_host = play_host
     app.state.guard = Guard()
+    app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.hide_live = hide_live
     app.state.kept_pages = WeakKeyDictionary()  # by the tables they show
     app.state.tables = Tables(facts, hide_live=hide_live)

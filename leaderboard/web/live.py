@@ -11,9 +11,11 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
+from starlette.responses import PlainTextResponse, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from leaderboard.frames import is_live
+from leaderboard.web.limits import Places, address_key
 from leaderboard.web.pages import read_wanted, wanted_run
 from leaderboard.web.places import RunPlace, find_match
 from leaderboard.web.tables import Tables
@@ -41,9 +43,29 @@ async def run_events(request: Request) -> StreamingResponse:
     return stream(_changes(place, request.app.state.tables))
 
 
-def stream(events: AsyncIterator[str]) -> StreamingResponse:
+class EventStream(StreamingResponse):
+    """An answer that goes on; 503 where there are too many of them, in all or to one address."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        places: Places = scope["app"].state.streams
+        address = address_key(str((scope.get("client") or ("",))[0]))
+        if not places.take(address):
+            full = PlainTextResponse(
+                "This server follows as many pages as it can, in all or for one address. Load the page again later.\n",
+                503,
+                {"Retry-After": "30"},
+            )
+            await full(scope, receive, send)
+            return
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            places.give_back(address)
+
+
+def stream(events: AsyncIterator[str]) -> EventStream:
     """Events as they come."""
-    return StreamingResponse(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    return EventStream(events, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 async def changes(

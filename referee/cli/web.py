@@ -36,6 +36,15 @@ def web(
         float | None,
         typer.Option("--move-limit", min=1, help="Seconds that a person has for a move.", show_default="none"),
     ] = None,
+    connections: Annotated[
+        int, typer.Option("--connections", min=1, help="Connections at once; half of them may follow a page.")
+    ] = 500,
+    per_address: Annotated[
+        int,
+        typer.Option(
+            "--per-address", min=1, help="Of these for one address. Raise it behind a proxy, which is one address."
+        ),
+    ] = 100,
 ) -> None:
     """Show runs, tables and matches in a browser, also while they go on. Ctrl-C ends it.
 
@@ -47,6 +56,8 @@ def web(
     import uvicorn
 
     from leaderboard.web.app import make_app
+    from leaderboard.web.connections import limited_protocol
+    from leaderboard.web.limits import WebLimits
     from referee.cli.output import print_text
     from referee.cli.run_facts import facts_of
     from referee.tournament.errors import PlatformError, UsageError
@@ -85,11 +96,26 @@ def web(
                 Host(runs, bots or _own_bots(), move_limit_s=move_limit_s, alone=not play_open)
             )
         known = frozenset(names or ()) | {host}
-        pages = make_app(runs, facts_of, hide_live=hide_live, play_host=playing, names=known)
+        limits = WebLimits(
+            connections=connections,
+            connections_per_address=per_address,
+            streams_per_address=max(1, per_address // 2),
+            streams=max(1, connections // 2),
+        )
+        pages = make_app(runs, facts_of, hide_live=hide_live, play_host=playing, names=known, limits=limits)
         listening.listen()  # whoever reads the address may ask at once; the answer waits for the server
         shown = f"[{host}]" if family == socket.AF_INET6 else host
         print_text(f"http://{shown}:{listening.getsockname()[1]}/")
-        server = uvicorn.Server(uvicorn.Config(pages, log_level="warning", timeout_graceful_shutdown=1, lifespan="off"))
+        server = uvicorn.Server(
+            uvicorn.Config(
+                pages,
+                http=limited_protocol(limits),
+                ws="none",
+                log_level="warning",
+                timeout_graceful_shutdown=1,
+                lifespan="off",
+            )
+        )
         with suppress(KeyboardInterrupt):  # the way to end it; the server has closed by then
             server.run(sockets=[listening])
 

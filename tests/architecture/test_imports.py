@@ -56,6 +56,7 @@ THIRD_PARTY = {
     "referee.cli.web": {"typer", "uvicorn"},
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
     "referee.cli": {"typer", "click", "rich"},
+    "leaderboard.web.connections": {"h11", "uvicorn"},
     "leaderboard.web": {"jinja2", "markupsafe", "starlette"},
     "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils"},
     "crosstown_bot": {"grpc", "google"},

@@ -1,0 +1,56 @@
+"""What one visitor, and all together, may take of the web server. `connections` and `live` keep to it."""
+
+import ipaddress
+from collections import Counter
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class WebLimits:
+    """Of the whole server, and of one address (an IPv6 network of 64 bits counts as one).
+
+    `request_s`: until a request has arrived, with its body. `stalled_s`: within this time a reader must take
+    `least_bytes` of what waits for it. `held_bytes`: answers that wait to be read by one address, beyond one answer.
+    """
+
+    connections: int = 500
+    connections_per_address: int = 100
+    streams: int = 250
+    streams_per_address: int = 50
+    request_s: float = 15.0
+    stalled_s: float = 20.0
+    least_bytes: int = 16 << 10
+    held_bytes: int = 16 << 20
+
+
+class Places:
+    """A number of places, of which one address may have some."""
+
+    def __init__(self, most: int, most_per_address: int) -> None:
+        self._most, self._most_per_address = most, most_per_address
+        self._taken: Counter[str] = Counter()
+
+    def take(self, address: str) -> bool:
+        """Whether a place was left and is taken now; `give_back` frees it."""
+        if self._taken.total() >= self._most or self._taken[address] >= self._most_per_address:
+            return False
+        self._taken[address] += 1
+        return True
+
+    def give_back(self, address: str) -> None:
+        self._taken[address] -= 1
+        if not self._taken[address]:
+            del self._taken[address]
+
+
+def address_key(host: str) -> str:
+    """What addresses are counted by: whoever has one of IPv6 has all of its network."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if not isinstance(address, ipaddress.IPv6Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((int(address), 64), strict=False))

@@ -1,0 +1,241 @@
+"""Attacks on the web server over real sockets, each beside an honest visitor who is served meanwhile."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from leaderboard.web.app import make_app
+from leaderboard.web.connections import limited_protocol
+from leaderboard.web.limits import Places, WebLimits, address_key
+
+TIGHT = WebLimits(
+    connections=8,
+    connections_per_address=6,
+    streams=4,
+    streams_per_address=3,
+    request_s=0.4,
+    stalled_s=0.4,
+    held_bytes=1 << 20,
+)
+BIG = b"x" * (8 << 20)
+WITHIN_S = 15.0
+
+
+@contextmanager
+def serving(app: Any, limits: WebLimits) -> Iterator[int]:
+    """The port of a server with these limits."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        config = uvicorn.Config(
+            app, http=limited_protocol(limits), log_level="error", lifespan="off", timeout_graceful_shutdown=1
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield int(listening.getsockname()[1])
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def port(runs: Path) -> Iterator[int]:
+    with serving(make_app(runs, limits=TIGHT), TIGHT) as number:
+        yield number
+
+
+@pytest.fixture
+def connect() -> Iterator[Callable[[int], socket.socket]]:
+    with ExitStack() as stack:
+
+        def make(number: int) -> socket.socket:
+            return stack.enter_context(socket.create_connection(("127.0.0.1", number), timeout=WITHIN_S))
+
+        yield make
+
+
+def is_served(port: int) -> bool:
+    return httpx.get(f"http://127.0.0.1:{port}/static/base.css", timeout=WITHIN_S).status_code == 200
+
+
+def ends(connection: socket.socket) -> bool:
+    """Whether the server ends it; what it still sends is read."""
+    try:
+        while connection.recv(1 << 16):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def wait_until(condition: Callable[[], bool]) -> bool:
+    end = time.monotonic() + WITHIN_S
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n",
+    ],
+    ids=["nothing", "header", "body"],
+)
+def test_a_request_that_does_not_arrive_in_time_ends_its_connection(
+    port: int, connect: Callable[[int], socket.socket], sent: bytes
+) -> None:
+    slow = connect(port)
+    slow.sendall(sent)
+    began_s = time.monotonic()
+    stopped = threading.Event()
+
+    def drip() -> None:
+        while sent and not stopped.wait(0.05):
+            try:
+                slow.sendall(b"a")
+            except OSError:
+                return
+
+    dripping = threading.Thread(target=drip)
+    dripping.start()
+    try:
+        assert ends(slow)
+        assert time.monotonic() - began_s >= TIGHT.request_s / 2
+    finally:
+        stopped.set()
+        dripping.join()
+    assert is_served(port)
+
+
+def test_one_address_gets_no_more_connections_than_its_share(
+    port: int, connect: Callable[[int], socket.socket]
+) -> None:
+    held = [connect(port) for _ in range(TIGHT.connections_per_address)]
+    one_more = connect(port)
+    answer = one_more.recv(1 << 16)
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert ends(one_more)
+    assert all(ends(each) for each in held)  # they never asked for anything
+    assert wait_until(lambda: is_served(port))
+
+
+def test_one_address_follows_no_more_pages_than_its_share(port: int, connect: Callable[[int], socket.socket]) -> None:
+    def follow() -> tuple[socket.socket, bytes]:
+        made = connect(port)
+        made.sendall(b"GET /runs/cup/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        first = made.recv(64)
+        if b" 200 " not in first:
+            made.close()
+        return made, first
+
+    open_streams = [follow() for _ in range(TIGHT.streams_per_address)]
+    assert [first[:15] for _, first in open_streams] == [b"HTTP/1.1 200 OK"] * TIGHT.streams_per_address
+    assert follow()[1].startswith(b"HTTP/1.1 503 ")
+    assert is_served(port)
+    open_streams[0][0].close()
+    assert wait_until(lambda: follow()[1].startswith(b"HTTP/1.1 200 OK"))
+
+
+def big(_: Any) -> Response:
+    return PlainTextResponse(BIG)
+
+
+def ask(connection: socket.socket) -> None:
+    connection.sendall(b"GET /big HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+
+def test_a_reader_that_stops_reading_is_cut_off_and_its_answer_forgotten(
+    connect: Callable[[int], socket.socket],
+) -> None:
+    with serving(Starlette(routes=[Route("/big", big)]), TIGHT) as port:
+        stuck = connect(port)
+        ask(stuck)
+        stuck.recv(1000)
+        time.sleep(TIGHT.stalled_s * 4)
+        taken = 0
+        try:
+            while part := stuck.recv(1 << 16):
+                taken += len(part)
+        except OSError:
+            pass
+        assert taken < len(BIG) - (1 << 20)
+
+
+def test_a_reader_that_reads_slowly_but_reads_gets_its_answer(connect: Callable[[int], socket.socket]) -> None:
+    limits = WebLimits(request_s=0.4, stalled_s=1.0, least_bytes=1 << 10)
+    with serving(Starlette(routes=[Route("/big", big)]), limits) as port:
+        reader = connect(port)
+        reader.sendall(b"GET /big HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        taken = 0
+        while part := reader.recv(1 << 17):
+            taken += len(part)
+            time.sleep(0.02)
+        assert taken > len(BIG)
+
+
+def test_answers_that_one_address_does_not_read_are_bounded_together(connect: Callable[[int], socket.socket]) -> None:
+    limits = WebLimits(held_bytes=1 << 20, stalled_s=60)
+    with serving(Starlette(routes=[Route("/big", big)]), limits) as port:
+        first, second = connect(port), connect(port)
+        ask(first)
+        first.recv(1000)
+        ask(second)
+        taken = 0
+        second.settimeout(WITHIN_S)
+        try:
+            while part := second.recv(1 << 16):
+                taken += len(part)
+        except ConnectionError:
+            pass
+        first.close()
+        assert taken < len(BIG)
+
+
+def test_an_honest_connection_is_kept_for_its_next_request(port: int) -> None:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        for _ in range(3):
+            assert client.get("/static/base.css").status_code == 200
+            time.sleep(TIGHT.request_s / 4)
+
+
+def test_places_are_counted_by_address_and_in_all() -> None:
+    places = Places(3, 2)
+    assert [places.take("a"), places.take("a"), places.take("a")] == [True, True, False]
+    assert [places.take("b"), places.take("c")] == [True, False]
+    places.give_back("a")
+    assert places.take("c")
+
+
+@pytest.mark.parametrize(
+    ("host", "key"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+    ],
+)
+def test_whoever_has_an_ipv6_address_has_its_whole_network(host: str, key: str) -> None:
+    assert address_key(host) == key
