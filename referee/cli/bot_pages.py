@@ -94,7 +94,7 @@ def _found(folder: Path) -> Found:
         return Found(str(folder), folder.name, "", (), "", "broken", str(error))
     try:
         entry = load_entry(folder, built_in=None if manifest.build else folder.resolve())  # a list keeps no copies
-        state, problem, entry_id = "built" if entry.built else "ready", "", entry.id
+        state, problem, entry_id = "built" if entry.builds else "ready", "", entry.id
     except NotBuiltError as error:
         state, problem, entry_id = "not built", str(error), ""
     except (ManifestError, EntryError, BotNameError) as error:

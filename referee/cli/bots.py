@@ -53,12 +53,12 @@ def build(
     """
     from referee.cli.building import build_bot
     from referee.cli.output import print_json, print_text
-    from referee.process.manifest import load_manifest
+    from referee.process.build import needs_build
     from referee.process.phase import BuildError
 
     rows: list[dict[str, Any]] = []
     for folder in folders:
-        if not load_manifest(folder).build:
+        if not needs_build(folder):
             rows.append(_without_build(folder))
         else:
             try:
@@ -136,7 +136,7 @@ def _succeeded(folder: Path, built: "Built", *, fresh: bool) -> dict[str, Any]:
         "sandbox": built.sandbox,
         "warm": built.warm,
         "log": str(built.log),
-        "text": f"{folder}: {took}{by}; it runs from {built.folder}",
+        "text": f"{folder}: {took}{by}; it is kept in {built.folder}",
     }
 
 
@@ -145,7 +145,7 @@ def _without_build(folder: Path) -> dict[str, Any]:
         "folder": str(folder),
         "built": False,
         "fresh": False,
-        "text": f"{folder}: nothing to build: its bot.toml has no build command, it runs as it is",
+        "text": f"{folder}: nothing to build: it has no build command and no requirements.txt, it runs as it is",
     }
 
 

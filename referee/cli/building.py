@@ -44,7 +44,7 @@ def load_or_build(folder: Path, wanted: Profile | None = None, hidden: tuple[str
     built without the sandbox where that is wanted."""
     try:
         entry = load_entry(folder)
-        if entry.built is None or wanted != "strict" or entry.built.sandbox == "strict":
+        if wanted != "strict" or all(built.sandbox == "strict" for built in entry.builds):
             return entry
     except NotBuiltError:
         pass

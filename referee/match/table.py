@@ -181,7 +181,7 @@ class Table:
         return replace(
             known,
             sandbox=str(box or ""),
-            build=str(entry.built) if entry and entry.built else "",
+            build="; ".join(map(str, entry.builds)) if entry else "",
             held={name: holder for name, holder in held.items() if name in limits},
         )
 

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -42,6 +43,14 @@ _STEPS = {
     "folder": "its folder could not be entered",
     "exec": "its program could not be executed",
 }
+
+
+def _with_packages(ground: Ground, entry: Entry) -> Ground:
+    """The same with the bot's own environment to read, if it has one."""
+    if entry.environment is None:
+        return ground
+    sandbox = ground.sandbox
+    return replace(ground, sandbox=replace(sandbox, read=(*sandbox.read, str(entry.environment.built.folder))))
 
 
 class StartError(Exception):
@@ -153,7 +162,7 @@ class BotProcess:
                         address=address,
                         limits=limits,
                         scratch=scratch,
-                        ground=ground,
+                        ground=_with_packages(ground, entry),
                         group=group,
                     ),
                     stdin=theirs.fileno(),

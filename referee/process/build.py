@@ -2,11 +2,14 @@
 
 import fcntl
 import os
+import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b, file_digest
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -18,6 +21,18 @@ from referee.process.homes import Home, Owner, keep_home, most_mib, take_back
 from referee.process.look import is_file
 from referee.process.manifest import Manifest, ManifestError, load_manifest
 from referee.process.needs import leads_out
+from referee.process.packages import FILE as REQUIREMENTS
+from referee.process.packages import (
+    SDK,
+    Environment,
+    Requirements,
+    hold_environment,
+    installed_in,
+    python_in,
+    read_requirements,
+    requirements_in,
+    write_wheels,
+)
 from referee.process.phase import BuildError, BuildLimits, Log, Phase, Workshop, one_line_of, run_phase
 from referee.process.program import find_argv
 from referee.process.sandbox import Profile
@@ -32,6 +47,11 @@ from referee.process.sources import (
     read_sources,
 )
 from referee.process.toolchains import find_toolchains
+from referee.texts import one_line
+
+_NO_WHEEL = ("No matching distribution found", "Could not find a version")
+_NO_NETWORK = ("Failed to establish a new connection", "Connection to ", "Name or service not known", "SSLError")
+_SHOWN_CHARS = 300
 
 Step: TypeAlias = Phase | Literal["wait"]
 """What a build is at: a phase, or waiting for another that makes the same."""
@@ -67,10 +87,49 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
     yard = yard or Yard()
     folder = folder.resolve()
     manifest = load_manifest(folder)
-    if not manifest.build:
-        raise BuildError(f"{folder / 'bot.toml'}: nothing is to be built; a bot that is has a line like build = [...]")
+    requirements = read_requirements(folder, manifest)
+    if not manifest.build and requirements is None:
+        what = "nothing is to be built; a bot that is has a line like build = [...], or Python and a requirements.txt"
+        raise BuildError(f"{folder / 'bot.toml'}: {what}")
     sources = read_sources(folder, manifest)
-    place = (yard.cache or cache_folder()) / source_id(manifest, sources)
+    cache = yard.cache or cache_folder()
+    environment, fresh = None, False
+    if requirements is not None:
+        wanted = requirements
+
+        def install(place: Path, home: Home | None) -> Built:
+            return _install(folder, wanted, place, yard, home)
+
+        built, fresh = _once(folder, manifest, cache / requirements.id, yard, install, again=again)
+        environment = hold_environment(cache, requirements)
+        if not manifest.build or environment is None:
+            return built, fresh
+
+    def make(place: Path, home: Home | None) -> Built:
+        return _make(folder, manifest, sources, place, yard, home, environment)
+
+    place = cache / source_id(manifest, sources)
+    built, compiled = _once(folder, manifest, place, yard, make, again=again)
+    return built, fresh or compiled
+
+
+def needs_build(folder: Path) -> bool:
+    """Whether a bot is built, or has packages to be installed, before it can play. Raises ManifestError or
+    EntryError."""
+    manifest = load_manifest(folder)
+    return bool(manifest.build) or read_requirements(folder.resolve(), manifest) is not None
+
+
+def _once(
+    folder: Path,
+    manifest: Manifest,
+    place: Path,
+    yard: Yard,
+    make: Callable[[Path, Home | None], Built],
+    *,
+    again: bool,
+) -> tuple[Built, bool]:
+    """The build that counts in `place`, which `make` makes if there is none; and whether it did."""
     try:
         most_bytes = most_mib() << 20
     except ValueError as error:
@@ -82,14 +141,17 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
                 return built, False
             owner = Owner(folder, manifest.name, yard.profile)
             with keep_home(place.parent, owner, most_bytes=most_bytes, clean=again) as home:
-                return _make(folder, manifest, sources, place, yard, home), True
+                return make(place, home), True
     except OSError as error:
         raise BuildError(
             f"{error.filename or place}: {error.strerror or error}; see whether the disk is full"
         ) from None
 
 
-def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard: Yard, home: Home | None) -> Built:
+@contextmanager
+def _workshop(place: Path, yard: Yard, home: Home | None) -> Iterator[tuple[Workshop, bool]]:
+    """Where something new is made, its copy not there yet, and whether its home is warm. What is made stays, and all
+    older goes, if it was written as what counts; after an error it goes."""
     counted = read_built(place)
     remove_older(place, counted.folder.parent if counted else None)
     made = next_home(place)
@@ -98,10 +160,34 @@ def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard:
         fresh.mkdir(mode=0o700)
         home = Home(fresh, warm=False)
     tools = find_toolchains(os.environ, made / "bot") if yard.profile == "strict" else ()
-    workshop = Workshop(
-        made / "bot", home.folder, yard.profile, yard.limits, yard.cgroups, tools, yard.told, yard.hidden
-    )
     try:
+        yield (
+            Workshop(made / "bot", home.folder, yard.profile, yard.limits, yard.cgroups, tools, yard.told, yard.hidden),
+            home.warm,
+        )
+    except BaseException as error:
+        remove(made / "bot")
+        if isinstance(error, BuildError):
+            error.warm = home.warm
+        raise
+    finally:
+        remove(fresh)
+    remove_older(place, made)
+
+
+def _make(
+    folder: Path,
+    manifest: Manifest,
+    sources: Sources,
+    place: Path,
+    yard: Yard,
+    home: Home | None,
+    environment: Environment | None,
+) -> Built:
+    with _workshop(place, yard, home) as (workshop, warm):
+        if environment is not None:
+            tools = (*workshop.tools, environment.built.folder)
+            workshop = replace(workshop, tools=tools, python=environment.python)
         copy_sources(folder, manifest, workshop.copy)
         if read_sources(workshop.copy, manifest) != sources:
             raise EntryError(f"{folder}: was changed while it was copied; build it again")
@@ -117,17 +203,80 @@ def _make(folder: Path, manifest: Manifest, sources: Sources, place: Path, yard:
         _renew(workshop.copy)
         if yard.profile == "strict":
             copy_settings(os.environ, workshop.home)
-        built = _build(manifest, workshop, made / "log.txt", place.name, warm=home.warm)
+        built = _build(manifest, workshop, workshop.copy.parent / "log.txt", place.name, warm=warm)
         write_built(place, built)
-    except BaseException as error:
-        remove(workshop.copy)
-        if isinstance(error, BuildError):
-            error.warm = home.warm
-        raise
-    finally:
-        remove(fresh)
-    remove_older(place, made)
     return built
+
+
+def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, home: Home | None) -> Built:
+    """A new environment with what the bot asks for and the SDK; from wheels alone, unless the file allows more."""
+    with _workshop(place, yard, home) as (workshop, warm):
+        copy, log_file = workshop.copy, workshop.copy.parent / "log.txt"
+        copy.mkdir()
+        for name in requirements.files:
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / name, copy / name)
+        if requirements_in(copy) != requirements:
+            raise EntryError(f"{folder / REQUIREMENTS}: was changed while it was copied; build it again")
+        wheels = copy / "wheels of crosstown"
+        constraints = write_wheels(wheels)
+        if yard.profile == "strict":
+            copy_settings(os.environ, workshop.home)
+        python = python_in(copy)
+        own_pip = find_spec("pip") is None  # as where another tool than pip has made our own environment
+        venv = [sys.executable, "-I", "-m", "venv", *([] if own_pip else ["--without-pip"]), str(python.parents[1])]
+        pip = (
+            [str(python), "-I", "-m", "pip"]
+            if own_pip
+            else [sys.executable, "-I", "-m", "pip", "--python", str(python)]
+        )
+        options = ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "--only-binary=:all:"]
+        sources = ["--find-links", str(wheels), "-c", str(constraints), "-r", REQUIREMENTS, SDK]
+        with Log(log_file, workshop.limits.log_bytes) as log:
+            log.feed(f"# {_beginning(workshop.profile, warm=warm)}\n".encode())
+            try:
+                fetch_s = run_phase("fetch", venv, workshop, log)
+                try:
+                    fetch_s += run_phase("fetch", [*pip, "install", *options, *sources], workshop, log)
+                except BuildError as error:
+                    if error.log is not None:
+                        raise BuildError(pip_failed(log.text()), error.log, error.tail) from None
+                    raise
+            finally:
+                take_back(copy)
+        remove(wheels)
+        artefacts, number = installed_in(copy)
+        version = ".".join(map(str, sys.version_info[:3]))
+        built = Built(
+            source_id=place.name,
+            folder=copy,
+            log=log_file,
+            fetch_s=round(fetch_s, 3),
+            build_s=0.0,
+            toolchain=f"Python {version}, {number} packages",
+            artefacts=artefacts,
+            sandbox=workshop.profile,
+            warm=warm,
+        )
+        write_built(place, built)
+    return built
+
+
+def pip_failed(said: str) -> str:
+    """What pip could not do, from all it printed, and what to do about it."""
+    lines = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
+    why = f" ({one_line(lines[-1], _SHOWN_CHARS)})" if lines else ""
+    if any(words in said for words in _NO_NETWORK):
+        step = "see whether this machine reaches the package index, and pip's settings (PIP_INDEX_URL, pip.conf)"
+    elif any(words in said for words in _NO_WHEEL):
+        version = ".".join(map(str, sys.version_info[:2]))
+        step = (
+            f"choose a version that has a wheel for Python {version}, or allow its source with a line"
+            f" --no-binary NAME in {REQUIREMENTS}"
+        )
+    else:
+        step = f"correct {REQUIREMENTS}"
+    return f"fetch: pip could not install {REQUIREMENTS}{why}; {step}"
 
 
 def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, *, warm: bool) -> Built:
@@ -144,7 +293,7 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
         finally:
             take_back(copy)
     try:
-        program = Path(find_argv(copy, manifest)[0])
+        program = Path(find_argv(copy, manifest, python=workshop.python)[0])
     except ManifestError as error:
         raise BuildError(f"the build ended well but left nothing to run: {error}", log_file, log.tail()) from None
     outside = leads_out(program, copy, workshop.tools) if workshop.profile == "strict" else None

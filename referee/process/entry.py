@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from types import MappingProxyType
 from referee.process.built import Built, Hold, cache_folder, hold_built
 from referee.process.manifest import FILE_NAME, Manifest, ManifestError, OptionValue, is_option_value, load_manifest
 from referee.process.names import BotNameError, check_name
+from referee.process.packages import FILE as REQUIREMENTS
+from referee.process.packages import Environment, hold_environment, read_requirements
 from referee.process.program import find_argv
 from referee.process.sources import EntryError, Sources, digest, read_sources, with_protos
 from referee.process.store import DamagedError, Version, hold, put, store_folder
@@ -40,6 +43,13 @@ class Entry:
     built: Built | None = None
     content: str = ""
     holds: tuple[Hold, ...] = field(default=(), repr=False, compare=False)
+    environment: Environment | None = field(default=None, repr=False, compare=False)
+    """In which its Python runs, with what its requirements.txt asks for; None for the referee's own Python."""
+
+    @property
+    def builds(self) -> tuple[Built, ...]:
+        """All that was made for it in the cache."""
+        return (*([self.built] if self.built else []), *([self.environment.built] if self.environment else []))
 
 
 def load_entry(
@@ -112,6 +122,7 @@ def _entry(
     version: Version | None = None,
     build: tuple[Built, Hold] | None = None,
 ) -> Entry:
+    environment = _environment(home, folder, manifest)
     if build is not None:
         home = build[0].folder
     return Entry(
@@ -120,12 +131,25 @@ def _entry(
         folder=folder,
         manifest=manifest,
         options=MappingProxyType(dict(options)),
-        argv=find_argv(home, manifest, folder),
+        argv=find_argv(home, manifest, folder, python=environment.python if environment else sys.executable),
         home=home,
         built=build[0] if build else None,
         content=version.content if version else "",
         holds=(*((version.hold,) if version else ()), *((build[1],) if build else ())),
+        environment=environment,
     )
+
+
+def _environment(home: Path, folder: Path, manifest: Manifest) -> Environment | None:
+    requirements = read_requirements(home, manifest)
+    if requirements is None:
+        return None
+    environment = hold_environment(cache_folder(), requirements)
+    if environment is None:
+        command = f"crosstown bots build {shlex.quote(str(folder))}"
+        what = f"{folder / REQUIREMENTS}: is not installed, or was changed since"
+        raise NotBuiltError(f"{what}; build the bot first: {command}")
+    return environment
 
 
 class NotBuiltError(ManifestError):

@@ -107,7 +107,7 @@ class Workshop:
 
     Under "plain" HOME is the user's instead, and the home has only what would not be kept otherwise. `tools`: what the
     sandbox shows of this machine besides; `hidden`: what it never shows. `told` is called with each phase when it
-    begins.
+    begins. `python` is what the word {python} stands for.
     """
 
     copy: Path
@@ -118,12 +118,13 @@ class Workshop:
     tools: tuple[Path, ...]
     told: Callable[[Phase], None]
     hidden: tuple[str, ...] = ()
+    python: str = sys.executable
 
 
 def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -> float:
     """Run one phase in the bot's copy; the seconds it took. BuildError if it fails or does not end in time."""
     began_s = time.monotonic()
-    log.feed(f"$ {' '.join(_words(argv))}\n".encode(errors="replace"))
+    log.feed(f"$ {' '.join(_words(argv, workshop))}\n".encode(errors="replace"))
     ended = _run(phase, argv, workshop, log.feed)
     if ended.code is None:
         raise BuildError(f"{phase}: {ended.why}", log.save(), log.tail())
@@ -162,7 +163,7 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
     workshop.told(phase)
     strict = workshop.profile == "strict"
     env = _environment(workshop)
-    words = _words(argv)
+    words = _words(argv, workshop)
     program = _program(words[0], workshop.copy, env.get("PATH"))
     if program is None:
         raise BuildError(
@@ -211,8 +212,8 @@ def _environment(workshop: Workshop) -> dict[str, str]:
     return {**env, **launchers, "CCACHE_BASEDIR": str(workshop.copy), "CCACHE_NOHASHDIR": "true"}
 
 
-def _words(argv: Sequence[str]) -> list[str]:
-    return [sys.executable if word == PYTHON else word for word in argv]
+def _words(argv: Sequence[str], workshop: Workshop) -> list[str]:
+    return [workshop.python if word == PYTHON else word for word in argv]
 
 
 def _program(word: str, copy: Path, path: str | None) -> str | None:

@@ -40,16 +40,18 @@ _NO_SCRIPT = frozenset({"-c", "-e", "-E", "-r", "-p", "--eval", "--print", "-cp"
 _SHOWN_PATH = 400
 
 
-def find_argv(home: Path, manifest: Manifest, author: Path | None = None) -> tuple[str, ...]:
+def find_argv(
+    home: Path, manifest: Manifest, author: Path | None = None, *, python: str = sys.executable
+) -> tuple[str, ...]:
     """`manifest.run` ready to be executed in `home`, which may be a copy of the `author`'s folder.
 
     Words that name a file in the author's folder by its whole path name the copy's, and those that lead out of it by
-    `..` lead where they led. Raises ManifestError, about the author's folder, as `_find_argv` does, and for what is
-    there but left out of copies.
+    `..` lead where they led. `python` is what {python} stands for. Raises ManifestError, about the author's folder, as
+    `_find_argv` does, and for what is there but left out of copies.
     """
     folder = author or home
     if folder == home:
-        return _find_argv(home, manifest)
+        return _find_argv(home, manifest, python)
     run = tuple(_placed(word, home, folder) for word in manifest.run)
     for word in run if not manifest.build else ():
         if not word.startswith("/") and os.path.lexists(folder / word) and not os.path.lexists(home / word):
@@ -58,7 +60,7 @@ def find_argv(home: Path, manifest: Manifest, author: Path | None = None) -> tup
                 " that other tools make; let its build make it, or name a program outside of the bot's folder"
             )
     try:
-        return _find_argv(home, replace(manifest, run=run))
+        return _find_argv(home, replace(manifest, run=run), python)
     except ManifestError as error:
         raise ManifestError(str(error).replace(str(home), str(folder))) from None
 
@@ -75,14 +77,13 @@ def _placed(word: str, home: Path, author: Path) -> str:
     return str(path) if leads_out else word
 
 
-def _find_argv(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+def _find_argv(folder: Path, manifest: Manifest, python: str) -> tuple[str, ...]:
     """`manifest.run` ready to be executed: `{python}` replaced, the program's path absolute.
 
     A program is looked for in the bot's folder first, then in PATH. Raises ManifestError if there is none that may
     be executed, none for the bridge to start, or if the script that it is to run is not there.
     """
-    interpreter = sys.executable
-    words = tuple(interpreter if word == PYTHON else word for word in manifest.run)
+    words = tuple(python if word == PYTHON else word for word in manifest.run)
     if _BRIDGE in words and not {"--", _TERMINAL} & set(words):
         raise ManifestError(
             f"{folder / FILE_NAME}: 'run' starts the bridge without a program; write it after '--', such as"

@@ -76,7 +76,7 @@ def with_protos(sources: Sources) -> Sources:
     """The sources as a build finds them: with our proto files, unless the bot has its own."""
     if has_protos(sources):
         return sources
-    ours = ((f"{PROTO}/crosstown/v1/{path.name}".encode(), _hash_file(path)) for path in proto_files())
+    ours = ((f"{PROTO}/crosstown/v1/{path.name}".encode(), hash_file(path)) for path in proto_files())
     return tuple(sorted((*sources, *ours)))
 
 
@@ -234,10 +234,10 @@ def _content(folder: Path, path: Path) -> bytes:
     """The hash of a file, or where a link to a folder points: what is in there counts where it stands."""
     if path.is_dir():
         return b"folder:" + os.fsencode(path.resolve().relative_to(folder))
-    return _hash_file(path)
+    return hash_file(path)
 
 
-def _hash_file(path: Path) -> bytes:
+def hash_file(path: Path) -> bytes:
     """EntryError for what is no file any more, or grows for as long as it is read."""
     made = blake2b()
     try:

@@ -1,0 +1,197 @@
+"""The packages of a Python bot: its requirements.txt, installed once into an environment of its own.
+
+The environment is kept in the cache like a build (see `built`), under an id over all that it depends on. So bots with
+the same requirements share one, and a bot whose program has changed keeps the one it had.
+"""
+
+import json
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import distribution
+from importlib.util import find_spec
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from referee.process.built import Built, Hold, hold_built
+from referee.process.manifest import PYTHON, Manifest
+from referee.process.sources import EntryError, Sources, digest, hash_file
+
+FILE = "requirements.txt"
+SDK = "crosstown-bot"
+LIBRARY = "crosstown-arena"
+"""The games' rules are in there, for bots that look ahead."""
+
+_PACKAGES = {
+    SDK: ("crosstown_bot", "crosstown_bridge", "crosstown_proto"),
+    LIBRARY: ("crosstown_greedy", "leaderboard", "referee"),
+}
+_BETWEEN = re.compile(r"""[\s=@"']+""")
+_WHEEL = "Wheel-Version: 1.0\nGenerator: crosstown\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What a bot asks for: requirements.txt and the files in the bot's folder that it names, by their paths from there.
+
+    `id` is 16 hex digits over these, our own packages, and the Python that they are installed for.
+    """
+
+    files: tuple[str, ...]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """An environment that is held: it is not removed for as long as this is there."""
+
+    built: Built
+    hold: Hold = field(repr=False, compare=False)
+
+    @property
+    def python(self) -> str:
+        return str(python_in(self.built.folder))
+
+
+def python_in(folder: Path) -> Path:
+    """The interpreter of the environment in the folder of its build."""
+    return folder / "python" / "bin" / "python"
+
+
+def read_requirements(folder: Path, manifest: Manifest) -> Requirements | None:
+    """Those of a bot that is run, or built, by the word {python} and has a requirements.txt. Raises EntryError."""
+    words = (*manifest.run, *manifest.fetch, *manifest.build)
+    if PYTHON not in words or not (folder / FILE).is_file():
+        return None
+    return requirements_in(folder)
+
+
+def requirements_in(folder: Path) -> Requirements:
+    """Those in a folder that has a requirements.txt. Raises EntryError."""
+    folder = folder.resolve()
+    files = tuple(sorted(_named(folder)))
+    asked: Sources = tuple((name.encode(errors="surrogateescape"), hash_file(folder / name)) for name in files)
+    library = any(_mentions_library(folder / name) for name in files)
+    header = [sys.version, sysconfig.get_platform(), sys.base_prefix, _ours(SDK), _ours(LIBRARY) if library else ""]
+    return Requirements(files, digest(json.dumps(header).encode(), asked))
+
+
+def hold_environment(cache_folder: Path, requirements: Requirements) -> Environment | None:
+    """The environment that was made of these, if it is there."""
+    held = hold_built(cache_folder / requirements.id)
+    return None if held is None else Environment(*held)
+
+
+def write_wheels(folder: Path) -> Path:
+    """Lay our own packages, as they are installed here, into a new `folder` as wheels; a file of pip's constraints that
+    has nobody else's in their place. Raises OSError."""
+    folder.mkdir()
+    constraints = folder / "constraints.txt"
+    constraints.write_text("".join(f"{name} @ {_write_wheel(name, folder).as_uri()}\n" for name in _PACKAGES))
+    return constraints
+
+
+def installed_in(folder: Path) -> tuple[str, int]:
+    """A hash over all files that the packages of an environment say they have, and how many packages there are."""
+    made = blake2b(digest_size=8)
+    records = sorted(python_in(folder).parents[1].glob("lib/python*/site-packages/*.dist-info/RECORD"))
+    lines = {line for record in records for line in record.read_text(errors="replace").splitlines()}
+    for line in sorted(lines):
+        if "/direct_url.json," not in line:  # says where our own wheels lay
+            made.update(f"{line}\n".encode(errors="replace"))
+    return made.hexdigest(), len(records)
+
+
+def _named(folder: Path) -> set[str]:
+    """requirements.txt, and each file that it, or one of these, names and that is in the bot's folder."""
+    found: set[str] = set()
+    waiting = [folder / FILE]
+    while waiting:
+        path = waiting.pop()
+        name = path.relative_to(folder).as_posix()
+        if name in found:
+            continue
+        found.add(name)
+        if path.suffix in (".txt", ".in"):
+            waiting += _paths(folder, path)
+    return found
+
+
+def _paths(folder: Path, listed: Path) -> Iterator[Path]:
+    for word in _BETWEEN.split(_text(listed)):
+        place = word.removeprefix("file:")
+        if not place or "\0" in place:
+            continue
+        for path in {(base / place).resolve() for base in (folder, listed.parent)}:
+            if path == folder or not path.is_relative_to(folder):
+                continue
+            if path.is_file():
+                yield path
+            elif "/" in place and path.is_dir():  # without a slash it is the name of a package
+                yield from (inside for inside in path.rglob("*") if inside.is_file() and not _is_made(inside))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError as error:
+        raise EntryError(f"{path}: cannot be read ({error.strerror}); check its rights") from None
+
+
+def _mentions_library(path: Path) -> bool:
+    return path.suffix in (".txt", ".in") and LIBRARY in re.sub(r"[-_.]+", "-", _text(path)).lower()
+
+
+def _is_made(path: Path) -> bool:
+    return "__pycache__" in path.parts
+
+
+def _package_files(name: str) -> Iterator[tuple[str, Path]]:
+    """Every file of one of our distributions, with its path in a wheel."""
+    for package in _PACKAGES[name]:
+        spec = find_spec(package)
+        if spec is None or spec.origin is None:
+            raise EntryError(f"the package {package} is not where it was installed; install Crosstown again")
+        folder = Path(spec.origin).parent.resolve()
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not _is_made(path):
+                yield f"{package}/{path.relative_to(folder).as_posix()}", path
+
+
+@cache
+def _ours(name: str) -> str:
+    made = blake2b(digest_size=_DIGEST_BYTES)
+    for inside, path in _package_files(name):
+        content = path.read_bytes()
+        made.update(f"{inside}\0{len(content)}\0".encode())
+        made.update(content)
+    return made.hexdigest()
+
+
+def _write_wheel(name: str, folder: Path) -> Path:
+    """A wheel without hashes in its list of files, which pip does not ask for."""
+    installed = distribution(name)
+    stem = f"{name.replace('-', '_')}-{installed.version}"
+    about = f"{stem}.dist-info"
+    texts = {
+        f"{about}/METADATA": installed.read_text("METADATA"),
+        f"{about}/entry_points.txt": installed.read_text("entry_points.txt"),
+        f"{about}/WHEEL": _WHEEL,
+    }
+    path = folder / f"{stem}-py3-none-any.whl"
+    with ZipFile(path, "w", ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as wheel:
+        files = []
+        for inside, file in _package_files(name):
+            wheel.write(file, inside)
+            files.append(inside)
+        for inside, text in texts.items():
+            if text is not None:
+                wheel.writestr(inside, text)
+                files.append(inside)
+        wheel.writestr(f"{about}/RECORD", "".join(f"{inside},,\n" for inside in (*files, f"{about}/RECORD")))
+    return path
