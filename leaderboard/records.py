@@ -11,7 +11,6 @@ from referee.games.registry import get_game
 from referee.record.format import (
     CLOSED_SUFFIX,
     LIVE_SUFFIX,
-    Answer,
     Footer,
     Header,
     Line,
@@ -19,6 +18,7 @@ from referee.record.format import (
     SeatStats,
 )
 from referee.record.reader import Record, read_record
+from referee.record.times import seat_times
 
 RecordStatus: TypeAlias = Literal["rated", "void", "cancelled", "unfinished", "damaged"]
 """`unfinished`: no footer, as a killed referee leaves it. `damaged`: something in the file is wrong."""
@@ -42,7 +42,8 @@ class SeatRow:
     """One seat of one rated match. `rank` 1 is the best, ties share; `fault` is the reason or ''; times in µs.
 
     `times` is the histogram of the times of its moves (see `leaderboard.times`). `startup_us` is how long the process
-    that was started for this match took until its Hello, 0 for one that had played before.
+    that was started for this match took until its Hello, 0 for one that had played before. `total_us`, `worst_us` and
+    `times` are of what was charged to the bot; `lag_us` and `worst_lag_us` of what was not.
     """
 
     seat: int
@@ -59,6 +60,8 @@ class SeatRow:
     cpu_us: int
     times: str = ""
     startup_us: int = 0
+    lag_us: int = 0
+    worst_lag_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +153,9 @@ def _finished(path: Path, stamp: FileStamp, record: Record, footer: Footer) -> R
     return ReadMatch(path, "rated", match_row(record.header, footer, stamp, record.lines))
 
 
-def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[Line] = ()) -> MatchRow:
+def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[Line]) -> MatchRow:
     """The row of a complete, rated record with these lines."""
-    times_us: list[list[int]] = [[] for _ in range(header.players)]
-    for line in lines:
-        if isinstance(line, Answer) and 0 <= line.seat < header.players:
-            times_us[line.seat].append(line.wall_us)
+    times = seat_times(lines, header.players)
     teams = teams_of(header)
     none: tuple[None, ...] = (None,) * header.players
     faults = footer.faults or none
@@ -173,11 +173,13 @@ def match_row(header: Header, footer: Footer, stamp: FileStamp, lines: Sequence[
             points=points[seat],
             fault="" if (fault := faults[seat]) is None else str(fault.get("reason", "unknown")),
             decisions=stats[seat].decisions,
-            total_us=stats[seat].total_us,
-            worst_us=stats[seat].worst_us,
+            total_us=times[seat].charged_us,
+            worst_us=times[seat].worst_charged_us,
             cpu_us=stats[seat].cpu_us,
-            times=histogram(times_us[seat]),
+            times=histogram(times[seat].charged),
             startup_us=startups[seat],
+            lag_us=times[seat].lag_us,
+            worst_lag_us=times[seat].worst_lag_us,
         )
         for seat, who in enumerate(header.seats)
     )

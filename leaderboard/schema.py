@@ -1,6 +1,6 @@
 """The tables of the database, their version, and how older ones become it. `docs/database.md` explains them."""
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 RATING_COLUMNS = (
     "game",
@@ -78,6 +78,8 @@ CREATE TABLE seats (
     cpu_us INTEGER NOT NULL,
     times TEXT NOT NULL DEFAULT '',     -- histogram of move times, "bucket:count ..."
     startup_us INTEGER NOT NULL DEFAULT 0, -- until Hello, of a process that was started for this match; else 0
+    lag_us INTEGER NOT NULL DEFAULT 0,  -- what was not charged; total_us, worst_us and times are what was
+    worst_lag_us INTEGER NOT NULL DEFAULT 0, -- of one decision
     PRIMARY KEY (match_id, seat)
 ) WITHOUT ROWID;
 CREATE INDEX seats_entry ON seats (entry_id);
@@ -96,6 +98,11 @@ DROP TABLE ratings;
     # Version 2 has no start-up times.
     2: """
 ALTER TABLE seats ADD COLUMN startup_us INTEGER NOT NULL DEFAULT 0;
+UPDATE matches SET file_mtime_ns = -1;
+""",
+    3: """
+ALTER TABLE seats ADD COLUMN lag_us INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE seats ADD COLUMN worst_lag_us INTEGER NOT NULL DEFAULT 0;
 UPDATE matches SET file_mtime_ns = -1;
 """,
 }

@@ -30,7 +30,8 @@ class Standing:
     the next row's; None in the last row, and beside an entry without a match. What was not rated has None.
 
     Won: ranked first, alone or with one's team; drawn: first, but not alone; lost: all else, `forfeited` included.
-    Times are in milliseconds per answered decision; None where there was none. All but the times is a function of
+    Times are in milliseconds per answered decision, as charged; None where there was none. The lag beside them was not
+    the bot's doing. All but the times is a function of
     the results alone. `note` says what has become of the entry; `settled` is False in a table whose official ratings
     still moved when the computation was given up.
     """
@@ -49,6 +50,8 @@ class Standing:
     faults: Mapping[str, int]
     mean_move_ms: float | None
     worst_move_ms: float | None
+    mean_lag_ms: float | None
+    worst_lag_ms: float | None
     game: str
     players: int
     low: float | None
@@ -91,6 +94,8 @@ class Tally:
     decisions: int = 0
     total_us: int = 0
     worst_us: int = 0
+    lag_us: int = 0
+    worst_lag_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +222,8 @@ def make_table(
                 faults=dict(sorted(faults.get(entry_id, {}).items())),
                 mean_move_ms=done.total_us / done.decisions / 1000 if done.decisions else None,
                 worst_move_ms=done.worst_us / 1000 if done.decisions else None,
+                mean_lag_ms=done.lag_us / done.decisions / 1000 if done.decisions else None,
+                worst_lag_ms=done.worst_lag_us / 1000 if done.decisions else None,
                 game=game,
                 players=players,
                 low=skill.mu - margin if entry_id in skills else None,
@@ -248,3 +255,5 @@ def _count(tally_: Tally, match: MatchRow, seat: SeatRow) -> None:
     tally_.decisions += seat.decisions
     tally_.total_us += seat.total_us
     tally_.worst_us = max(tally_.worst_us, seat.worst_us)
+    tally_.lag_us += seat.lag_us
+    tally_.worst_lag_us = max(tally_.worst_lag_us, seat.worst_lag_us)

@@ -251,7 +251,8 @@ def _read_rows(connection: sqlite3.Connection, match_id: str | None = None) -> l
         seats: dict[str, list[SeatRow]] = {}
         for of_match, seat, entry_id, *rest in connection.execute(
             "SELECT match_id, seat, entry_id, team, rank, points, fault,"  # noqa: S608 - our names
-            f" decisions, total_us, worst_us, cpu_us, times, startup_us FROM seats {only} ORDER BY match_id, seat",
+            f" decisions, total_us, worst_us, cpu_us, times, startup_us, lag_us, worst_lag_us FROM seats {only}"
+            " ORDER BY match_id, seat",
             wanted,
         ):
             seats.setdefault(of_match, []).append(SeatRow(seat, entry_id, *who[entry_id], *rest))

@@ -15,6 +15,7 @@ from leaderboard.frames import EVERYTHING, Frame, Viewer, frames_of, part_indexe
 from leaderboard.report import TEMPLATES
 from referee.games.drawing import stylesheet
 from referee.record import Record
+from referee.record.times import seat_times
 from referee.texts import clean, one_line
 
 _HERE = Path(__file__).parent
@@ -34,6 +35,7 @@ def replay_page(record: Record) -> str:
     return environment.get_template("replay.html").render(
         head=record.header,
         footer=record.footer,
+        times=seat_times(record.lines, record.header.players),
         problems=record.problems,
         evidence=evidence_of(record),
         wrong=frames[-1].wrong,

@@ -22,10 +22,11 @@
   }
 
   const milliseconds = (us) => `${(us / 1000).toFixed(1)} ms`;
+  const took = (line) => milliseconds(Math.max(0, line.wall_us - line.lag_us)) + (line.lag_us >= 1000 ? ` (and ${milliseconds(line.lag_us)} of lag)` : "");
   const who = (line) => (line.seat === undefined ? "chance" : `${line.seat} ${match.seats[line.seat] ?? ""}`);
 
   function told(line) {
-    const time = line.wall_us === undefined ? "" : ` ${milliseconds(line.wall_us)}`;
+    const time = line.wall_us === undefined ? "" : ` ${took(line)}`;
     const kind = line.kind === "fault" ? "fault: " : line.kind === "dropped" ? "message dropped: " : "";
     return `${who(line)} ${kind}${line.text}${time}`;
   }

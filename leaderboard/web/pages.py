@@ -21,6 +21,7 @@ from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.record.starts import slow_start
+from referee.record.times import seat_times
 from referee.texts import clean, one_line
 
 PAGE = 200
@@ -151,6 +152,7 @@ def match(request: Request) -> Response:
         record=record,
         head=record.header,
         footer=record.footer,
+        times=seat_times(record.lines, record.header.players),
         live=is_live(record.path) and record.footer is None,
         match_id=request.path_params["match"],
         viewer="" if viewer is None else str(viewer),

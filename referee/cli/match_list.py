@@ -12,6 +12,7 @@ from referee.record import Answer, Footer, Header, Record, RecordError, read_rec
 from referee.record.reader import read_header
 from referee.record.reasons import EndReason
 from referee.record.starts import FailedStart
+from referee.record.times import SeatTimes
 from referee.texts import one_line
 from referee.tournament.errors import UsageError
 from referee.tournament.folder import RunFolder
@@ -152,7 +153,10 @@ def _row(record: Record, ruled: Sequence[int]) -> dict[str, Any]:
 
 def _seat(record: Record, number: int, ruled: Sequence[int]) -> dict[str, Any]:
     who, footer = record.header.seats[number], record.footer
-    times_us = [line.wall_us for line in record.lines if isinstance(line, Answer) and line.seat == number]
+    answers = [line for line in record.lines if isinstance(line, Answer) and line.seat == number]
+    times = SeatTimes()
+    for answer in answers:
+        times.add(answer)
     fault = _of_seat(footer.faults, number) if footer else None
     return {
         "seat": number,
@@ -162,9 +166,13 @@ def _seat(record: Record, number: int, ruled: Sequence[int]) -> dict[str, Any]:
         "rank": _of_seat(ruled or footer.ranking, number) if footer else None,
         "points": _of_seat(footer.returns, number) if footer else None,
         "fault": "" if fault is None else str(fault.get("reason", "unknown")),
-        "decisions": len(times_us),
-        "total_us": sum(times_us),
-        "worst_us": max(times_us, default=0),
+        "decisions": len(answers),
+        "total_us": sum(answer.wall_us for answer in answers),
+        "worst_us": max((answer.wall_us for answer in answers), default=0),
+        "charged_us": times.charged_us,
+        "worst_charged_us": times.worst_charged_us,
+        "lag_us": times.lag_us,
+        "worst_lag_us": times.worst_lag_us,
     }
 
 

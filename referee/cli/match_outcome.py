@@ -16,6 +16,7 @@ from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.process.stacks import own_frames
 from referee.record.starts import slow_start
+from referee.record.times import SHOWN_LAG_US
 from referee.texts import one_line
 
 _LAST_WORDS = 12
@@ -173,10 +174,13 @@ def conclude(
         stats = result.seat_stats[seat]
         place = f"{result.ranking[seat]}." if result.ranking else "-"
         points = f"{result.returns[seat]} points, " if result.returns else ""
-        mean_ms = stats.total_us / 1000 / stats.decisions if stats.decisions else 0.0
+        lag_us = stats.lag_us or 0
+        mean_ms = (stats.total_us - lag_us) / 1000 / stats.decisions if stats.decisions else 0.0
+        worst_us = stats.worst_us if stats.worst_charged_us is None else stats.worst_charged_us
+        lag = f", {lag_us / 1000:.1f} ms of lag not charged" if lag_us >= SHOWN_LAG_US else ""
         print_text(
             f"{place} {one_line(spec.seats[seat].name)} (seat {seat}): {points}{stats.decisions} decisions, "
-            f"{mean_ms:.1f} ms each, worst {stats.worst_us / 1000:.1f} ms{_started(result, seat)}"
+            f"{mean_ms:.1f} ms each, worst {worst_us / 1000:.1f} ms{lag}{_started(result, seat)}"
         )
     for seat, startup_us in enumerate(result.startup_us):
         if warning := slow_start(spec.seats[seat].name, startup_us, spec.limits_of(seat).startup_s):

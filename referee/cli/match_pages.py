@@ -12,6 +12,7 @@ from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
+from referee.record.times import seat_times, time_words
 from referee.texts import clean, one_line
 from referee.tournament.errors import UsageError
 
@@ -94,11 +95,12 @@ class Match:
             lines.append("ranking: " + "  ".join(f"seat {seat}: {rank}" for seat, rank in enumerate(footer.ranking)))
         if footer.returns:
             lines.append("returns: " + "  ".join(f"seat {seat}: {score}" for seat, score in enumerate(footer.returns)))
-        for seat, stats in enumerate(footer.seat_stats):
-            mean = stats.total_us / stats.decisions / 1000 if stats.decisions else 0.0
+        times = seat_times(record.lines, len(footer.seat_stats))
+        for seat, (stats, took) in enumerate(zip(footer.seat_stats, times, strict=True)):
             lines.append(
-                f"seat {seat}: {plural(stats.decisions, 'decision')}, mean {mean:.1f} ms,"
-                f" worst {stats.worst_us / 1000:.1f} ms, processor {stats.cpu_us / 1000:.1f} ms"
+                f"seat {seat}: {plural(stats.decisions, 'decision')}, mean {took.mean_charged_ms:.1f} ms,"
+                f" worst {took.worst_charged_us / 1000:.1f} ms, worst lag {took.worst_lag_us / 1000:.1f} ms,"
+                f" processor {stats.cpu_us / 1000:.1f} ms"
                 + (f", {plural(stats.dropped, 'message')} dropped" if stats.dropped else "")
             )
         for fault in evidence_of(record):
@@ -121,11 +123,11 @@ class Match:
             case Chance(outcome):
                 return "chance" if self._secret else f"chance: {one_line(str(outcome))}"
             case Answer() if self._secret:
-                return f"seat {line.seat}{self._name(line.seat)} answered  {line.wall_us / 1000:.1f} ms"
+                return f"seat {line.seat}{self._name(line.seat)} answered  {time_words(line.wall_us, line.lag_us)}"
             case Answer():
                 note = f"  note: {_note(line.note)}" if line.note else ""
                 who = f"seat {line.seat}{self._name(line.seat)}"
-                return f"{who}: {one_line(line.action)}  {line.wall_us / 1000:.1f} ms{note}"
+                return f"{who}: {one_line(line.action)}  {time_words(line.wall_us, line.lag_us)}{note}"
             case FaultLine():
                 left = ", leaves" if line.withdrawn else ""
                 return f"seat {line.seat} fault: {one_line(line.reason)}{left}{self._told(line.detail)}"

@@ -195,7 +195,7 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
     headings += [("+-", "right")] if official else [("sigma", "right")]
     headings += [("mu-3sigma", "right")]
     headings += [("> next", "right"), ("Elo", "right"), ("live mu", "right")] if official else []
-    counts = ("played", "won", "drawn", "lost", "mean ms", "worst ms")
+    counts = ("played", "won", "drawn", "lost", "mean ms", "worst ms", "lag ms")
     made = table([*headings, *[(name, "right") for name in counts], ("faults", "left")], plain=plain)
     for row in rows:
         width = (row.high - row.low) / 2 if row.high is not None and row.low is not None else row.sigma
@@ -218,6 +218,7 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
             str(row.lost),
             _milliseconds(row.mean_move_ms),
             _milliseconds(row.worst_move_ms),
+            _milliseconds(row.worst_lag_ms),
             Text(fault_text(row.faults)),
         )
     return made

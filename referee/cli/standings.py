@@ -22,6 +22,8 @@ COLUMNS = (
     "faults",
     "mean_move_ms",
     "worst_move_ms",
+    "mean_lag_ms",
+    "worst_lag_ms",
     "game",
     "players",
     "low",

@@ -74,6 +74,7 @@ def write_record() -> Callable[..., Path]:
         status: str | None = "rated",
         reason: str = "normal",
         names: Sequence[str] = ("ann", "bob"),
+        lag_us: int = 0,
     ) -> Path:
         header = Header(
             match_id=f"m{place:06d}-00000000",
@@ -91,7 +92,7 @@ def write_record() -> Callable[..., Path]:
             crosstown="0.1.0",
         )
         writer = RecordWriter(folder, header)
-        writer.answer(Answer(0, "take(n=1)", 1500, 100))
+        writer.answer(Answer(0, "take(n=1)", 1500 + lag_us, 100, lag_us))
         writer.flush()
         if status is None:
             writer.abandon()

@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from leaderboard.index import load_index
 from leaderboard.records import match_files, read_match, read_matches
+from leaderboard.standings import standings
+from leaderboard.statistics import statistics
+from leaderboard.store import Store
 from referee.record import RecordWriter, SeatStats, read_record
 
 
@@ -22,6 +26,21 @@ def test_a_complete_rated_record_becomes_a_row(tmp_path, write_record):
     ]
     assert (row.seats[0].decisions, row.seats[0].total_us, row.seats[0].worst_us) == (1, 1500, 1500)
     assert row.stamp.size_bytes == path.stat().st_size
+
+
+def test_time_that_was_the_machines_is_not_shown_as_the_bots(tmp_path, write_record):
+    """A machine that was suspended for a minute in the middle of a decision: the time beside it says so."""
+    folder = tmp_path / "matches"
+    write_record(folder, 0, lag_us=66_000_000)
+    for _ in range(2):  # as read from the record, and from the database
+        index = load_index(folder, tmp_path / "x.db")
+        with Store(tmp_path / "x.db") as store:
+            store.put(index.rows)
+        [ann] = [row for row in standings(index.rows) if row.name == "ann"]
+        assert (ann.mean_move_ms, ann.worst_move_ms) == (1.5, 1.5)
+        assert (ann.mean_lag_ms, ann.worst_lag_ms) == (66_000, 66_000)
+        [facts] = [facts for facts in statistics(index.rows).entries.values() if facts.entry_id == ann.entry_id]
+        assert facts.move_ms[99] == pytest.approx(1.5, rel=0.05)
 
 
 def test_a_fault_is_told_with_its_seat_and_leaves_no_points(tmp_path, write_record):

@@ -24,6 +24,8 @@
   }
 
   const milliseconds = (us) => `${(us / 1000).toFixed(1)} ms`;
+  const charged = (line) => Math.max(0, line.wall_us - line.lag_us);
+  const took = (line) => milliseconds(charged(line)) + (line.lag_us >= 1000 ? ` (and ${milliseconds(line.lag_us)} of lag)` : "");
   const who = (line) => (line.seat === undefined ? "chance" : `${line.seat} ${names[line.seat] ?? ""}`);
 
   // The step whose board is shown: the last one of a record that cannot be followed further has none of its own.
@@ -51,7 +53,7 @@
     const shown = frame.lines.map((line) => {
       const item = element("p", "", `line ${line.kind}`);
       item.append(element("strong", who(line)), ` ${line.kind === "fault" ? "fault: " : ""}${line.text}`);
-      if (line.wall_us !== undefined) item.append(` ${milliseconds(line.wall_us)}`);
+      if (line.wall_us !== undefined) item.append(` ${took(line)}`);
       if (line.note) item.append(element("span", line.note, "note"));
       return [item, ...(line.texts ?? []).map(([name, text]) => printed(name, text))];
     }).flat();
@@ -123,14 +125,15 @@
     bars.clear();
     names.forEach((name, number) => {
       const own = times.filter((time) => time.seat === number);
-      const worst = Math.max(1, ...own.map((time) => time.wall_us));
-      const title = `seat ${number} ${name}: ${own.length} decisions, worst ${milliseconds(own.length ? worst : 0)}`;
+      const worst = Math.max(1, ...own.map(charged));
+      const worstLag = Math.max(0, ...own.map((time) => time.lag_us));
+      const title = `seat ${number} ${name}: ${own.length} decisions, worst ${milliseconds(own.length ? worst : 0)}, worst lag ${milliseconds(worstLag)}`;
       const width = Math.max(frames.length, 40);
       const chart = svg("svg", { viewBox: `0 0 ${width} 40`, preserveAspectRatio: "none", role: "img", "aria-label": title });
       chart.classList.add("clock");
       for (const time of own) {
-        const whole = Math.max(0.5, (38 * time.wall_us) / worst);
-        const lag = (38 * Math.min(time.lag_us, time.wall_us)) / worst;
+        const whole = Math.min(40, Math.max(0.5, (38 * time.wall_us) / worst));
+        const lag = Math.max(0, whole - (38 * charged(time)) / worst);
         const bar = svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: whole, class: "bar" });
         bars.set(time.step, [...(bars.get(time.step) ?? []), bar]);
         chart.append(bar);

@@ -37,6 +37,7 @@ class Played:
             seed_commitment(SEED), "2026-01-01T00:00:00Z", "0",
         )  # fmt: skip
         self.note = note
+        self.lag_us = 200
         self.writer = RecordWriter(folder, head)
         self.state = self.game.new_initial_state(len(names), options)
         self.chance = KeyedChance(bytes.fromhex(SEED))
@@ -51,7 +52,7 @@ class Played:
             actions = {item.seat: self.state.legal_actions(item.seat)[0] for item in asked}
             for seat, action in actions.items():
                 self.counts[seat] += 1
-                self.writer.answer(Answer(seat, self.game.format_action(action), 1500, 100, 200, self.note))
+                self.writer.answer(Answer(seat, self.game.format_action(action), 1500, 100, self.lag_us, self.note))
             self.state.apply(actions)
         else:
             outcome = self.chance.choose(self.state.chance_stream(), self.state.chance_outcomes())

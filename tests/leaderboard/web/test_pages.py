@@ -31,6 +31,20 @@ async def test_the_pages_of_a_run_lead_to_each_other(web: httpx.AsyncClient, sta
     assert (await web.get("/runs/cup/matches?reason=crashed")).text.count("/matches/m") == 2  # the match, its fault
 
 
+async def test_a_match_shows_what_was_charged_and_the_lag_beside_it(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    match = start("m1")
+    match.lag_us = 1100
+    match.play().close()
+    for page in ("/runs/cup/matches/m1", "/runs/cup"):
+        text = (await web.get(page)).text
+        assert "worst lag ms" in text
+        assert "<td>0.4</td>" in text
+        assert "<td>1.1</td>" in text
+        assert "<td>1.5</td>" not in text
+
+
 async def test_a_fault_leads_to_the_very_step(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
     match = start("m1")
     for _ in range(3):

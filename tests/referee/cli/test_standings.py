@@ -24,7 +24,7 @@ def test_the_table_for_people(make_run, crosstown):
     assert printed.code == 0, printed.err
     head, first, second, caption = printed.out.splitlines()
     assert " ".join(head.split()) == (
-        "rank bot version entry mu +- mu-3sigma > next Elo live mu played won drawn lost mean ms worst ms faults"
+        "rank bot version entry mu +- mu-3sigma > next Elo live mu played won drawn lost mean ms worst ms lag ms faults"
     )
     assert first.split()[:2] == ["1", "<ann>"]
     assert " 4 3 0 1 " in " ".join(first.split())

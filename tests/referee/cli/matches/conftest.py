@@ -39,7 +39,14 @@ def matches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[...,
 
 
 def played(
-    folder: Path, match_id: str, *, crash_after: int = 99, decisions: int = 999, close: bool = True, **head: Any
+    folder: Path,
+    match_id: str,
+    *,
+    crash_after: int = 99,
+    decisions: int = 999,
+    close: bool = True,
+    lag_us: int = 0,
+    **head: Any,
 ) -> Path:
     """A toy match in which everybody takes the first action; seat 1 may crash, and the record may be cut short."""
     game = get_game("toy")
@@ -69,7 +76,9 @@ def played(
         else:
             actions = {decision.seat: state.legal_actions(decision.seat)[0] for decision in asked}
             for seat, action in actions.items():
-                writer.answer(Answer(seat, game.format_action(action), 1500, 700, 0, NASTY if seat else ""))
+                writer.answer(
+                    Answer(seat, game.format_action(action), 1500 + lag_us, 700, lag_us, NASTY if seat else "")
+                )
                 counts[seat] += 1
             state.apply(actions)
     writer.flush()

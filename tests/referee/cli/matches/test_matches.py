@@ -46,6 +46,17 @@ def test_list_as_json(matches: Any, run: Path) -> None:
     assert rows[0]["seats"][0]["total_us"] == 1500 * rows[0]["seats"][0]["decisions"]
 
 
+def test_time_that_was_the_machines_is_beside_the_bots(matches: Any, run: Path, write: Any) -> None:
+    write(run / "matches", "first-0009", lag_us=66_000_000)
+    [row] = [row for row in json.loads(matches("list", "--json").stdout) if row["match"] == "first-0009"]
+    seat = row["seats"][0]
+    assert (seat["worst_charged_us"], seat["worst_lag_us"], seat["worst_us"]) == (1500, 66_000_000, 66_001_500)
+    assert seat["charged_us"] + seat["lag_us"] == seat["total_us"]
+    shown = matches("show", "first-0009").stdout
+    assert "worst 1.5 ms, worst lag 66000.0 ms" in shown
+    assert "1.5 ms (and 66000.0 ms of lag)" in shown
+
+
 def test_list_names_what_cannot_be_read(matches: Any, run: Path) -> None:
     (run / "matches" / "first-0003.jsonl.gz").write_bytes(b"no")
     assert "unreadable" in matches("list").stdout
