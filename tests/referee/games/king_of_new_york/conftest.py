@@ -44,3 +44,9 @@ def matches() -> ModuleType:
 @pytest.fixture(scope="session")
 def naive() -> ModuleType:
     return load("naive")
+
+
+@pytest.fixture(scope="session")
+def leaving() -> ModuleType:
+    """The naive reckoning of a seat's leaving, see `naive_leaving`."""
+    return load("naive_leaving")

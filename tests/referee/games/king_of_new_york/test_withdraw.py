@@ -121,3 +121,119 @@ def test_matches_end_and_conserve_everything_whoever_leaves_when(matches: Any, p
                 matches.step(state, rng)
             assert GAME.conserved(state) == counts
         assert len(state.ranking()) == players
+
+
+def test_a_monster_that_is_asked_where_to_move_must_enter_when_the_occupant_leaves(scene: Any) -> None:
+    turn = scene("q b m0").final("hhhhcc").until("move")
+    assert turn.asked == (0, "move")
+    turn.told += [event.public for event in turn.state.withdraw(2)]
+    assert turn.place(0) == "m0"
+    assert (turn.heard("moved")[-1].reason, turn.state.vp[0]) == ("forced", 1)
+
+
+def test_a_monster_that_is_asked_where_to_move_is_asked_again_when_somebody_else_leaves(scene: Any) -> None:
+    turn = scene("q b m0 b").final("hhhhcc").until("move")
+    assert "move(borough=brooklyn)" not in turn.menu
+    turn.state.withdraw(3)
+    assert turn.asked == (0, "move")
+    assert "move(borough=brooklyn)" in turn.menu
+
+
+@pytest.mark.parametrize(("tokens", "left"), [(1, 2), (2, 2), (3, 2)])
+def test_web_tokens_are_inert_at_once_when_the_owner_of_webspinner_leaves_in_mid_roll(
+    scene: Any, tokens: int, left: int
+) -> None:
+    turn = scene("q b m0", cards={1: "webspinner"}, web={0: tokens}).roll("eea")
+    turn.state.withdraw(1)
+    turn.roll("aaa")
+    assert turn.asked == (0, "dice")
+    assert turn.state.observation(0).turn_state.rerolls == left
+    turn.do("reroll(counts=[1,0,0,0,0,0])").roll("e")
+    assert turn.asked == (0, "dice"), "the second reroll"
+
+
+def test_web_tokens_are_inert_for_the_rerolls_that_are_left(scene: Any) -> None:
+    turn = scene("q b m0", cards={1: "webspinner"}, web={0: 1}).roll("eeaaaa")
+    turn.do("reroll(counts=[1,0,0,0,0,0])").roll("e")
+    assert turn.asked == (0, "resolve"), "its only reroll"
+    turn = scene("q b m0", cards={1: "webspinner"}, web={0: 1}).roll("eeaaaa")
+    turn.do("reroll(counts=[1,0,0,0,0,0])")
+    turn.state.withdraw(1)
+    turn.roll("e")
+    assert turn.asked == (0, "dice")
+    assert turn.state.observation(0).turn_state.rerolls == 1
+
+
+def test_jinx_tokens_are_inert_at_once_when_the_owner_of_curse_leaves_before_they_are_paid(scene: Any) -> None:
+    turn = scene("q b m0", cards={0: "of_another_world", 1: "curse"}, jinx={0: 2}, energy=[3, 0, 0]).roll("eeaaoo")
+    turn.do("reroll(counts=[0,0,0,0,0,1])")
+    assert turn.asked == (0, "pay")
+    turn.state.withdraw(1)
+    assert turn.rolls, "the reroll costs nothing"
+    assert (turn.state.energy[0], turn.state.life[0]) == (3, 10)
+
+
+def test_a_forced_reroll_is_a_choice_once_the_owner_of_jinx_aura_has_left(scene: Any) -> None:
+    turn = scene("q b m0", cards={1: "jinx_aura"}).roll("eeaaoo")
+    assert "keep()" not in turn.menu
+    turn.state.withdraw(1)
+    assert turn.menu[0] == "keep()"
+
+
+@pytest.mark.parametrize(
+    ("places", "options", "choice", "question"),
+    [
+        ("q b m0", {}, "move(borough=bronx)", "move"),
+        ("q b m0", {"rides": True}, "ride(borough=bronx)", "before_roll"),
+        ("q b m0", {}, "dash(borough=bronx)", "before_roll"),
+    ],
+)
+def test_a_move_that_manhattan_forbids_before_it_is_paid_for_is_not_made(
+    scene: Any, places: str, options: dict[str, Any], choice: str, question: str
+) -> None:
+    cards = "of_another_world" + (" super_speed" if choice.startswith("dash") else "")
+    turn = scene(places, cards={0: cards}, energy=[4, 0, 0], market=["new_york_marathon"], **options)
+    if question == "move":
+        turn.final("hhhhcc").until("move")
+    turn.do(choice)
+    assert turn.asked == (0, "pay")
+    turn.state.withdraw(2)
+    assert turn.state.energy[0] == 4
+    if question == "move":
+        assert turn.place(0) == "m0", "it must enter, free of charge"
+    else:
+        assert turn.asked == (0, "before_roll")
+        assert turn.menu == ["pass()", choice.replace("bronx", "manhattan")]
+        assert turn.state.rides == (10 if options else 0)
+
+
+def test_a_flight_that_has_lost_its_room_before_it_is_paid_for_is_asked_again(scene: Any) -> None:
+    """The monster on the space 5-6 must leave Manhattan, and takes the last place in Brooklyn."""
+    turn = (
+        scene(
+            "b m0 n0 q q",
+            cards={1: "of_another_world"},
+            energy=[0, 4, 0, 0, 0],
+            market=["new_york_marathon"],
+        )
+        .final("aahhhh")
+        .resolve("a")
+        .do("absorb(energy=0)")
+    )
+    assert turn.asked == (1, "flee")
+    turn.do("flee(borough=brooklyn)")
+    assert turn.asked == (1, "pay")
+    turn.state.withdraw(4)
+    assert turn.asked == (2, "leave")
+    turn.do("leave(borough=brooklyn)")
+    assert turn.asked == (1, "flee")
+    assert turn.state.energy[1] == 4
+    assert "flee(borough=brooklyn)" not in turn.menu
+
+
+def test_damage_that_is_about_to_land_still_lands_when_the_attacker_leaves(scene: Any) -> None:
+    turn = scene("q b m0", cards={2: "of_another_world"}, energy=[0, 0, 1]).final("aahhcc").resolve("a")
+    assert turn.asked == (2, "respond")
+    turn.state.withdraw(0)
+    turn.do("absorb(energy=0)")
+    assert turn.state.life[2] == 8

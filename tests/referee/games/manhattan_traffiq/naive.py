@@ -199,6 +199,28 @@ class Naive:
         self.d["tiles"] = [[x, y, self.tiles[x, y]] for x, y in sorted(self.tiles, key=lambda c: (c[1], c[0]))]
         return self.d
 
+    def leave(self, seat: int) -> dict[str, Any]:
+        """The position after a seat has left the match."""
+        d = self.d
+        self.at = {vertex: standing for vertex, standing in self.at.items() if standing[0] != seat}
+        d["left"] = [*d["left"], seat]
+        d["owed"] = [other for other in d["owed"] if other != seat]
+        playing = [other for other in range(self.n) if other not in d["left"]]
+        if len(playing) == 1:
+            self.finish()
+        elif d["phase"] == "deal":
+            if seat == self.me:
+                d["start"] = d["seat"] = min(playing, key=lambda other: (other - seat) % self.n)
+            if all(len(d["hands"][other]) == 2 for other in playing):
+                d["phase"] = "turn"
+        elif d["phase"] != "start" and seat == self.me:
+            d |= {"open_vertices": [], "spot": None}
+            self.end_turn()
+        elif d["phase"] == "compete" and not self.contested(tuple(d["spot"])):
+            self.go_on()
+        d["vehicles"] = [[x, y, *self.at[x, y]] for x, y in sorted(self.at, key=lambda v: (v[1], v[0]))]
+        return d
+
     def draw_tile(self, tile: str) -> None:
         short = [seat for seat, hand in enumerate(self.d["hands"]) if len(hand) < 2 and seat not in self.d["left"]]
         seat = self.me if self.d["phase"] == "draw" else short[0]
@@ -294,7 +316,7 @@ class Naive:
         playing = [seat for seat in range(self.n) if seat not in d["left"]]
         limit = self.o["no_progress_rounds"] * len(playing)
         if d["final"]:
-            d["owed"].remove(self.me)
+            d["owed"] = [seat for seat in d["owed"] if seat != self.me]
         elif not sum(d["stock"].values()) or (limit and d["idle"] >= limit) or d["turns"] >= self.o["turn_limit"]:
             d["final"] = True
             d["owed"] = playing

@@ -73,3 +73,62 @@ def test_both_implementations_agree(players: int, given: dict[str, Any], agree: 
 def test_both_implementations_agree_in_many_matches(players: int, given: dict[str, Any], agree: Any) -> None:
     for seed in range(100, 160):
         agree(players, given, seed)
+
+
+@pytest.fixture(scope="session")
+def leave_everywhere(naive: Any, wander: Any, options: Any) -> Callable[[int, dict[str, Any], int], set[str]]:
+    """Let every seat leave, and then every other one, at the nodes of a match; the phases in which it was compared."""
+
+    def play(players: int, given: dict[str, Any], seed: int) -> set[str]:
+        phases: set[str] = set()
+        nodes = 0
+
+        def leave(state: Any, seat: int) -> Any:
+            after = state.clone()
+            after.withdraw(seat)
+            assert after.to_dict() == naive.Naive(state.to_dict(), DATA).leave(seat)
+            if after.decisions():
+                legal = {plain(action) for action in after.legal_actions(after.seat)}
+                assert legal == naive.Naive(after.to_dict(), DATA).legal()
+            return after
+
+        def visit(state: Any) -> None:
+            nonlocal nodes
+            nodes += 1
+            if state.is_terminal() or (state.phase in ("turn", "deal") and nodes % 9):
+                return
+            phases.add(state.phase)
+            for seat in range(players):
+                after = leave(state, seat)
+                for other in range(players):
+                    if other != seat and not after.is_terminal():
+                        leave(after, other)
+
+        wander(players, options(**given), seed, visit)
+        return phases
+
+    return play
+
+
+LEAVING = [VARIANTS[0], VARIANTS[1], VARIANTS[6], VARIANTS[9], VARIANTS[12], VARIANTS[16]]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("given", LEAVING, ids=lambda given: ",".join(f"{k}={v}" for k, v in given.items()))
+def test_whoever_leaves_at_whatever_node_both_implementations_agree(
+    players: int, given: dict[str, Any], leave_everywhere: Any
+) -> None:
+    phases = set()
+    for seed in range(3):
+        phases |= leave_everywhere(players, given, seed)
+    assert phases >= {"turn", "draw", "place"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("players", [2, 3, 4])
+@NAMED
+def test_whoever_leaves_in_many_matches_both_implementations_agree(
+    players: int, given: dict[str, Any], leave_everywhere: Any
+) -> None:
+    for seed in range(100, 120):
+        leave_everywhere(players, given, seed)

@@ -146,3 +146,8 @@ class Crossing:
             slots = {slot for slot in range(16) if not self.saved["tops"][slot]}
         turns = range(4) if self.options["tile_rotation"] else range(1)
         return {(slot, tuple(self.as_laid(1 + 4 * self.saved["drawn"] + turn))) for slot in slots for turn in turns}
+
+
+def after_leaving(saved: dict[str, Any], seat: int) -> dict[str, Any]:
+    """The position after a seat has left: over, with the other team as winner, and everything where it was."""
+    return saved | {"phase": "over", "winner": 1 if seat in (0, 2) else 0, "reason": "withdrawn", "withdrawn": seat}

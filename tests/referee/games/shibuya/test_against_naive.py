@@ -75,3 +75,26 @@ def test_both_implementations_agree_in_many_matches(
 ) -> None:
     for seed in range(100, 150):
         wander(players, options, seed, lambda state: compare(state, naive))
+
+
+@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("build_phase", [True, False])
+def test_whoever_leaves_at_whatever_node_both_implementations_agree(
+    players: int, build_phase: bool, naive: Any, wander: Any
+) -> None:
+    phases = set()
+
+    def leave(state: Any) -> None:
+        phases.add(state.phase)
+        for seat in range(players):
+            if not state.is_terminal():
+                after = state.clone()
+                after.withdraw(seat)
+                assert after.to_dict() == naive.after_leaving(state.to_dict(), seat)
+                assert not after.decisions()
+                won = [other % 2 != seat % 2 for other in range(players)]
+                assert [rank == 1 for rank in after.ranking()] == won
+
+    for seed in range(3):
+        wander(players, {"build_phase": build_phase, "move_cap": 60}, seed, leave)
+    assert phases >= {"turn", "draw_build", "build", "over"} | ({"draw_place", "place"} if build_phase else set())

@@ -135,7 +135,7 @@ def test_without_automatic_entry_the_player_chooses(pos: Any) -> None:
     assert state.returns() == (0, 0)
 
 
-def test_without_automatic_entry_who_stopped_before_the_goal_may_enter_later(pos: Any) -> None:
+def test_r5_without_automatic_entry_who_stands_before_the_goal_may_enter_in_a_later_turn(pos: Any) -> None:
     board = AHEAD.replace("wq wq wq ko ko wq", "wq wq wq koR ko wq", 1).replace("koR wq wq", "ko wq wq")
     state = pos.position(board, goal_entry_automatic=False)
     assert pos.ends(state, (3, 7)) == {(3, 5), (3, 6), (4, 6), (4, 7), ("goal", 3), ("goal", 4)}

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from referee.games.api import Decision
 from referee.games.shibuya import GAME
 from referee.games.shibuya.actions import Build, Place
@@ -24,6 +26,13 @@ def test_it_begins_with_an_empty_grid_and_the_crossing() -> None:
     assert state.decisions() == (Decision(0, "turn"),)
     assert not any(state.observation(None).tops)
     assert sum(state.observation(None).stock) == 30
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_r6_the_other_side_opens_the_match_by_option(players: int) -> None:
+    options = {"build_phase": False, "start_player_begins_crossing_phase": False}
+    state = GAME.new_initial_state(players, options)
+    assert state.decisions() == (Decision(1, "turn"),)
 
 
 def test_a_first_move_needs_a_tile_ahead_so_the_first_action_is_to_build() -> None:

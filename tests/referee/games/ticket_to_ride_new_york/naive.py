@@ -1,6 +1,7 @@
 """A second implementation of the delicate parts, by other means: names and sets, straight from the box data."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from itertools import permutations, product
 from typing import Any
 
@@ -91,3 +92,64 @@ def shortest(box: Mapping[str, Any]) -> dict[tuple[str, str], int]:
     for middle, one, two in product(codes, repeat=3):
         best[one, two] = min(best[one, two], best[one, middle] + best[middle, two])
     return best
+
+
+OFFER_KEPT = 1
+BEFORE_TURNS = ("lot", "hands", "deal_tickets", "starting_tickets")
+
+
+def after_leaving(table: dict[str, Any], seat: int) -> dict[str, Any]:
+    """The position after a seat has left, from the dictionary of the one before."""
+    new = deepcopy(table)
+    players = table["players"]
+    new["left"] = [*table["left"], seat]
+    playing = [other for other in range(players) if other not in new["left"]]
+    offer = table["open_offers"][seat]
+    if offer >= 0:
+        first = sum(table["tickets"]["sizes"][:offer])
+        offered = table["tickets"]["tickets"][first : first + table["tickets"]["sizes"][offer]]
+        new["kept"][seat] = sorted(table["kept"][seat] + offered)
+        new["tickets"]["states"][offer] = OFFER_KEPT
+        new["open_offers"][seat] = -1
+    # Seats that still have a last turn: as many as are left, from the one whose turn it is, those in play before.
+    order = [(table["turn_seat"] + step) % players for step in range(players)]
+    owed = [other for other in order if other not in table["left"]][: table["last_turns"]]
+    if seat in owed:
+        new["last_turns"] -= 1
+    if len(playing) == 1 or (seat in owed and len(owed) == 1):
+        return new | {"stage": "over"}
+    following = next(other for other in [(seat + step) % players for step in range(1, players)] if other in playing)
+    stage = table["stage"]
+    if stage in BEFORE_TURNS or (stage == "refill" and table["after_row"] == "tickets"):
+        if seat == table["first_seat"] and stage != "lot":
+            new["first_seat"] = new["turn_seat"] = following
+        if stage == "hands" and all(sum(table["hands"][other]) >= 2 for other in playing):
+            new |= {"stage": "refill", "after_row": "tickets"}
+        if stage == "deal_tickets":
+            deal_on(new, playing)
+    elif seat != table["turn_seat"]:
+        if new["passed"] and set(playing) <= set(new["passed"]):
+            new["stage"] = "over"
+    elif stage == "refill":
+        new["after_row"] = "end"
+    else:
+        new["to_draw"] = 0
+        new |= {"stage": "turn", "turn_seat": following}
+        if new["passed"] and set(playing) <= set(new["passed"]):
+            new |= {"stage": "over", "turn_seat": seat}
+    return new
+
+
+def deal_on(new: dict[str, Any], playing: list[int]) -> None:
+    """Starting tickets go to the next seat in play that has not got two; when all have, they choose."""
+    deck = new["tickets"]
+    if deck["seats"][-1] in playing and deck["sizes"][-1] < 2:
+        return
+    waiting = [seat for seat in playing if seat > deck["seats"][-1]]
+    if not waiting:
+        new["stage"] = "starting_tickets"
+        return
+    new["open_offers"][waiting[0]] = len(deck["seats"])
+    deck["seats"].append(waiting[0])
+    for column in ("sizes", "states", "returned"):
+        deck[column].append(0)

@@ -322,6 +322,13 @@ def test_r3_a_claim_alone_does_not_start_a_new_count(sit: ModuleType) -> None:
     assert sit.kinds(seen) == ["route_claimed"]
 
 
+def test_r3_a_claim_that_fills_up_a_short_row_starts_a_new_count(sit: ModuleType) -> None:
+    state = sit.situation(hands=["4 red"], row="1 red, 3 taxi", deck="", endless_flush="three_flushes")
+    state.market.flushes = 3
+    sit.act(state, "claim(route=R18,card=red,taxis=0)")
+    assert state.market.flushes == 0
+
+
 def test_r3_it_does_not_count_what_is_no_taxi(sit: ModuleType) -> None:
     state = sit.situation(row="1 red, 2 blue, 2 taxi", deck="3 taxi", endless_flush="three_flushes")
     sit.act(state, "take(card=red)")
