@@ -55,6 +55,10 @@ def compare(
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
     new: Annotated[bool, typer.Option("--new", help="Start anew beside an older comparison, which is kept.")] = False,
+    accept_weaker: Annotated[
+        bool,
+        typer.Option("--accept-weaker-sandbox", help="Go on though the sandbox is weaker than when it began."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -113,7 +117,14 @@ def compare(
     _write(path, text(cap) + "\n")
     tournament = replace(tournament, config=replace(tournament.config, blocks=cap))
     rule = Comparison(question, blocks_in_round(make_field(describe(tournament))))
-    played = play(tournament, run, workers or len(os.sched_getaffinity(0)), quiet=quiet or as_json, decide=rule)
+    played = play(
+        tournament,
+        run,
+        workers or len(os.sched_getaffinity(0)),
+        quiet=quiet or as_json,
+        decide=rule,
+        accept_weaker=accept_weaker,
+    )
     found = outcome(tournament, run, rule.evidence, played, cap)
     if as_json:
         print_json(found)

@@ -21,6 +21,10 @@ def run(
     new: Annotated[bool, typer.Option("--new", help="Start a new run beside an older one, which is kept.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the schedule and play nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the schedule, as JSON.")] = False,
+    accept_weaker: Annotated[
+        bool,
+        typer.Option("--accept-weaker-sandbox", help="Go on though the sandbox is weaker than when the run began."),
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors (and what --json asks for).")
     ] = False,
@@ -47,7 +51,16 @@ def run(
         return
     from referee.cli.running import play_tournament
 
-    code = play_tournament(tournament, out, workers or cores, pin=pin, new=new, as_json=as_json, quiet=quiet)
+    code = play_tournament(
+        tournament,
+        out,
+        workers or cores,
+        pin=pin,
+        new=new,
+        as_json=as_json,
+        quiet=quiet,
+        accept_weaker=accept_weaker,
+    )
     if code != ExitCode.OK:
         raise typer.Exit(code)
 

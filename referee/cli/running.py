@@ -17,6 +17,7 @@ from referee.cli.progress import ProgressReport
 from referee.cli.run_account import looking
 from referee.cli.run_tables import entrants_of, failed_starts_of, plan_of
 from referee.process.orphans import Household
+from referee.process.outside import Prints
 from referee.process.probe import probe
 from referee.texts import one_line
 from referee.tournament.config import Tournament
@@ -29,6 +30,7 @@ from referee.tournament.folder import RunFolder, choose_folder, is_renamed
 from referee.tournament.identity import describe
 from referee.tournament.journal import read_journal
 from referee.tournament.local import LocalExecutor
+from referee.tournament.machine import machine_of
 from referee.tournament.remote import invite_all
 from referee.tournament.runner import Summary
 from referee.tournament.session import run_session
@@ -46,9 +48,18 @@ class Played:
 
 
 def play_tournament(
-    tournament: Tournament, out: Path, workers: int, *, pin: bool, new: bool, as_json: bool, quiet: bool
+    tournament: Tournament,
+    out: Path,
+    workers: int,
+    *,
+    pin: bool,
+    new: bool,
+    as_json: bool,
+    quiet: bool,
+    accept_weaker: bool = False,
 ) -> ExitCode:
-    """Play what is missing and print the outcome. Raises TournamentError."""
+    """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. Raises
+    TournamentError."""
     folder = choose_folder(out, describe(tournament), new=new)
     left = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
     if any(entry.id not in left for _, entry in stand_ins(tournament)):
@@ -68,7 +79,7 @@ def play_tournament(
     sets = split_cores(workers, cores) if pin else ()
     if crowded := too_many_threads(tournament, workers, len(cores)):
         console(stderr=True).print(f"warning: {crowded}", markup=False)
-    played = play(tournament, folder, workers, quiet=quiet or as_json, cores=sets)
+    played = play(tournament, folder, workers, quiet=quiet or as_json, cores=sets, accept_weaker=accept_weaker)
     table = list(played.table.rows)
     if as_json:
         print_json(_outcome(tournament, folder, played.summary, table, played.elapsed_s, played.problem))
@@ -86,6 +97,7 @@ def play(
     quiet: bool,
     decide: Decide | None = None,
     cores: Sequence[Sequence[int]] = (),
+    accept_weaker: bool = False,
 ) -> Played:
     """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError.
 
@@ -95,6 +107,8 @@ def play(
     gone = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
 
     confinement = confine_all(tournament, probe())
+    staying = {entry_id: sandbox for entry_id, sandbox in confinement.sandboxes.items() if entry_id not in gone}
+    machine = machine_of(tournament, staying, Prints())
 
     def make_executor(missing: int, lock_fd: int) -> Executor:
         indexer.start()
@@ -114,7 +128,9 @@ def play(
 
     with ProgressReport(tournament.config.name, indexer, quiet=quiet) as report:
         try:
-            summary = run_session(tournament, folder, make_executor, report, decide)
+            summary = run_session(
+                tournament, folder, make_executor, report, decide, machine=machine, accept_weaker=accept_weaker
+            )
             indexer.start()  # nothing was left to play, but the database may be behind the records
         finally:
             elapsed_s = report.elapsed_s

@@ -137,6 +137,12 @@ class Pool:
         while len(self._idle) > self._max_idle:
             self._retire(self._idle.pop(0), BYE_S)
 
+    def forget(self, entry_id: str) -> None:
+        """Processes of this entry that wait play no more matches."""
+        for bot in [bot for bot in self._idle if bot.process.entry.id == entry_id]:
+            self._idle.remove(bot)
+            self._retire(bot, BYE_S)
+
     def waiting(self) -> list[BotProcess]:
         """Those that wait for their next match, after a match in the order of its seats; then the last ones that
         ended by themselves when theirs was over."""

@@ -29,6 +29,7 @@ from referee.process.cgroup import Cgroups
 from referee.process.entry import Entry
 from referee.process.limits import holders
 from referee.process.orphans import Household
+from referee.process.outside import Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
@@ -75,6 +76,8 @@ class Table:
         self._games = games
         self._server = WireServer(socket_dir)
         self._stack = AsyncExitStack()
+        self._prints = Prints()
+        self._outside: dict[str, Mapping[str, str]] = {}
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
@@ -128,6 +131,8 @@ class Table:
         if spec.limits.max_message_bytes > HARD_MESSAGE_BYTES:
             raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {HARD_MESSAGE_BYTES}")
         began_ns = time.monotonic_ns()
+        for seat in spec.seats:
+            self._look_outside(seat.entry_id)
         try:
             record = RecordWriter(records, self._header(spec, game))
         except RecordExistsError:
@@ -149,6 +154,17 @@ class Table:
             outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
             return _result(spec, replace(played, outcome=outcome), began_ns)
         return result
+
+    def _look_outside(self, entry_id: str) -> None:
+        """What plays with a bot besides its own files. A process that was started with something else plays no more, so
+        that what a record names is what plays."""
+        entry = self._entries.get(entry_id)
+        if entry is None or not entry.argv:
+            return
+        found = outside_of(entry, self._sandboxes.get(entry_id, Sandbox()).read, self._prints)
+        if self._outside.setdefault(entry_id, found) != found:
+            self._pool.forget(entry_id)
+            self._outside[entry_id] = found
 
     def _header(self, spec: MatchSpec, game: Game) -> Header:
         return Header(
@@ -182,6 +198,8 @@ class Table:
             known,
             sandbox=str(box or ""),
             build="; ".join(map(str, entry.builds)) if entry else "",
+            outside=self._outside.get(seat.entry_id, {}),
+            runtime=runtime_of(entry) if entry and entry.argv else "",
             held={name: holder for name, holder in held.items() if name in limits},
         )
 

@@ -55,7 +55,7 @@ def find_needs(argv: tuple[str, ...], folder: Path, given: Callable[[], Iterable
     if program is None or not host.may_see(program, by_author=False):
         return ()
     programs = [program]
-    interpreter = _interpreter(program)
+    interpreter = interpreter_of(program)
     if interpreter is not None and host.may_see(interpreter, by_author=host.is_own(program)):
         programs.append(interpreter)
     for one in programs:
@@ -228,7 +228,7 @@ def is_wide(prefix: Path, folder: Path) -> bool:
     )
 
 
-def _interpreter(program: Path) -> Path | None:
+def interpreter_of(program: Path) -> Path | None:
     """What the first line of a script names, as the kernel reads it: words end at spaces and tabs alone."""
     try:
         with program.open("rb") as file:
@@ -284,13 +284,19 @@ def _prefixes() -> tuple[Path, ...]:
 @cache
 def _our_python() -> tuple[Path, ...]:
     """Our own packages, where they are not in the interpreter's folders: of a checkout these alone, never the rest."""
-    found = set(_prefixes())
+    return (*_prefixes(), *our_packages())
+
+
+@cache
+def our_packages() -> tuple[Path, ...]:
+    """The folders of our own packages."""
+    found: set[Path] = set()
     for name in _OUR_PACKAGES:
         spec = find_spec(name)
         if spec is None or spec.origin is None:
             continue
         package = Path(spec.origin).parent
         found.add(package)
-        if name.startswith(_OUR_PREFIX) and not package.is_relative_to(sys.prefix):
+        if name.startswith(_OUR_PREFIX):
             found.update(path for path in package.parent.glob(f"{_OUR_PREFIX}*") if is_folder(path))
-    return tuple(found)
+    return tuple(sorted(found))

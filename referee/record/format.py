@@ -59,7 +59,9 @@ class SeatHeader:
     was granted, for people, such as "strict, network". `build` is what was made of the entry's sources, and with what:
     a hash over the files that its build made, and the version of the toolchain; empty for a bot that needs no build.
     `held` says of each limit on what the bot used of its machine what held it there: "group", "sandbox", "process" or
-    "none"; empty for a bot that was not started here.
+    "none"; empty for a bot that was not started here. `outside` is what plays with the bot and lies outside of its
+    folder, by resolved path, each with a hash of its content; `runtime` is the referee's own Python and a hash over its
+    packages, for bots that run in it.
     """
 
     entry_id: str
@@ -69,6 +71,8 @@ class SeatHeader:
     sandbox: str = ""
     build: str = ""
     held: Mapping[str, str] = field(default_factory=dict)
+    outside: Mapping[str, str] = field(default_factory=dict)
+    runtime: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,7 @@ class Footer:
     before and for a remote bot. Empty if none was started, and in records of older versions."""
 
 
+_OPTIONAL_OF_SEAT = ("clock", "sandbox", "build", "held", "outside", "runtime")
 _ALWAYS = ("status", "reason", "seed")
 
 
@@ -232,7 +237,7 @@ def open_line(text: str) -> tuple[str, str]:
 
 def header_body(header: Header) -> str:
     fields = asdict(header)
-    optional = [(seat, name) for seat in fields["seats"] for name in ("clock", "sandbox", "build", "held")]
+    optional = [(seat, name) for seat in fields["seats"] for name in _OPTIONAL_OF_SEAT]
     for holder, name in ((fields, "policy"), *optional):
         if not holder[name]:
             del holder[name]

@@ -81,6 +81,8 @@ def parse_header(fields: dict[str, Any]) -> Header:
             _str(seat.get("sandbox", "")),
             _str(seat.get("build", "")),
             {name: _str(holder) for name, holder in _dict(seat.get("held", {})).items()},
+            {name: _str(content) for name, content in _dict(seat.get("outside", {})).items()},
+            _str(seat.get("runtime", "")),
         )
         for seat in map(_dict, _list(fields["seats"]))
     )

@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from referee.record.control import LEAVING, Control, in_force
+from referee.texts import one_line
 from referee.tournament.attempts import Attempts, attempts_of
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
@@ -18,6 +19,7 @@ from referee.tournament.formats.api import Extent
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
+from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
 from referee.tournament.runner import Observer, Reached, Runner, Summary
 from referee.tournament.stock import Decide, Stock
 from referee.tournament.walk import Walk
@@ -40,14 +42,21 @@ def run_session(
     make_executor: MakeExecutor,
     observer: Observer,
     decide: Decide | None = None,
+    *,
+    machine: Machine | None = None,
+    accept_weaker: bool = False,
 ) -> Summary:
     """Take the run in `folder` up, or begin it, and play until all is played or a signal says stop.
 
     `decide` is asked about every complete block in schedule order, found ones too, and ends the run when it says True:
     what is in play then finishes, is recorded under `matches/void`, and changes neither verdict nor table.
 
+    `machine` is what comes from this machine: changes since the run was played last are told and kept in the journal. A
+    weaker sandbox is refused unless `accept_weaker`.
+
     BusyError, ChangedError, JournalError or PlatformError; what was played is kept in every case.
     """
+    machine = machine or {}
     folder.make()
     with ExitStack() as stack:
         lock = stack.enter_context(RunLock(folder.lock))
@@ -57,7 +66,7 @@ def run_session(
             raise error
         journal = stack.enter_context(Journal(folder.journal, text))
         if text.created is None:
-            _create(journal, tournament)
+            _create(journal, tournament, machine)
 
         def on_control(control: Control) -> None:
             journal.control(control)
@@ -67,6 +76,10 @@ def run_session(
         attempts = attempts_of(text.events)
         stock = open_stock(tournament, folder, text.controls, attempts, on_control, observer.revoked, decide)
         stock.take()
+        first = stock.next()
+        if first is not None:
+            stock.put_back(first)
+            _meet_machine(journal, text, tournament, observer, machine, accept_weaker=accept_weaker)
         return _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock, attempts)
 
 
@@ -146,7 +159,29 @@ def _moved(paths: Sequence[Path]) -> str:
     return f"{count} set aside in {paths[0].parent}: {some}; what is missing is played again"
 
 
-def _create(journal: Journal, tournament: Tournament) -> None:
+def _meet_machine(
+    journal: Journal,
+    text: JournalText,
+    tournament: Tournament,
+    observer: Observer,
+    machine: Machine,
+    *,
+    accept_weaker: bool,
+) -> None:
+    """Tell what this machine has otherwise than the run had it, and keep that. ChangedError for a weaker sandbox."""
+    if text.created is None:
+        return
+    known = known_machine(text)
+    found = machine_changes(known, machine, {entry.id: entry.name for entry in tournament.entries})
+    check_sandboxes(found, accept=accept_weaker)
+    news = {entry_id: facts for entry_id, facts in machine.items() if known.get(entry_id) != facts}
+    if news:
+        journal.append(EVENT, machine=news, changes=[str(change) for change in found])
+    for change in found:
+        observer.note(one_line(f"changed since this run was played last: {change}"))
+
+
+def _create(journal: Journal, tournament: Tournament, machine: Machine) -> None:
     description = describe(tournament)
     journal.append(
         CREATED,
@@ -156,6 +191,7 @@ def _create(journal: Journal, tournament: Tournament) -> None:
         file=str(tournament.config.path.resolve()),
         folders=[str(entry.folder) if entry.argv else "" for entry in tournament.entries],
         contents=[entry.content for entry in tournament.entries],
+        machine=machine,
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from leaderboard.store import read_rows
 from referee.cli import building, rejudging
+from referee.process.probe import Probe
 from referee.record import read_record
 from referee.record.control import read_controls
 from referee.tournament.entrants import load_tournament
@@ -88,6 +89,31 @@ def test_a_bot_that_joins_is_built_as_the_run_builds(make_run, crosstown, tmp_pa
     (bot / "bot.py").write_text("# eve\n")
     printed = crosstown("add", "cup", "bots/eve", "--name", "eve")
     assert (printed.code, wanted) == (0, [profile]), printed.err
+
+
+def test_a_run_is_not_resumed_with_a_weaker_sandbox_unless_that_is_accepted(
+    make_run, crosstown, tmp_path, monkeypatch, write_tournament
+):
+    file = write_tournament()
+    for name in ("ann", "bob"):
+        (tmp_path / "bots" / name / "bot.py").write_text(f"import crosstown_bot  # {name}\nraise SystemExit\n")
+    monkeypatch.setattr("referee.cli.running.probe", lambda: Probe(False, "bubblewrap is not installed", "install it"))
+    tournament = load_tournament(file)
+    folder = choose_folder(tmp_path / "runs", describe(tournament), new=False)
+    folder.make()
+    strict = {entry.id: {"profile": "strict"} for entry in tournament.entries}
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        description = describe(tournament)
+        journal.append("created", format=1, hash=digest(description), configuration=description, machine=strict)
+    refused = crosstown("run", "cup.toml")
+    assert refused.code == 2
+    said = " ".join(refused.err.split())
+    assert "played with a stronger sandbox than works here now: '<ann>': sandbox: strict -> plain" in said
+    assert "--accept-weaker-sandbox" in said
+    accepted = " ".join(crosstown("run", "cup.toml", "--accept-weaker-sandbox").err.split())
+    assert "changed since this run was played last: '<ann>': sandbox: strict -> plain" in accepted
+    kept = [line.fields["machine"] for line in read_journal(folder.journal).events if line.kind == "machine"]
+    assert [facts["profile"] for facts in kept[0].values()] == ["plain", "plain"]
 
 
 def test_a_bot_that_must_be_built_is_built_before_it_joins(make_run, crosstown, tmp_path, monkeypatch):

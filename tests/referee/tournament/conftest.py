@@ -19,6 +19,7 @@ from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
 from referee.tournament.executor import MatchLost
 from referee.tournament.folder import RunFolder
+from referee.tournament.machine import Machine
 from referee.tournament.runner import Reached, Summary
 from referee.tournament.session import run_session
 from referee.tournament.stock import Decide
@@ -281,9 +282,16 @@ def run_folder(tmp_path: Path) -> RunFolder:
 @pytest.fixture
 def play(run_folder: RunFolder) -> Callable[..., Run]:
     """play(tournament, slots=.., script=.., order=..) is one run of the command in `run_folder`; `log` another observer
-    than a new `Log`."""
+    than a new `Log`; `machine` is what comes from this machine."""
 
-    def run(tournament: Tournament, decide: Decide | None = None, log: Log | None = None, **executor_keys: Any) -> Run:
+    def run(
+        tournament: Tournament,
+        decide: Decide | None = None,
+        log: Log | None = None,
+        machine: Machine | None = None,
+        accept_weaker: bool = False,
+        **executor_keys: Any,
+    ) -> Run:
         made: list[FakeExecutor] = []
 
         def make(missing: int, lock_fd: int) -> FakeExecutor:
@@ -293,7 +301,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
             return made[0]
 
         log = log or Log()
-        summary = run_session(tournament, run_folder, make, log, decide)
+        summary = run_session(tournament, run_folder, make, log, decide, machine=machine, accept_weaker=accept_weaker)
         return Run(summary, log, made[0] if made else None)
 
     return run

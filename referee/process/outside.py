@@ -1,0 +1,175 @@
+"""What plays with a bot and lies outside of its folder: its interpreter, scripts and data that `run` names, our own
+packages, and what it may read by a grant. Each is named by its resolved path and a hash of what is there."""
+
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from fnmatch import translate
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import distributions
+from pathlib import Path
+
+from referee.process.entry import Entry
+from referee.process.look import is_file, is_folder
+from referee.process.needs import interpreter_of, our_packages
+from referee.process.sources import LEFT_OUT
+
+OUR_PACKAGES = "packages of Crosstown"
+"""In place of a path: what `{python}` imports of ours, the referee's own code too."""
+
+MISSING = "missing"
+LISTED = "listed:"
+"""Before the hash of what is too large to be read: it is over names, sizes and times."""
+
+MOST_BYTES = 256 << 20
+MOST_FILES = 20_000
+
+_HASH_BYTES = 8
+_Found = tuple[str, int, int, int, int]
+"""Path, inode, size, time of the content and of the change."""
+
+
+class Prints:
+    """Hashes of files and folders: looked at again after `again_s`, and read again only where something has changed."""
+
+    def __init__(self, again_s: float = 1.0) -> None:
+        self._again_ns = round(again_s * 1e9)
+        self._known: dict[tuple[Path, ...], tuple[int, tuple[_Found, ...], str]] = {}
+
+    def of(self, *places: Path) -> str:
+        """16 hex digits over all that lies there, `MISSING`, or `LISTED` and 16 digits. Never raises for what it finds.
+
+        What other tools keep in a folder is left out, as it is of bots.
+        """
+        now_ns = time.monotonic_ns()
+        looked_ns, before, content = self._known.get(places, (0, None, ""))
+        if before is None or now_ns - looked_ns >= self._again_ns:
+            found = tuple(found for place in places for found in _list(str(place)))
+            if before != found:
+                content = _print(found, places) if found else MISSING
+            self._known[places] = now_ns, found, content
+        return content
+
+
+def outside_of(entry: Entry, read: Iterable[str], prints: Prints) -> dict[str, str]:
+    """By resolved path, or `OUR_PACKAGES`, the hash of each that plays with the bot; `read` is what it is granted."""
+    programs = set(_programs(entry))
+    places = {Path(os.path.realpath(path)) for path in (*programs, *_named(entry), *map(Path, read))}
+    home = Path(os.path.realpath(entry.home))
+    found = {str(place): prints.of(place) for place in sorted(places) if not place.is_relative_to(home)}
+    if _is_ours(programs):
+        found[OUR_PACKAGES] = prints.of(*our_packages())
+    return found
+
+
+def runtime_of(entry: Entry) -> str:
+    """For a bot of the referee's own Python, which one that is, and a hash over the packages that are installed."""
+    return _our_runtime() if _is_ours(_programs(entry)) else ""
+
+
+@cache
+def _our_runtime() -> str:
+    installed = sorted({f"{one.name}=={one.version}" for one in distributions()})
+    made = blake2b("\n".join(installed).encode(errors="surrogateescape"), digest_size=_HASH_BYTES)
+    return f"{platform.python_implementation()} {platform.python_version()}, packages {made.hexdigest()}"
+
+
+def _is_ours(programs: Iterable[Path]) -> bool:
+    # By its name: the program of another virtual environment may lead to the same, and has other packages.
+    return Path(sys.executable).absolute() in programs
+
+
+def _programs(entry: Entry) -> Iterator[Path]:
+    """What is executed: the program, the interpreter of a script, and the same of the program behind a bridge."""
+    starts = [
+        entry.argv[0],
+        *(word for before, word in zip(entry.argv, entry.argv[1:], strict=False) if before == "--"),
+    ]
+    for word in starts:
+        own = entry.home / word
+        found = own if is_file(own) else Path(shutil.which(word) or own)
+        if is_file(found):
+            yield found
+            if interpreter := interpreter_of(found):
+                yield interpreter
+
+
+def _named(entry: Entry) -> Iterator[Path]:
+    """Files and folders that the other words name by their whole path, also behind `--option=`."""
+    for word in entry.argv[1:]:
+        for text in (word, word.partition("=")[2]):
+            if text.startswith("/") and os.path.lexists(text):
+                yield Path(text)
+
+
+def _list(place: str) -> Iterator[_Found]:
+    """Every file below `place`, or itself; of more than `MOST_FILES` no more than so many."""
+    if not is_folder(Path(place)):
+        yield from _look(place)
+        return
+    left = MOST_FILES
+    for parent, folders, files in os.walk(place):
+        folders[:] = sorted(name for name in folders if not _LEFT_OUT.match(name))
+        for name in sorted(files):
+            if not _LEFT_OUT.match(name):
+                yield from _look(f"{parent}/{name}")
+                left -= 1
+                if left <= 0:
+                    return
+
+
+_LEFT_OUT = re.compile("|".join(map(translate, LEFT_OUT)))
+
+
+def _look(path: str) -> Iterator[_Found]:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return
+    if stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode):
+        yield path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _print(found: tuple[_Found, ...], places: tuple[Path, ...]) -> str:
+    made = blake2b(digest_size=_HASH_BYTES, person=b"crosstown-print")
+    listed = sum(one[2] for one in found) > MOST_BYTES or len(found) >= MOST_FILES
+    for name, _, size, changed_ns, _ in found:
+        text = f"{size} {changed_ns}".encode() if listed else _content(name)
+        for part in (_inside(name, places).encode(errors="surrogateescape"), text):
+            made.update(len(part).to_bytes(8))
+            made.update(part)
+    return f"{LISTED if listed else ''}{made.hexdigest()}"
+
+
+def _inside(name: str, places: tuple[Path, ...]) -> str:
+    """The path from the place it was found in, so that the same content elsewhere has the same hash."""
+    for number, place in enumerate(places):
+        if Path(name).is_relative_to(place):
+            return f"{number if len(places) > 1 else ''}/{Path(name).relative_to(place)}"
+    return name
+
+
+def _content(name: str) -> bytes:
+    made = blake2b()
+    try:
+        if os.path.islink(name):  # noqa: PTH114 - thousands of them
+            return b"link:" + os.fsencode(os.readlink(name))  # noqa: PTH115
+        left = MOST_BYTES
+        with open(name, "rb", opener=_open) as file:
+            while left > 0 and (chunk := file.read(1 << 20)):
+                made.update(chunk)
+                left -= len(chunk)
+    except OSError as error:
+        return f"unreadable: {error.strerror}".encode()
+    return made.digest()
+
+
+def _open(path: str, flags: int) -> int:
+    """Not waiting for the other end of a pipe that was laid there just now."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

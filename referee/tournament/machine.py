@@ -1,0 +1,98 @@
+"""What of a run comes from this machine and not from its file: kept in the journal, compared when the run goes on."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from referee.process.outside import Prints, outside_of, runtime_of
+from referee.process.sandbox import Sandbox
+from referee.tournament.config import Tournament
+from referee.tournament.errors import ChangedError
+from referee.tournament.journal import JournalText
+
+EVENT = "machine"
+
+Facts: TypeAlias = Mapping[str, Any]
+"""Of one bot: profile, grants, build, runtime, and `outside` by path."""
+
+Machine: TypeAlias = Mapping[str, Facts]
+"""By entry id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One fact of one bot that is not what it was. `weaker`: its sandbox keeps it from less than before."""
+
+    entry_id: str
+    name: str
+    what: str
+    before: str
+    now: str
+    weaker: bool = False
+
+    def __str__(self) -> str:
+        return f"'{self.name}': {self.what}: {self.before or 'none'} -> {self.now or 'none'}"
+
+
+def machine_of(tournament: Tournament, sandboxes: Mapping[str, Sandbox], prints: Prints) -> Machine:
+    """The facts of every bot that is started here."""
+    facts: dict[str, Facts] = {}
+    for entry in tournament.entries:
+        sandbox = sandboxes.get(entry.id)
+        if not entry.argv or sandbox is None:
+            continue
+        found = {
+            "profile": sandbox.profile,
+            "grants": ", ".join(_grants(sandbox)),
+            "build": "; ".join(map(str, entry.builds)),
+            "runtime": runtime_of(entry),
+            "outside": outside_of(entry, sandbox.read, prints),
+        }
+        facts[entry.id] = {name: value for name, value in found.items() if value}
+    return facts
+
+
+def _grants(sandbox: Sandbox) -> list[str]:
+    """As they hold here: a variable that is not set is passed on to nobody."""
+    names = [f"env {name}" if name in os.environ else f"env {name} (not set)" for name in sandbox.env]
+    return [*(["network"] if sandbox.network else []), *names, *(f"read {path}" for path in sandbox.read)]
+
+
+def known_machine(text: JournalText) -> Machine:
+    """The facts that the journal has last; none of bots that were added since, or where an older version began."""
+    known: dict[str, Facts] = {}
+    for line in text.events:
+        known.update(line.fields.get("machine") or {})
+    return known
+
+
+def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> list[Change]:
+    """What differs, for the bots that both know."""
+    found: list[Change] = []
+    for entry_id, facts in now.items():
+        if entry_id in before:
+            old, new = _flat(before[entry_id]), _flat(facts)
+            for what in dict.fromkeys((*old, *new)):
+                one, other = old.get(what, ""), new.get(what, "")
+                if one != other:
+                    weaker = what == "sandbox" and one == "strict"
+                    found.append(Change(entry_id, names.get(entry_id, entry_id), what, one, other, weaker))
+    return found
+
+
+def _flat(facts: Facts) -> dict[str, str]:
+    named = {"profile": "sandbox", "build": "build, toolchain"}
+    flat = {named.get(name, name): str(value) for name, value in facts.items() if name != "outside"}
+    return flat | {str(path): str(content) for path, content in facts.get("outside", {}).items()}
+
+
+def check_sandboxes(changes: Sequence[Change], *, accept: bool) -> None:
+    """ChangedError if a bot would be less confined than the run has had it, and that was not accepted."""
+    weaker = [change for change in changes if change.weaker]
+    if weaker and not accept:
+        raise ChangedError(
+            f"this run was played with a stronger sandbox than works here now: {'; '.join(map(str, weaker))}",
+            "see what is missing with: crosstown doctor; or go on all the same: --accept-weaker-sandbox",
+            tuple(map(str, weaker)),
+        )

@@ -1,0 +1,127 @@
+"""What plays with a bot from outside of its folder: which files count, and that every change of them shows."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.process import outside
+from referee.process.entry import load_entry
+from referee.process.outside import LISTED, MISSING, OUR_PACKAGES, Prints, outside_of, runtime_of
+
+WriteBot = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(cache: Path) -> None:
+    """Not the user's."""
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Path:
+    """A program outside of any bot's folder."""
+    path = tmp_path / "tools" / "engine"
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def named(folder: Path, *read: Path) -> dict[str, str]:
+    return outside_of(load_entry(folder), map(str, read), Prints(0))
+
+
+def test_a_bot_of_our_python_has_its_interpreter_and_our_packages(write_bot: WriteBot) -> None:
+    folder = write_bot({"bot.py": ""})
+    assert set(named(folder)) == {os.path.realpath(sys.executable), OUR_PACKAGES}
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert runtime_of(load_entry(folder)).startswith(f"CPython {version}, packages ")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        ["{tool}"],
+        ["sh", "{tool}"],
+        ["sh", "-c", "--engine={tool}"],
+        ["{python}", "-m", "crosstown_bridge", "--", "{tool}"],
+        ["../tools/engine"],
+    ],
+)
+def test_a_program_that_run_names_counts_by_its_content(write_bot: WriteBot, tool: Path, run: list[str]) -> None:
+    folder = write_bot({"bot.py": ""}, run=[word.replace("{tool}", str(tool)) for word in run])
+    before, entry_id = named(folder), load_entry(folder).id
+    tool.write_text("#!/bin/sh\necho other\n")
+    after = named(folder)
+    assert load_entry(folder).id == entry_id
+    assert before.keys() == after.keys()
+    assert [path for path in before if before[path] != after[path]] == [str(tool)]
+
+
+def test_the_interpreter_of_a_script_and_what_a_link_leads_to_count(write_bot: WriteBot, tool: Path) -> None:
+    (tool.parent / "link").symlink_to(tool)
+    folder = write_bot({"bot": f"#!{tool.parent}/link\n"}, run=["./bot"])
+    (folder / "bot").chmod(0o755)
+    assert set(named(folder)) == {str(tool)}
+    assert runtime_of(load_entry(folder)) == ""
+
+
+def test_the_same_content_has_the_same_hash_wherever_it_lies(write_bot: WriteBot, tool: Path, tmp_path: Path) -> None:
+    shutil.copytree(tool.parent, tmp_path / "others")
+    folder = write_bot({"bot.py": ""}, run=["sh"])
+    found = named(folder, tool.parent, tmp_path / "others")
+    assert found[str(tool.parent)] == found[str(tmp_path / "others")]
+
+
+def test_what_is_granted_to_read_counts_with_all_that_is_in_it(write_bot: WriteBot, tmp_path: Path) -> None:
+    grant = tmp_path / "models"
+    (grant / "deep").mkdir(parents=True)
+    folder = write_bot({"bot.py": ""}, run=["sh"])
+    seen = [named(folder, grant)[str(grant)]]
+    assert seen == [MISSING]
+    for change in (
+        lambda: (grant / "deep" / "weights").write_text("1"),
+        lambda: (grant / "deep" / "weights").write_text("2"),
+        lambda: (grant / "deep" / "weights").rename(grant / "weights"),
+        lambda: (grant / "link").symlink_to("weights"),
+    ):
+        change()
+        seen.append(named(folder, grant)[str(grant)])
+    assert len(set(seen)) == 5
+    (grant / "__pycache__").mkdir()
+    (grant / "__pycache__" / "x.pyc").write_text("made by a tool")
+    assert named(folder, grant)[str(grant)] == seen[-1]
+
+
+def test_what_is_too_large_to_be_read_is_listed(
+    write_bot: WriteBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grant = tmp_path / "huge"
+    with grant.open("wb") as file:
+        file.truncate(200 << 30)
+    folder = write_bot({"bot.py": ""}, run=["sh"])
+    before = named(folder, grant)[str(grant)]
+    assert before.startswith(LISTED)
+    os.utime(grant, (1, 1))
+    assert named(folder, grant)[str(grant)] != before
+    monkeypatch.setattr(outside, "MOST_FILES", 3)
+    (tmp_path / "many").mkdir()
+    for number in range(5):
+        (tmp_path / "many" / str(number)).touch()
+    assert named(folder, tmp_path / "many")[str(tmp_path / "many")].startswith(LISTED)
+
+
+def test_files_are_read_again_only_when_they_have_changed(tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+    real = outside._content
+    monkeypatch.setattr(outside, "_content", lambda name: reads.append(name) or real(name))
+    eager, patient = Prints(0), Prints(3600)
+    before = eager.of(tool)
+    assert (eager.of(tool), patient.of(tool), patient.of(tool)) == (before, before, before)
+    assert len(reads) == 2
+    tool.write_text("other")
+    assert eager.of(tool) != before
+    assert patient.of(tool) == before

@@ -1,0 +1,128 @@
+"""What comes from the machine is part of the run: kept, told when it changes, refused where it is weaker."""
+
+import pytest
+
+from referee.process.outside import Prints
+from referee.process.sandbox import Sandbox
+from referee.tournament.errors import ChangedError
+from referee.tournament.journal import read_journal
+from referee.tournament.machine import known_machine, machine_of
+
+
+class Killed(Exception):
+    """As near to a kill as a process can do to itself."""
+
+
+def machine(tournament, *, profile="strict", **facts):
+    return {entry.id: {"profile": profile, **facts} for entry in tournament.entries}
+
+
+@pytest.fixture
+def begun(make_tournament, play):
+    """begun(machine facts) is a tournament whose run on such a machine was killed after two matches."""
+
+    def make(**facts):
+        tournament = make_tournament(2, blocks=3)
+
+        def order(spec):
+            if spec.place == 2:
+                raise Killed
+            return 0
+
+        with pytest.raises(Killed):
+            play(tournament, order=order, machine=machine(tournament, **facts))
+        return tournament
+
+    return make
+
+
+def test_the_machine_stands_in_the_journal_from_the_start(begun, run_folder):
+    tournament = begun(runtime="CPython 3.11")
+    text = read_journal(run_folder.journal)
+    assert text.created.fields["machine"] == machine(tournament, runtime="CPython 3.11")
+
+
+def test_a_run_that_goes_on_where_all_is_as_it_was_says_nothing(begun, play, run_folder):
+    tournament = begun()
+    run = play(tournament, machine=machine(tournament))
+    assert run.summary.complete
+    assert run.log.notes == []
+    assert "machine" not in {line.kind for line in read_journal(run_folder.journal).events}
+
+
+def test_a_weaker_sandbox_is_refused_and_nothing_is_played(begun, play, run_folder):
+    tournament = begun()
+    before = run_folder.journal.read_bytes()
+    with pytest.raises(ChangedError, match=r"'bot0': sandbox: strict -> plain; 'bot1': sandbox") as caught:
+        play(tournament, machine=machine(tournament, profile="plain"))
+    assert "--accept-weaker-sandbox" in caught.value.next_step
+    assert run_folder.journal.read_bytes() == before
+    assert len(list(run_folder.matches.glob("*.gz"))) == 2
+
+
+def test_a_weaker_sandbox_that_is_accepted_is_kept_for_each_bot_and_told_once(begun, play, run_folder):
+    tournament = begun()
+    plain = machine(tournament, profile="plain")
+    run = play(tournament, machine=plain, accept_weaker=True)
+    assert run.summary.complete
+    assert run.log.notes[:2] == [
+        f"changed since this run was played last: 'bot{number}': sandbox: strict -> plain" for number in (0, 1)
+    ]
+    (event,) = [line for line in read_journal(run_folder.journal).events if line.kind == "machine"]
+    assert event.fields["machine"] == plain
+    assert event.fields["changes"] == ["'bot0': sandbox: strict -> plain", "'bot1': sandbox: strict -> plain"]
+    assert known_machine(read_journal(run_folder.journal)) == plain
+
+
+def test_a_stronger_sandbox_needs_no_leave(begun, play):
+    tournament = begun(profile="plain")
+    assert play(tournament, machine=machine(tournament)).summary.complete
+
+
+def test_other_changes_are_told_for_each_bot(begun, play, run_folder):
+    tournament = begun(runtime="CPython 3.11", outside={"/opt/engine": "aa", "/opt/book": "cc"})
+    now = machine(
+        tournament, runtime="CPython 3.12", outside={"/opt/engine": "bb", "/opt/book": "cc"}, grants="network"
+    )
+    run = play(tournament, machine=now)
+    said = [note.removeprefix("changed since this run was played last: ") for note in run.log.notes]
+    assert said == [
+        f"'bot{number}': {what}"
+        for number in (0, 1)
+        for what in ("runtime: CPython 3.11 -> CPython 3.12", "/opt/engine: aa -> bb", "grants: none -> network")
+    ]
+
+
+def test_a_finished_run_can_be_looked_at_on_any_machine(begun, play):
+    tournament = begun()
+    assert play(tournament, machine=machine(tournament)).summary.complete
+    assert play(tournament, machine=machine(tournament, profile="plain")).summary.complete
+
+
+def test_a_run_of_an_older_version_takes_the_machine_as_it_is(begun, play, run_folder, make_tournament):
+    tournament = make_tournament(2, blocks=1)
+    with pytest.raises(Killed):
+        play(tournament, order=lambda spec: (_ for _ in ()).throw(Killed()))
+    run = play(tournament, machine=machine(tournament, profile="plain"))
+    assert run.summary.complete
+    assert run.log.notes == []
+    assert known_machine(read_journal(run_folder.journal)) == machine(tournament, profile="plain")
+
+
+def test_facts_are_the_profile_the_grants_in_force_and_what_lies_outside(make_tournament, tmp_path, monkeypatch):
+    tournament = make_tournament(2)
+    grant = tmp_path / "data"
+    grant.write_text("1")
+    monkeypatch.setenv("SET", "x")
+    monkeypatch.delenv("UNSET", raising=False)
+    first, second = tournament.entries
+    sandboxes = {first.id: Sandbox("strict", True, ("SET", "UNSET"), (str(grant),)), second.id: Sandbox()}
+    found = machine_of(tournament, sandboxes, Prints(0))
+    assert found[first.id]["profile"] == "strict"
+    assert found[first.id]["grants"] == f"network, env SET, env UNSET (not set), read {grant}"
+    assert str(grant) in found[first.id]["outside"]
+    assert found[first.id]["runtime"].startswith("CPython 3.")
+    assert found[second.id]["profile"] == "plain"
+    assert "grants" not in found[second.id]
+    grant.write_text("2")
+    assert machine_of(tournament, sandboxes, Prints(0))[first.id] != found[first.id]
