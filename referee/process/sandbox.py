@@ -28,6 +28,13 @@ _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime"
 _ETC_PATTERNS = ("java-*",)  # Debian's JDKs keep their settings there
 _ETC_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "host.conf", "gai.conf", "services", "protocols", "pki")
 _PRLIMIT = Path("/usr/bin/prlimit")
+_COUNTED = (
+    *("buddyinfo", "diskstats", "interrupts", "key-users", "locks", "pagetypeinfo", "pressure", "schedstat"),
+    *("slabinfo", "softirqs", "sys/fs", "sys/kernel/pty", "timer_list", "vmstat", "zoneinfo"),
+)
+"""In /proc: what the kernel counts for the whole machine and no runtime needs. One bot could move such a number and
+another read it."""
+
 _COVER_BYTES = 4096
 """Of a file system that has nothing in it but folders to mount on."""
 
@@ -113,6 +120,7 @@ def confine(
     root = os.getuid() == 0
     sources = [f"{stage_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]
     words = [*_namespaces(sandbox), *_system(sandbox), "--proc", "/proc", "--dev", "/dev"]
+    words += [word for name in _COUNTED if is_there(path := Path("/proc", name)) for word in _cover(path)]
     size = [] if disk_bytes is None else ["--size", str(max(disk_bytes, 1))]
     if home is None:
         words += [*size, "--tmpfs", HOME]

@@ -1,0 +1,198 @@
+"""How many bits a second two strict bots of one author can pass through what the kernel shares between all processes.
+
+    python -P benchmarks/hidden_channels.py [--bits 256]
+
+A sender and a receiver, each in a sandbox of its own, agree on a clock and on a length of a slot. In each slot the sender
+sets one bit, the receiver guesses it. The rate shown is what an ideal code would carry at the share of wrong guesses:
+slots per second times (1 - H(share)), the best over several lengths of a slot.
+
+- processor: the sender computes or sleeps; the receiver counts how far its own loop gets.
+- memory in use: the sender maps memory or gives it back; the receiver reads Committed_AS in /proc/meminfo.
+- context switches: the sender switches between two threads or sleeps; the receiver reads ctxt in /proc/stat.
+- pages of shared files: the sender reads a page of a file in /usr or leaves it; the receiver reads it and takes the time.
+  Each page serves once.
+"""
+
+import argparse
+import asyncio
+import math
+import os
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+from referee.process.bot import BotProcess
+from referee.process.entry import load_entry
+from referee.process.launch import Ground
+from referee.process.limits import ProcessLimits
+from referee.process.sandbox import Sandbox
+
+MANIFEST = """
+name = "Channel"
+version = "1"
+games = ["*"]
+run = ["{python}", "bot.py"]
+
+[options]
+role = ""
+way = ""
+start_ns = 0
+slot_us = 0
+bits = 0
+"""
+
+BOT = '''
+import json, mmap, os, random, threading, time
+
+O = json.loads(os.environ["CROSSTOWN_OPTIONS"])
+START, SLOT, BITS, WAY = O["start_ns"], O["slot_us"] * 1000, O["bits"], O["way"]
+MESSAGE = [random.Random(i).getrandbits(1) for i in range(BITS)]
+
+
+def until(when):
+    while (left := when - time.monotonic_ns()) > 0:
+        if left > 200_000:
+            time.sleep((left - 100_000) / 1e9)
+
+
+def pages():
+    size = 0
+    for folder, _, names in sorted(os.walk("/usr/lib")):
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            if not os.path.islink(path) and os.path.getsize(path) >= 1 << 20:
+                for at in range(0, os.path.getsize(path) - (1 << 20) + 1, 1 << 20):
+                    yield path, at
+                    size += 1
+                    if size == BITS:
+                        return
+
+
+def send(bit, i, end):
+    if WAY == "processor":
+        while bit and time.monotonic_ns() < end:
+            pass
+    elif WAY == "memory in use":
+        kept = mmap.mmap(-1, 64 << 20) if bit else None
+        until(end)
+        if kept:
+            kept.close()
+    elif WAY == "context switches":
+        while bit and time.monotonic_ns() < end:
+            time.sleep(0)
+            os.sched_yield()
+            event.set(); back.wait(0.001); back.clear()
+    elif bit:
+        read(i)
+
+
+def read(i):
+    path, at = PLACES[i]
+    file = os.open(path, os.O_RDONLY)
+    began = time.perf_counter_ns()
+    os.pread(file, 4096, at)
+    took = time.perf_counter_ns() - began
+    os.close(file)
+    return took
+
+
+def number(path, word):
+    for line in open(path):
+        if line.startswith(word):
+            return int(line.split()[1])
+
+
+def look(i, begin, end):
+    if WAY == "processor":
+        count = 0
+        while time.monotonic_ns() < end:
+            count += 1
+        return -count
+    if WAY == "memory in use":
+        until((begin + end) // 2)
+        return number("/proc/meminfo", "Committed_AS")
+    if WAY == "context switches":
+        before = number("/proc/stat", "ctxt")
+        until(end)
+        return number("/proc/stat", "ctxt") - before
+    until(end)
+    return -read(i)
+
+
+event, back = threading.Event(), threading.Event()
+if WAY == "context switches" and O["role"] == "sender":
+    def answer():
+        while True:
+            event.wait(); event.clear(); back.set()
+    threading.Thread(target=answer, daemon=True).start()
+PLACES = list(pages()) if WAY == "pages of shared files" else []
+seen = []
+for i in range(BITS):
+    begin, end = START + i * SLOT, START + (i + 1) * SLOT
+    until(begin)
+    if O["role"] == "sender":
+        send(MESSAGE[i], i, end)
+    else:
+        seen.append(look(i, begin, end))
+if O["role"] == "receiver":
+    middle = sorted(seen)[len(seen) - sum(MESSAGE)] if sum(MESSAGE) < len(seen) else 0
+    wrong = sum((value >= middle) != bool(bit) for value, bit in zip(seen, MESSAGE))
+    print(min(wrong, BITS - wrong) / BITS, flush=True)
+'''
+
+WAYS = {
+    "processor": (500, 2000, 8000),
+    "memory in use": (200, 1000, 5000),
+    "context switches": (200, 1000, 5000),
+    "pages of shared files": (500, 2000, 8000),
+}
+"""Lengths of a slot to try, in microseconds."""
+
+SETTLE_S = 2.0
+
+
+async def start(folder: Path, **options: str | int) -> BotProcess:
+    return await BotProcess.start(
+        load_entry(folder, options=options),
+        address="unix:/nowhere",
+        token=uuid.uuid4().hex,
+        limits=ProcessLimits(start_timeout_s=60),
+        ground=Ground(Sandbox("strict")),
+    )
+
+
+async def share_of_errors(folder: Path, way: str, slot_us: int, bits: int) -> float:
+    start_ns = time.monotonic_ns() + round(SETTLE_S * 1e9)
+    options: dict[str, str | int] = {"way": way, "start_ns": start_ns, "slot_us": slot_us, "bits": bits}
+    async with (
+        await start(folder, role="receiver", **options) as receiver,
+        await start(folder, role="sender", **options),
+    ):
+        await receiver.wait()
+        return float(receiver.output().stdout_text() or receiver.output().stderr_text())
+
+
+def capacity(error: float, slot_us: int) -> float:
+    if error in (0.0, 0.5):
+        return 0.0 if error else 1e6 / slot_us
+    return (1 + error * math.log2(error) + (1 - error) * math.log2(1 - error)) * 1e6 / slot_us
+
+
+async def main(bits: int) -> None:
+    print(f"{bits} bits in each slot length; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    print("| shared | bits/s | slot, ms | wrong guesses |\n| --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "bot.toml").write_text(MANIFEST)
+        (folder / "bot.py").write_text(BOT)
+        for way, slots in WAYS.items():
+            tried = [(await share_of_errors(folder, way, slot_us, bits), slot_us) for slot_us in slots]
+            error, slot_us = max(tried, key=lambda pair: capacity(*pair))
+            print(f"| {way} | {capacity(error, slot_us):,.0f} | {slot_us / 1000:g} | {error:.1%} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bits", type=int, default=256)
+    asyncio.run(main(parser.parse_args().bits))
