@@ -2,15 +2,15 @@
 
     python -P benchmarks/hidden_channels.py [--bits 256]
 
-A sender and a receiver, each in a sandbox of its own, agree on a clock and on a length of a slot. In each slot the sender
-sets one bit, the receiver guesses it. The rate shown is what an ideal code would carry at the share of wrong guesses:
-slots per second times (1 - H(share)), the best over several lengths of a slot.
+A sender and a receiver, each in a sandbox of its own, agree on a clock and on a length of a slot. In each slot the
+sender sets one bit and the receiver guesses it. The rate shown is what an ideal code would carry at the share of wrong
+guesses: slots per second times (1 - H(share)), the best over several lengths of a slot.
 
 - processor: the sender computes or sleeps; the receiver counts how far its own loop gets.
 - memory in use: the sender maps memory or gives it back; the receiver reads Committed_AS in /proc/meminfo.
 - context switches: the sender switches between two threads or sleeps; the receiver reads ctxt in /proc/stat.
-- pages of shared files: the sender reads a page of a file in /usr or leaves it; the receiver reads it and takes the time.
-  Each page serves once.
+- pages of shared files: the sender reads a page of a file in /usr or leaves it; the receiver reads it and takes the
+  time. Each page serves once.
 """
 
 import argparse
@@ -42,7 +42,7 @@ slot_us = 0
 bits = 0
 """
 
-BOT = '''
+BOT = """
 import json, mmap, os, random, threading, time
 
 O = json.loads(os.environ["CROSSTOWN_OPTIONS"])
@@ -139,7 +139,7 @@ if O["role"] == "receiver":
     middle = sorted(seen)[len(seen) - sum(MESSAGE)] if sum(MESSAGE) < len(seen) else 0
     wrong = sum((value >= middle) != bool(bit) for value, bit in zip(seen, MESSAGE))
     print(min(wrong, BITS - wrong) / BITS, flush=True)
-'''
+"""
 
 WAYS = {
     "processor": (500, 2000, 8000),

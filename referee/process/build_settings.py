@@ -32,6 +32,9 @@ _PLACES = (
 _PLACES_LOWER = frozenset(name.lower() for name in _PLACES)
 
 
+_SETTINGS = (".config/go/env", ".cargo/config.toml", ".npmrc", ".m2/settings.xml", ".config/pip/pip.conf")
+
+
 def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
     """Of `ours` what toolchains look at, and no variable whose name speaks of a secret. `confined`: in the sandbox."""
     kept = {
@@ -69,15 +72,20 @@ def copy_settings(ours: Mapping[str, str], home: Path) -> None:
     cargo = Path(ours.get("CARGO_HOME") or user / ".cargo")
     pip = Path(ours.get("PIP_CONFIG_FILE") or user / ".config/pip/pip.conf")
     npm = Path(ours.get("npm_config_userconfig") or user / ".npmrc")
-    files: tuple[tuple[Callable[[Sequence[str]], str], str, tuple[Path, ...]], ...] = (
-        (lines, ".config/go/env", (Path(ours.get("GOENV") or user / ".config/go/env"),)),
-        (toml, ".cargo/config.toml", (cargo / "config.toml",)),
-        (lines, ".npmrc", (*_beside("node", "etc/npmrc", ours), _MACHINE / "npmrc", npm)),
-        (maven, ".m2/settings.xml", (*_beside("mvn", "conf/settings.xml", ours), user / ".m2/settings.xml")),
-        (ini, ".config/pip/pip.conf", (_MACHINE / "pip.conf", pip)),
+    files: tuple[tuple[Callable[[Sequence[str]], str], tuple[Path, ...]], ...] = (
+        (lines, (Path(ours.get("GOENV") or user / ".config/go/env"),)),
+        (toml, (cargo / "config.toml",)),
+        (lines, (*_beside("node", "etc/npmrc", ours), _MACHINE / "npmrc", npm)),
+        (maven, (*_beside("mvn", "conf/settings.xml", ours), user / ".m2/settings.xml")),
+        (ini, (_MACHINE / "pip.conf", pip)),
     )
-    for merged, name, sources in files:
+    for name, (merged, sources) in zip(_SETTINGS, files, strict=True):
         _lay(home, name, merged([text for text in map(_text, sources) if text]))
+
+
+def settings_of(home: Path) -> list[str]:
+    """The texts that `copy_settings` laid into the `home`, before a build could change them."""
+    return [text for name in _SETTINGS if (text := _text(home / name))]
 
 
 def _beside(program: str, name: str, ours: Mapping[str, str]) -> Iterator[Path]:

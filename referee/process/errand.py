@@ -25,7 +25,9 @@ _MARK = "CROSSTOWN_ERRAND"
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What is to be run, where, and how long it may take. `writable` and `home`: see `sandbox.confine`.
+    """What is to be run, where, and how long it may take. `writable`, `home` and `before`: see `sandbox.confine`.
+
+    A sandbox shows the command the `socket`, if there is one.
 
     `problem` is asked several times a second; the sentence it returns, unless empty, ends the command.
     """
@@ -38,6 +40,8 @@ class Errand:
     ground: Ground
     writable: Sequence[Path] = ()
     home: Path | None = None
+    before: tuple[str, ...] = ()
+    socket: Path | None = None
     problem: Callable[[], str] = str
 
 
@@ -69,13 +73,14 @@ def run_errand(errand: Errand, output: Callable[[bytes], None]) -> Ended:
                 guardian_argv(
                     errand.argv,
                     errand.folder,
-                    address="",
+                    address=f"unix:{errand.socket}" if errand.socket else "",
                     limits=errand.limits,
                     scratch=scratch,
                     ground=errand.ground,
                     group=group,
                     writable=errand.writable,
                     home=errand.home,
+                    before=errand.before,
                 ),
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,

@@ -96,8 +96,9 @@ def guardian_argv(
     group: Group | None,
     writable: Sequence[Path] = (),
     home: Path | None = None,
+    before: tuple[str, ...] = (),
 ) -> list[str]:
-    """The command line of a guardian for `argv` in `folder`. `writable` and `home`: see `confine`.
+    """The command line of a guardian for `argv` in `folder`. `writable`, `home` and `before`: see `confine`.
 
     FileNotFoundError if the sandbox has no program.
     """
@@ -114,6 +115,7 @@ def guardian_argv(
             call_filter=bot_filter(file_locks=home is not None),  # only builds have a home that stays
             writable=writable,
             home=home,
+            before=before,
         )
         argv = confined.argv
         settings += confined.settings

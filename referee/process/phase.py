@@ -6,14 +6,16 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypeAlias
 
-from referee.process.build_settings import environment
+from referee.process import fetch_relay
+from referee.process.build_settings import environment, settings_of
 from referee.process.cgroup import Cgroups
 from referee.process.errand import Ended, Errand, run_errand
+from referee.process.fetch_proxy import RELAY_PORT, FetchHostsError, FetchProxy, find_hosts, proxy_environment
 from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.manifest import PYTHON
@@ -171,7 +173,7 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
         )
     limits = workshop.limits
     tools = tuple(map(str, workshop.tools))
-    sandbox = Sandbox(workshop.profile, network=phase == "fetch", read=tools, hidden=workshop.hidden)
+    sandbox = Sandbox(workshop.profile, read=tools, hidden=workshop.hidden)
     errand = Errand(
         (program, *words[1:]),
         workshop.copy,
@@ -189,9 +191,31 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
         problem=_disk_watch(workshop.copy, limits.disk_mib),
     )
     try:
+        if strict and phase == "fetch":
+            return _run_through_proxy(errand, workshop, output)
         return run_errand(errand, output)
     except OSError as error:
         raise BuildError(f"{phase}: cannot be started: {error.strerror or error}") from None
+
+
+def _run_through_proxy(errand: Errand, workshop: Workshop, output: Callable[[bytes], None]) -> Ended:
+    """With no other way out of the sandbox than to the hosts for the bot's language."""
+    try:
+        hosts = find_hosts(workshop.copy, os.environ, settings_of(workshop.home))
+    except FetchHostsError as error:
+        raise BuildError(f"fetch: {error}") from None
+    with FetchProxy(hosts, os.environ) as proxy:
+        relay = Path(fetch_relay.__file__).read_text(encoding="utf-8")
+        through = replace(
+            errand,
+            env={**errand.env, **proxy_environment(errand.env)},
+            before=(sys.executable, "-I", "-S", "-c", relay, str(proxy.path), str(RELAY_PORT)),
+            socket=proxy.path,
+        )
+        ended = run_errand(through, output)
+        for sentence in proxy.refused.values():
+            output(f"crosstown: {sentence}\n".encode())
+        return ended
 
 
 def _environment(workshop: Workshop) -> dict[str, str]:

@@ -98,11 +98,14 @@ def confine(
     program: str | None = None,
     writable: Sequence[Path] = (),
     home: Path | None = None,
+    before: tuple[str, ...] = (),
 ) -> Confined:
     """`argv` in the bot's `folder`, behind bubblewrap. FileNotFoundError if there is no bubblewrap.
 
     Nothing of the disk can be written but the folders in `writable`, which may be the bot's own, and `home`, which
     then is `HOME` in place of a file system in memory. All in these is given to the bot's user where we are root.
+
+    `before` are the words of a program of ours that runs `argv`, which follows them.
 
     Where we are root, each path is staged (see `stage`), and the guardian chooses a user for the bot. `processes`
     limits the bot in its namespace where we are not root, and no control group does it.
@@ -115,7 +118,8 @@ def confine(
     own = [*writable, *([home] if home else [])]
     granted = tuple(map(Path, sandbox.read))
     needs = find_needs(argv, folder, partial(given_to, sandbox, folder))
-    shown = [*needs, folder, *granted, *sockets, *own]
+    ours = find_needs(before, folder) if before else ()
+    shown = [*needs, *ours, folder, *granted, *sockets, *own]
     shown = sorted({path for path in shown if is_there(path)}, key=lambda path: (len(path.parts), path))
     root = os.getuid() == 0
     sources = [f"{stage_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]
@@ -141,9 +145,9 @@ def confine(
     words += ["--chdir", str(folder), "--info-fd", str(INFO_FD), "--json-status-fd", str(STATUS_FD)]
     if call_filter:
         words += ["--seccomp", str(SECCOMP_FD)]
-    inner = argv
+    inner = (*before, *argv)
     if processes is not None and not root and _PRLIMIT.exists():
-        inner = (str(_PRLIMIT), f"--nproc={processes}:{processes}", "--", *argv)
+        inner = (str(_PRLIMIT), f"--nproc={processes}:{processes}", "--", *inner)
     settings = ["sandbox=1", f"seccomp={call_filter.hex()}", "cwd=/", *(f"word={word}" for word in words)]
     if "PATH" not in sandbox.env:
         settings.append(f"path={_path(shown)}")

@@ -73,9 +73,63 @@ def port() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_fetching_has_the_network_and_compiling_has_none(bot: Make, port: int) -> None:
+def test_no_phase_reaches_this_machine_or_the_internet_but_through_the_proxy(bot: Make, port: int) -> None:
     knock = f"bash -c '< /dev/tcp/127.0.0.1/{port}'"
-    strict(bot(f"if {knock}; then exit 9; fi", fetch=knock))
+    away = "bash -c '< /dev/tcp/198.51.100.1/443'"
+    strict(bot(f"if {knock} || {away}; then exit 9; fi", fetch=f"if {knock} || {away}; then exit 9; fi"))
+
+
+CONNECT = """python3 -c '
+import os, socket, sys
+from urllib.parse import urlsplit
+proxy = urlsplit(os.environ["https_proxy"])
+server = socket.create_connection((proxy.hostname, proxy.port))
+server.sendall(b"CONNECT HOST HTTP/1.1\\r\\n\\r\\n")
+answer = server.recv(4096).decode()
+print(answer)
+if " 200 " in answer:
+    server.sendall(b"ping")
+    print(server.recv(100).decode())
+'"""
+
+
+def test_fetching_reaches_a_host_that_the_organiser_lists(
+    bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as pool:
+        place = f"localhost:{server.getsockname()[1]}"
+        hosts = tmp_path / "hosts.toml"
+        hosts.write_text(f'[here]\nfiles = ["bot.toml"]\nprivate_hosts = ["{place}"]\n')
+        monkeypatch.setenv("CROSSTOWN_FETCH_HOSTS", str(hosts))
+
+        def answer() -> None:
+            client, _ = server.accept()
+            with client:
+                client.sendall(client.recv(4) + b" pong")
+
+        answered = pool.submit(answer)
+        log = log_of(bot("exit 9", fetch=CONNECT.replace("HOST", place)))
+        answered.result(PATIENCE_S)
+    assert "ping pong" in log
+
+
+def test_a_host_that_nobody_lists_is_refused_and_the_log_says_so(bot: Make) -> None:
+    log = log_of(bot("exit 9", fetch=CONNECT.replace("HOST", "example.com:443")))
+    assert "403" in log
+    assert (
+        "crosstown: example.com:443 is not a host that this build may reach; an organiser can list it"
+        " (CROSSTOWN_FETCH_HOSTS)" in log
+    )
+
+
+def test_a_list_of_hosts_that_cannot_be_read_fails_the_build_with_a_sentence(
+    bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts = tmp_path / "hosts.toml"
+    hosts.write_text("[python]\nhosts = 3\n")
+    monkeypatch.setenv("CROSSTOWN_FETCH_HOSTS", str(hosts))
+    with pytest.raises(BuildError, match=r"hosts.toml: \[python\] must be a table with lists of text"):
+        strict(bot("true", fetch="true"))
 
 
 def test_the_home_is_private_is_kept_between_the_phases_and_gone_afterwards(bot: Make, users_home: Path) -> None:
