@@ -17,7 +17,8 @@ from itertools import combinations
 import numpy as np
 
 from leaderboard.gauss import Array
-from leaderboard.results import Result, Team
+from leaderboard.official import centring_of
+from leaderboard.results import Result, Team, groups_of
 
 ELO = 400 / math.log(10)
 """Elo points per unit of the natural logarithm of the odds."""
@@ -31,7 +32,8 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """In Elo points above the mean of all entries that have played; `error` is one standard error."""
+    """In Elo points above the mean of all entries that it has met, directly or through others; `error` is one standard
+    error."""
 
     elo: float
     error: float
@@ -51,9 +53,9 @@ def strengths(results: Mapping[Result, int]) -> dict[str, Strength]:
                     wins[place[entry]] += results[result]
     choices = _gather(results, place)
     theta, curvature = _newton(wins, choices)
-    centring = np.eye(len(entries)) - 1 / len(entries)
+    centring = centring_of(entries, groups_of(results))
     errors = np.sqrt(np.maximum(np.diag(centring @ np.linalg.inv(curvature) @ centring), 0.0))
-    theta = theta - theta.mean()
+    theta = centring @ theta
     return {entry: Strength(float(theta[i] * ELO), float(errors[i] * ELO)) for i, entry in enumerate(entries)}
 
 

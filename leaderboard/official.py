@@ -5,11 +5,12 @@ likelihood that keeps the moments of its true one, and all of them are matched a
 There is no order: equal results are counted, and the same counts give the same numbers.
 
 Skills are known only relative to each other, so the table is centred: the mean over all entries with a rated match is
-25, and sigma is the uncertainty of an entry against that mean. 1.96 sigma on both sides are a 95 % interval.
+25, and sigma is the uncertainty of an entry against that mean. 1.96 sigma on both sides are a 95 % interval. Entries
+that have not met, not even through others, have no common scale: each group of those that have is centred for itself.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -18,7 +19,7 @@ import numpy as np
 from leaderboard.gauss import Array, cdf, pdf
 from leaderboard.pair_sites import PairSites
 from leaderboard.records import MatchRow
-from leaderboard.results import Result, tally, tied_pairs
+from leaderboard.results import Result, groups_of, tally, tied_pairs
 from leaderboard.sites import Sites, make_sites
 from leaderboard.skill import BETA, MU, SIGMA, Skill
 
@@ -46,6 +47,7 @@ class Official:
     """Skills by entry id, centred; `draw_probability` is that of two equal entries, 0 in a game without a tie.
 
     `covariance` has a row per entry in the order of `skills`. `settled` is False if the numbers moved to the end.
+    `groups` are those that have met: ratings of different groups cannot be compared.
     """
 
     skills: Mapping[str, Skill]
@@ -53,6 +55,7 @@ class Official:
     draw_probability: float
     sweeps: int
     settled: bool
+    groups: Sequence[frozenset[str]] = ()
 
     def better(self, one: str, other: str) -> float:
         """The probability that `one` is stronger than `other`; 0.5 for an entry without a rated match."""
@@ -100,15 +103,24 @@ def rate_results(results: Mapping[Result, int], tolerance: float = TOLERANCE) ->
         settled = belief.settle(margin, max(tolerance, min(_ROUGH, change / 10)))
         if change < tolerance:
             break
-    centring = np.eye(len(entries)) - 1 / len(entries)
+    groups = groups_of(results)
+    centring = centring_of(entries, groups)
     covariance = centring @ belief.covariance @ centring
-    means = belief.mean - belief.mean.mean()
+    means = centring @ belief.mean
     deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     skills = {
         entry: Skill(MU + float(mean), float(deviation))
         for entry, mean, deviation in zip(entries, means, deviations, strict=True)
     }
-    return Official(skills, covariance, 2 * NormalDist().cdf(margin) - 1, belief.sweeps, settled)
+    return Official(skills, covariance, 2 * NormalDist().cdf(margin) - 1, belief.sweeps, settled, groups)
+
+
+def centring_of(entries: Sequence[str], groups: Sequence[frozenset[str]]) -> Array:
+    """The matrix that takes from every entry the mean of its group."""
+    number = {entry: place for place, group in enumerate(groups) for entry in group}
+    member = np.array([[number[entry] == place for place in range(len(groups))] for entry in entries], dtype=np.float64)
+    centring: Array = np.eye(len(entries)) - (member / member.sum(axis=0)) @ member.T
+    return centring
 
 
 class _Belief:

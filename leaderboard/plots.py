@@ -16,11 +16,15 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 180, 24, 12, 34
 
 def intervals_plot(rows: Sequence[Standing]) -> str:
     """One line per entry: the official rating and its 95 % interval. '' without a rated one."""
-    rated = [row for row in rows if row.low is not None and row.high is not None]
+    rated = [
+        (row.name, row.mu, row.low, row.high)
+        for row in rows
+        if row.mu is not None and row.low is not None and row.high is not None
+    ]
     if not rated:
         return ""
-    low, high = min(row.low or 0.0 for row in rated), max(row.high or 0.0 for row in rated)
-    return _dots([(row.name, row.mu, row.low or 0.0, row.high or 0.0) for row in rated], low, high, "mu, 95 %")
+    low, high = min(start for *_, start, _ in rated), max(end for *_, end in rated)
+    return _dots(rated, low, high, "mu, 95 %")
 
 
 def seats_plot(seats: Mapping[int, Score]) -> str:

@@ -18,7 +18,8 @@ from leaderboard.history import history
 from leaderboard.official import rate
 from leaderboard.plots import history_plot, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
-from leaderboard.standings import CAPTION, Standing, pools_of, unsettled
+from leaderboard.results import is_mirror
+from leaderboard.standings import CAPTION, Standing, apart, pools_of, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES
 from referee.record.starts import FailedStart, slow_start
@@ -75,6 +76,7 @@ def report_html(
     matches = _listed(counted.rows)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS
+    environment.tests["mirror"] = is_mirror
     return environment.get_template("report.html").render(
         title=title,
         style=Markup((TEMPLATES / "base.css").read_text(encoding="utf-8")),  # noqa: S704 - our own file
@@ -104,7 +106,7 @@ def pool_report(key: tuple[str, int], matches: Sequence[MatchRow], table: Sequen
     return PoolReport(
         title=f"{key[0]}, {key[1]} players",
         rows=rows,
-        warning=unsettled(rows),
+        warning=" ".join(part for part in (unsettled(rows), apart(rows)) if part),
         statistics=found,
         cross=[[found.cross.get((one.entry_id, other.entry_id)) for other in rows] for one in rows],
         facts=[found.entries.get(row.entry_id) for row in rows],

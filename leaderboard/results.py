@@ -31,7 +31,7 @@ def result_of(match: MatchRow) -> Result | None:
     for seat in seats:
         members.setdefault(seat.team, []).append(seat.entry_id)
         ranks[seat.team] = seat.rank
-    if len(members) < 2 or len({seat.entry_id for seat in seats}) < len(seats):
+    if len(members) < 2 or is_mirror(match):
         return None
     by_rank: dict[int, list[Team]] = {}
     for team, ids in members.items():
@@ -42,6 +42,24 @@ def result_of(match: MatchRow) -> Result | None:
 def tally(matches: Iterable[MatchRow]) -> Counter[Result]:
     """How often each result came about. Matches that say nothing are left out."""
     return Counter(result for match in matches if (result := result_of(match)) is not None)
+
+
+def groups_of(results: Iterable[Result]) -> list[frozenset[str]]:
+    """The entries that have met, directly or through others, the largest group first. Between two groups there is no
+    result, so nothing is known of which one is stronger."""
+    group: dict[str, set[str]] = {}
+    for result in results:
+        met = {entry for rank in result for team in rank for entry in team}
+        for known in {id(found): found for entry in met if (found := group.get(entry)) is not None}.values():
+            met |= known
+        group |= dict.fromkeys(met, met)
+    apart = {id(found): frozenset(found) for found in group.values()}.values()
+    return sorted(apart, key=lambda found: (-len(found), min(found)))
+
+
+def is_mirror(match: MatchRow) -> bool:
+    """Whether an entry has more than one seat: the match rates nobody."""
+    return len({seat.entry_id for seat in match.seats}) < len(match.seats)
 
 
 def tied_pairs(results: Mapping[Result, int]) -> tuple[int, int]:

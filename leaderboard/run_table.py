@@ -13,7 +13,7 @@ from leaderboard.standings import Entrant, Standing, standings
 from leaderboard.store import Store, StoreError, read_snapshot
 from referee.record.control import Control
 
-COMPUTED_BY = 4
+COMPUTED_BY = 6
 """Goes up when the same records give another table."""
 
 _NAME = "standings"
@@ -80,7 +80,7 @@ def _parse(text: str, mark: str) -> RunTable | None:
     """A table that was kept; None where someone else wrote it."""
     try:
         kept = json.loads(text)
-        rows = tuple(Standing(**row) for row in kept["rows"])
+        rows = tuple(Standing.from_dict(row) for row in kept["rows"])
         own = FormatTable(**kept["format_table"])
         return RunTable(rows, int(kept["matches"]), str(kept["caption"]), mark, True, own)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
@@ -96,7 +96,7 @@ def keep_table(store: Store, table: RunTable) -> None:
         "caption": table.caption,
         "format_table": asdict(table.format_table),
     }
-    store.put_ratings(row for row in rows if row["played"])
+    store.put_ratings(row for row in rows if row["mu"] is not None)
     store.keep_snapshot(_NAME, table.fingerprint, json.dumps(content, separators=(",", ":")))
 
 

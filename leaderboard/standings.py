@@ -1,5 +1,6 @@
 """The table: rank, ratings, results, faults and time use of every entry, one table per game and number of players."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from leaderboard.live import rate_live
 from leaderboard.luce import Strength, strengths
 from leaderboard.official import INTERVAL_95, METHOD, Official, rate_results
 from leaderboard.records import MatchRow, SeatRow
-from leaderboard.results import tally
+from leaderboard.results import is_mirror, tally
 from leaderboard.skill import Skill
 
 CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
@@ -23,26 +24,29 @@ ALL_POOLED = ("*", 0)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One row. Entries with equal ratings share a rank; each table (`game`, `players`) ranks for itself.
+    """One row. Entries with equal ratings share a rank; each table (`game`, `players`) ranks for itself, and so does in
+    it each `group` of entries that have met, directly or through others: 1 is the largest.
 
     `mu`, `sigma`, `conservative`, `low` and `high` (95 %) are the official rating, `live_mu` and `live_sigma` the live
     one; `elo` and its standard error are the cross-check. `better` is the probability that the entry is stronger than
-    the next row's; None in the last row, and beside an entry without a match. What was not rated has None.
+    the next row's; None in the last row of a group. An entry that was not rated comes last, and has None in all of
+    them, in `rank` and in `group`.
 
     Won: ranked first, alone or with one's team; drawn: first, but not alone; lost: all else, `forfeited` included.
+    `mirrors` are matches of an entry against itself: each counts once in `played`, and is neither won, drawn nor lost.
     Times are in milliseconds per answered decision, as charged; None where there was none. The lag beside them was not
     the bot's doing. All but the times is a function of
     the results alone. `note` says what has become of the entry; `settled` is False in a table whose official ratings
     still moved when the computation was given up.
     """
 
-    rank: int
+    rank: int | None
     name: str
     version: str
     entry_id: str
-    mu: float
-    sigma: float
-    conservative: float
+    mu: float | None
+    sigma: float | None
+    conservative: float | None
     played: int
     won: int
     drawn: int
@@ -64,15 +68,23 @@ class Standing:
     forfeited: int
     note: str
     settled: bool = True
+    mirrors: int = 0
+    group: int | None = None
 
     @property
     def rated(self) -> bool:
-        """Whether the ratings come from matches: without one they are what everybody begins with."""
-        return self.live_mu is not None
+        """Whether there are ratings: they come from matches against others."""
+        return self.mu is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: numbers as they are, faults by reason."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__} | {"faults": dict(self.faults)}
+        """For JSON: numbers as they are, None where there is none, faults by reason."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return fields | {"faults": dict(self.faults), "rated": self.rated}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Standing":
+        """Inverse of `to_dict`. TypeError for what has other fields."""
+        return cls(**{name: value for name, value in values.items() if name != "rated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +103,7 @@ class Tally:
     played: int = 0
     won: int = 0
     drawn: int = 0
+    mirrors: int = 0
     decisions: int = 0
     total_us: int = 0
     worst_us: int = 0
@@ -125,13 +138,13 @@ def by_live_rating(table: Iterable[Standing]) -> list[Standing]:
     cross-check and the comparison with the next row belong to the official one and are left out."""
     pools: dict[tuple[str, int], list[Standing]] = {}
     for row in table:
-        skill = Skill() if row.live_mu is None or row.live_sigma is None else Skill(row.live_mu, row.live_sigma)
+        rated = row.live_mu is not None and row.live_sigma is not None
         pools.setdefault((row.game, row.players), []).append(
             replace(
                 row,
-                mu=skill.mu,
-                sigma=skill.sigma,
-                conservative=skill.conservative,
+                mu=row.live_mu,
+                sigma=row.live_sigma,
+                conservative=Skill(row.live_mu or 0.0, row.live_sigma or 0.0).conservative if rated else None,
                 low=None,
                 high=None,
                 better=None,
@@ -139,19 +152,51 @@ def by_live_rating(table: Iterable[Standing]) -> list[Standing]:
                 elo_error=None,
             )
         )
+    return [row for rows in pools.values() for row in _ranked(rows)]
+
+
+def _ranked(rows: Iterable[Standing]) -> list[Standing]:
+    """The rows of one table in order, group by group, with their ranks."""
     ranked: list[Standing] = []
-    for rows in pools.values():
-        rows.sort(key=lambda row: (-row.conservative, -row.mu, row.name, row.entry_id))
-        for position, row in enumerate(rows):
-            same = position > 0 and (rows[position - 1].mu, rows[position - 1].sigma) == (row.mu, row.sigma)
-            ranked.append(replace(row, rank=ranked[-1].rank if same else position + 1))
+    place = 0
+    for row in sorted(rows, key=_order):
+        last = ranked[-1] if ranked else None
+        together = last is not None and last.group == row.group
+        place = place + 1 if together else 1
+        same = together and last is not None and (last.mu, last.sigma) == (row.mu, row.sigma)
+        ranked.append(replace(row, rank=None if not row.rated else last.rank if same and last else place))
     return ranked
+
+
+def _order(row: Standing) -> tuple[float, float, float, str, str]:
+    if row.group is None or row.conservative is None or row.mu is None:
+        return math.inf, 0.0, 0.0, row.name, row.entry_id
+    return row.group, -row.conservative, -row.mu, row.name, row.entry_id
+
+
+def apart(table: Iterable[Standing]) -> str:
+    """What must be said of bots that have never met, not even through others; '' if all have."""
+    groups: dict[tuple[str, int], set[int]] = {}
+    for row in table:
+        if row.group is not None:
+            groups.setdefault((row.game, row.players), set()).add(row.group)
+    parts = [f"{_pool_words(pool)}: {len(found)} groups" for pool, found in groups.items() if len(found) > 1]
+    if not parts:
+        return ""
+    return (
+        f"Not all bots have met ({'; '.join(parts)}): each group is ranked by itself, and the ratings of different"
+        " groups cannot be compared."
+    )
+
+
+def _pool_words(pool: tuple[str, int]) -> str:
+    return "all games" if pool == ALL_POOLED else "{} with {} players".format(*pool)
 
 
 def unsettled(table: Iterable[Standing]) -> str:
     """What must be said of official ratings that did not come to rest; '' if all did."""
     moving = dict.fromkeys((row.game, row.players) for row in table if not row.settled)
-    which = " and ".join("all games" if pool == ALL_POOLED else "{} with {} players".format(*pool) for pool in moving)
+    which = " and ".join(map(_pool_words, moving))
     return f"The official ratings of {which} did not come to rest: take them as rough." if moving else ""
 
 
@@ -176,11 +221,18 @@ def _table(
     tallies: dict[str, Tally] = {entry_id: Tally() for entry_id in who}
     faults: dict[str, Counter[str]] = {}
     for match in pool:
+        mirror = is_mirror(match)
         for seat in match.seats:
             who.setdefault(seat.entry_id, Entrant(seat.entry_id, seat.name, seat.version))
-            _count(tallies.setdefault(seat.entry_id, Tally()), match, seat)
+            done = tallies.setdefault(seat.entry_id, Tally())
+            _count_times(done, seat)
+            if not mirror:
+                _count(done, match, seat)
             if seat.fault:
                 faults.setdefault(seat.entry_id, Counter())[seat.fault] += 1
+        for entry_id in {seat.entry_id for seat in match.seats} if mirror else ():
+            tallies[entry_id].played += 1
+            tallies[entry_id].mirrors += 1
     return make_table(game, players, who, tallies, faults, ratings, counted)
 
 
@@ -195,30 +247,26 @@ def make_table(
 ) -> list[Standing]:
     """The rows of one table, from what was counted and rated."""
     skills = ratings.official.skills
-    order = sorted(tallies, key=lambda entry_id: _order(skills.get(entry_id, Skill()), who[entry_id]))
+    groups = {entry: number for number, group in enumerate(ratings.official.groups, start=1) for entry in group}
     table: list[Standing] = []
-    for position, entry_id in enumerate(order):
-        skill = skills.get(entry_id, Skill())
-        same = table and (table[-1].mu, table[-1].sigma) == (skill.mu, skill.sigma)
-        following = order[position + 1] if position + 1 < len(order) else ""
-        done = tallies[entry_id]
+    for entry_id, done in tallies.items():
+        skill = skills.get(entry_id)
         live, check = ratings.live.get(entry_id), ratings.check.get(entry_id)
-        both = entry_id in skills and following in skills
-        margin = INTERVAL_95 * skill.sigma
+        margin = INTERVAL_95 * skill.sigma if skill else 0.0
         forfeited = (counted.forfeits or {}).get(entry_id, 0)
         table.append(
             Standing(
-                rank=table[-1].rank if same else len(table) + 1,
+                rank=None,
                 name=who[entry_id].name,
                 version=who[entry_id].version,
                 entry_id=entry_id,
-                mu=skill.mu,
-                sigma=skill.sigma,
-                conservative=skill.conservative,
+                mu=skill.mu if skill else None,
+                sigma=skill.sigma if skill else None,
+                conservative=skill.conservative if skill else None,
                 played=done.played,
                 won=done.won,
                 drawn=done.drawn,
-                lost=done.played - done.won - done.drawn + forfeited,
+                lost=done.played - done.mirrors - done.won - done.drawn + forfeited,
                 faults=dict(sorted(faults.get(entry_id, {}).items())),
                 mean_move_ms=done.total_us / done.decisions / 1000 if done.decisions else None,
                 worst_move_ms=done.worst_us / 1000 if done.decisions else None,
@@ -226,9 +274,9 @@ def make_table(
                 worst_lag_ms=done.worst_lag_us / 1000 if done.decisions else None,
                 game=game,
                 players=players,
-                low=skill.mu - margin if entry_id in skills else None,
-                high=skill.mu + margin if entry_id in skills else None,
-                better=ratings.official.better(entry_id, following) if both else None,
+                low=skill.mu - margin if skill else None,
+                high=skill.mu + margin if skill else None,
+                better=None,
                 elo=check.elo if check else None,
                 elo_error=check.error if check else None,
                 live_mu=live.mu if live else None,
@@ -236,13 +284,17 @@ def make_table(
                 forfeited=forfeited,
                 note=(counted.notes or {}).get(entry_id, ""),
                 settled=ratings.official.settled,
+                mirrors=done.mirrors,
+                group=groups.get(entry_id),
             )
         )
-    return table
-
-
-def _order(skill: Skill, entrant: Entrant) -> tuple[float, float, str, str]:
-    return (-skill.conservative, -skill.mu, entrant.name, entrant.entry_id)
+    ranked = _ranked(table)
+    return [
+        replace(row, better=ratings.official.better(row.entry_id, following.entry_id))
+        if following is not None and row.group is not None and row.group == following.group
+        else row
+        for row, following in zip(ranked, [*ranked[1:], None], strict=False)
+    ]
 
 
 def _count(tally_: Tally, match: MatchRow, seat: SeatRow) -> None:
@@ -252,6 +304,9 @@ def _count(tally_: Tally, match: MatchRow, seat: SeatRow) -> None:
             tally_.drawn += 1
         else:
             tally_.won += 1
+
+
+def _count_times(tally_: Tally, seat: SeatRow) -> None:
     tally_.decisions += seat.decisions
     tally_.total_us += seat.total_us
     tally_.worst_us = max(tally_.worst_us, seat.worst_us)

@@ -20,7 +20,11 @@ from leaderboard.records import MatchRow, SeatRow
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A mean score and its standard error over `blocks`; the error is None where fewer than two say nothing of it."""
+    """A mean score and its standard error over `blocks`; the error is None where fewer than two say nothing of it.
+
+    It is never taken for less than as if one more block had gone the other way: six wins of six are no proof that a
+    bot always wins.
+    """
 
     mean: float
     error: float | None
@@ -181,7 +185,8 @@ class _Blocked:
         if blocks < 2:
             return Score(mean, None, blocks)
         square = sum((total - number * mean) ** 2 for total, number in self.sums.values())
-        return Score(mean, math.sqrt(square * blocks / (blocks - 1)) / count, blocks)
+        one_more = max(mean, 1 - mean) / (blocks + 1)
+        return Score(mean, max(math.sqrt(square * blocks / (blocks - 1)) / count, one_more), blocks)
 
 
 def _cross(ordered: Sequence[MatchRow]) -> dict[tuple[str, str], Versus]:
@@ -218,8 +223,8 @@ def _entries(ordered: Sequence[MatchRow]) -> dict[str, EntryFacts]:
     seats: dict[str, dict[int, _Blocked]] = defaultdict(lambda: defaultdict(_Blocked))
     startups: dict[str, list[int]] = defaultdict(list)
     for match in ordered:
+        played.update({seat.entry_id for seat in match.seats})
         for seat in match.seats:
-            played[seat.entry_id] += 1
             if seat.fault:
                 faults[seat.entry_id][seat.fault] += 1
             if seat.startup_us:

@@ -11,6 +11,8 @@ from starlette.responses import JSONResponse, Response
 
 from leaderboard.frames import extent_of, frames_of, is_live, packed
 from leaderboard.records import MatchRow, match_id_of
+from leaderboard.results import is_mirror
+from leaderboard.standings import apart
 from leaderboard.web.pages import live_matches, read_wanted, tables_of, there, wanted_run, wanted_viewer
 
 MOST = 1000
@@ -56,8 +58,14 @@ def standings(request: Request) -> Response:
             "run": place.name,
             "matches": len(found.counted.rows),
             "total": found.facts.total,
+            "at_most": found.facts.at_most,
             "warnings": list(found.warnings),
             "standings": [row.to_dict() for row in found.table],
+            "apart": apart(found.table),
+            "caption": found.counted.caption(),
+            "placings": [dict(row) for row in found.format_table.rows],
+            "placings_final": found.format_table.final,
+            "placings_gap": found.format_table.gap,
         }
     )
 
@@ -72,7 +80,8 @@ def bot(request: Request) -> Response:
         raise HTTPException(404, "There is no such bot in this run.")
     played = found.entries.get(entry_id, ())
     first, count = _window(request)
-    shown = [{"match_id": item.row.match_id, "seat": item.seat.seat, "rank": item.seat.rank, "fault": item.seat.fault}
+    shown = [{"match_id": item.row.match_id, "seat": item.seat.seat, "rank": item.seat.rank, "fault": item.fault,
+              "mirror": is_mirror(item.row)}
              for item in played[first : first + count]]  # fmt: skip
     start = found.facts.failed_starts.get(entry_id)
     return JSONResponse(
@@ -138,7 +147,7 @@ def _json(value: Any) -> Response:
 
 
 def _match(row: MatchRow) -> dict[str, Any]:
-    shown = asdict(row)
+    shown = asdict(row) | {"mirror": is_mirror(row)}
     for seat in shown["seats"]:
         del seat["times"]
     del shown["stamp"]

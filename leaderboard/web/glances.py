@@ -24,7 +24,8 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """Matches that count, and who leads by them: by the format's own table where it has one, else by the ratings.
+    """Matches that count, and who leads by them: by the format's own table where it has one, else by the ratings, in
+    each group of bots that have met. Who is not rated leads nothing.
 
     `problem` says why that cannot be told.
     """
@@ -105,10 +106,26 @@ class Glances:
 
 
 def _leaders(rows: Sequence[Standing], own: FormatTable) -> tuple[Leader, ...]:
+    rated = {row.entry_id for row in rows if row.rated}
     if own.rows:
-        return tuple(Leader(row["entry_id"], row["name"], "") for row in own.rows if row["rank"] == 1)
-    first = [row for row in rows if row.rank == 1 and row.played]
+        return tuple(
+            Leader(row["entry_id"], row["name"], "")
+            for row in own.rows
+            if row["rank"] == 1 and row["entry_id"] in rated
+        )
+    first = [row for row in rows if row.rated and row.rank == 1]
     pools = {(row.game, row.players) for row in first}
+    groups = {row.group for row in first}
     return tuple(
-        Leader(row.entry_id, row.name, f"{row.game}, {row.players} players" if len(pools) > 1 else "") for row in first
+        Leader(
+            row.entry_id,
+            row.name,
+            ", ".join(
+                (
+                    *((row.game, f"{row.players} players") if len(pools) > 1 else ()),
+                    *((f"group {row.group}",) if len(groups) > 1 else ()),
+                )
+            ),
+        )
+        for row in first
     )

@@ -14,6 +14,7 @@ from leaderboard.evidence import evidence_of
 from leaderboard.frames import Viewer, extent_of, frames_of, is_live, step_of_fault, viewer_of, viewers
 from leaderboard.records import MatchRow, match_id_of
 from leaderboard.report import FILTERS
+from leaderboard.results import is_mirror
 from leaderboard.standings import CAPTION
 from leaderboard.times import PERCENTILES
 from leaderboard.web.places import RunPlace, find_match, runs_in
@@ -31,6 +32,7 @@ PAGE = 200
 def make_templates() -> Environment:
     environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS | {"clean": clean, "line": one_line}
+    environment.tests["mirror"] = is_mirror
     return environment
 
 
@@ -112,8 +114,8 @@ def bot(request: Request) -> Response:
     if not rows:
         raise HTTPException(404, "There is no such bot in this run.")
     matches = tables.entries.get(entry_id, ())
-    faults = [match for match in matches if match.seat.fault]
-    worst_us = max((match.seat.startup_us for match in matches), default=0)
+    faults = [(match.row, seat) for match in matches for seat in match.seats if seat.fault]
+    worst_us = max((seat.startup_us for match in matches for seat in match.seats), default=0)
     return page(
         request,
         "bot.html",
@@ -128,7 +130,7 @@ def bot(request: Request) -> Response:
         failed_start=tables.facts.failed_starts.get(entry_id),
         slow_start=slow_start(rows[0].name, worst_us, tables.facts.startup_s.get(entry_id, math.inf)),
         startup_s=tables.facts.startup_s.get(entry_id),
-        output=_last_output(place, faults[0].row.match_id, faults[0].seat.seat) if faults else [],
+        output=_last_output(place, faults[0][0].match_id, faults[0][1].seat) if faults else [],
         percentiles=PERCENTILES,
     )
 

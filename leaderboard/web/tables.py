@@ -109,10 +109,20 @@ def no_facts(folder: Path) -> RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class EntryMatch:
-    """One match of an entry, and its seat there."""
+    """One match of an entry, and its seats there: several in a match against itself."""
 
     row: MatchRow
-    seat: SeatRow
+    seats: tuple[SeatRow, ...]
+
+    @property
+    def seat(self) -> SeatRow:
+        """Its first one."""
+        return self.seats[0]
+
+    @property
+    def fault(self) -> str:
+        """Its first fault; '' for none."""
+        return next((seat.fault for seat in self.seats if seat.fault), "")
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -283,8 +293,9 @@ def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
     entries: dict[str, list[EntryMatch]] = {}
     bearers: dict[str, set[str]] = {}
     for row in reversed(listed):
-        for seat in row.seats:
-            entries.setdefault(seat.entry_id, []).append(EntryMatch(row, seat))
+        for entry_id in dict.fromkeys(seat.entry_id for seat in row.seats):
+            own = tuple(seat for seat in row.seats if seat.entry_id == entry_id)
+            entries.setdefault(entry_id, []).append(EntryMatch(row, own))
     for found in entries.values():
         for name in {match.seat.name for match in found}:
             bearers.setdefault(one_line(name), set()).add(found[0].seat.entry_id)

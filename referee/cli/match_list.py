@@ -139,7 +139,8 @@ def _row(record: Record, ruled: Sequence[int]) -> dict[str, Any]:
         "game": head.game,
         "rules_version": head.rules_version,
         "created_at": head.created_at,
-        "status": "damaged" if record.problems else footer.status if footer else "unfinished",
+        "status": _status(record),
+        "mirror": _is_mirror(head),
         "reason": footer.reason if footer else "",
         "detail": footer.detail if footer else "",
         "problem": record.problems[0].what if record.problems else "",
@@ -149,6 +150,19 @@ def _row(record: Record, ruled: Sequence[int]) -> dict[str, Any]:
         "set_aside": set_aside_as(record.path),
         "seats": [_seat(record, number, ruled) for number in range(head.players)],
     }
+
+
+def _status(record: Record) -> str:
+    """In a word. A match of a bot against itself counts, and rates nobody."""
+    if record.problems:
+        return "damaged"
+    if record.footer is None:
+        return "unfinished"
+    return "unrated" if record.footer.status == "rated" and _is_mirror(record.header) else record.footer.status
+
+
+def _is_mirror(head: Header) -> bool:
+    return len({seat.entry_id for seat in head.seats}) < len(head.seats)
 
 
 def _seat(record: Record, number: int, ruled: Sequence[int]) -> dict[str, Any]:
@@ -184,8 +198,9 @@ def _of_seat(values: Sequence[Any], number: int) -> Any:
 def _unreadable(path: Path, problem: str) -> dict[str, Any]:
     return {
         "match": path.name, "path": str(path), "tournament": "", "place": -1, "block": -1, "game": "",
-        "rules_version": 0, "created_at": "", "status": "unreadable", "reason": "", "detail": "", "problem": problem,
-        "decisions": 0, "wall_s": 0.0, "judged_again": False, "set_aside": set_aside_as(path), "seats": [],
+        "rules_version": 0, "created_at": "", "status": "unreadable", "mirror": False, "reason": "", "detail": "",
+        "problem": problem, "decisions": 0, "wall_s": 0.0, "judged_again": False, "set_aside": set_aside_as(path),
+        "seats": [],
     }  # fmt: skip
 
 

@@ -171,8 +171,11 @@ def fault_text(faults: Mapping[str, int]) -> str:
 
 
 def print_standings(rows: Sequence["Standing"], caption: str) -> None:
-    """The leaderboard on stdout: one table per game and number of players, and what has become of entries."""
+    """The leaderboard on stdout: one table per game and number of players, and in it per group of bots that have met;
+    and what has become of entries."""
     from rich.text import Text
+
+    from leaderboard.standings import apart
 
     out = console()
     pools: dict[tuple[str, int], list[Standing]] = {}
@@ -181,10 +184,17 @@ def print_standings(rows: Sequence["Standing"], caption: str) -> None:
     for (game, players), pool in pools.items():
         if len(pools) > 1:
             out.print(Text(f"{one_line(game)}, {plural(players, 'player')}"))
-        print_table(out, _standings_table(pool, plain=not out.is_terminal))
+        groups: dict[int | None, list[Standing]] = {}
+        for row in pool:
+            groups.setdefault(row.group, []).append(row)
+        several = len(groups.keys() - {None}) > 1
+        for group, met in groups.items() if several else [(None, pool)]:
+            if several:
+                out.print(Text("not rated" if group is None else f"group {group}, which has not met the others"))
+            print_table(out, _standings_table(met, plain=not out.is_terminal))
     for name, note in dict.fromkeys((row.name, row.note) for row in rows if row.note):
         out.print(Text(f"{one_line(name)}: {one_line(note)}"))
-    out.print(Text(caption))
+    out.print(Text(" ".join(part for part in (caption, apart(rows)) if part)))
 
 
 def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
@@ -195,11 +205,15 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
     headings += [("+-", "right")] if official else [("sigma", "right")]
     headings += [("mu-3sigma", "right")]
     headings += [("> next", "right"), ("Elo", "right"), ("live mu", "right")] if official else []
-    counts = ("played", "won", "drawn", "lost", "mean ms", "worst ms", "lag ms")
+    mirrors = any(row.mirrors for row in rows)
+    counts = ("played", "won", "drawn", "lost", *(("mirrors",) if mirrors else ()), "mean ms", "worst ms", "lag ms")
     made = table([*headings, *[(name, "right") for name in counts], ("faults", "left")], plain=plain)
     for row in rows:
-        width = (row.high - row.low) / 2 if row.high is not None and row.low is not None else row.sigma
-        cells = [f"{row.mu:.2f}", f"{width:.2f}", f"{row.conservative:.2f}"] if row.rated else ["unrated", "-", "-"]
+        if row.mu is None or row.sigma is None or row.conservative is None:
+            cells = ["unrated", "-", "-"]
+        else:
+            width = (row.high - row.low) / 2 if row.high is not None and row.low is not None else row.sigma
+            cells = [f"{row.mu:.2f}", f"{width:.2f}", f"{row.conservative:.2f}"]
         if official:
             cells += [
                 "-" if row.better is None else f"{row.better:.1%}",
@@ -207,7 +221,7 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
                 "-" if row.live_mu is None else f"{row.live_mu:.2f}",
             ]
         made.add_row(
-            str(row.rank),
+            "-" if row.rank is None else str(row.rank),
             Text(one_line(row.name)),  # a name is never markup
             Text(one_line(row.version)),
             Text(one_line(row.entry_id[:8])),
@@ -216,6 +230,7 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
             str(row.won),
             str(row.drawn),
             str(row.lost),
+            *([str(row.mirrors)] if mirrors else []),
             _milliseconds(row.mean_move_ms),
             _milliseconds(row.worst_move_ms),
             _milliseconds(row.worst_lag_ms),

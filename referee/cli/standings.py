@@ -36,6 +36,9 @@ COLUMNS = (
     "forfeited",
     "note",
     "settled",
+    "rated",
+    "group",
+    "mirrors",
 )
 
 
@@ -56,7 +59,7 @@ def standings(
     as_csv: Annotated[bool, typer.Option("--csv", help="As CSV, numbers in full.")] = False,
 ) -> None:
     """Print the leaderboard of a run."""
-    from leaderboard.standings import CAPTION, LIVE_CAPTION, by_live_rating, unsettled
+    from leaderboard.standings import CAPTION, LIVE_CAPTION, apart, by_live_rating, unsettled
     from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.format_pages import csv_columns, print_format_table
     from referee.cli.output import print_csv, print_json, print_standings, print_text
@@ -90,6 +93,7 @@ def standings(
                 "standings": [row.to_dict() for row in rows],
                 "method": caption,
                 "caption": made.caption,
+                "apart": apart(rows),
                 "settled": all(row.settled for row in rows),
                 "placings": [dict(row) for row in made.format_table.rows],
                 "placings_final": made.format_table.final,
@@ -97,8 +101,9 @@ def standings(
             }
         )
     elif as_csv:
-        if lost:
-            print(lost_words(found.folder, lost), file=sys.stderr)
+        for said in (lost_words(found.folder, lost) if lost else "", apart(rows)):
+            if said:
+                print(said, file=sys.stderr)
         own = made.format_table
         added = tuple(csv_columns(own, ""))
         print_csv([_flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
@@ -127,4 +132,5 @@ def _games(configuration: Any) -> str:
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"faults": ";".join(f"{reason}={number}" for reason, number in row["faults"].items())}
+    faults = ";".join(f"{reason}={number}" for reason, number in row["faults"].items())
+    return row | {"faults": faults}

@@ -7,7 +7,8 @@ import pytest
 from leaderboard import official
 from leaderboard.controls import Counted
 from leaderboard.report import report_html
-from leaderboard.standings import Entrant, standings, unsettled
+from leaderboard.standings import Entrant, apart, by_live_rating, standings, unsettled
+from leaderboard.statistics import statistics
 
 
 def test_results_faults_and_times_are_counted_per_entry(make_row):
@@ -48,13 +49,92 @@ def test_first_alone_wins_in_a_free_for_all_and_a_team_shares_its_win(make_row):
     assert {row.entry_id: (row.won, row.drawn, row.lost) for row in teams}["c"] == (1, 0, 0)
 
 
-def test_entrants_without_a_match_are_in_the_table_and_equal_ratings_share_a_rank():
+def test_entrants_without_a_match_are_in_the_table_without_a_rank_or_a_rating():
     table = standings([], [Entrant("y", "Yak", "1"), Entrant("x", "Ape", "2")])
     assert [(row.rank, row.name, row.played, row.mean_move_ms) for row in table] == [
-        (1, "Ape", 0, None),
-        (1, "Yak", 0, None),
+        (None, "Ape", 0, None),
+        (None, "Yak", 0, None),
     ]
-    assert table[0].mu == pytest.approx(25)
+    assert {(row.mu, row.sigma, row.conservative, row.low, row.high, row.elo, row.live_mu) for row in table} == {
+        (None,) * 7
+    }
+
+
+def test_equal_ratings_share_a_rank(make_row):
+    table = standings([make_row(0, {"a": 1, "b": 2}), make_row(1, {"b": 1, "a": 2})], [Entrant("c", "C", "1")])
+    assert [(row.rank, row.name) for row in table] == [(1, "A"), (1, "B"), (None, "C")]
+
+
+def two_groups(make_row):
+    """a beats b, three times; c beats d, and d beats e, once each; f has a match against itself alone."""
+    rows = [make_row(place, {"a": 1, "b": 2}) for place in range(3)]
+    rows += [make_row(3, {"c": 1, "d": 2}), make_row(4, {"d": 1, "e": 2})]
+    return [*rows, mirror_of(make_row(5, {"f": 1, "g": 2}))]
+
+
+def mirror_of(row):
+    """The first of two bots on both seats."""
+    first, second = row.seats
+    return replace(row, seats=(first, replace(second, entry_id=first.entry_id, name=first.name)))
+
+
+def test_groups_that_never_met_are_ranked_apart(make_row):
+    table = standings(two_groups(make_row))
+    assert [(row.group, row.rank, row.name) for row in table] == [
+        (1, 1, "C"),
+        (1, 2, "D"),
+        (1, 3, "E"),
+        (2, 1, "A"),
+        (2, 2, "B"),
+        (None, None, "F"),
+    ]
+    assert [row.better is None for row in table] == [False, False, True, False, True, True]
+    for group in (1, 2):
+        rows = [row for row in table if row.group == group]
+        assert sum(row.mu for row in rows) / len(rows) == pytest.approx(25), "each has its own scale"
+        assert sum(row.elo for row in rows) == pytest.approx(0, abs=1e-6)
+    assert apart(table) == (
+        "Not all bots have met (nim with 2 players: 2 groups): each group is ranked by itself, and the ratings of"
+        " different groups cannot be compared."
+    )
+    live = by_live_rating(table)
+    assert [(row.group, row.rank) for row in live] == [(row.group, row.rank) for row in table]
+
+
+def test_a_group_is_rated_as_if_the_others_were_not_there(make_row):
+    rows = two_groups(make_row)
+    alone = {row.entry_id: row for row in standings(rows[:3])}
+    for row in standings(rows):
+        if row.group == 2:
+            own = alone[row.entry_id]
+            assert (row.mu, row.sigma) == pytest.approx((own.mu, own.sigma), rel=1e-4)
+            assert (row.elo, row.elo_error) == pytest.approx((own.elo, own.elo_error), rel=1e-4)
+
+
+def test_bots_that_met_through_others_are_one_group(make_row):
+    table = standings([make_row(0, {"a": 1, "b": 2}), make_row(1, {"c": 1, "b": 2}), make_row(2, {"c": 1, "d": 2})])
+    assert {row.group for row in table} == {1}
+    assert apart(table) == ""
+
+
+def test_a_mirror_match_counts_once_and_is_neither_won_nor_lost(make_row):
+    rows = [make_row(0, {"a": 1, "b": 2}), mirror_of(make_row(1, {"a": 1, "b": 2}, times_us=(3000, 5000)))]
+    row = next(row for row in standings(rows) if row.entry_id == "a")
+    assert (row.played, row.won, row.drawn, row.lost, row.mirrors) == (2, 1, 0, 0, 1)
+    assert row.worst_move_ms == 5, "its moves are its own on both seats"
+    assert next(row for row in standings(rows[:1]) if row.entry_id == "a").mu == row.mu
+
+
+def test_an_interval_is_never_nothing_however_one_sided_the_results(make_row):
+    rows = [make_row(place, {"a": 1, "b": 2} if place % 2 else {"b": 2, "a": 1}) for place in range(6)]
+    found = statistics(rows)
+    scores = [*found.seats.values(), *(cell.score for cell in found.cross.values())]
+    scores += [score for facts in found.entries.values() for score in facts.by_seat.values()]
+    assert found.cross["a", "b"].score.error == pytest.approx(1 / 4)
+    assert all(score.error > 0.1 for score in scores)
+    for row in standings(rows):
+        assert row.high - row.low > 1
+        assert row.elo_error > 10
 
 
 def test_two_entries_of_one_name_are_two_rows_res5(make_row):

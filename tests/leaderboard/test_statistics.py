@@ -34,13 +34,13 @@ def test_everyone_of_a_free_for_all_meets_everyone_and_team_mates_do_not(make_ro
 
 def test_errors_come_from_blocks_not_from_matches_rat12(make_row):
     """Luck that decides both matches of a block leaves less evidence than as many independent ones would; luck that
-    seats share out evenly leaves no error at all."""
+    seats share out evenly leaves no more error than one block that went the other way would."""
     same_side = [make_row(place, {"a": 1 + place // 2 % 2, "b": 2 - place // 2 % 2}) for place in range(40)]
     error = statistics(same_side).cross["a", "b"].score
     assert (error.mean, error.blocks) == (0.5, 20)
     assert error.error == pytest.approx(0.5 / 19**0.5, rel=1e-6)
     shared = [make_row(place, {"a": 1 + place % 2, "b": 2 - place % 2}) for place in range(40)]
-    assert statistics(shared).cross["a", "b"].score.error == pytest.approx(0)
+    assert statistics(shared).cross["a", "b"].score.error == pytest.approx(0.5 / 21)
     assert statistics(same_side[:2]).cross["a", "b"].score.error is None
     assert statistics(same_side).whole_blocks == 20
 
@@ -51,6 +51,13 @@ def test_the_seat_advantage_is_per_seat(make_row):
     assert {seat: score.mean for seat, score in found.seats.items()} == {0: 1.0, 1: 0.0}
     assert found.entries["a"].by_seat[0].mean == 1.0
     assert found.draws == 0
+
+
+def test_a_mirror_match_is_one_match_of_its_bot(make_row):
+    row = make_row(0, {"a": 1, "b": 2})
+    first, second = row.seats
+    found = statistics([replace(row, seats=(first, replace(second, entry_id="a")))])
+    assert (found.matches, found.entries["a"].matches, dict(found.cross)) == (1, 1, {})
 
 
 def test_faults_and_reasons_are_counted(make_row):

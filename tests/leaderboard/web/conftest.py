@@ -31,7 +31,7 @@ class Played:
     def __init__(self, folder: Path, match_id: str, names: tuple[str, ...], game: str, note: str, place: int) -> None:
         self.game = get_game(game)
         options = resolve_options(game, self.game.options, {})
-        seats = tuple(SeatHeader(f"{number:02x}ff00ff", name, "1") for number, name in enumerate(names))
+        seats = tuple(SeatHeader(f"{names.index(name):02x}ff00ff", name, "1") for name in names)
         head = Header(
             match_id, "cup", place, 0, game, self.game.rules_version, options, len(names), seats, {"move_s": 1.0},
             seed_commitment(SEED), "2026-01-01T00:00:00Z", "0",

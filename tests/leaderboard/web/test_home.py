@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from leaderboard.account import Account, FormatTable
+from leaderboard.standings import Entrant
 from leaderboard.web import glances as module
 from leaderboard.web.app import make_app
 from leaderboard.web.places import runs_in
@@ -51,10 +52,19 @@ async def test_of_several_games_each_has_its_leader(runs: Path, start: Callable[
 
 async def test_the_table_of_the_format_says_who_leads_where_there_is_one(runs: Path, start: Callable[..., Any]) -> None:
     start("m1").play().close(ranking=(1, 2))
-    rows = [{"rank": rank, "name": name, "entry_id": name} for rank, name in ((1, "bob"), (1, "cyd"), (3, "ann"))]
+    ann, bob = "00ff00ff", "01ff00ff"
+    ranks = ((1, "bob", bob), (1, "cyd", "unrated"), (3, "ann", ann))
+    rows = [{"rank": rank, "name": name, "entry_id": entry_id} for rank, name, entry_id in ranks]
     facts = RunFacts(look=lambda _: Outlook(Account((), FormatTable("swiss", rows))))
     page = (await home(make_app(runs, lambda folder: facts))).text
-    assert [name in page for name in ("/bots/bob", "/bots/cyd", "/bots/ann")] == [True, True, False]
+    assert [f"/bots/{entry_id}" in page for entry_id in (bob, "unrated", ann)] == [True, False, False]
+
+
+async def test_who_is_unrated_leads_nothing(runs: Path, start: Callable[..., Any]) -> None:
+    record = start("m1", names=("ann", "ann")).play().close()
+    assert record.exists()
+    page = (await home(make_app(runs, lambda folder: RunFacts(entrants=(Entrant("eve", "eve", "1"),))))).text
+    assert "/bots/" not in page
 
 
 async def test_a_run_without_a_match_has_no_leader(runs: Path) -> None:

@@ -268,3 +268,14 @@ async def test_the_description_of_the_interface_names_every_address_of_it(
             answer = (await web.get(path.format(run="cup", match="m1", entry="00ff00ff"))).json()
             schema = schemas[content["schema"]["$ref"].rsplit("/", 1)[1]]
             assert set(answer) == set(schema["required"]), path
+
+
+async def test_a_mirror_match_is_one_match_of_its_bot_on_its_page_and_is_not_rated(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m1", names=("ann", "ann")).play().close()
+    assert "(mirror, not rated)" in (await web.get("/runs/cup/matches")).text
+    found = (await web.get("/api/runs/cup/bots/00ff00ff")).json()
+    assert (found["total"], [item["mirror"] for item in found["matches"]]) == (1, [True])
+    assert (found["standings"][0]["played"], found["standings"][0]["mirrors"]) == (1, 1)
+    assert [row["mirror"] for row in (await web.get("/api/runs/cup/matches")).json()["matches"]] == [True]

@@ -16,8 +16,8 @@ def test_the_cross_table_for_people(make_run, crosstown):
     assert lines[:4] == [
         "toy, 2 players",
         "bot 1 2",
-        "1 <ann> 0.833 +-0.167 5-0-1",
-        "2 [b]bob 0.167 +-0.167 1-0-5",
+        "1 <ann> 0.833 +-0.208 5-0-1",
+        "2 [b]bob 0.167 +-0.208 1-0-5",
     ]
     assert lines[4].endswith("6 matches in 3 blocks, without a single winner 0.0%")
     assert lines[5].startswith("by seat: 0: 0.")

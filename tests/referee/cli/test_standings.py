@@ -12,6 +12,7 @@ from leaderboard import official
 from leaderboard.records import read_match
 from leaderboard.store import read_rows
 from referee.cli import run_account
+from referee.record import read_record
 from referee.record.control import Control
 from referee.tournament.journal import Journal, read_journal
 from referee.tournament.lock import RunLock
@@ -357,3 +358,37 @@ def test_every_command_about_a_run_takes_its_file_its_folder_and_its_name(make_r
     else:
         records = found if command[1] == "list" else found["records"]  # made up: each is found to be wrong
         assert [row["path"].split("/")[:2] for row in records] == [["runs", "cup-2"]] * 4
+
+
+def test_an_unrated_row_has_no_made_up_number_in_csv_or_json(make_run, crosstown):
+    make_run(others=("cyd",), played=2)
+    rows = list(csv.DictReader(io.StringIO(crosstown("standings", "cup", "--csv").out)))
+    assert [row["rated"] for row in rows] == ["True", "True", "False"]
+    assert {rows[2][name] for name in ("rank", "mu", "sigma", "conservative", "low", "high", "elo")} == {""}
+    assert all(float(row["mu"]) for row in rows[:2])
+    shown = json.loads(crosstown("standings", "cup", "--json").out)["standings"]
+    assert [row["rated"] for row in shown] == [True, True, False]
+    assert (shown[2]["rank"], shown[2]["mu"], shown[2]["sigma"]) == (None, None, None)
+
+
+def test_bots_that_never_met_are_told_apart_in_every_output(make_run, crosstown):
+    """The first match of each of two pairs: nothing says which pair is the stronger."""
+    folder = make_run(others=("cyd", "dan"), played=4, blocks=1)
+    ids = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))
+    names = [{seat.name for seat in read_record(folder.matches / f"{ids[at]}.jsonl.gz").header.seats} for at in (0, 2)]
+    assert names[0].isdisjoint(names[1])
+    sentence = "Not all bots have met (toy with 2 players: 2 groups): each group is ranked by itself"
+    text = crosstown("standings", "cup").out
+    assert "group 1, which has not met the others\n" in text
+    assert "group 2, which has not met the others\n" in text
+    assert sentence in text
+    shown = json.loads(crosstown("standings", "cup", "--json").out)
+    assert shown["apart"].startswith(sentence)
+    assert [(row["group"], row["rank"]) for row in shown["standings"]] == [(1, 1), (1, 2), (2, 1), (2, 1)]
+    printed = crosstown("standings", "cup", "--csv")
+    assert [row["group"] for row in csv.DictReader(io.StringIO(printed.out))] == ["1", "1", "2", "2"]
+    assert printed.err.startswith(sentence)
+    assert crosstown("report", "cup").code == 0
+    page = (folder.path / "report.html").read_text()
+    assert sentence in page
+    assert "<th>group</th>" in page

@@ -89,11 +89,22 @@ def test_a_header_beyond_the_first_bytes_is_found_all_the_same(matches: Any, tmp
 def test_every_field_that_jq_may_ask_for_is_there(matches: Any, runs: Path) -> None:
     rows = json.loads(matches("list", "--json").stdout)
     assert {tuple(row) for row in rows} == {
-        ("match", "path", "tournament", "place", "block", "game", "rules_version", "created_at", "status", "reason",
-         "detail", "problem", "decisions", "wall_s", "judged_again", "set_aside", "seats")
+        ("match", "path", "tournament", "place", "block", "game", "rules_version", "created_at", "status", "mirror",
+         "reason", "detail", "problem", "decisions", "wall_s", "judged_again", "set_aside", "seats")
     }  # fmt: skip
     crashed = next(row for row in rows if row["reason"] == "crashed")
     assert [(seat["name"], seat["rank"], seat["points"] is None, seat["fault"]) for seat in crashed["seats"]] == [
         ("bob", 1, False, ""),
         ("ann", 2, False, "crashed"),
     ]
+
+
+def test_a_mirror_match_is_not_called_rated(make_run, crosstown):
+    make_run("cup", more="[round-robin]\nmirrors = true", played=4)
+    rows = json.loads(crosstown("matches", "list", "--json").out)
+    mirrors = [row for row in rows if len({seat["entry_id"] for seat in row["seats"]}) == 1]
+    assert len(mirrors) == 2
+    assert [(row["status"], row["mirror"]) for row in mirrors] == [("unrated", True)] * 2
+    assert {(row["status"], row["mirror"]) for row in rows if row not in mirrors} == {("rated", False)}
+    text = crosstown("matches", "list").out.splitlines()
+    assert sum(" unrated " in line for line in text) == 2
