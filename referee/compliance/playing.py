@@ -12,6 +12,7 @@ from referee.compliance.report import Failed
 from referee.compliance.stage import MAX_MESSAGE_BYTES, READY_LIMIT_S, Stage
 from referee.games.api import ActionSyntaxError, Game, State
 from referee.wire import encode
+from referee.wire.encode import shown_index
 
 CLOCK_S = (5.0, 1.0)
 """First move and move, as in a tournament that says nothing."""
@@ -234,7 +235,9 @@ class Sitting:
         choice = move.WhichOneof("choice")
         if choice == "index":
             if move.index >= len(legal):
-                raise Failed(f"index {move.index} in the answer to {where}; expected 0 to {len(legal) - 1}")
+                raise Failed(
+                    f"index {shown_index(move.index)} in the answer to {where}; expected 0 to {len(legal) - 1}"
+                )
             return legal[move.index]
         if choice is None:
             raise Failed(f"the Move for {where} has neither an index nor an action")

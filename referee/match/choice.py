@@ -7,6 +7,7 @@ from referee.games.api import ActionSyntaxError, Game
 from referee.match.question import Question
 from referee.match.reasons import EndReason
 from referee.wire import BotMessage
+from referee.wire.encode import shown_index
 
 _SHOWN = 500
 _EXAMPLES = 3
@@ -27,7 +28,7 @@ def read_choice(message: BotMessage, question: Question, game: Game) -> Any:
     if choice == "index":
         if move.index < len(legal):
             return legal[move.index]
-        detail = f"index {move.index} in decision {number}: expected 0 to {len(legal) - 1}"
+        detail = f"index {shown_index(move.index)} in decision {number}: expected 0 to {len(legal) - 1}"
         return Refusal(EndReason.ILLEGAL_ACTION, detail)
     if choice is None:
         detail = f"the move of decision {number} has neither an index nor an action"

@@ -22,6 +22,7 @@ from referee.match.reasons import EndReason, Status, status_of
 from referee.match.spec import CLOCK_KEYS, Limits, SpecError
 from referee.record import Record, RecordError, verify_record
 from referee.wire import BotMessage
+from referee.wire.encode import shown_index
 
 _TIMES = (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED)
 _ANSWERS = (EndReason.ILLEGAL_ACTION, EndReason.MALFORMED_MESSAGE)
@@ -153,7 +154,7 @@ def _answer(game: Game, fault: Mapping[str, Any]) -> tuple[bool, str]:
     choice = message.move.WhichOneof("choice") if message.HasField("move") else None
     if choice == "index" and count is not None:
         stands = message.move.index >= count
-        return stands, f"index {message.move.index} of {count} legal actions"
+        return stands, f"index {shown_index(message.move.index)} of {count} legal actions"
     if choice != "action" or not isinstance(legal, list):
         return True, "the message chooses nothing"
     try:

@@ -1,6 +1,7 @@
 """What a match is before it is played: everything needed to play it, the same on every machine."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -33,6 +34,21 @@ RESOURCE_KEYS = ("memory_mib", "processes", "open_files", "disk_mib", "file_size
 
 SEAT_KEYS = (*CLOCK_KEYS, *RESOURCE_KEYS)
 """The names of `Limits` that a seat may have of its own."""
+
+
+_HIGHEST = 2**31 - 1
+
+
+def out_of_bounds(value: float, lowest: float, highest: float, *, may_be_0: bool = False) -> str:
+    """What is wrong with a number, such as "must be at most 10, not 11"; '' if it is within the bounds."""
+    if math.isnan(value):
+        return "must be a number, not nan"
+    if value > highest:
+        return f"must be at most {highest:.12g}, not {value!r}"
+    if value < lowest and not (may_be_0 and value == 0):
+        unlimited = ", or 0 for no limit" if may_be_0 and lowest > 0 else ""
+        return f"must be at least {lowest:.12g}{unlimited}, not {value!r}"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +129,13 @@ class Limits:
             value = getattr(self, item.name)
             if not isinstance(value, int | float) or isinstance(value, bool):
                 raise SpecError(f"limit {item.name} must be a number, not {value!r}")
-            if (item.name.endswith("_bytes") or item.name in _WHOLE) and not isinstance(value, int):
+            whole = item.name.endswith("_bytes") or item.name in _WHOLE
+            if whole and not isinstance(value, int) and math.isfinite(value):
                 raise SpecError(f"limit {item.name} must be whole, not {value!r}")
-            may_be_0 = item.name in _MAY_BE_0 or (item.name in ("first_move_s", "move_s") and self.total_s)
-            lowest = 0 if item.name in _FROM_0 else 1e-3
-            if not (lowest <= value < 2**31 or (may_be_0 and value == 0)):
-                raise SpecError(f"limit {item.name} must be at least {lowest:g}, not {value!r}")
+            may_be_0 = item.name in _MAY_BE_0 or (item.name in ("first_move_s", "move_s") and bool(self.total_s))
+            lowest = 0 if item.name in _FROM_0 else 1 if whole else 1e-3
+            if problem := out_of_bounds(value, lowest, _HIGHEST, may_be_0=may_be_0):
+                raise SpecError(f"limit {item.name} {problem}")
         if self.bank_s and self.total_s:
             raise SpecError("limit bank_s goes with move_s, not with total_s: leave one of the two out")
         if self.increment_s and not self.total_s:

@@ -185,13 +185,18 @@ class _Checker:
 
     def _text(self, key: str) -> str:
         value = self._table[key]
-        if not isinstance(value, str) or not value:
+        if value == "":
+            raise self._error(key, f"'{key}' is empty; write {_EXAMPLES[key]}")
+        if not isinstance(value, str):
             raise self._error(key, f"'{key}' must be a text, not {_show(value)}; write {_EXAMPLES[key]}")
         return value
 
     def _words(self, key: str) -> list[str]:
         value = self._table[key]
-        if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
+        if value == [] or (isinstance(value, list) and "" in value):
+            what = "has an empty word" if value else "is empty"
+            raise self._error(key, f"'{key}' {what}; write {_EXAMPLES[key]}")
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
             raise self._error(key, f"'{key}' must be a list of texts, not {_show(value)}; write {_EXAMPLES[key]}")
         return value
 

@@ -47,14 +47,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from referee.match.spec import Faults, Limits
+from referee.match.spec import CLOCK_KEYS, Faults, Limits
 from referee.process.entry import Entry
+from referee.tournament.formats.api import Format
+from referee.tournament.formats.registry import format_names, get_format
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections.bots import BotConfig, read_bots
+from referee.tournament.sections.breaker import KEYS as BREAKER_KEYS
 from referee.tournament.sections.breaker import BreakerConfig, read_breaker
 from referee.tournament.sections.format import read_format, read_settings
 from referee.tournament.sections.games import GameConfig, read_games
-from referee.tournament.sections.limits import read_faults, read_limits, read_ponder
+from referee.tournament.sections.limits import FAULT_KEYS, LIMIT_KEYS, read_faults, read_limits, read_ponder
 from referee.tournament.sections.name import read_name
 from referee.tournament.sections.remote import RemoteConfig, read_remote
 from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
@@ -118,10 +121,34 @@ class Tournament:
         return (*self.config.bots, *self.added)
 
 
+def _homes(style: Format) -> dict[str, str]:
+    """Where each key belongs that has one place only."""
+    homes: dict[str, str] = {}
+    for name in format_names():
+        other = get_format(name)
+        of = "" if other.name == style.name else f', for format = "{other.name}", and the format here is {style.name}'
+        homes |= {setting.name: f"in [{other.name}]{of}" for setting in other.settings if setting.name not in homes}
+        if other.name != style.name:
+            homes[other.name] = f'to format = "{other.name}", and the format here is {style.name}'
+    homes |= {setting.name: f"in [{style.name}]" for setting in style.settings}
+    for table, keys in (
+        ("clock", CLOCK_KEYS),
+        ("limits", LIMIT_KEYS),
+        ("faults", FAULT_KEYS),
+        ("breaker", BREAKER_KEYS),
+    ):
+        homes |= dict.fromkeys(keys, f"in [{table}]")
+    homes |= dict.fromkeys(("path", "network", "env", "token_env", "token_file", "version"), "in [[bots]]")
+    homes |= dict.fromkeys(("listen", "public", "certificate", "wait_s", "reconnect_s", "keepalive_s"), "in [remote]")
+    homes |= dict.fromkeys(("seed", "blocks", "format", "ponder"), "at the top of the file")
+    return homes
+
+
 def load_config(path: Path) -> TournamentConfig:
     """Read and check a tournament file, but not yet its bots' folders. Raises ConfigError."""
     file = TomlFile(path)
     style = read_format(file)
+    file.homes = _homes(style)
     file.check_keys((), file.values, (*_KEYS, style.name, *_TABLES))
     games = read_games(file)
     limits = read_limits(file)

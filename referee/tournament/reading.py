@@ -23,6 +23,8 @@ class TomlFile:
         """Reads and parses; or takes `values` that somebody gave in the form of the file. ConfigError."""
         self.path = path
         self.text = ""
+        self.homes: Mapping[str, str] = {}
+        """By key, in words where it belongs: for those that are written somewhere else."""
         if values is not None:
             self.values: Mapping[str, Any] = values
             self._check_extent()
@@ -75,10 +77,13 @@ class TomlFile:
     def check_keys(self, table: Sequence[str | int], given: Mapping[str, Any], known: Sequence[str]) -> None:
         """ConfigError for the first key that is not among `known`."""
         for key in given:
-            if key not in known:
-                self.fail(
-                    (*table, key), f"unknown key '{dotted(*table, key)}'", suggest(key, known, "the keys here are")
-                )
+            if key in known:
+                continue
+            place = (*table, key)
+            if home := self.homes.get(key):
+                what = f"'{dotted(*place)}' stands in the wrong place: '{key}' belongs {home}"
+                self.fail(place, what, f"move it, or take it away; {_listed(known, 'the keys here are')}")
+            self.fail(place, f"unknown key '{dotted(*place)}'", suggest(key, known, "the keys here are"))
 
     def table(self, *key: str | int) -> Mapping[str, Any]:
         value = self.get(*key)
@@ -94,7 +99,9 @@ class TomlFile:
             if not required:
                 return default or ""
             self.fail(key, f"the key '{dotted(*key)}' is missing", f"add a line such as {example}")
-        if not isinstance(value, str) or not value:
+        if value == "":
+            self.fail(key, f"'{dotted(*key)}' is empty", f"write, for instance, {example}, or leave the line out")
+        if not isinstance(value, str):
             self.fail(key, f"'{dotted(*key)}' must be a text, not {show(value)}", f"write, for instance, {example}")
         return value
 
@@ -142,4 +149,8 @@ def show(value: object) -> str:
 def suggest(word: str, known: Sequence[str], lead: str) -> str:
     """What to do about an unknown word: the nearest known one, or all of them."""
     near = get_close_matches(word.lower(), known, n=1, cutoff=0.55)
-    return f"did you mean '{near[0]}'?" if near else f"{lead}: {', '.join(known) or 'none'}"
+    return f"did you mean '{near[0]}'?" if near else _listed(known, lead)
+
+
+def _listed(known: Sequence[str], lead: str) -> str:
+    return f"{lead}: {', '.join(known) or 'none'}"

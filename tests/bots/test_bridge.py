@@ -222,7 +222,7 @@ async def test_a_program_that_reads_its_whole_input_first_is_told_to_read_line_b
 
 
 async def test_a_program_that_cannot_be_started_is_named(hall: Any, first: Entry, tmp_path: Path) -> None:
-    (tmp_path / "program").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "program").write_bytes(b"\x7fELF, and no more")
     (tmp_path / "program").chmod(0o755)
     (tmp_path / "bot.toml").write_text(
         'name = "gone"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "-m", "crosstown_bridge", "--", "./program"]\n'

@@ -24,7 +24,10 @@ MOST_DIGITS = 9
 """Of a number that is read as an index."""
 
 NO_INDEX = (1 << 32) - 1
-"""Stands for an index that the wire's uint32 cannot hold: out of range in every game."""
+"""-1, as the wire's uint32 has it: out of range in every game."""
+
+_MOST_INDEX = (1 << 31) - 1
+"""The referee takes what is above for a negative number."""
 
 
 class BadAnswer(Exception):
@@ -122,11 +125,19 @@ class JsonLines:
         if not isinstance(index, int) or isinstance(index, bool) or "action" in value:
             raise BadAnswer(f"{_shown(line)} is no answer; expected {expected}")
         if not 0 <= index < turn.legal_count:
-            sendable = index if 0 <= index < NO_INDEX else NO_INDEX
             return Answer(
-                sendable, note, f"index {_cut(str(index))} is out of range; expected 0 to {turn.legal_count - 1}"
+                _sendable(index),
+                note,
+                f"index {_cut(str(index))} is out of range; expected 0 to {turn.legal_count - 1}",
             )
         return Answer(index, note)
+
+
+def _sendable(index: int) -> int:
+    """An index that is out of range, as near to what was meant as the wire can say it."""
+    if index < 0:
+        return max(index, -_MOST_INDEX - 1) & NO_INDEX
+    return min(index, _MOST_INDEX)
 
 
 class TextLines:

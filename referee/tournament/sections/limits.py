@@ -10,15 +10,21 @@ FAULT_KEYS = ("policy", "strikes")
 MAX_MESSAGE_BYTES = 16 << 20
 """What the wire itself lets through."""
 
+LEAST = {
+    "startup_s": 0.05,  # the sandbox and the smallest program take longer
+    "memory_mib": 4,  # Python without a module takes 3.7 MiB
+    "open_files": 64,  # what sandbox and interpreter need to begin
+    "cores": 0.01,  # the kernel takes no smaller share
+    "max_message_bytes": 256,  # what Hello takes
+}
+"""Limits with less than which no bot can start."""
+
 Where = tuple[str | int, ...]
 
 
 def read_limits(file: TomlFile) -> Limits:
     """Raises ConfigError."""
     values = {**read_clock(file, ("clock",)), **_read(file, ("limits",), LIMIT_KEYS)}
-    if values.get("max_message_bytes", 0) > MAX_MESSAGE_BYTES:
-        what = f"'limits.max_message_bytes' must be at most {MAX_MESSAGE_BYTES}, not {values['max_message_bytes']}"
-        file.fail(("limits", "max_message_bytes"), what, f"write, for instance, max_message_bytes = {1 << 20}")
     if values.get("total_s"):  # a total stands alone unless the file says otherwise
         values = {"first_move_s": 0, "move_s": 0, **values}
     return _together(file, ("clock",), Limits(), values)
@@ -65,6 +71,9 @@ def _read(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, flo
     given = file.table(*where)
     file.check_keys(where, given, known)
     for name, value in given.items():
+        if name == "max_message_bytes" and type(value) is int and value > MAX_MESSAGE_BYTES:
+            what = f"'{dotted(*where, name)}' must be at most {MAX_MESSAGE_BYTES}, not {value}"
+            file.fail((*where, name), what, f"write, for instance, {name} = {1 << 20}")
         try:
             # Without a total a move's limit cannot be 0; a bot's clock may stand over one that has a total.
             no_total = name == "bank_s" or (where == ("clock",) and "total_s" not in given and name != "increment_s")
@@ -73,6 +82,10 @@ def _read(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, flo
             default = getattr(Limits(), name) or 10
             what = str(error).replace(f"limit {name}", f"'{dotted(*where, name)}'")
             file.fail((*where, name), what, f"write, for instance, {name} = {default:g}")
+        least = LEAST.get(name, 0)
+        if 0 < value < least:
+            what = f"'{dotted(*where, name)}' must be at least {least:g}: with {value:g} no bot can start"
+            file.fail((*where, name), what, f"write, for instance, {name} = {getattr(Limits(), name) or 1:g}")
     return dict(given)
 
 

@@ -32,7 +32,7 @@ def load(write_bot, write_file):
         ({"top": 'players = [2, "three"]'}, "'players[2]' must be an integer", "players"),
         ({"top": 'format = "suisse"'}, "unknown format 'suisse'", "did you mean 'swiss'?"),
         ({"top": 'format = "swiss"', "tables": "[swiss]\nround = 3"}, "unknown key 'swiss.round'", "'rounds'"),
-        ({"tables": "[swiss]\nrounds = 3"}, "unknown key 'swiss'", "the keys here are"),
+        ({"tables": "[swiss]\nrounds = 3"}, "'swiss' belongs to format = \"swiss\"", "the keys here are"),
         (
             {"top": 'format = "swiss"', "tables": "[swiss]\nrounds = 0"},
             "'swiss.rounds' must be a whole number",

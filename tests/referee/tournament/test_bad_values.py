@@ -1,0 +1,186 @@
+"""Every key of the tournament file and of bot.toml with values that cannot be: refused with the right reason."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.match.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits, SpecError, out_of_bounds
+from referee.process.manifest import ManifestError, parse_manifest
+from referee.tournament.config import load_config
+from referee.tournament.errors import ConfigError
+from referee.tournament.formats.registry import OWN
+from referee.tournament.sections.limits import LEAST
+
+HUGE = 9_000_000_000_000_000_000
+BOTS = '[[bots]]\npath = "a"\n[[bots]]\npath = "b"\n'
+LIMIT_NAMES = tuple(Limits.__dataclass_fields__)
+WHOLE = tuple(name for name in LIMIT_NAMES if name.endswith("_bytes") or (name in RESOURCE_KEYS and name != "cores"))
+
+
+def refusal(write_file: Any, key: str, value: str, table: str = "", bot: str = "") -> str:
+    """The sentence about `key = value` in this table, or inside of the first bot."""
+    top = {"game": '"toy"', "seed": "1", "blocks": "2"}
+    if not table and not bot:
+        top[key] = value
+    lines = [f"{name} = {text}" for name, text in top.items()]
+    if table and not bot:
+        lines.append(f"[{table}]\n{key} = {value}")
+    bots = BOTS.replace('"a"\n', f'"a"\n{bot}\n', 1) if bot else BOTS
+    path = write_file("\n".join(lines) + "\n" + bots)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert caught.value.next_step
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def table_of(name: str) -> str:
+    return "clock" if name in CLOCK_KEYS else "limits"
+
+
+@pytest.mark.parametrize("name", LIMIT_NAMES)
+def test_each_limit_says_which_bound_a_number_is_beyond(write_file, name):
+    highest = 16 << 20 if name == "max_message_bytes" else 2**31 - 1
+    table, key = table_of(name), f"'{table_of(name)}.{name}'"
+    if name not in WHOLE:
+        assert f"{key} must be a number, not nan" in refusal(write_file, name, "nan", table)
+        assert f"{key} must be at most {highest}, not inf" in refusal(write_file, name, "inf", table)
+        assert f"{key} must be at least" in refusal(write_file, name, "-inf", table)
+    else:
+        assert f"{key} must be whole, not 1.5" in refusal(write_file, name, "1.5", table)
+        assert "0.001" not in refusal(write_file, name, "-1", table)
+    assert f"{key} must be at most {highest}, not {HUGE}" in refusal(write_file, name, str(HUGE), table)
+    assert f"{key} must be at least" in refusal(write_file, name, "-1", table)
+    for value in ('"1"', "true", "[1]"):
+        assert f"{key} must be a number, not" in refusal(write_file, name, value, table)
+
+
+@pytest.mark.parametrize("name", [*CLOCK_KEYS, *RESOURCE_KEYS])
+def test_the_limits_of_one_bot_are_held_to_the_same_bounds(write_file, name):
+    inner = f"{table_of(name)} = {{ {name} = {HUGE} }}"
+    assert f".{name}' must be at most 2147483647, not {HUGE}" in refusal(write_file, "", "", bot=inner)
+
+
+@pytest.mark.parametrize(("name", "least"), LEAST.items())
+def test_a_limit_with_which_no_bot_can_start_is_refused_with_the_least_one(write_file, write_bot, name, least):
+    value = "0.001" if least < 1 else "1"
+    told = refusal(write_file, name, value, table_of(name))
+    assert f"'{table_of(name)}.{name}' must be at least {least:g}: with {value} no bot can start" in told
+    if name in RESOURCE_KEYS:
+        inner = f"limits = {{ {name} = {value} }}"
+        assert f"must be at least {least:g}" in refusal(write_file, "", "", bot=inner)
+    fits = write_file(f'game = "toy"\nseed = 1\nblocks = 2\n[{table_of(name)}]\n{name} = {least}\n{BOTS}')
+    assert getattr(load_config(fits).limits, name) == least
+
+
+@pytest.mark.parametrize(
+    ("key", "low", "high"),
+    [("seed", -(2**63), 2**63 - 1), ("blocks", 1, 10_000_000), ("players", 1, 64)],
+)
+@pytest.mark.parametrize("value", ["nan", "inf", "1.5", '"1"', "true"])
+def test_a_whole_number_at_the_top_names_its_range(write_file, key, low, high, value):
+    assert f"'{key}' must be an integer from {low} to {high}, not" in refusal(write_file, key, value)
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "low", "high"), [("faults", "strikes", 0, 1_000_000), ("breaker", "in_a_row", 1, 1000)]
+)
+@pytest.mark.parametrize("value", ["-1", str(HUGE), "nan", '"1"', "true"])
+def test_a_whole_number_in_a_table_names_its_range(write_file, table, key, low, high, value):
+    assert f"'{table}.{key}' must be an integer from {low} to {high}, not" in refusal(write_file, key, value, table)
+
+
+@pytest.mark.parametrize(
+    ("style", "setting"), [(style, one) for style in OWN for one in style.settings], ids=lambda one: one.name
+)
+@pytest.mark.parametrize("value", ["nan", "-inf", str(HUGE), '"x"', "[]", "{}"])
+def test_every_setting_of_every_format_refuses_what_it_is_not(write_file, style, setting, value):
+    text = f'game = "toy"\nformat = "{style.name}"\nseed = 1\nblocks = 2\n[{style.name}]\n{setting.name} = {value}\n'
+    with pytest.raises(ConfigError, match=f"'{style.name}.{setting.name}' must be "):
+        load_config(write_file(text + BOTS))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[swiss]\nrounds = 3", "'swiss' belongs to format = \"swiss\", and the format here is round-robin"),
+        ("[knockout]", "'knockout' belongs to format = \"knockout\", and the format here is round-robin"),
+        ("[round-robin]\nrounds = 3", "'rounds' belongs in [swiss], for format = \"swiss\", and the format here is"),
+        ("rounds = 3", "'rounds' belongs in [swiss], for format = \"swiss\""),
+        ("same_seeds = true", "'same_seeds' belongs in [round-robin]"),
+        ("move_s = 3", "'move_s' belongs in [clock]"),
+        ("[clock]\nmemory_mib = 64", "'memory_mib' belongs in [limits]"),
+        ("[limits]\nmove_s = 3", "'move_s' belongs in [clock]"),
+        ("strikes = 3", "'strikes' belongs in [faults]"),
+        ('listen = "0.0.0.0:7000"', "'listen' belongs in [remote]"),
+        ("[clock]\nseed = 3", "'seed' belongs at the top of the file"),
+    ],
+)
+def test_a_key_in_the_wrong_place_says_where_it_belongs(write_file, text, words):
+    where = "game" if not text.startswith("[") else ""
+    top = 'game = "toy"\nseed = 1\nblocks = 2\n'
+    with pytest.raises(ConfigError) as caught:
+        load_config(write_file(f"{text}\n{top}{BOTS}" if where else f"{top}{text}\n{BOTS}"))
+    assert words in str(caught.value)
+    assert "move it, or take it away; the keys here are: " in caught.value.next_step
+
+
+@pytest.mark.parametrize("key", ["name", "format", "game", "data"])
+def test_an_empty_text_at_the_top_is_said_to_be_empty(write_file, key):
+    assert f"'{key}' is empty" in refusal(write_file, key, '""')
+
+
+@pytest.mark.parametrize("key", ["path", "name", "sandbox"])
+def test_an_empty_text_of_a_bot_is_said_to_be_empty(write_file, key):
+    bot = f'[[bots]]\n{key} = ""\n' + ("" if key == "path" else 'path = "a"\n')
+    with pytest.raises(ConfigError, match=rf"'bots\[1\].{key}' is empty"):
+        load_config(write_file(f'game = "toy"\nseed = 1\nblocks = 2\n{bot}{BOTS}'))
+
+
+MANIFEST = {"name": '"A"', "version": '"1"', "games": '["*"]', "run": '["x"]', "build": '["make"]', "fetch": '["f"]'}
+
+
+@pytest.mark.parametrize("key", [*MANIFEST, "toolchain"])
+@pytest.mark.parametrize("value", ["1", "nan", "true", "{}", "empty", "[1]"])
+def test_every_key_of_a_bot_refuses_what_it_is_not(key, value):
+    lists = key not in ("name", "version")
+    if value == "empty":
+        value = "[]" if lists else '""'
+    values = MANIFEST | {key: value}
+    text = "\n".join(f"{name} = {item}" for name, item in values.items())
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(text, Path("bot.toml"))
+    place = list(values).index(key) + 1
+    wanted = "is empty; write" if value in ("[]", '""') else "must be a"
+    assert f"bot.toml:{place}: '{key}' {wanted}" in str(caught.value)
+
+
+def test_an_empty_word_in_a_command_is_said_to_be_empty():
+    text = "\n".join(f"{name} = {item}" for name, item in (MANIFEST | {"run": '["x", ""]'}).items())
+    with pytest.raises(ManifestError, match="'run' has an empty word; write"):
+        parse_manifest(text, Path("bot.toml"))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.5, "must be at least 1, not 0.5"),
+        (11, "must be at most 10, not 11"),
+        (math.inf, "must be at most 10, not inf"),
+        (-math.inf, "must be at least 1, not -inf"),
+        (math.nan, "must be a number, not nan"),
+        (1, ""),
+        (10, ""),
+    ],
+)
+def test_a_number_beyond_a_bound_names_that_bound(value, said):
+    assert out_of_bounds(value, 1, 10) == said
+
+
+@pytest.mark.parametrize("name", LIMIT_NAMES)
+def test_limits_from_elsewhere_are_held_to_the_same_bounds(name):
+    for value in (math.nan, math.inf, -math.inf, HUGE, -1):
+        with pytest.raises(SpecError, match=f"limit {name} must be"):
+            Limits(**{"total_s": 1, name: value})
