@@ -26,6 +26,10 @@ Env = Annotated[
     list[str] | None,
     typer.Option("--env", help="Grant the bots this variable of your environment; repeatable.", show_default=False),
 ]
+Device = Annotated[
+    list[str] | None,
+    typer.Option("--device", help="Grant the bots this device, such as /dev/nvidia0; repeatable.", show_default=False),
+]
 Read = Annotated[
     list[Path] | None,
     typer.Option("--read", help="Grant the bots this file or folder to read; repeatable.", show_default=False),

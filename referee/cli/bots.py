@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import OUT, Env, Network, Out, Profile, Read
+from referee.cli.arguments import OUT, Device, Env, Network, Out, Profile, Read
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def check(
     network: Network = False,
     env: Env = None,
     read: Read = None,
+    device: Device = None,
     as_json: AsJson = False,
 ) -> None:
     """Drive one bot through the protocol and its rarer turns, with every game it declares.
@@ -113,7 +114,7 @@ def check(
     from referee.cli.bot_check import check_folder
     from referee.cli.confining import settle
 
-    confinement = settle(sandbox, network=network, env=env, read=read)
+    confinement = settle(sandbox, network=network, env=env, read=read, devices=device)
     if not check_folder(folder, game, startup_s, confinement, fail_fast=fail_fast, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)
 

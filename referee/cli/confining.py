@@ -7,7 +7,7 @@ from pathlib import Path
 
 from referee.cli.output import console
 from referee.process.probe import Probe, SandboxError, choose_profile, probe
-from referee.process.sandbox import PROFILES, Sandbox
+from referee.process.sandbox import PROFILES, Sandbox, why_no_device
 from referee.texts import one_line
 from referee.tournament.errors import PlatformError, UsageError
 
@@ -27,6 +27,7 @@ def settle(
     network: bool = False,
     env: Sequence[str] | None = None,
     read: Sequence[Path] | None = None,
+    devices: Sequence[str] | None = None,
     found: Probe | None = None,
 ) -> Confinement:
     """What was asked for, else strict where it works. UsageError, or PlatformError if strict does not work here."""
@@ -35,13 +36,17 @@ def settle(
     wanted = next((known for known in PROFILES if known == profile), None)
     if missing := [name for name in env or () if name not in os.environ]:
         raise UsageError(f"--env {missing[0]}: the variable is not set", f"export {missing[0]}, or leave --env out")
+    for device in devices or ():
+        if why := why_no_device(device):
+            raise UsageError(f"--device {device} {why}", "name a device of this machine, such as /dev/nvidia0")
     found = found or probe()
     try:
         chosen = choose_profile(wanted, found)
     except SandboxError as error:
         raise PlatformError(str(error), f"{error.fix}; or go without: --sandbox plain") from None
     try:
-        sandbox = Sandbox(chosen, network, tuple(env or ()), tuple(str(path.resolve()) for path in read or ()))
+        paths = tuple(str(path.resolve()) for path in read or ())
+        sandbox = Sandbox(chosen, network, tuple(env or ()), paths, devices=tuple(devices or ()))
     except ValueError as error:
         raise UsageError(str(error), "correct it, or leave it out") from None
     if chosen == "strict":

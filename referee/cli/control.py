@@ -107,6 +107,10 @@ def add(
         list[Path] | None,
         typer.Option("--read", help="Grant it this file or folder to read; repeatable.", show_default=False),
     ] = None,
+    device: Annotated[
+        list[str] | None,
+        typer.Option("--device", help="Grant it this device, such as /dev/nvidia0; repeatable.", show_default=False),
+    ] = None,
     remote: Annotated[bool, typer.Option("--remote", help="It dials in, as the file's [remote] says.")] = False,
     token_env: Annotated[
         str | None, typer.Option(help="--remote: the environment variable with its token.", show_default=False)
@@ -144,6 +148,7 @@ def add(
         "network": network or None,
         "env": env,
         "read": [str(path.resolve()) for path in read or ()],
+        "devices": device,
         "remote": remote or None,
         "token_env": token_env,
         "token_file": None if token_file is None else str(token_file.resolve()),

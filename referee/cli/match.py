@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import Env, Network, Profile, Read
+from referee.cli.arguments import Device, Env, Network, Profile, Read
 from referee.cli.errors import ExitCode
 
 
@@ -33,6 +33,7 @@ def match(
     network: Network = False,
     env: Env = None,
     read: Read = None,
+    device: Device = None,
     listen: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Where bots of 'remote' seats dial in, with TLS.", show_default=False),
@@ -69,7 +70,7 @@ def match(
         seed,
         clock={"first_move_s": first_move_s, "move_s": move_s, "startup_s": startup_s, "ready_s": ready_s},
         folder=out / SINGLE,
-        confinement=settle(sandbox, network=network, env=env, read=read),
+        confinement=settle(sandbox, network=network, env=env, read=read, devices=device),
     )
     remote = remote_seats(
         planned.guests, listen, certificate, key, public=public, wait_s=wait_s, folder=planned.folder / "tls"

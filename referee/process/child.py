@@ -49,7 +49,7 @@ def become(argv: list[str], settings: Settings, uid: int | None, pipes: tuple[in
             own = settings.get("own", [])
             make_stage(settings.get("stage", []), uid, uid, map_ids="no_id_maps" not in settings, own=own)
             step = "user"
-            os.setgroups([])
+            os.setgroups([int(gid) for gid in settings.get("member", ())])
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of user, which takes it away

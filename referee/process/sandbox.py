@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -44,7 +45,8 @@ class Sandbox:
     """How a bot is confined, and what the tournament grants it.
 
     `plain` is no sandbox: a session of its own, its limits, and an end. Grants: `network`, the names of environment
-    variables passed on from the referee's own (`env`), and absolute paths to read (`read`) besides the bot's folder.
+    variables passed on from the referee's own (`env`), absolute paths to read (`read`) besides the bot's folder, and
+    `devices` to compute on, such as /dev/nvidia0: these nodes may be read, written and controlled.
     `hidden` are folders and files, by their real paths, that the bot does not see even in what it is shown, such as
     /usr; a file is there, and empty.
     """
@@ -54,6 +56,7 @@ class Sandbox:
     env: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """ValueError for an unknown profile, a name no variable can have, or a path that is not absolute."""
@@ -65,13 +68,16 @@ class Sandbox:
         for path in self.read:
             if not Path(path).is_absolute() or "\0" in path:
                 raise ValueError(f"read: {path!r} is not an absolute path")
+        for path in self.devices:
+            if not Path(path).is_absolute() or "\0" in path:
+                raise ValueError(f"devices: {path!r} is not an absolute path")
 
     def __str__(self) -> str:
         """For records and people: profile and grants."""
         network = ["network"] if self.network else []
-        return ", ".join(
-            [self.profile, *network, *(f"env {name}" for name in self.env), *(f"read {p}" for p in self.read)]
-        )
+        env = [f"env {name}" for name in self.env]
+        paths = [*(f"read {path}" for path in self.read), *(f"device {path}" for path in self.devices)]
+        return ", ".join([self.profile, *network, *env, *paths])
 
     def environment(self, ours: Mapping[str, str]) -> dict[str, str]:
         """The granted variables as far as we have them."""
@@ -131,6 +137,8 @@ def confine(
     else:
         words += ["--bind", sources[shown.index(home)], HOME]
     words += [*size, "--tmpfs", "/dev/shm"]  # noqa: S108
+    for device in sandbox.devices:
+        words += ["--dev-bind", os.path.realpath(device), device]
     covers = find_covers([*sandbox.hidden, os.path.realpath(cache_folder())], shown)
     mounts = {path: _cover(path) for path in covers}
     for source, path in zip(sources, shown, strict=True):
@@ -154,7 +162,27 @@ def confine(
     if root:
         settings += [f"users={USERS[0]}:{USERS[1]}", *(f"stage={path}" for path in shown)]
         settings += [f"own={path}" for path in own]
+        settings += [f"member={gid}" for gid in sorted(set(_groups(sandbox.devices)))]
     return Confined((bwrap, "--args", str(WORDS_FD), "--", *inner), tuple(settings))
+
+
+def why_no_device(path: str) -> str:
+    """Why a path cannot be granted as a device; '' if it can. Disks cannot: nobody computes on one."""
+    if not path.startswith("/") or "\0" in path:
+        return "is not an absolute path"
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a link, such as those in /dev/dri/by-path, will do
+    except OSError as error:
+        return f"is not there ({error.strerror})"
+    return "" if stat.S_ISCHR(mode) else "is not a character device"
+
+
+def _groups(devices: Sequence[str]) -> Iterator[int]:
+    """Those that a bot's own user must be in to open what it is granted; never root's."""
+    for device in devices:
+        found = Path(device).stat()
+        if found.st_gid and not found.st_mode & stat.S_IWOTH and found.st_mode & stat.S_IWGRP:
+            yield found.st_gid
 
 
 def given_to(sandbox: Sandbox, folder: Path) -> tuple[Path, ...]:

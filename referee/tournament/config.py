@@ -32,7 +32,8 @@ name = "Random"                  # default: what the bot calls itself
 options = { ... }                # of the bot
 clock = { move_s = 2 }           # limits of this bot that differ from [clock]
 limits = { memory_mib = 4096 }   # limits of this bot that differ from [limits]: those of each bot
-sandbox = "plain"                # the profile of this bot; network = true, env = ["NAME"], read = ["/path"]: its grants
+sandbox = "plain"                # the profile of this bot; network = true, env = ["NAME"], read = ["/path"],
+                                 # devices = ["/dev/nvidia0"]: its grants
 
 [[bots]]
 remote = true                    # dials in, with a token from token_env = "NAME" or token_file = "path"

@@ -56,7 +56,7 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
             raise PlatformError(str(error), f'{error.fix}; or play without: profile = "plain" in [sandbox]') from None
         unasked = unasked or (wanted is None and profile == "plain")
         seed = os.path.realpath(tournament.config.path)
-        sandbox = Sandbox(profile, bot.network, bot.env, (*common.read, *bot.read), (seed,))
+        sandbox = Sandbox(profile, bot.network, bot.env, (*common.read, *bot.read), (seed,), bot.devices)
         sandboxes[entry.id] = sandbox
         if bot != SandboxConfig():
             grants[entry.name] = sandbox

@@ -18,6 +18,7 @@ from referee.process.entry import Entry, EntryError, ManifestError, load_entry, 
 from referee.process.guest import guest_entry
 from referee.process.manifest import Manifest
 from referee.process.names import BotNameError, clashes
+from referee.process.sandbox import why_no_device
 from referee.process.store import hold, store_folder
 from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields, in_force
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
@@ -140,13 +141,16 @@ def _load_added(config: TournamentConfig, bot: KnownBot, given: BotConfig) -> En
     gone = [path for path in given.sandbox.read if not Path(path).exists()]
     if gone:
         raise UsageError(f"{who} was granted {gone[0]} to read, which does not exist", _restore(bot.name))
+    lost = [f"{path}, which {why}" for path in given.sandbox.devices if (why := why_no_device(path))]
+    if lost:
+        raise UsageError(f"{who} was granted the device {lost[0]}", _restore(bot.name))
     return entry
 
 
 def _settings_of(fields: Mapping[str, Any]) -> BotConfig:
     """Of a bot that was added; inverse of `_settings_fields`. Older lines have no more than a folder."""
     granted = dict(fields.get("sandbox", {}))
-    granted |= {name: tuple(granted[name]) for name in ("env", "read") if name in granted}
+    granted |= {name: tuple(granted[name]) for name in ("env", "read", "devices") if name in granted}
     dials = fields.get("remote")
     remote = None
     if dials is not None:

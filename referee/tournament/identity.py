@@ -72,6 +72,7 @@ def _sandbox(granted: SandboxConfig, here: Path) -> dict[str, Any]:
         "network": granted.network,
         "env": sorted(granted.env),
         "read": [str(path.relative_to(here) if path.is_relative_to(here) else path) for path in paths],
+        "devices": list(granted.devices),
     }
     named = {name: value for name, value in values.items() if value}
     return {"sandbox": named} if named else {}

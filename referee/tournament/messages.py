@@ -184,7 +184,7 @@ def _paths(certificate: str | None, key: str | None) -> tuple[Path | None, Path 
 
 
 def _sandbox(values: Mapping[str, Any]) -> Sandbox:
-    return Sandbox(**{**values, **{name: tuple(values[name]) for name in ("env", "read", "hidden")}})
+    return Sandbox(**{**values, **{name: tuple(values[name]) for name in ("env", "read", "hidden", "devices")}})
 
 
 def _line(value: object) -> bytes:

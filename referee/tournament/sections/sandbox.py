@@ -1,15 +1,15 @@
-"""[sandbox], and `sandbox`, `network`, `env` and `read` of a bot: how bots are confined, and what they are granted."""
+"""[sandbox] and what a bot says of its own: how bots are confined, and what they are granted."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.process.sandbox import PROFILES, Profile, Sandbox
+from referee.process.sandbox import PROFILES, Profile, Sandbox, why_no_device
 from referee.tournament.reading import TomlFile, dotted, show
 
-BOT_KEYS = ("sandbox", "network", "env", "read")
+BOT_KEYS = ("sandbox", "network", "env", "read", "devices")
 _KEYS = ("profile", "read")
-_EXAMPLES = {"env": 'env = ["API_KEY"]', "read": 'read = ["/opt/models"]'}
+_EXAMPLES = {"env": 'env = ["API_KEY"]', "read": 'read = ["/opt/models"]', "devices": 'devices = ["/dev/nvidia0"]'}
 
 Where = tuple[str | int, ...]
 
@@ -22,6 +22,7 @@ class SandboxConfig:
     network: bool = False
     env: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
 
 
 def read_sandbox(file: TomlFile) -> SandboxConfig:
@@ -41,7 +42,12 @@ def read_bot_sandbox(file: TomlFile, here: Where) -> SandboxConfig:
         Sandbox(env=env)
     except ValueError as error:
         file.fail((*here, "env"), f"'{dotted(*here, 'env')}': {error}", f"write, for instance, {_EXAMPLES['env']}")
-    return SandboxConfig(_profile(file, (*here, "sandbox")), network is True, env, _paths(file, here))
+    profile, devices = _profile(file, (*here, "sandbox")), tuple(_texts(file, here, "devices"))
+    for path in devices:
+        if why := why_no_device(path):
+            what = f"'{dotted(*here, 'devices')}': {path} {why}"
+            file.fail((*here, "devices"), what, f"name devices of this machine, such as {_EXAMPLES['devices']}")
+    return SandboxConfig(profile, network is True, env, _paths(file, here), devices)
 
 
 def _profile(file: TomlFile, key: Where) -> Profile | None:

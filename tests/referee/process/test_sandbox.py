@@ -4,7 +4,9 @@ import asyncio
 import os
 import shutil
 import signal
+import stat
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -462,3 +464,48 @@ def test_a_sandbox_that_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None
 def test_a_sandbox_is_named_for_people() -> None:
     assert str(Sandbox("strict", True, ("KEY",), ("/opt/m",))) == "strict, network, env KEY, read /opt/m"
     assert str(Sandbox()) == "plain"
+
+
+DEVICES = """
+import os, sys
+for path in sys.argv[1:]:
+    try:
+        number = os.open(path, os.O_RDWR)
+        print(path.rpartition("/")[2], len(os.read(number, 4)), os.write(number, b"ok"), flush=True)
+    except OSError as error:
+        print(path.rpartition("/")[2], type(error).__name__, flush=True)
+"""
+
+
+async def test_a_granted_device_is_there_and_no_other(confined: Any, write_bot: Any, tmp_path: Path) -> None:
+    """By links, so that any user can run this: the sandbox has /dev/zero itself in any case."""
+    for name in ("granted", "other"):
+        (tmp_path / name).symlink_to("/dev/zero")
+    paths = [str(tmp_path / name) for name in ("granted", "other")]
+    bot = load_entry(write_bot({"bot.py": DEVICES}, ["{python}", "bot.py", *paths]))
+    process = await confined(bot, Sandbox("strict", devices=(paths[0],)))
+    await process.wait()
+    assert process.output().stdout_text().splitlines() == ["granted 4 2", "other FileNotFoundError"]
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that everybody may enter, as /dev is."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+async def test_a_device_of_a_group_opens_for_the_bots_own_user(confined: Any, write_bot: Any, public: Path) -> None:
+    """Such as /dev/dri/renderD128, which belongs to the group render. Who is not root is in its own groups."""
+    node = public / "render"
+    if os.getuid() == 0:
+        os.mknod(node, stat.S_IFCHR | 0o660, os.makedev(1, 5))
+        os.chown(node, 0, 4242)
+        node.chmod(0o660)
+    else:
+        node.symlink_to("/dev/zero")
+    bot = load_entry(write_bot({"bot.py": DEVICES}, ["{python}", "bot.py", str(node)]))
+    process = await confined(bot, Sandbox("strict", devices=(str(node),)))
+    await process.wait()
+    assert process.output().stdout_text().splitlines() == ["render 4 2"]

@@ -84,9 +84,13 @@ def test_strict_that_does_not_work_is_refused(write: Write, top: str, ann: str) 
 def test_grants_are_one_bots_own_but_for_what_all_may_read(write: Write, tmp_path: Path) -> None:
     for name in ("models", "weights"):
         (tmp_path / name).mkdir()
-    path = write('sandbox.read = ["models"]', 'network = true\nenv = ["API_KEY"]\nread = ["weights"]')
+    path = write(
+        'sandbox.read = ["models"]', 'network = true\nenv = ["API_KEY"]\nread = ["weights"]\ndevices = ["/dev/zero"]'
+    )
     ann, bob = sandboxes(path, WORKS)
-    assert ann == Sandbox("strict", True, ("API_KEY",), (str(tmp_path / "models"), str(tmp_path / "weights")))
+    may_read = (str(tmp_path / "models"), str(tmp_path / "weights"))
+    assert ann == Sandbox("strict", True, ("API_KEY",), may_read, devices=("/dev/zero",))
+    assert str(ann).endswith(", device /dev/zero")
     assert bob == Sandbox("strict", read=(str(tmp_path / "models"),))
     assert list(confine_all(load_tournament(path), WORKS).grants) == ["ann"]
 
@@ -203,6 +207,10 @@ def test_limits_of_all_bots_and_of_one(write: Write) -> None:
         ("", 'env = ["A=B"]', "cannot be the name of a variable"),
         ("", 'env = ["CROSSTOWN_TOKEN"]', "cannot be the name of a variable"),
         ("", "env = [1]", "must be a list of texts"),
+        ("", 'devices = ["/dev/no-such-gpu"]', "/dev/no-such-gpu is not there"),
+        ("", 'devices = ["/etc/hostname"]', "is not a character device"),
+        ("", 'devices = ["gpu"]', "is not an absolute path"),
+        ("", "devices = true", "must be a list of texts"),
         ("limits.memory_mib = 1.5", "", "must be whole"),
         ("limits.processes = -1", "", "limits.processes"),
         ("", "limits = { max_note_bytes = 1 }", "max_note_bytes"),

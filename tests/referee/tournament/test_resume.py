@@ -220,6 +220,7 @@ def test_a_changed_configuration_is_refused_under_the_lock_too(make_tournament, 
         ("[bots.limits]\nprocesses = 7\n", "bots[2].limits.processes: nothing -> 7"),
         ("network = true\n", "bots[2].sandbox.network: nothing -> true"),
         ('env = ["KEY"]\n', 'bots[2].sandbox.env: nothing -> ["KEY"]'),
+        ('devices = ["/dev/zero"]\n', 'bots[2].sandbox.devices: nothing -> ["/dev/zero"]'),
         ('sandbox = "strict"\n', 'bots[2].sandbox.profile: nothing -> "strict"'),
     ],
 )
