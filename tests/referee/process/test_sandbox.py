@@ -105,8 +105,12 @@ async def test_no_group_and_no_folder_stays(confined: Any) -> None:
     assert not any(folder.exists() for folder in folders)
 
 
-async def test_a_program_that_cannot_run_is_a_start_error_in_the_words_of_the_sandbox(write_bot: Any) -> None:
-    folder = write_bot({"bot": "\x7fELF, and no more"})
+async def test_a_program_that_cannot_run_is_a_start_error_in_the_words_of_the_sandbox(
+    write_bot: Any, tmp_path: Path
+) -> None:
+    hidden = tmp_path / "interpreter"  # there, and not shown to the bot
+    hidden.symlink_to("/bin/sh")
+    folder = write_bot({"bot": f"#!{hidden}\n"})
     (folder / "bot").chmod(0o755)
     (folder / "bot.toml").write_text('name = "Gone"\nversion = "1"\ngames = ["*"]\nrun = ["./bot"]\n')
     with pytest.raises(StartError, match=r"bot 'Gone': in its sandbox, it could not be started: bwrap: execvp .*"):
