@@ -79,9 +79,9 @@ def no_outlook(rows: Sequence[MatchRow]) -> Outlook:
 class RunFacts:
     """What only the tournament knows of a run. `total`: matches it wants, None where that is unknown; `at_most` if it
     may come to fewer. `look` computes from the rated matches as they are in the records, for the schedule that `plan`
-    names. `shown` are facts for people, by name; `warnings` are sentences on what is wrong with the journal. `state` is
-    asked whenever it is shown, and says in a word whether the run goes on. `failed_starts`, and `startup_s`, which is
-    how long a bot may take to start, are by entry id.
+    names. `shown` are facts for people, by name; `warnings` are sentences on what is wrong with the journal, or changed
+    while the run went on. `state` is asked whenever it is shown, and says in a word whether the run goes on.
+    `failed_starts`, and `startup_s`, which is how long a bot may take to start, are by entry id.
     """
 
     title: str = ""

@@ -19,6 +19,7 @@ from referee.tournament.folder import RunFolder, check_no_records
 from referee.tournament.formats.registry import UnknownFormat
 from referee.tournament.journal import read_journal
 from referee.tournament.lock import is_run
+from referee.tournament.machine import changed_in
 
 _SHOWN = 20
 """Coming matches."""
@@ -55,6 +56,7 @@ def facts_of(folder: Path) -> RunFacts:
             state=lambda: _state(run),
             failed_starts=failed_starts_of(text),
             startup_s=startup_limits(text),
+            warnings=tuple(changed_in(text)),
         )
     except (TournamentError, RecordError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
         next_step = f": {error.next_step}" if isinstance(error, TournamentError) else ""

@@ -66,6 +66,7 @@ def standings(
     from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
     from referee.tournament.errors import UsageError
+    from referee.tournament.machine import changed_in
 
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", "give one of them")
@@ -90,6 +91,7 @@ def standings(
                 "played": made.matches,
                 "total": found.total,
                 "lost": lost,
+                "machine_changes": changed_in(found.journal),
                 "standings": [row.to_dict() for row in rows],
                 "method": caption,
                 "caption": made.caption,
@@ -117,6 +119,8 @@ def standings(
         faults = " Matches with a fault are left out." if faultless else ""
         if lost:
             print_text(lost_words(found.folder, lost))
+        for sentence in changed_in(found.journal):
+            print_text(sentence)
         print_standings(
             rows,
             " ".join(

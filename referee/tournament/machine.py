@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from referee.process.outside import Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
+from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.errors import ChangedError
 from referee.tournament.journal import JournalText
@@ -65,6 +66,16 @@ def known_machine(text: JournalText) -> Machine:
     for line in text.events:
         known.update(line.fields.get("machine") or {})
     return known
+
+
+def changed_in(text: JournalText) -> list[str]:
+    """A sentence for each fact that changed while the run went on, for who reads its table."""
+    return [
+        one_line(f"changed while the run went on: {change}")
+        for line in text.events
+        if line.kind == EVENT
+        for change in line.fields["changes"]
+    ]
 
 
 def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> list[Change]:

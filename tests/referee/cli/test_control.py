@@ -1,5 +1,6 @@
 """What an organiser decides on the command line."""
 
+import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,6 +9,7 @@ import pytest
 
 from leaderboard.store import read_rows
 from referee.cli import building, rejudging
+from referee.cli.run_facts import facts_of
 from referee.process.probe import Probe
 from referee.record import read_record
 from referee.record.control import read_controls
@@ -114,6 +116,10 @@ def test_a_run_is_not_resumed_with_a_weaker_sandbox_unless_that_is_accepted(
     assert "changed since this run was played last: '<ann>': sandbox: strict -> plain" in accepted
     kept = [line.fields["machine"] for line in read_journal(folder.journal).events if line.kind == "machine"]
     assert [facts["profile"] for facts in kept[0].values()] == ["plain", "plain"]
+    sentence = "changed while the run went on: '<ann>': sandbox: strict -> plain"
+    assert sentence in crosstown("standings", "cup").out
+    assert json.loads(crosstown("standings", "cup", "--json").out)["machine_changes"][0] == sentence
+    assert facts_of(folder.path).warnings[0] == sentence
 
 
 def test_a_bot_that_must_be_built_is_built_before_it_joins(make_run, crosstown, tmp_path, monkeypatch):
