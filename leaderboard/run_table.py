@@ -24,7 +24,7 @@ class RunTable:
     """Standings, the number of matches they count, what must be said of them, the fingerprint of their inputs, and the
     format's own table.
 
-    `kept`: they were taken from the database.
+    `kept`: they were taken from the database. `annulled` matches have a record and do not count.
     """
 
     rows: tuple[Standing, ...]
@@ -33,6 +33,7 @@ class RunTable:
     fingerprint: str
     kept: bool
     format_table: FormatTable = NO_TABLE
+    annulled: int = 0
 
 
 def run_table(
@@ -59,7 +60,7 @@ def run_table(
         return kept
     counted, account = counted_matches(matches, database, controls, look, faultless=faultless)
     rows = standings(counted, entrants, pooled=pooled)
-    return RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, account.table)
+    return RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, account.table, counted.annulled)
 
 
 def counted_matches(
@@ -82,7 +83,7 @@ def _parse(text: str, mark: str) -> RunTable | None:
         kept = json.loads(text)
         rows = tuple(Standing.from_dict(row) for row in kept["rows"])
         own = FormatTable(**kept["format_table"])
-        return RunTable(rows, int(kept["matches"]), str(kept["caption"]), mark, True, own)
+        return RunTable(rows, int(kept["matches"]), str(kept["caption"]), mark, True, own, int(kept["annulled"]))
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
 
@@ -94,6 +95,7 @@ def keep_table(store: Store, table: RunTable) -> None:
         "rows": rows,
         "matches": table.matches,
         "caption": table.caption,
+        "annulled": table.annulled,
         "format_table": asdict(table.format_table),
     }
     store.put_ratings(row for row in rows if row["mu"] is not None)

@@ -27,12 +27,13 @@ class Glance:
     """Matches that count, and who leads by them: by the format's own table where it has one, else by the ratings, in
     each group of bots that have met. Who is not rated leads nothing.
 
-    `problem` says why that cannot be told.
+    `problem` says why that cannot be told; `annulled` matches have a record and do not count.
     """
 
     played: int = 0
     leaders: tuple[Leader, ...] = ()
     problem: str = ""
+    annulled: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,9 @@ class Glances:
         """As of which change of the run, and what there is to tell."""
         if (kept := self._tables.kept(run)) is not None:
             changed, known = kept
-            return changed, Glance(len(known.counted.rows), _leaders(known.table, known.format_table))
+            return changed, Glance(
+                len(known.counted.rows), _leaders(known.table, known.format_table), "", known.counted.annulled
+            )
         changed = run.changed()
         try:
             facts = self._tables.facts(run)
@@ -102,7 +105,7 @@ class Glances:
             )
         except Exception as error:  # one run must not hide the others; its own page has the whole story
             return changed, Glance(problem=type(error).__name__)
-        return changed, Glance(found.matches, _leaders(found.rows, found.format_table))
+        return changed, Glance(found.matches, _leaders(found.rows, found.format_table), "", found.annulled)
 
 
 def _leaders(rows: Sequence[Standing], own: FormatTable) -> tuple[Leader, ...]:

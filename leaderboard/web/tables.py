@@ -6,7 +6,7 @@ Nobody waits for a long computation who can be shown what was computed before: i
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import Any, TypeAlias
@@ -94,6 +94,11 @@ class RunFacts:
     shown: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     state: Callable[[], str] = lambda: ""
+
+    def without(self, annulled: int) -> "RunFacts":
+        """The same where so many matches have a record and do not count."""
+        return self if self.total is None else replace(self, total=self.total - annulled)
+
     failed_starts: Mapping[str, FailedStart] = field(default_factory=dict)
     startup_s: Mapping[str, float] = field(default_factory=dict)
 
@@ -286,6 +291,7 @@ def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
     outlook = facts.look(index.rows)
     account, ahead = outlook.account, outlook.ahead
     counted = apply_controls(index.rows, facts.controls, account.missed)
+    facts = facts.without(counted.annulled)
     table = standings(counted, facts.entrants)
     pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
     listed = tuple(row for row in counted.rows if not (hide_live and ahead.is_open(row.game, row.block)))

@@ -9,13 +9,11 @@ from leaderboard.index import load_index
 from leaderboard.records import match_id_of
 from referee.cli.output import plural
 from referee.cli.run_account import Course
+from referee.cli.runs import finish_of
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.registry import UnknownFormat
-from referee.tournament.journal import JournalText, read_journal
+from referee.tournament.journal import read_journal
 from referee.tournament.records import place_of
-
-STATES = ("created", "resumed", "stopped", "finished")
-"""Journal lines that say how far a run is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +57,6 @@ def lost_words(folder: RunFolder, lost: int) -> str:
     verb, state = ("was", "has") if lost == 1 else ("were", "have")
     command = shlex.join(["crosstown", "matches", "verify", str(folder.path)])
     return f"{plural(lost, 'match')} {verb} played and {state} no good record: {command}"
-
-
-def finish_of(text: JournalText) -> int | None:
-    """Which event of the journal finished the run; None of one that is not finished, or was resumed since."""
-    state = [place for place, line in enumerate(text.events) if line.kind in STATES]
-    return state[-1] if state and text.events[state[-1]].kind == "finished" else None
 
 
 def gaps_of(folder: RunFolder) -> Gaps:

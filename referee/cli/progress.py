@@ -89,15 +89,14 @@ class ProgressReport:
         return time.monotonic() - self._began_s
 
     def pace(self) -> str:
-        """Rate, time left, and what will not be played: '9.8 matches/s, 3.2 s left, 4 given up or cancelled'."""
+        """Rate, time left, and what is not tried again: '9.8 matches/s, 3.2 s left, 4 given up'."""
         at, elapsed_s = self._at, max(self.elapsed_s, 1e-9)
         played = at.done - self._start.done
         if played <= 0:
             return ""
-        # What is cancelled on the way takes no time, and will go on to: it counts for how soon the end comes.
         settled = played + at.off - self._start.off
         left_s = (at.total - at.done - at.off) * elapsed_s / settled
-        off = f", {at.off} given up or cancelled" if at.off else ""
+        off = f", {at.off} given up" if at.off else ""
         most = "at most " if at.at_most else ""
         return f"{played / elapsed_s:.1f} matches/s, {most}{duration(left_s)} left{off}"
 

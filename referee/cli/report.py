@@ -29,11 +29,11 @@ def report(
     from leaderboard.report import report_html
     from leaderboard.run_table import counted_rows
     from leaderboard.standings import standings
-    from referee.cli.completeness import finish_of, gaps_of, lost_words
+    from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.output import print_json, print_text
     from referee.cli.run_account import looking
     from referee.cli.run_tables import entrants_of, failed_starts_of, startup_limits
-    from referee.cli.runs import find_run
+    from referee.cli.runs import find_run, finish_of
     from referee.cli.whole_file import write_whole
 
     if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
@@ -51,7 +51,7 @@ def report(
         str(found.configuration["name"]),
         counted,
         standings(counted, entrants_of(found.journal)),
-        total=found.total,
+        total=found.total - counted.annulled,
         made_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         unusable=index.unusable,
         format_table=account.table,

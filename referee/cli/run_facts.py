@@ -7,10 +7,10 @@ from pathlib import Path
 
 from leaderboard.records import MatchRow, match_files
 from leaderboard.web.tables import NOTHING_AHEAD, UNKNOWN_AHEAD, Ahead, Coming, Outlook, RunFacts
-from referee.cli.completeness import STATES, finish_of, gaps_of, lost_words
+from referee.cli.completeness import gaps_of, lost_words
 from referee.cli.run_account import State, watched_account
 from referee.cli.run_tables import entrants_of, failed_starts_of, plan_of, startup_limits
-from referee.cli.runs import SINGLE, Run
+from referee.cli.runs import SINGLE, STATES, Run, finish_of
 from referee.match.spec import MatchSpec
 from referee.record import RecordError
 from referee.record.reader import read_header

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.record.control import LEAVING, controls_of, in_force
 from referee.tournament.controls import known_bots
 from referee.tournament.errors import UsageError
 from referee.tournament.field import extent_of
@@ -14,6 +15,10 @@ from referee.tournament.journal import JournalText, read_journal
 
 SINGLE = "single"
 """The run folder, and the tournament in the records, of matches that belong to none."""
+
+
+STATES = ("created", "resumed", "stopped", "finished")
+"""Journal lines that say how far a run is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +35,40 @@ class Run:
 
     @property
     def total(self) -> int:
-        """Matches that count once all is played; at most, where that depends on results or on who leaves."""
-        last = self.journal.events[-1]
-        if last.kind == "finished":
-            return int(last.fields["rated"]) + int(last.fields["missing"])
-        return self._extent().most
+        """Matches that count once all is played; at most, where that depends on results or on who leaves. Cancelled
+        matches never count."""
+        finish = self._finish()
+        if finish is None:
+            return self._extent().most
+        line, since = self.journal.events[finish], self.journal.events[finish + 1 :]
+        before = {control.match_id for control in controls_of(Path(), self.journal.events[:finish]) if control.match_id}
+        decided = {control.match_id: control for control in controls_of(Path(), since) if control.match_id}
+        taken = sum(control.kind == "annulled" and match not in before for match, control in decided.items())
+        return int(line.fields["rated"]) + int(line.fields["missing"]) - taken
 
     @property
     def at_most(self) -> bool:
-        """Whether results alone may make it fewer than `total`."""
+        """Whether fewer than `total` may come to be played: by results, by who is out or by what was annulled."""
+        if self._finish() is not None:
+            return False
         extent = self._extent()
-        return self.journal.events[-1].kind != "finished" and extent.least != extent.most
+        cut = any(control.kind in (*LEAVING, "annulled") for control in in_force(self.journal.controls))
+        return cut or extent.least != extent.most
+
+    def _finish(self) -> int | None:
+        """The event that says how many matches there are; None if the schedule goes on, or has grown since."""
+        finish = finish_of(self.journal)
+        grown = finish is not None and any(line.kind == "added" for line in self.journal.events[finish + 1 :])
+        return None if grown else finish
 
     def _extent(self) -> Extent:
         return extent_of(self.configuration, [bot.name for bot in known_bots(self.journal)])
+
+
+def finish_of(text: JournalText) -> int | None:
+    """Which event of the journal finished the run; None of one that is not finished, or was resumed since."""
+    state = [place for place, line in enumerate(text.events) if line.kind in STATES]
+    return state[-1] if state and text.events[state[-1]].kind == "finished" else None
 
 
 def find_run(wanted: str | None, out: Path) -> Run:

@@ -79,7 +79,8 @@ def standings(
         print_cross(found, pooled=pooled, faultless=faultless, as_json=as_json, as_csv=as_csv)
         return
     made = table_of(found, pooled=pooled, faultless=faultless)
-    lost = gaps_of(found.folder).lost if made.matches < found.total else 0
+    total = found.total - made.annulled
+    lost = gaps_of(found.folder).lost if made.matches < total else 0
     rows = by_live_rating(made.rows) if live else list(made.rows)
     caption = LIVE_CAPTION if live else CAPTION
     if as_json:
@@ -89,7 +90,7 @@ def standings(
                 "tournament": found.configuration["name"],
                 "game": _games(found.configuration),
                 "played": made.matches,
-                "total": found.total,
+                "total": total,
                 "lost": lost,
                 "machine_changes": changed_in(found.journal),
                 "standings": [row.to_dict() for row in rows],
@@ -111,11 +112,7 @@ def standings(
         print_csv([_flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
     else:
         most = "at most " if found.at_most else ""
-        state = (
-            ""
-            if made.matches == found.total
-            else f" {made.matches} of {most}{found.total} matches{'' if lost else ' so far'}."
-        )
+        state = "" if made.matches == total else f" {made.matches} of {most}{total} matches{'' if lost else ' so far'}."
         faults = " Matches with a fault are left out." if faultless else ""
         if lost:
             print_text(lost_words(found.folder, lost))

@@ -45,8 +45,9 @@ _PROBE_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Where a run stands: of `total` matches `done` count, and `off` will not be played: cancelled for good, or given
-    up in this run of the command. `at_most`: results to come may make the total smaller."""
+    """Where a run stands: of `total` matches `done` count, and `off` were given up in this run of the command. Matches
+    that were cancelled are no part of the total. `at_most`: results to come, or bots that are out, may make it smaller.
+    """
 
     total: int
     done: int
@@ -88,8 +89,8 @@ class Summary:
 
     `given_up` are missing still, as is the rest if `stopped`. `cancelled` will never be played: entries that are out,
     matches that were annulled. `set_aside` are the names of entries that the breaker has put out, now or
-    before. `placings` is the format's own table, if it has one and the schedule has ended. `at_most`: results to come
-    may make the total smaller.
+    before. `placings` is the format's own table, if it has one and the schedule has ended. `total` is without what was
+    `cancelled`; `at_most`: results to come, or bots that are out, may make it smaller.
     """
 
     total: int
@@ -108,7 +109,7 @@ class Summary:
     @property
     def missing(self) -> int:
         """Matches that are still to be played."""
-        return self.total - self.found - self.played - self.cancelled
+        return self.total - self.found - self.played
 
 
 @dataclass(slots=True)
@@ -209,9 +210,13 @@ class Runner:
 
     def _reached(self) -> Reached:
         stock = self._stock
-        off = stock.cancelled + len(self._tally.given_up)
-        at_most = self._depends and not stock.walk.ended
-        return Reached(stock.total(self._total), stock.found + stock.played, off, at_most)
+        total = stock.total(self._total) - stock.cancelled
+        return Reached(total, stock.found + stock.played, len(self._tally.given_up), self._at_most)
+
+    @property
+    def _at_most(self) -> bool:
+        walk = self._stock.walk
+        return (self._depends or walk.anyone_out) and not walk.ended
 
     def _tell(self) -> None:
         now = self._reached()
@@ -343,7 +348,7 @@ class Runner:
         done = not stopped or self._stock.all_settled
         complete = walk.ended and not given_up and done
         summary = Summary(
-            total=self._stock.total(self._total),
+            total=self._stock.total(self._total) - self._stock.cancelled,
             found=self._stock.found,
             played=self._stock.played,
             void=self._tally.void,
@@ -354,7 +359,7 @@ class Runner:
             set_aside=self._stock.names_set_aside,
             decided=walk.decided,
             placings=tuple(walk.placings) if complete else (),
-            at_most=self._depends and not walk.ended,
+            at_most=self._at_most,
         )
         rated = summary.found + summary.played
         kind = "stopped" if stopped and not complete else "finished"

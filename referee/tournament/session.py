@@ -129,11 +129,11 @@ def _go_on(
     if stock.moved:
         observer.note(_moved(stock.moved))
     if first is None:
-        total = stock.total(extent.most)
-        observer.begun(Reached(total, stock.found, stock.cancelled))
+        total = stock.total(extent.most) - stock.cancelled
+        observer.begun(Reached(total, stock.found, 0))
         # A run that was killed after its last record, but before it could say so, ends here.
         if not text.events or text.events[-1].kind != "finished" or stock.moved:
-            journal.append("finished", rated=stock.found, missing=total - stock.found - stock.cancelled)
+            journal.append("finished", rated=stock.found, missing=total - stock.found)
         return Summary(
             total,
             stock.found,

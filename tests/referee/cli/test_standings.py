@@ -392,3 +392,14 @@ def test_bots_that_never_met_are_told_apart_in_every_output(make_run, crosstown)
     page = (folder.path / "report.html").read_text()
     assert sentence in page
     assert "<th>group</th>" in page
+
+
+def test_a_finished_run_whose_bot_was_annulled_is_complete(make_run, crosstown):
+    folder = make_run(others=("cyd",), played=12)
+    with Journal(folder.journal, read_journal(folder.journal)) as journal:
+        journal.append("finished", rated=12, missing=0)
+    assert crosstown("withdraw", "cup", "cyd", "--choice", "annul").code == 0
+    printed = crosstown("standings", "cup")
+    assert " of " not in printed.out.split("annulled")[0].rpartition("cross-check.")[2], printed.out
+    shown = json.loads(crosstown("standings", "cup", "--json").out)
+    assert (shown["played"], shown["total"]) == (4, 4)

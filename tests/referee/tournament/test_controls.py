@@ -606,3 +606,35 @@ def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder, write_b
             assert caught.value.next_step.startswith("stop it with Ctrl-C there (what was played stays played), decide")
         assert run_folder.journal.read_bytes() == before
         first.stdin.close()
+
+
+@pytest.mark.parametrize("choice", ["keep", "annul", "losses"])
+def test_cancelled_matches_are_in_no_total(begun, play, run_folder, choice):
+    tournament = begun(4, blocks=3, matches=8)
+    controls.leave(run_folder, "withdrawn", "bot1", choice, **BY)
+    assert find_run(None, run_folder.path.parent).at_most, "matches that are cancelled are still in it"
+    run = play(tournament)
+    there = len(played(run_folder))
+    assert run.summary.cancelled == count(tournament) - there
+    assert (run.summary.total, run.summary.missing) == (there, 0)
+    last = run.log.steps[-1]
+    assert (last.done, last.total, last.off, last.at_most) == (there, there, 0, False)
+    assert run.log.steps[0].at_most
+    again = play(tournament)
+    assert (again.log.steps[-1].done, again.log.steps[-1].total) == (there, there)
+    shown = find_run(None, run_folder.path.parent)
+    assert (shown.total, shown.at_most) == (there, False)
+
+
+def test_what_is_decided_about_a_finished_run_leaves_no_cancelled_match_in_its_total(
+    make_tournament, play, run_folder, write_bot
+):
+    play(make_tournament(3, blocks=2))
+    controls.leave(run_folder, "withdrawn", "bot1", "keep", **BY)
+    first, second, *_ = sorted(played(run_folder))
+    assert find_run(None, run_folder.path.parent).total == 12
+    controls.annul(run_folder, first, replay=False, **BY)
+    assert find_run(None, run_folder.path.parent).total == 11
+    controls.judge_again(run_folder, second, (1, 1), **BY)
+    shown = find_run(None, run_folder.path.parent)
+    assert (shown.total, shown.at_most) == (11, False)
