@@ -1,7 +1,6 @@
 """A live bot process with its stream: what sits at a match when it is played for real."""
 
 import asyncio
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from referee.process.bot import BotProcess, Exit
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
-from referee.wire import Hello, Session, StreamEnd, encode
+from referee.wire import Hello, LastingSession, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 from referee.wire.service import hard_message_bytes
 
@@ -37,15 +36,14 @@ DISMISSED_S = 0.25
 STREAM_AFTER_EXIT_S = 0.2
 """What a process sent before it exited is still read for so long, should a child keep the stream open."""
 
-TOO_LARGE = "sent a message far above the limit (max_message_bytes), which ends it"
-
 STREAM_ENDS = {
-    StreamEnd.CLOSED_BY_BOT: f"closed its stream, or {TOO_LARGE}",
+    StreamEnd.CLOSED_BY_BOT: "closed its stream",
     StreamEnd.NOT_READING: "does not read its stream",
-    StreamEnd.FLOODED: "sent messages without end between matches",
     StreamEnd.CLOSED_BY_REFEREE: "the referee closed its stream",
     StreamEnd.BEGUN_ANEW: "its connection broke, and it opened a new session instead of taking this one up",
 }
+BROKEN_LIMITS = (StreamEnd.FLOODED, StreamEnd.OVERSIZED)
+"""Ends of a stream that say all: how the process ends does not matter any more."""
 
 
 class LiveBot:
@@ -97,6 +95,9 @@ class LiveBot:
         seen = measure_effort(self.process.guardian_pid)
         unseen = frozenset[str]() if self.process.counts_all else seen.processes
         return replace(seen, throttled_ns=self.process.throttled_ns(), processes=unseen)
+
+    def traffic_ns(self) -> int:
+        return self.session.spent_ns
 
     def process_state(self) -> str:
         return state_below(self.process.guardian_pid)
@@ -154,17 +155,18 @@ class LiveBot:
         stream: asyncio.Future[Any] = self.session.ended
         exited: asyncio.Future[Any] = asyncio.ensure_future(self.process.wait())
         await asyncio.wait([stream, exited], return_when=asyncio.FIRST_COMPLETED)
-        if not exited.done():
+        if not exited.done() and stream.result() not in BROKEN_LIMITS:
             await self._wait_for_exit(exited)
         elif not stream.done():
             await asyncio.wait([stream], timeout=STREAM_AFTER_EXIT_S)
-        if exited.done():
+        if stream.done() and stream.result() in BROKEN_LIMITS:
+            exited.cancel()
+            self.end = broken_limit(self.session, self.told.max_message_bytes, self.session.traffic.as_evidence())
+        elif exited.done():
             self.end = exit_end(exited.result(), self._sandbox)
         else:
             exited.cancel()
             self.end = SeatEnd(EndReason.DISCONNECTED, STREAM_ENDS[stream.result()])
-        if stream.done() and stream.result() is StreamEnd.CLOSED_BY_BOT:
-            self.end = refused_end(self.end, self.process.output(), self.told.max_message_bytes)
         if self._listener is not None:
             self._listener.on_end(self.end)
 
@@ -211,30 +213,16 @@ def exit_end(how: Exit, sandbox: Sandbox) -> SeatEnd:
     return SeatEnd(EndReason.CRASHED, f"the process ended: {how}", evidence)
 
 
-_REFUSED = re.compile(r"Received message larger than max \((\d{1,12}) vs\.? \d{1,12}\)")
-"""What gRPC answers for the referee to a message above the hard limit, as every language's library reports it."""
-
-
-def refused_end(end: SeatEnd, output: Output, limit_bytes: int) -> SeatEnd:
-    """The end of a bot whose stream broke, as one of an oversized message if that is why.
-
-    The referee's own gRPC ends such a stream without a word to the referee; the bot alone is told, and mostly prints
-    it. A bot that prints it without cause only misnames a fault which is its own anyway, and which stands whenever it
-    is judged again: a size that would have come through is taken for a lie.
-    """
-    said = _REFUSED.search(f"{output.stderr_text()}\n{output.stdout_text()}")
-    if said is None or end.reason not in (EndReason.CRASHED, EndReason.DISCONNECTED):
-        return end
-    size, most = int(said[1]), hard_message_bytes(limit_bytes)
-    if size <= most:
-        return end
+def broken_limit(session: Session | LastingSession, limit_bytes: int, traffic: Mapping[str, Any]) -> SeatEnd:
+    """The end of a bot whose stream the referee ended for what came on it."""
+    size = session.refused_bytes
+    if not size:
+        return SeatEnd(EndReason.DISCONNECTED, f"the referee closed its stream: {session.failure}", dict(traffic))
     detail = (
         f"a message of {size} bytes, which ended the stream: no message may have more than"
-        f" {most / (1 << 20):g} MiB, and the limit (max_message_bytes) is {limit_bytes}"
+        f" {hard_message_bytes(limit_bytes) / (1 << 20):g} MiB, and the limit (max_message_bytes) is {limit_bytes}"
     )
-    return replace(
-        end, reason=EndReason.OVERSIZED_MESSAGE, detail=detail, evidence={**end.evidence, "message_bytes": size}
-    )
+    return SeatEnd(EndReason.OVERSIZED_MESSAGE, detail, {"message_bytes": size})
 
 
 def output_evidence(output: Output) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from referee.match.bot import STREAM_ENDS, TOO_LARGE, plays_game, wants_of
+from referee.match.bot import BROKEN_LIMITS, STREAM_ENDS, broken_limit, plays_game, wants_of
 from referee.match.effort import NO_EFFORT, Effort
 from referee.match.reasons import EndReason
 from referee.match.seat import SeatEnd, SeatListener
@@ -57,8 +57,10 @@ class GuestBot:
     question and answer is the bot's, with that of the network.
     """
 
-    def __init__(self, entry: Entry, session: LastingSession) -> None:
+    def __init__(self, entry: Entry, session: LastingSession, max_message_bytes: int) -> None:
+        """`max_message_bytes` is what Welcome said."""
         self.entry = entry
+        self._max_message_bytes = max_message_bytes
         self.session = session
         self.wants = wants_of(session.hello)
         self.send = session.send
@@ -100,6 +102,9 @@ class GuestBot:
     def effort(self) -> Effort:
         return NO_EFFORT
 
+    def traffic_ns(self) -> int:
+        return self.session.spent_ns
+
     def process_state(self) -> str:
         return ""
 
@@ -122,12 +127,11 @@ class GuestBot:
             self._listener.on_end(self._end(ended.result()))
 
     def _end(self, how: StreamEnd) -> SeatEnd:
+        if how in BROKEN_LIMITS:
+            return broken_limit(self.session, self._max_message_bytes, {})
         detail = STREAM_ENDS[how]
         if how is StreamEnd.CLOSED_BY_BOT and self.session.reconnect_s:
-            detail = (
-                f"its connection broke, or it {TOO_LARGE};"
-                f" and it did not take its session up within {self.session.reconnect_s:g} s"
-            )
+            detail = f"its connection broke, and it did not take its session up within {self.session.reconnect_s:g} s"
         return SeatEnd(EndReason.DISCONNECTED, detail)
 
 

@@ -247,6 +247,7 @@ class _Place:
         self.free = asyncio.Event()
         self.free.set()
         self._clock = clock
+        self._max_message_bytes = invited.limits.max_message_bytes
         self._waited_for_until_s = time.monotonic() + invited.wait_s
         server.invite(self.guest)
 
@@ -263,7 +264,7 @@ class _Place:
             raise BotStartError(f"it plays another match, and did not end within {limit_s:.0f} s", {}) from None
         self.free.clear()
         try:
-            bot = GuestBot(entry, await self._arrival(until_s, lag_before_ns))
+            bot = GuestBot(entry, await self._arrival(until_s, lag_before_ns), self._max_message_bytes)
             if not bot.plays(game):
                 bot.leave()
                 raise BotStartError(_plays_others(bot.session.hello, game), {})

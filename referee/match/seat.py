@@ -80,6 +80,9 @@ class Seat(Protocol):
     def effort(self) -> Effort:
         """What the bot's tasks did so far; `NO_EFFORT` if that cannot be told. Takes a tenth of a millisecond."""
 
+    def traffic_ns(self) -> int:
+        """What the event loop has spent on reading what the bot sent."""
+
     def process_state(self) -> str:
         """One letter, as in `ps`: R runs or is ready to, S waits, T is stopped; empty if there is no process."""
 

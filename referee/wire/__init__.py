@@ -3,13 +3,10 @@
 Knows tokens and streams, not matches: whoever plays a match listens to a session.
 """
 
-import os
-
-os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # read when grpc is imported: else every stranger is a line on stderr
-
 from referee.wire.door import Door
 from referee.wire.guests import Guest
 from referee.wire.handshake import HandshakeError
+from referee.wire.http2 import Status
 from referee.wire.lasting import LastingSession
 from referee.wire.listening import Listen, ListenError
 from referee.wire.server import WireServer
@@ -26,6 +23,7 @@ __all__ = [
     "ListenError",
     "Received",
     "Session",
+    "Status",
     "StreamEnd",
     "WireServer",
 ]

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
-
-import grpc
 
 from referee.wire.guests import Guest, find_guest
 from referee.wire.handshake import Refusal, Strangers
+from referee.wire.http2 import Call, Status
+from referee.wire.listener import Bounds, Listener, bind_tcp, server_tls
 from referee.wire.listening import Listen, ListenError, check_pair, join_address
-from referee.wire.service import HARD_MESSAGE_BYTES, HELLO_LIMIT_S, MAX_STRANGERS, add_play, most_connections
+from referee.wire.service import HELLO_LIMIT_S, MAX_STRANGERS, most_connections
 
 MOST_PING_PAUSE_S = 15.0
 """How often a connection is pinged at the least; more often where it has to be found broken sooner."""
@@ -22,71 +21,57 @@ class Door:
     """
 
     def __init__(self, listen: Listen, guests: Sequence[Guest], *, hello_limit_s: float = HELLO_LIMIT_S) -> None:
-        """`guests` may grow by those to whom no larger messages are allowed than to those who are there."""
+        """`guests` may grow."""
         self._listen = listen
         self._guests = guests
         self._strangers = Strangers(MAX_STRANGERS, hello_limit_s)
-        self._server: Any = None
+        self._listener: Listener | None = None
         self.address = ""
         """HOST:PORT, once it is open."""
 
     async def __aenter__(self) -> "Door":
-        most = max((guest.hard_message_bytes for guest in self._guests), default=HARD_MESSAGE_BYTES)
-        self._server = grpc.aio.server(options=_options(most, self._listen.keepalive_s))
-        add_play(self._server, self._play)
         listen = self._listen
         where = join_address(listen.host, listen.port)
-        try:
-            if listen.plain:
-                port = self._server.add_insecure_port(where)
-            elif listen.certificate is None or listen.key is None:
+        tls = None
+        if not listen.plain:
+            if listen.certificate is None or listen.key is None:
                 raise ListenError(f"no certificate to listen on {where} with", "give a certificate and its key")
-            else:
-                check_pair(listen.certificate, listen.key)
-                pair = listen.key.read_bytes(), listen.certificate.read_bytes()
-                port = self._server.add_secure_port(where, grpc.ssl_server_credentials([pair]))
-        except RuntimeError:
+            check_pair(listen.certificate, listen.key)
+            tls = server_tls(listen.certificate, listen.key)
+        try:
+            sockets = bind_tcp(listen.host, listen.port)
+        except OSError:
             what = f"cannot listen on {where}: it is in use, or is no address of this machine"
             raise ListenError(what, "choose another port, or 0.0.0.0 for all addresses of this machine") from None
-        await self._server.start()
-        self.address = join_address(listen.host, port)
+        self._listener = Listener(sockets, self._play, _bounds(listen.keepalive_s), tls=tls, tls_limit_s=HELLO_LIMIT_S)
+        self._listener.start()
+        self.address = join_address(listen.host, sockets[0].getsockname()[1])
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._server.stop(grace=0)
+        if self._listener is not None:
+            await self._listener.stop()
 
-    async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
+    async def _play(self, call: Call) -> None:
         try:
-            hello = await self._strangers.hear_out(context)
+            hello = await self._strangers.hear_out(call)
             guest = find_guest(self._guests, hello.token)
             if guest is None:
                 sentence = "unknown token: send the value that you were given unchanged, as CROSSTOWN_TOKEN"
-                raise Refusal(grpc.StatusCode.UNAUTHENTICATED, sentence)
-            stream = guest.admit(hello, context)
+                raise Refusal(Status.UNAUTHENTICATED, sentence)
+            stream = guest.admit(hello, call)
         except Refusal as refusal:
-            await context.abort(refusal.code, str(refusal))
+            call.finish(refusal.code, str(refusal))
+            return
         await stream.read_all()
 
 
-def _options(message_bytes: int, keepalive_s: float) -> list[tuple[str, int]]:
+def _bounds(keepalive_s: float) -> Bounds:
     """An answer to a ping has what is left of `keepalive_s` after the pause: a bot may be slow to give it while it
     computes."""
-    pause_ms = round(1000 * min(MOST_PING_PAUSE_S, keepalive_s / 3))
-    patience_ms = round(1000 * keepalive_s) - pause_ms
-    return [
-        ("grpc.max_receive_message_length", message_bytes),
-        ("grpc.max_send_message_length", -1),
-        ("grpc.max_concurrent_streams", 4),
-        ("grpc.max_allowed_incoming_connections", most_connections()),
-        ("grpc.server_handshake_timeout_ms", round(HELLO_LIMIT_S * 1000)),
-        ("grpc.max_connection_idle_ms", round(HELLO_LIMIT_S * 1000)),
-        ("grpc.keepalive_time_ms", pause_ms),
-        ("grpc.keepalive_timeout_ms", patience_ms),
-        ("grpc.http2.ping_timeout_ms", patience_ms),
-        ("grpc.keepalive_permit_without_calls", 0),
-        ("grpc.http2.min_ping_interval_without_data_ms", 900),
-        ("grpc.http2.max_ping_strikes", 10),
-        ("grpc.so_reuseport", 0),
-    ]
+    pause_s = min(MOST_PING_PAUSE_S, keepalive_s / 3)
+    return Bounds(
+        most_connections(), idle_s=HELLO_LIMIT_S, keepalive_s=pause_s, keepalive_limit_s=keepalive_s - pause_s
+    )

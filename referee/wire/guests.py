@@ -4,12 +4,12 @@ import asyncio
 import hmac
 from collections.abc import Callable, Iterable
 
-import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
+from referee.wire.http2 import Call, Status
 from referee.wire.lasting import LastingSession
 from referee.wire.notes import Notes
 from referee.wire.service import hard_message_bytes
@@ -75,29 +75,31 @@ class Guest:
             session.send_last(bye)
         return session
 
-    def admit(self, hello: pb.Hello, context: "grpc.aio.ServicerContext[bytes, bytes]") -> Session:
+    def admit(self, hello: pb.Hello, call: Call) -> Session:
         """A stream whose token is this guest's; Welcome is on its way. Raises Refusal."""
         problem = protocol_problem(hello) or self._version_problem(hello)
         if problem:
             self._problem = problem
-            raise Refusal(grpc.StatusCode.FAILED_PRECONDITION, problem)
+            raise Refusal(Status.FAILED_PRECONDITION, problem)
         current = self.session
         if hello.session:
             if current is None or not hmac.compare_digest(hello.session.encode(), current.key.encode()):
                 sentence = "this session is over, or is not this bot's: open a new one, without Hello.session"
-                raise Refusal(grpc.StatusCode.NOT_FOUND, sentence)
-            stream, first = Session(context, hello), current.next_for(hello.received)
+                raise Refusal(Status.NOT_FOUND, sentence)
+            call.admit(self.hard_message_bytes)
+            stream, first = Session(call, hello), current.next_for(hello.received)
             self._welcome(stream, current, first)
             current.resume(stream, first)
             self._tell("has come back")
         else:
             if current is not None and current.online:
                 sentence = "this token has a session already: one bot, one token, one stream for all its matches"
-                raise Refusal(grpc.StatusCode.ALREADY_EXISTS, sentence)
+                raise Refusal(Status.ALREADY_EXISTS, sentence)
             if current is not None:
                 current.give_up()
             self._tell_end()
-            stream = Session(context, hello)
+            call.admit(self.hard_message_bytes)
+            stream = Session(call, hello)
             self._session = session = LastingSession(stream, self._reconnect_s)
             self._welcome(stream, session, 1)
             if self._bye:

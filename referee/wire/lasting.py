@@ -5,9 +5,9 @@ import secrets
 from collections import deque
 from collections.abc import Callable
 
-import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 
+from referee.wire.http2 import Status
 from referee.wire.session import MAX_WAITING_MESSAGES, Received, Session, StreamEnd
 
 _KEY_BYTES = 16
@@ -31,6 +31,9 @@ class LastingSession:
         self.reconnect_s = reconnect_s
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[StreamEnd] = self._loop.create_future()
+        self.failure = ""
+        self.refused_bytes = 0
+        """As those of `Session`, of its last stream."""
         self._stream: Session | None = None
         self._on_message: Callable[[Received], None] | None = None
         self._kept: deque[tuple[int, bytes]] = deque()
@@ -52,6 +55,11 @@ class LastingSession:
     def away_s(self) -> float:
         """How long the bot has been away that may still come back; 0 while there is a stream to it."""
         return 0.0 if self._away_from_s is None or self.ended.done() else self._loop.time() - self._away_from_s
+
+    @property
+    def spent_ns(self) -> int:
+        """What reading this bot's messages has cost."""
+        return 0 if self._stream is None else self._stream.spent_ns
 
     def listen(self, on_message: Callable[[Received], None] | None) -> None:
         """From now on `on_message` gets what comes, from the event loop; nobody with None."""
@@ -80,7 +88,7 @@ class LastingSession:
         if self._stream is None:
             self._end(StreamEnd.CLOSED_BY_BOT)
 
-    async def close(self, code: grpc.StatusCode, explanation: str) -> None:
+    async def close(self, code: Status, explanation: str) -> None:
         """End the session, and its stream with a status and a sentence for the author."""
         stream = self._stream
         self._end(StreamEnd.CLOSED_BY_REFEREE)
@@ -108,7 +116,7 @@ class LastingSession:
         self._sent_to_streams = self._sent
         if older is not None:
             sentence = "the session goes on over another connection"
-            task = self._loop.create_task(older.close(grpc.StatusCode.ABORTED, sentence))
+            task = self._loop.create_task(older.close(Status.ABORTED, sentence))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
         stream.listen(None if self._on_message is None else self._take)
@@ -124,6 +132,7 @@ class LastingSession:
         if stream is not self._stream or self.ended.done():
             return
         self._stream = None
+        self.failure, self.refused_bytes = stream.failure, stream.refused_bytes
         if self.reconnect_s and end in _BREAKS and not self._leaving:
             self._away_from_s = self._loop.time()
             self._grace = self._loop.call_later(self.reconnect_s, self._end, end)

@@ -50,7 +50,7 @@ THIRD_PARTY = {
     "referee.games": {"google"},  # codecs: DecodeError and the types of messages
     "referee.record": set(),
     "referee.process": set(),
-    "referee.wire": {"grpc", "google"},
+    "referee.wire": {"google", "hpack"},
     "referee.match": {"google"},
     "referee.compliance": {"grpc", "google"},
     "referee.cli.web": {"typer", "uvicorn"},

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from referee.wire.server import _OPTIONS
+from referee.wire import Status
+from referee.wire.http2 import Call
+from referee.wire.listener import Bounds, Listener, bind_tcp
 
 PROGRAM = """
 import sys
@@ -42,22 +43,25 @@ class Stub:
         self.hellos: list[pb.Hello] = []
         self.problems: list[BaseException] = []
 
-    async def play(self, _: Any, context: Any) -> None:
-        hello = pb.BotMessage.FromString(await context.read()).hello
+    async def play(self, call: Call) -> None:
+        hello = (await heard(call)).hello
+        call.admit(1 << 20)
         self.hellos.append(hello)
         try:
-            await self.scripts[len(self.hellos) - 1](context, hello)
+            await self.scripts[len(self.hellos) - 1](call, hello)
         except (AssertionError, IndexError) as problem:
             self.problems.append(problem)
             raise
 
 
-async def say(context: Any, **body: Any) -> None:
-    await context.write(pb.RefereeMessage(**body).SerializeToString())
+async def say(call: Call, **body: Any) -> None:
+    call.send(pb.RefereeMessage(**body).SerializeToString())
 
 
-async def heard(context: Any) -> pb.BotMessage:
-    return pb.BotMessage.FromString(await context.read())
+async def heard(call: Call) -> pb.BotMessage:
+    raw = await call.read()
+    assert raw is not None
+    return pb.BotMessage.FromString(raw)
 
 
 def welcome(next_message: int = 1, session: str = "s") -> pb.Welcome:
@@ -68,47 +72,44 @@ START = pb.MatchStart(match="m", game="shibuya", players=2, options="{}")
 DECIDE = pb.Decide(match="m", decision=1, legal_count=9)
 
 
-async def until_asked(context: Any, _: pb.Hello) -> None:
+async def until_asked(call: Call, _: pb.Hello) -> None:
     """A match begins; the stream ends before the answer is read."""
-    await say(context, welcome=welcome())
-    await say(context, match_start=START)
-    assert (await heard(context)).HasField("ready")
-    await say(context, decide=DECIDE)
-    await context.read()
-    await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+    await say(call, welcome=welcome())
+    await say(call, match_start=START)
+    assert (await heard(call)).HasField("ready")
+    await say(call, decide=DECIDE)
+    await call.read()
+    call.finish(Status.UNAVAILABLE, "gone")
 
 
-async def bye(context: Any, _: pb.Hello) -> None:
-    await say(context, welcome=welcome(1, "other"))
-    await say(context, bye=pb.Bye())
-    await context.read()
+async def bye(call: Call, _: pb.Hello) -> None:
+    await say(call, welcome=welcome(1, "other"))
+    await say(call, bye=pb.Bye())
+    await call.read()
 
 
-def refuse(code: grpc.StatusCode, words: str) -> Script:
-    async def script(context: Any, _: pb.Hello) -> None:
-        await context.abort(code, words)
+def refuse(code: Status, words: str) -> Script:
+    async def script(call: Call, _: pb.Hello) -> None:
+        call.finish(code, words)
 
     return script
 
 
 @pytest.fixture
 async def serve() -> AsyncIterator[Callable[..., Any]]:
-    servers: list[Any] = []
+    servers: list[Listener] = []
 
     async def start(stub: Stub, port: int = 0) -> int:
-        server = grpc.aio.server(options=_OPTIONS)  # the referee's own
-        handler = grpc.stream_stream_rpc_method_handler(stub.play)
-        server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
-        )
-        made: int = server.add_insecure_port(f"127.0.0.1:{port}")
-        await server.start()
+        sockets = bind_tcp("127.0.0.1", port)
+        made: int = sockets[0].getsockname()[1]
+        server = Listener(sockets, stub.play, Bounds(4))
+        server.start()
         servers.append(server)
         return made
 
     yield start
     for server in servers:
-        await server.stop(0)
+        await server.stop()
 
 
 class Bot:
@@ -136,19 +137,19 @@ class Bot:
 
 
 async def test_it_comes_back_and_answers_the_same_once_more(serve: Any, tmp_path: Path) -> None:
-    async def again(context: Any, hello: pb.Hello) -> None:
+    async def again(call: Call, hello: pb.Hello) -> None:
         assert (hello.token, hello.session, hello.received) == ("t", "s", 2)
-        await say(context, welcome=welcome(2))
-        await say(context, decide=DECIDE)
-        move = (await heard(context)).move
+        await say(call, welcome=welcome(2))
+        await say(call, decide=DECIDE)
+        move = (await heard(call)).move
         assert (move.decision, move.index, "asked 1, started 1" in move.note) == (1, 0, True)
-        await say(context, decide=pb.Decide(match="m", decision=2, legal_count=9))
-        assert (await heard(context)).move.index == 1
-        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone again")
+        await say(call, decide=pb.Decide(match="m", decision=2, legal_count=9))
+        assert (await heard(call)).move.index == 1
+        call.finish(Status.UNAVAILABLE, "gone again")
 
-    async def third(context: Any, hello: pb.Hello) -> None:
+    async def third(call: Call, hello: pb.Hello) -> None:
         assert hello.received == 3
-        await bye(context, hello)
+        await bye(call, hello)
 
     stub = Stub([until_asked, again, third])
     code, stderr = await (await Bot(tmp_path).start(await serve(stub))).ended()
@@ -162,16 +163,16 @@ async def test_a_freeze_ends_no_stream(serve: Any, tmp_path: Path, seconds: int)
     """As in tests/bots/languages: stopped and continued while the bot would ping every second."""
     begun, continued = asyncio.Event(), asyncio.Event()
 
-    async def asks(context: Any, _: pb.Hello) -> None:
-        await say(context, welcome=welcome())
-        await say(context, match_start=START)
-        assert (await heard(context)).HasField("ready")
+    async def asks(call: Call, _: pb.Hello) -> None:
+        await say(call, welcome=welcome())
+        await say(call, match_start=START)
+        assert (await heard(call)).HasField("ready")
         begun.set()
         await continued.wait()
-        await say(context, decide=DECIDE)
-        assert (await heard(context)).move.index == 0
-        await say(context, bye=pb.Bye())
-        await context.read()
+        await say(call, decide=DECIDE)
+        assert (await heard(call)).move.index == 0
+        await say(call, bye=pb.Bye())
+        await call.read()
 
     stub = Stub([asks])
     bot = await Bot(tmp_path).start(await serve(stub), CROSSTOWN_KEEPALIVE_S="1")
@@ -208,12 +209,12 @@ PYTHON = os.environ.get("CROSSTOWN_TEST_PYTHON", sys.executable)
 async def test_what_its_author_s_own_calls_raise_is_a_crash_and_no_broken_stream(
     serve: Any, tmp_path: Path, deed: str
 ) -> None:
-    async def asks(context: Any, _: pb.Hello) -> None:
-        await say(context, welcome=welcome())
-        await say(context, match_start=START)
-        await heard(context)
-        await say(context, decide=DECIDE)
-        await context.read()
+    async def asks(call: Call, _: pb.Hello) -> None:
+        await say(call, welcome=welcome())
+        await say(call, match_start=START)
+        await heard(call)
+        await say(call, decide=DECIDE)
+        await call.read()
 
     stub = Stub([asks])
     bot = Bot(tmp_path)
@@ -227,9 +228,9 @@ async def test_what_its_author_s_own_calls_raise_is_a_crash_and_no_broken_stream
 async def test_a_referee_that_welcomes_it_and_breaks_off_each_time_is_not_tried_for_ever(
     serve: Any, tmp_path: Path
 ) -> None:
-    async def breaks(context: Any, _: pb.Hello) -> None:
-        await say(context, welcome=pb.Welcome(protocol=1, session="s", reconnect_us=1_000_000, next_message=1))
-        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+    async def breaks(call: Call, _: pb.Hello) -> None:
+        await say(call, welcome=pb.Welcome(protocol=1, session="s", reconnect_us=1_000_000, next_message=1))
+        call.finish(Status.UNAVAILABLE, "gone")
 
     stub = Stub([breaks] * 1000)
     code, stderr = await (await Bot(tmp_path).start(await serve(stub), limit_s=1)).ended()
@@ -238,20 +239,20 @@ async def test_a_referee_that_welcomes_it_and_breaks_off_each_time_is_not_tried_
 
 
 async def test_a_lost_ready_is_said_again_without_a_second_start(serve: Any, tmp_path: Path) -> None:
-    async def first(context: Any, _: pb.Hello) -> None:
-        await say(context, welcome=welcome())
-        await say(context, match_start=START)
-        await context.read()
-        await context.abort(grpc.StatusCode.UNAVAILABLE, "gone")
+    async def first(call: Call, _: pb.Hello) -> None:
+        await say(call, welcome=welcome())
+        await say(call, match_start=START)
+        await call.read()
+        call.finish(Status.UNAVAILABLE, "gone")
 
-    async def again(context: Any, _: pb.Hello) -> None:
-        await say(context, welcome=welcome(1))
-        await say(context, match_start=START)
-        assert (await heard(context)).ready.match == "m"
-        await say(context, decide=DECIDE)
-        assert "started 1" in (await heard(context)).move.note
-        await say(context, bye=pb.Bye())
-        await context.read()
+    async def again(call: Call, _: pb.Hello) -> None:
+        await say(call, welcome=welcome(1))
+        await say(call, match_start=START)
+        assert (await heard(call)).ready.match == "m"
+        await say(call, decide=DECIDE)
+        assert "started 1" in (await heard(call)).move.note
+        await say(call, bye=pb.Bye())
+        await call.read()
 
     stub = Stub([first, again])
     code, _ = await (await Bot(tmp_path).start(await serve(stub))).ended()
@@ -259,19 +260,17 @@ async def test_a_lost_ready_is_said_again_without_a_second_start(serve: Any, tmp
 
 
 async def test_where_its_session_is_over_it_opens_a_new_one(serve: Any, tmp_path: Path) -> None:
-    async def anew(context: Any, hello: pb.Hello) -> None:
+    async def anew(call: Call, hello: pb.Hello) -> None:
         assert (hello.session, hello.received) == ("", 0)
-        await bye(context, hello)
+        await bye(call, hello)
 
-    stub = Stub([until_asked, refuse(grpc.StatusCode.NOT_FOUND, "over"), anew])
+    stub = Stub([until_asked, refuse(Status.NOT_FOUND, "over"), anew])
     code, _ = await (await Bot(tmp_path).start(await serve(stub))).ended()
     assert (code, stub.problems, len(stub.hellos)) == (0, [], 3)
 
 
-@pytest.mark.parametrize(
-    "code", [grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.ABORTED]
-)
-async def test_a_refusal_for_good_ends_it(serve: Any, tmp_path: Path, code: grpc.StatusCode) -> None:
+@pytest.mark.parametrize("code", [Status.UNAUTHENTICATED, Status.FAILED_PRECONDITION, Status.ABORTED])
+async def test_a_refusal_for_good_ends_it(serve: Any, tmp_path: Path, code: Status) -> None:
     stub = Stub([refuse(code, "not with me")])
     ended = await (await Bot(tmp_path).start(await serve(stub))).ended()
     assert (ended[0], len(stub.hellos)) == (1, 1)
@@ -279,7 +278,7 @@ async def test_a_refusal_for_good_ends_it(serve: Any, tmp_path: Path, code: grpc
 
 
 async def test_one_that_is_connected_already_tries_again(serve: Any, tmp_path: Path) -> None:
-    stub = Stub([refuse(grpc.StatusCode.ALREADY_EXISTS, "has a session already"), bye])
+    stub = Stub([refuse(Status.ALREADY_EXISTS, "has a session already"), bye])
     code, stderr = await (await Bot(tmp_path).start(await serve(stub))).ended()
     assert (code, "has a session already (ALREADY_EXISTS); trying again" in stderr) == (0, True)
 
@@ -305,14 +304,14 @@ async def test_it_does_not_try_for_ever(tmp_path: Path) -> None:
 async def test_started_by_hand_it_has_the_options_of_its_manifest(serve: Any, tmp_path: Path) -> None:
     (tmp_path / "bot.toml").write_text("[options]\ndepth = 3\n")
 
-    async def ask(context: Any, hello: pb.Hello) -> None:
-        await say(context, welcome=welcome())
-        await say(context, match_start=START)
-        await context.read()
-        await say(context, decide=DECIDE)
-        assert "options {'depth': 3}" in (await heard(context)).move.note
-        await say(context, bye=pb.Bye())
-        await context.read()
+    async def ask(call: Call, hello: pb.Hello) -> None:
+        await say(call, welcome=welcome())
+        await say(call, match_start=START)
+        await call.read()
+        await say(call, decide=DECIDE)
+        assert "options {'depth': 3}" in (await heard(call)).move.note
+        await say(call, bye=pb.Bye())
+        await call.read()
 
     stub = Stub([ask])
     assert (await (await Bot(tmp_path).start(await serve(stub))).ended())[0] == 0

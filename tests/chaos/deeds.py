@@ -23,7 +23,6 @@ DIES = {
     "killed": {"exit_signal": 9},
     "aborts": {"exit_signal": 6},
     "allocates": {"exit_code": 1},
-    "huge_mute": {"exit_code": 9},
 }
 """How the process ends, as the evidence of the crash has it."""
 
@@ -34,9 +33,10 @@ MESSAGES = {
     "oversized": R.OVERSIZED_MESSAGE,
     "floods": R.WRONG_TURN_MESSAGE,
     "huge": R.OVERSIZED_MESSAGE,
+    "huge_mute": R.OVERSIZED_MESSAGE,
 }
 CLOSES = ("closes", "closes_and_spins")
-NEEDS_STREAM = (*MESSAGES, *CLOSES, "huge_mute", "empty", "wrong_ids")
+NEEDS_STREAM = (*MESSAGES, *CLOSES, "empty", "wrong_ids")
 DEEDS = (*DIES, "gorges", "kills_parent", *STALLS, *MESSAGES, *CLOSES, *HARMLESS, "steals", "under", "over", "twice")
 GOES_ON_AFTER = frozenset({R.MALFORMED_MESSAGE, R.OVERSIZED_MESSAGE, R.MOVE_TIMEOUT})
 """What a strike pays for, if the bot is still there."""
@@ -172,7 +172,7 @@ def fault_of(deed: str) -> EndReason:
 def on_terms(deed: str, fault: EndReason, terms: Terms) -> Verdict:
     """What a fault in play comes to."""
     once = deed in ("junk", "oversized")
-    if fault in GOES_ON_AFTER and deed != "huge" and terms.strikes >= (1 if once else MANY):
+    if fault in GOES_ON_AFTER and deed not in ("huge", "huge_mute") and terms.strikes >= (1 if once else MANY):
         return Verdict(R.NORMAL, fault, struck=True)
     if terms.policy != "forfeit":
         return Verdict(R.NORMAL, fault)

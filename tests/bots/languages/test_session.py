@@ -14,15 +14,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.process.entry import Entry
 from referee.wire import WireServer
 from referee.wire.encode import WireLimits
+from referee.wire.http2 import Call
+from referee.wire.listener import Bounds, Listener, bind_tcp, bind_unix, server_tls
 from referee.wire.listening import own_certificate
-from referee.wire.server import _OPTIONS
 
 LANGUAGES = ("go", "rust", "java", "typescript", "cpp")
 LIMIT_S = 60.0
@@ -55,17 +55,17 @@ def run_alone(entry: Entry, home: Path, **more: str) -> "subprocess.CompletedPro
 class Stage:
     """A referee that says what a test tells it to. One stream."""
 
-    def __init__(self, context: Any, process: asyncio.subprocess.Process) -> None:
-        self.context = context
+    def __init__(self, call: Call, process: asyncio.subprocess.Process) -> None:
+        self.call = call
         self.process = process
 
     async def say(self, **body: Any) -> None:
-        await self.context.write(pb.RefereeMessage(**body).SerializeToString() + UNKNOWN_FIELD)
+        self.call.send(pb.RefereeMessage(**body).SerializeToString() + UNKNOWN_FIELD)
 
     async def hear(self) -> pb.BotMessage:
         async with asyncio.timeout(LIMIT_S):
-            raw = await self.context.read()
-        assert raw is not grpc.aio.EOF, "the bot closed its stream"
+            raw = await self.call.read()
+        assert raw is not None, "the bot closed its stream"
         return pb.BotMessage.FromString(raw)
 
     async def begin(self, match: str, seed: int) -> None:
@@ -84,25 +84,25 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(entry: Entry, home: Path, address: str, tls: Any = None, **more: str) -> AsyncIterator[Stage]:
-    """`tls` are the server's credentials; then `address` has the port 0."""
-    contexts: asyncio.Queue[Any] = asyncio.Queue()
+async def stage(
+    entry: Entry, home: Path, address: str, tls: tuple[Path, Path] | None = None, **more: str
+) -> AsyncIterator[Stage]:
+    """`tls` are a certificate and its key; then `address` has the port 0."""
+    calls: asyncio.Queue[Call] = asyncio.Queue()
     over = asyncio.Event()
 
-    async def play(_requests: object, context: Any) -> None:
-        contexts.put_nowait(context)
+    async def play(call: Call) -> None:
+        call.admit(1 << 20)
+        calls.put_nowait(call)
         await over.wait()
 
-    server = grpc.aio.server(options=_OPTIONS)  # the referee's own
-    handler: Any = grpc.stream_stream_rpc_method_handler(play)
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),))
-    if tls is not None:
-        address = f"localhost:{server.add_secure_port(address, tls)}"
-    elif address.endswith(":0"):
-        address = f"127.0.0.1:{server.add_insecure_port(address)}"
-    else:
-        server.add_insecure_port(address)
-    await server.start()
+    path = address.removeprefix("unix:")
+    host, _, port = address.rpartition(":")
+    sockets = [bind_unix(Path(path))] if path != address else bind_tcp(host, int(port))
+    if path == address:
+        address = f"{'localhost' if tls else '127.0.0.1'}:{sockets[0].getsockname()[1]}"
+    server = Listener(sockets, play, Bounds(4), tls=tls and server_tls(*tls))
+    server.start()
     process = await asyncio.create_subprocess_exec(
         *entry.argv,
         cwd=entry.folder,
@@ -111,7 +111,7 @@ async def stage(entry: Entry, home: Path, address: str, tls: Any = None, **more:
     )
     try:
         async with asyncio.timeout(LIMIT_S):
-            found = Stage(await contexts.get(), process)
+            found = Stage(await calls.get(), process)
         hello = (await found.hear()).hello
         assert (hello.protocol, hello.token, hello.name) == (1, TOKEN, "random")
         await found.say(welcome=pb.Welcome(protocol=1))
@@ -121,7 +121,7 @@ async def stage(entry: Entry, home: Path, address: str, tls: Any = None, **more:
         if process.returncode is None:
             process.kill()
         await process.communicate()
-        await server.stop(None)
+        await server.stop()
 
 
 async def test_matches_at_once_cancelled_ones_and_bye(
@@ -176,8 +176,8 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]
     return {name: folder / name for name in ("ca.pem", "other.pem", "s.key", "s.pem")}
 
 
-def server_credentials(certificates: Mapping[str, Path]) -> Any:
-    return grpc.ssl_server_credentials([(certificates["s.key"].read_bytes(), certificates["s.pem"].read_bytes())])
+def server_credentials(certificates: Mapping[str, Path]) -> tuple[Path, Path]:
+    return certificates["s.pem"], certificates["s.key"]
 
 
 async def test_tls_with_the_authority_it_is_given(
@@ -197,7 +197,7 @@ async def test_tls_with_a_certificate_that_the_referee_made(
 ) -> None:
     """It signs itself, and is no authority's: what one library takes another refuses."""
     certificate, key = own_certificate(tmp_path / "tls", "127.0.0.1")
-    credentials = grpc.ssl_server_credentials([(key.read_bytes(), certificate.read_bytes())])
+    credentials = certificate, key
     ca = str(certificate)
     async with stage(starter(language), tmp_path, "localhost:0", credentials, CROSSTOWN_TLS_CA=ca) as it:
         await it.begin("a", 9)
@@ -373,7 +373,6 @@ REFEREE = """
 import asyncio
 from referee.wire import WireServer
 from referee.wire.encode import WireLimits
-from referee.wire.server import _OPTIONS
 async def main():
     async with WireServer() as server:
         expected = server.expect("t", WireLimits(1, 1, 1, 1))

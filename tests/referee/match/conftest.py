@@ -106,7 +106,7 @@ class FakeSeat:
         self.auto_ready = True
         self.ending = False
         self.dismissed = False
-        self.cpu = 0
+        self.cpu = self.traffic = 0
         self.waited = self.throttled = 0
         self.idle_from_ns: int | None = 0
         self.stacks_asked = 0
@@ -145,6 +145,9 @@ class FakeSeat:
     def effort(self) -> Effort:
         """One task, that ran for `cpu` and waited for a processor for `waited`, of it by its own limit `throttled`."""
         return Effort({1: (self.cpu, self.waited)}, self.throttled, self.processes)
+
+    def traffic_ns(self) -> int:
+        return self.traffic
 
     def process_state(self) -> str:
         return self.state

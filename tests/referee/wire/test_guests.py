@@ -18,14 +18,20 @@ TOKENS = ("a" * 16, "b" * 16)
 WORDS = st.one_of(st.text(max_size=40), st.sampled_from(TOKENS))
 
 
-class Context:
-    """Takes what is written and never says anything."""
+class Call:
+    """Takes what is sent and never says anything."""
 
-    async def write(self, _: bytes) -> None:
-        return None
+    unsent = 0
+    ended = None
 
-    async def abort(self, *_: Any) -> None:
-        return None
+    def admit(self, _: int) -> None:
+        pass
+
+    def send(self, _: bytes) -> None:
+        pass
+
+    def finish(self, *_: Any) -> None:
+        pass
 
 
 def guests(**more: Any) -> list[Guest]:
@@ -51,11 +57,11 @@ def test_what_is_near_finds_nobody(near: str) -> None:
 def test_a_hello_opens_one_session_or_is_refused(hellos: list[pb.Hello]) -> None:
     async def run() -> None:
         guest = guests(reconnect_s=60)[0]
-        context: Any = Context()
+        call: Any = Call()
         for hello in hellos:
             before = guest.session
             try:
-                guest.admit(hello, context)
+                guest.admit(hello, call)
             except Refusal:
                 assert guest.session is before
             else:
@@ -70,11 +76,11 @@ def test_a_hello_opens_one_session_or_is_refused(hellos: list[pb.Hello]) -> None
 
 async def test_what_a_guest_did_wrong_is_said_when_it_does_not_come() -> None:
     guest = guests()[0]
-    context: Any = Context()
+    call: Any = Call()
     with pytest.raises(HandshakeError, match="did not connect"):
         await guest.arrive(0)
     with pytest.raises(Refusal, match="protocol 7"):
-        guest.admit(pb.Hello(protocol=7), context)
+        guest.admit(pb.Hello(protocol=7), call)
     with pytest.raises(HandshakeError, match="protocol 7"):
         await guest.arrive(0)
 
@@ -83,9 +89,9 @@ async def test_what_a_guest_did_wrong_is_said_when_it_does_not_come() -> None:
 async def test_what_is_said_of_a_wrong_version_is_short_whatever_the_bot_calls_it(version: str) -> None:
     """The sentence goes through logs, the record, and the line in which a worker gives its result."""
     guest = guests(version="2")[0]
-    context: Any = Context()
+    call: Any = Call()
     with pytest.raises(Refusal, match="expected '2'") as refused:
-        guest.admit(pb.Hello(protocol=1, version=version), context)
+        guest.admit(pb.Hello(protocol=1, version=version), call)
     assert len(str(refused.value)) < 1000
     with pytest.raises(HandshakeError, match="expected '2'") as missed:
         await guest.arrive(0)
@@ -95,11 +101,11 @@ async def test_what_is_said_of_a_wrong_version_is_short_whatever_the_bot_calls_i
 async def test_what_becomes_of_a_guest_is_told() -> None:
     heard: list[str] = []
     guest = guests(reconnect_s=60, tell=heard.append)[0]
-    context: Any = Context()
-    guest.admit(pb.Hello(protocol=1), context)
+    call: Any = Call()
+    guest.admit(pb.Hello(protocol=1), call)
     session = guest.session
     assert session is not None
-    guest.admit(pb.Hello(protocol=1, session=session.key), context)
+    guest.admit(pb.Hello(protocol=1, session=session.key), call)
     session.give_up()
     await asyncio.sleep(0)
     assert heard == ["has connected", "has come back", "is gone (begun_anew)"]
@@ -108,10 +114,10 @@ async def test_what_becomes_of_a_guest_is_told() -> None:
 async def test_of_a_bot_that_begins_anew_the_old_session_is_told_before_the_new_one() -> None:
     heard: list[str] = []
     guest = guests(reconnect_s=60, tell=heard.append)[0]
-    context: Any = Context()
-    first = guest.admit(pb.Hello(protocol=1), context)
+    call: Any = Call()
+    first = guest.admit(pb.Hello(protocol=1), call)
     first._finish(StreamEnd.CLOSED_BY_BOT)
     await asyncio.sleep(0)
-    guest.admit(pb.Hello(protocol=1), context)
+    guest.admit(pb.Hello(protocol=1), call)
     await asyncio.sleep(0)
     assert heard == ["has connected", "is gone (begun_anew)", "has connected"]

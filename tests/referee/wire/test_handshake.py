@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-import grpc
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
+from referee.wire import Status
 from referee.wire.handshake import Refusal, Strangers
+from referee.wire.listener import origin_of
 
 HELLO = pb.BotMessage(hello=pb.Hello(protocol=1, token="t")).SerializeToString()
 
@@ -16,37 +17,47 @@ HELLO = pb.BotMessage(hello=pb.Hello(protocol=1, token="t")).SerializeToString()
 class Stream:
     """A server's end of one; `said` is what its bot will have said."""
 
-    def __init__(self, peer: str) -> None:
-        self._peer = peer
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
         self.said: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-
-    def peer(self) -> str:
-        return self._peer
 
     async def read(self) -> bytes:
         return await self.said
 
 
 @pytest.mark.parametrize(
-    ("peers", "turned_away"),
+    ("address", "origin"),
     [
-        (["ipv4:9.9.9.9:1", "ipv4:9.9.9.9:2", "ipv4:9.9.9.9:3", "ipv4:9.9.9.9:4"], [0]),
-        (["ipv4:1.1.1.1:1", "ipv4:9.9.9.9:1", "ipv4:9.9.9.9:2", "ipv4:9.9.9.9:3"], [1]),
-        (["ipv4:1.1.1.1:1", "ipv6:%5B::9%5D:1", "ipv6:%5B::9%5D:2", "ipv6:%5B::9%5D:3", "ipv6:%5B::9%5D:4"], [1, 2]),
-        (["ipv4:1.1.1.1:1", *(f"ipv6:%5B2001:db8::{host:x}%5D:{host}" for host in range(1, 4))], [1]),
-        (["ipv4:1.1.1.1:1", *(f"ipv6:[2001:db8::{host:x}%25eth0]:{host}" for host in range(1, 4))], [1]),
-        (["ipv4:1.1.1.1:1", *(f"ipv6:%5B2001:db8:0:{net:x}::1%5D:1" for net in range(1, 4))], [0]),
-        (["ipv6:%5B::1.1.1.1%5D:1", *(f"ipv6:%5B::ffff:9.9.9.{host}%5D:1" for host in range(1, 4))], [0]),
-        (["ipv4:1.1.1.1:1", "ipv4:9.9.9.9:2", "ipv6:%5B::ffff:9.9.9.9%5D:1", "ipv4:2.2.2.2:1"], [1]),
-        (["unix:", "unix:", "unix:", "unix:"], [0]),
-        (["ipv4:1.1.1.1:1", "ipv4:2.2.2.2:1", "ipv4:3.3.3.3:1", "ipv4:4.4.4.4:1"], [0]),
+        (("1.1.1.1", 80), "1.1.1.1"),
+        (("2001:db8::1", 80, 0, 0), "20010db800000000::"),
+        (("2001:db8::2", 80, 0, 0), "20010db800000000::"),
+        (("2001:db8:0:1::1", 80, 0, 0), "20010db800000001::"),
+        (("fe80::1%eth0", 80, 0, 2), "fe80000000000000::"),
+        (("::ffff:9.9.9.9", 80, 0, 0), "9.9.9.9"),
+        ("", ""),
+        (b"", ""),
+    ],
+)
+def test_an_address_counts_with_all_that_its_owner_has(address: Any, origin: str) -> None:
+    assert origin_of(address) == origin
+
+
+@pytest.mark.parametrize(
+    ("origins", "turned_away"),
+    [
+        (["9.9.9.9", "9.9.9.9", "9.9.9.9", "9.9.9.9"], [0]),
+        (["1.1.1.1", "9.9.9.9", "9.9.9.9", "9.9.9.9"], [1]),
+        (["1.1.1.1", "1::", "1::", "1::", "1::"], [1, 2]),
+        (["1.1.1.1", "1::", "2::", "3::"], [0]),
+        (["1.1.1.1", "9.9.9.9", "9.9.9.9", "2.2.2.2"], [1]),
+        (["", "", "", ""], [0]),
     ],
 )
 async def test_of_too_many_strangers_the_oldest_of_the_busiest_address_goes(
-    peers: Sequence[str], turned_away: Sequence[int]
+    origins: Sequence[str], turned_away: Sequence[int]
 ) -> None:
     strangers = Strangers(3, 60)
-    streams = [Stream(peer) for peer in peers]
+    streams = [Stream(origin) for origin in origins]
     hearing: list[asyncio.Task[Any]] = []
     for stream in streams:
         hearing.append(asyncio.create_task(strangers.hear_out(stream)))  # type: ignore[arg-type]
@@ -55,7 +66,7 @@ async def test_of_too_many_strangers_the_oldest_of_the_busiest_address_goes(
     for number in turned_away:
         with pytest.raises(Refusal, match="too many streams without a Hello") as refused:
             await hearing[number]
-        assert refused.value.code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert refused.value.code is Status.RESOURCE_EXHAUSTED
     for stream in streams:
         stream.said.done() or stream.said.set_result(HELLO)
     for number, task in enumerate(hearing):

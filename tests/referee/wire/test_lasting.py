@@ -17,6 +17,9 @@ from referee.wire.session import MAX_WAITING_MESSAGES
 class FakeStream:
     """The referee's end of one stream; `lost` of the last messages never reach the bot."""
 
+    failure = ""
+    refused_bytes = spent_ns = 0
+
     def __init__(self) -> None:
         self.hello = pb.Hello()
         self.ended: asyncio.Future[StreamEnd] = asyncio.get_running_loop().create_future()

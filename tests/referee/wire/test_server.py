@@ -14,7 +14,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.wire import HandshakeError, StreamEnd, WireServer, handshake
 from referee.wire.encode import WireLimits
-from referee.wire.server import MAX_CONNECTIONS_OF_ONE, MAX_SOCKET_PATH_BYTES
+from referee.wire.server import MAX_CONNECTIONS_OF_ONE, MAX_SOCKET_PATH_BYTES, MOST_TRIES
 
 LIMITS = WireLimits(1, 1, 1, 1)
 
@@ -102,28 +102,45 @@ async def test_each_process_has_a_socket_that_lets_in_nobody_else(wire: Any) -> 
     assert [path.name for path in folder.iterdir()] == ["referee.sock"]
 
 
-async def test_connections_to_the_socket_of_a_process_take_no_more_than_a_few_descriptors(wire: Any) -> None:
-    """Nor do they keep others, or that process itself once it is in, from playing."""
+async def test_a_process_that_is_in_has_one_connection_and_gets_no_other(wire: Any) -> None:
+    """Those that it had before Hello are closed, and nobody listens any more."""
     async with wire.server.for_one(1 << 20) as one, AsyncExitStack() as stack:
         expected = one.expect("t", LIMITS)
+        path = one.address.removeprefix("unix:")
+        before = open_files()
+        lines = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(MAX_CONNECTIONS_OF_ONE - 1)]
+        for line in lines:
+            line.connect(path)
         client = wire.client_of(one.address)
         await client.hello()
         await client.receive()
         got = asyncio.Queue[Any]()
         (await expected).listen(got.put_nowait)
-        before = open_files()
-        path = one.address.removeprefix("unix:")
-        for number in range(100):
-            line = stack.enter_context(socket.socket(socket.AF_UNIX))
-            line.connect(path)
-            if number % 10 == 0:
-                await asyncio.sleep(0.01)
-        async with asyncio.timeout(5):
-            while open_files() - before - 100 >= MAX_CONNECTIONS_OF_ONE:  # noqa: ASYNC110 - gRPC tells of none
-                await asyncio.sleep(0.01)
+        for line in lines:
+            line.setblocking(False)
+            async with asyncio.timeout(5):
+                while await asyncio.get_running_loop().sock_recv(line, 1000):
+                    pass
+        with socket.socket(socket.AF_UNIX) as late, pytest.raises(ConnectionRefusedError):
+            late.connect(path)
+        assert open_files() - before <= 2 * len(lines) + 4  # both ends of one, and what gRPC's client needs
         await client.send(pb.BotMessage(ready=pb.Ready(match="m")))
         assert (await got.get()).message.ready.match == "m"
         await wire.session()
+
+
+async def test_a_process_that_connects_and_connects_before_hello_is_given_up(wire: Any) -> None:
+    async with wire.server.for_one(1 << 20) as one:
+        expected = one.expect("t", LIMITS)
+        path = one.address.removeprefix("unix:")
+        with suppress(ConnectionError):
+            for _ in range(MOST_TRIES + MAX_CONNECTIONS_OF_ONE):
+                with socket.socket(socket.AF_UNIX) as line:
+                    line.connect(path)
+                await asyncio.sleep(0.001)
+        with pytest.raises(HandshakeError, match=f"more than {MOST_TRIES} connections"):
+            async with asyncio.timeout(5):
+                await expected
 
 
 async def test_before_hello_a_process_takes_little_memory_of_the_referee_however_much_it_sends(wire: Any) -> None:
@@ -172,7 +189,8 @@ async def test_a_message_above_four_times_the_limit_ends_the_stream_and_says_so_
         code, details = await client.status()
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert "Received message larger than max (2097153 vs. 2097152)" in details
-        assert await session.ended is StreamEnd.CLOSED_BY_BOT
+        assert await session.ended is StreamEnd.OVERSIZED
+        assert session.failure == details
 
 
 async def test_where_it_cannot_listen_it_says_why_and_leaves_nothing(

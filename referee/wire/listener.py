@@ -1,0 +1,299 @@
+"""Accepts connections, a bounded number at a time and a second, and runs a handler for each call."""
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv6Address
+from pathlib import Path
+from typing import Any
+
+from referee.wire.handshake import MAX_HELLO_BYTES
+from referee.wire.http2 import READ_BYTES, Call, Connection, Status
+from referee.wire.traffic import Traffic
+
+_ALL = ("0.0.0.0", "::")  # noqa: S104 - where the organiser says so
+BACKLOG = 128
+ACCEPTS_A_SECOND = 100
+ACCEPTS_AT_ONCE = 400
+"""Who connects faster than that waits in the kernel's queue: a TLS handshake takes a millisecond."""
+
+_FIRST_BYTES = 4 * MAX_HELLO_BYTES
+"""Of a first message so much is taken, to say that it is too long."""
+
+_REST_S = 0.1
+_FULL_S = 1.0
+_LOOK_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """`connections` at one time, `in_all` while this listens (0: any number). A connection without a call is closed
+    after `idle_s`; one from which nothing came for `keepalive_s` is sent a ping, and closed if nothing has come
+    `keepalive_limit_s` after that (0: neither)."""
+
+    connections: int
+    in_all: int = 0
+    idle_s: float = 0.0
+    keepalive_s: float = 0.0
+    keepalive_limit_s: float = 0.0
+
+
+class Listener:
+    """A `Host` of connections on some sockets that are bound already. It owns the sockets.
+
+    Where there are as many connections as there may be, the oldest goes that has said no Hello, of the address that
+    most of these come from; if all have, the new one.
+    """
+
+    def __init__(
+        self,
+        sockets: Sequence[socket.socket],
+        play: Callable[[Call], Awaitable[None]],
+        bounds: Bounds,
+        *,
+        tls: ssl.SSLContext | None = None,
+        tls_limit_s: float = 10.0,
+        one: bool = False,
+        on_too_many: Callable[[], None] = lambda: None,
+    ) -> None:
+        """With `one` all connections are of the same bot: what they send is counted together.
+
+        `on_too_many` is called when `in_all` have come; then it listens no more."""
+        self.traffic = Traffic()
+        """Of all connections together, where they are of one bot."""
+        self.max_first_bytes = _FIRST_BYTES
+        self.buffer = memoryview(bytearray(READ_BYTES))
+        self._sockets = list(sockets)
+        self._play = play
+        self._bounds = bounds
+        self._one = one
+        self._tls = tls
+        self._tls_limit_s = tls_limit_s
+        self._on_too_many = on_too_many
+        self._loop = asyncio.get_running_loop()
+        self._connections: dict[Connection, None] = {}
+        self._arriving: set[asyncio.Task[Any]] = set()
+        self._calls: set[asyncio.Task[None]] = set()
+        self._accepts = float(ACCEPTS_AT_ONCE)
+        self._accepts_seen_s = time.monotonic()
+        self._timers: dict[socket.socket | None, asyncio.TimerHandle] = {}
+
+    def start(self) -> None:
+        for listening in self._sockets:
+            listening.setblocking(False)
+            listening.listen(BACKLOG)
+            self._loop.add_reader(listening, self._accept, listening)
+        if self._bounds.idle_s or self._bounds.keepalive_s:
+            self._look()
+
+    def stop_listening(self) -> None:
+        """Nobody gets in any more, and who tries learns it from the system."""
+        for listening in self._sockets:
+            self._loop.remove_reader(listening)
+            listening.close()
+            if (timer := self._timers.pop(listening, None)) is not None:
+                timer.cancel()
+        self._sockets.clear()
+
+    def close_others(self, known: Call) -> None:
+        """End all connections but that of a call."""
+        for connection in list(self._connections):
+            if not known.is_of(connection):
+                connection.close()
+
+    async def stop(self) -> None:
+        """End all."""
+        self.stop_listening()
+        for timer in self._timers.values():
+            timer.cancel()
+        for connection in list(self._connections):
+            connection.close()
+        tasks = [*self._arriving, *self._calls]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # what was closed is gone in the next turn of the loop
+        for connection in list(self._connections):
+            connection.abort()
+
+    # What connections call
+
+    def begin_call(self, call: Call) -> None:
+        task = self._loop.create_task(self._run(call))
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+
+    def connection_made(self, connection: Connection) -> None:
+        self._connections[connection] = None
+
+    def connection_lost(self, connection: Connection) -> None:
+        self._connections.pop(connection, None)
+
+    async def _run(self, call: Call) -> None:
+        try:
+            await self._play(call)
+        except asyncio.CancelledError:
+            call.finish(Status.UNAVAILABLE, "the referee has closed this socket")
+            raise
+        except Exception:
+            call.finish(Status.INTERNAL, "the referee has failed")
+            raise
+        call.finish(Status.OK)
+
+    # Accepting
+
+    def _accept(self, listening: socket.socket) -> None:
+        while listening in self._sockets:
+            if not self._may_accept():
+                self._rest(_REST_S, listening)
+                return
+            try:
+                line, address = listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError:  # no file descriptor is free
+                self._rest(_FULL_S, listening)
+                return
+            self._accepts -= 1
+            self._take(line, address)
+
+    def _may_accept(self) -> bool:
+        now_s = time.monotonic()
+        refill = (now_s - self._accepts_seen_s) * ACCEPTS_A_SECOND
+        self._accepts, self._accepts_seen_s = min(ACCEPTS_AT_ONCE, self._accepts + refill), now_s
+        return self._accepts >= 1
+
+    def _rest(self, seconds: float, listening: socket.socket) -> None:
+        def go_on() -> None:
+            if listening in self._sockets:
+                self._loop.add_reader(listening, self._accept, listening)
+
+        self._loop.remove_reader(listening)
+        self._timers[listening] = self._loop.call_later(seconds, go_on)
+
+    def _take(self, line: socket.socket, address: Any) -> None:
+        self.traffic.connections += 1
+        if self._bounds.in_all and self.traffic.connections > self._bounds.in_all:
+            line.close()
+            self.stop_listening()
+            self._on_too_many()
+            return
+        if len(self._connections) + len(self._arriving) >= self._bounds.connections and not self._turn_one_away():
+            line.close()
+            return
+        origin = origin_of(address)
+        if line.family != socket.AF_UNIX:
+            line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        task = self._loop.create_task(self._greet(line, origin))
+        self._arriving.add(task)
+        task.add_done_callback(self._arriving.discard)
+
+    async def _greet(self, line: socket.socket, origin: str) -> None:
+        traffic = self.traffic if self._one else Traffic(connections=1)
+        limit_s = None if self._tls is None else self._tls_limit_s
+        try:
+            await self._loop.connect_accepted_socket(
+                lambda: Connection(self, origin, traffic), line, ssl=self._tls, ssl_handshake_timeout=limit_s
+            )
+        except (OSError, ssl.SSLError):
+            line.close()
+
+    def _turn_one_away(self) -> bool:
+        unknown = [connection for connection in self._connections if not connection.known]
+        if not unknown:
+            return False
+        busiest, _ = Counter(connection.origin for connection in unknown).most_common(1)[0]
+        oldest = next(connection for connection in unknown if connection.origin == busiest)
+        oldest.abort()
+        del self._connections[oldest]
+        return True
+
+    def _look(self) -> None:
+        """At connections that nobody uses, and at those from which nothing comes."""
+        bounds, now_s = self._bounds, time.monotonic()
+        for connection in list(self._connections):
+            silent_s = now_s - connection.heard_at_s
+            if connection.idle and bounds.idle_s and now_s - connection.idle_since_s > bounds.idle_s:
+                connection.close()
+            elif bounds.keepalive_s and silent_s > bounds.keepalive_s + bounds.keepalive_limit_s:
+                connection.abort()
+            elif bounds.keepalive_s and min(silent_s, now_s - connection.pinged_at_s) > bounds.keepalive_s:
+                connection.ping()
+        self._timers[None] = self._loop.call_later(_LOOK_S, self._look)
+
+
+def origin_of(address: Any) -> str:
+    """Of the address of the other end what is its own: of IPv6 the first 64 bits, as whoever has one such address has
+    all that begin alike; '' on a unix socket."""
+    if not isinstance(address, tuple):
+        return ""
+    with suppress(AddressValueError):
+        found = IPv6Address(str(address[0]))
+        return str(found.ipv4_mapped) if found.ipv4_mapped else f"{int(found) >> 64:x}::"
+    return str(address[0])
+
+
+def bind_unix(path: Path) -> socket.socket:
+    """A socket that nobody else may connect to. Raises OSError, and leaves nothing behind."""
+    bound = socket.socket(socket.AF_UNIX)
+    try:
+        if path.is_socket():  # of a referee that is gone
+            path.unlink()
+        bound.bind(str(path))
+        path.chmod(0o600)
+    except OSError as error:
+        bound.close()
+        raise OSError(error.errno, f"cannot listen on {path}: {os.strerror(error.errno or 0)}") from None
+    return bound
+
+
+def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.set_alpn_protocols(["h2"])
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+def bind_tcp(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address that `host` stands for, all on the same port. Raises OSError if there is none."""
+    if host in _ALL:
+        try:
+            return [_bound_to(socket.AF_INET6, (_ALL[1], port))]
+        except OSError:  # no IPv6 on this machine, or the port is taken
+            return [_bound_to(socket.AF_INET, (_ALL[0], port))]
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    sockets: list[socket.socket] = []
+    trouble = OSError(errno.EADDRNOTAVAIL, host)
+    for family, _, _, _, address in found:
+        shared = sockets[0].getsockname()[1] if sockets else port
+        try:
+            sockets.append(_bound_to(family, (address[0], shared, *address[2:])))
+        except OSError as error:
+            trouble = error
+    if not sockets or trouble.errno == errno.EADDRINUSE:
+        for bound in sockets:
+            bound.close()
+        raise trouble
+    return sockets
+
+
+def _bound_to(family: int, address: tuple[Any, ...]) -> socket.socket:
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")
+        bound.bind(address)
+    except OSError:
+        bound.close()
+        raise
+    return bound

@@ -1,0 +1,83 @@
+"""What the other end of a connection sent, what it cost, and how much of it is allowed."""
+
+import time
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Counts of one or more connections of the same bot."""
+
+    connections: int = 0
+    frames: int = 0
+    received_bytes: int = 0
+    spent_ns: int = 0
+    """What the event loop spent on reading, decrypting, parsing and judging what came."""
+
+    def as_evidence(self) -> dict[str, int]:
+        return {
+            "connections": self.connections,
+            "frames": self.frames,
+            "received_bytes": self.received_bytes,
+            "spent_us": self.spent_ns // 1000,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """`burst` units at once, `per_s` more each second, `per_message` more for each message that the referee sends."""
+
+    burst: int
+    per_s: int
+    per_message: int = 0
+
+
+STRANGER = Terms(burst=300, per_s=20)
+"""Before Hello. A gRPC library needs about 40."""
+
+
+def terms_of_session(message_bytes: int) -> Terms:
+    """After Hello, for a bot that may send messages of this size."""
+    frames = message_bytes // BYTES_A_UNIT
+    return Terms(burst=1000 + 2 * frames, per_s=100, per_message=10 + frames)
+
+
+BYTES_A_UNIT = 16384
+"""Of messages; of all other frames 256."""
+
+OTHER_BYTES_A_UNIT = 256
+CALL_UNITS = 20
+"""A frame that opens a call: reading its headers takes twenty times as long as a ping."""
+
+
+class Budget:
+    """A bucket of units, which time and the referee's own messages fill up to `burst`."""
+
+    __slots__ = ("_left", "_seen_ns", "_terms")
+
+    def __init__(self, terms: Terms) -> None:
+        self.change(terms)
+
+    @property
+    def terms(self) -> Terms:
+        return self._terms
+
+    def change(self, terms: Terms) -> None:
+        """New terms, and a full bucket."""
+        self._terms = terms
+        self._left = float(terms.burst)
+        self._seen_ns = time.monotonic_ns()
+
+    def earn(self) -> None:
+        """The referee has sent a message."""
+        self._left = min(self._terms.burst, self._left + self._terms.per_message)
+
+    def spend(self, units: int) -> bool:
+        """Whether there were so many."""
+        self._left -= units
+        if self._left >= 0:
+            return True
+        now_ns = time.monotonic_ns()
+        self._left = min(self._terms.burst, self._left + (now_ns - self._seen_ns) / 1e9 * self._terms.per_s)
+        self._seen_ns = now_ns
+        return self._left >= 0

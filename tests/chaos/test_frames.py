@@ -1,0 +1,111 @@
+"""Floods of HTTP/2 frames and connections: they cost the bot that makes them its match, and nobody else anything."""
+
+import asyncio
+import ssl
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from arena import BOTH, Arena, memory_kb
+
+from referee.match import EndReason, Table
+from referee.match.guest import Invitation
+from referee.process.entry import load_entry
+from referee.process.guest import guest_entry
+from referee.process.sandbox import Sandbox
+from referee.record import Answer
+from referee.wire import Listen
+from referee.wire.listening import own_certificate, parse_address
+
+R = EndReason
+FLOODER = Path(__file__).parent / "bots" / "flooder"
+DEEDS = ("ping", "settings", "window_update", "priority", "unknown", "goaway", "resets", "continuations", "empty_data")
+MOST_MIB = 16
+"""Of the referee's memory, for a match with a flooder and an honest bot."""
+
+STRANGER = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import frames, ssl
+host, port, tls, deed = sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
+context = ssl.create_default_context(cafile=tls or None)
+context.set_alpn_protocols(["h2"])
+wrap = (lambda line: context.wrap_socket(line, server_hostname="localhost")) if tls else (lambda line: line)
+end, cut = time.monotonic() + 3, 0
+while time.monotonic() < end:
+    try:
+        connection = frames.Connection((host, port), wrap)
+        frames.flood(connection.line, deed, 3, time.monotonic)
+    except (OSError, ssl.SSLError):
+        pass
+    cut += 1
+print(cut)
+"""
+
+
+@pytest.mark.parametrize("profile", BOTH)
+@pytest.mark.parametrize(
+    ("where", "deed"),
+    [
+        *[("own", deed) for deed in DEEDS],
+        ("own", "tiny_messages"),
+        ("second", "none"),
+        ("second", "ping"),
+        ("second", "settings"),
+        ("new", "connections"),
+        ("own", "none"),
+    ],
+)
+async def test_a_flood_costs_the_match_of_the_bot_that_makes_it_and_little_else(
+    place: Path, tmp_path: Path, profile: str, where: str, deed: str
+) -> None:
+    flooder = load_entry(FLOODER, options={"deed": deed, "where": where})
+    arena = Arena(place, tmp_path / "records", entries={flooder.id: flooder})
+    arena.profile = profile  # type: ignore[assignment]
+    good = [arena.good(number) for number in range(3)]
+    arena.sandboxes[flooder.id] = Sandbox(profile)  # type: ignore[arg-type]
+    async with arena.new_table() as arena.table:
+        await arena.play(*good[:2])  # what is loaded once is loaded
+        before_kb, before_s = memory_kb(), time.process_time()
+        (result, record), (beside, _) = await asyncio.gather(arena.play(flooder, good[2]), arena.play(*good[:2]))
+        assert memory_kb() - before_kb < MOST_MIB << 10
+        assert time.process_time() - before_s < 2
+        if deed == "tiny_messages":
+            assert (result.status, result.reason, result.ranking) == ("rated", R.WRONG_TURN_MESSAGE, (2, 1))
+        elif where == "own" and deed != "none":
+            assert (result.status, result.reason, result.ranking) == ("rated", R.DISCONNECTED, (2, 1)), result.detail
+            fault = result.faults[0]
+            assert fault is not None
+            assert "the referee closed its stream" in fault.detail
+            assert fault.evidence["frames"] > 100
+        else:  # there is no second connection any more; who knocks learns that from the system, not from the referee
+            assert (result.reason, result.faults) == (R.NORMAL, (None, None)), result.detail
+            notes = {line.note for line in record.lines if isinstance(line, Answer) and line.seat == 0}
+            if where == "new":
+                told = next(note for note in notes if note).split()
+                assert int(told[0]) == int(told[2]) > 100
+        assert (beside.reason, beside.faults) == (R.NORMAL, (None, None))
+    await arena.nothing_is_left()
+
+
+@pytest.mark.parametrize("deed", ["ping", "settings", "resets", "continuations", "none"])
+@pytest.mark.parametrize("plain", [False, True], ids=["TLS", "plain"])
+async def test_a_stranger_without_a_token_takes_little_of_the_referee(tmp_path: Path, plain: bool, deed: str) -> None:
+    certificate, key = own_certificate(tmp_path / "tls", "127.0.0.1")
+    listen = Listen("127.0.0.1", 0, plain=True) if plain else Listen("127.0.0.1", 0, certificate, key)
+    entry = guest_entry("Ada")
+    assert ssl.HAS_ALPN
+    async with Table({entry.id: entry}, guests={entry.id: Invitation("a" * 32)}, listen=listen) as table:
+        before_kb, before_s = memory_kb(), time.process_time()
+        host, port = parse_address(table.remote_address)
+        if deed != "none":
+            tls = "" if plain else str(certificate)
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", STRANGER, str(FLOODER), host, str(port), tls, deed), stdout=subprocess.PIPE
+            )
+            said, _ = await process.communicate()
+            assert int(said) > 3, "it was cut off, and came again"
+        assert memory_kb() - before_kb < MOST_MIB << 10
+        assert time.process_time() - before_s < 2.5
