@@ -18,6 +18,7 @@ from crosstown_greedy.ticket_to_ride_plan import network_of, plan_of
 
 from referee.games.api import resolve_options
 from referee.games.keyed import random_outcome
+from referee.games.king_of_new_york.agenda import TURN
 from referee.games.manhattan_traffiq.actions import Attach
 from referee.games.manhattan_traffiq.streets import streets_through
 from referee.games.registry import get_game
@@ -173,3 +174,26 @@ def test_answers_do_not_hang_on_the_order_of_sets() -> None:
         taken.append(json.loads(done.stdout))
     assert taken[0] == taken[1]
     assert len(taken[0]) > 200
+
+
+def test_subway_takes_a_greedy_monster_only_to_where_it_is_better_off() -> None:
+    """After the last face it may pass, which is worth nothing: a ride to an equal borough must be worth less."""
+    game = get_game("king_of_new_york")
+    state: Any = game.new_initial_state(3, resolve_options(game.id, game.options, {"start_player": "seat_0"}))
+    rng = Random(1)
+    while not state.turn:
+        if asked := state.decisions():
+            state.apply({asked[0].seat: state.legal_actions(asked[0].seat)[0]})
+        else:
+            state.apply_chance(random_outcome(state.chance_outcomes(), rng))
+    state.agenda = [(TURN, 0, 1, 0)]
+    state.where, state.berth = [1, 2, 0], [6, 6, 0]
+    state.tops, state.units = [0] * 15, [0] * 15
+    state._run()
+    legal = list(state.legal_actions(0))
+    assert [game.format_action(action) for action in legal[:2]] == ["pass()", "ride(borough=queens)"]
+    worths = POLICIES[game.id].worths(state.observation(0), legal, 0)
+    assert worths[0] == 0.0
+    assert all(worth < 0.0 for worth in worths[1:])
+    state.units[3] = 4
+    assert max(POLICIES[game.id].worths(state.observation(0), legal, 0)) > 0.0, "away from four Infantries"

@@ -11,7 +11,7 @@ from referee.games.king_of_new_york.names import BOROUGHS, FACES, STACKS, UNITS
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Go on: roll the dice, stop destroying or pushing, buy nothing more."""
+    """Go on: roll the dice, stop destroying or pushing, move after the last face, buy nothing more."""
 
     KIND: ClassVar[str] = "pass"
 

@@ -248,13 +248,13 @@ class _QuestionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Question.Val
     QUESTION_BEFORE_ROLL: _Question.ValueType  # 2
     """Whether to move before rolling."""
     QUESTION_DICE: _Question.ValueType  # 3
-    """Which dice to roll again."""
+    """Which dice to roll again; after the last roll only whether to do what may be done at any moment."""
     QUESTION_CONVERT: _Question.ValueType  # 4
-    """Which dice to turn by cards before results are added."""
+    """Which dice to turn by cards before results are added, or what else to do before cards look at the final roll."""
     QUESTION_HAIL: _Question.ValueType  # 5
     """Whether to add Destruction that is good for Units only."""
     QUESTION_RESOLVE: _Question.ValueType  # 6
-    """Which face to resolve next."""
+    """Which face to resolve next; after the last one only whether to do what may be done at any moment."""
     QUESTION_DESTROY: _Question.ValueType  # 7
     """What to destroy."""
     QUESTION_MOVE: _Question.ValueType  # 8
@@ -288,13 +288,13 @@ QUESTION_PLACE: Question.ValueType  # 1
 QUESTION_BEFORE_ROLL: Question.ValueType  # 2
 """Whether to move before rolling."""
 QUESTION_DICE: Question.ValueType  # 3
-"""Which dice to roll again."""
+"""Which dice to roll again; after the last roll only whether to do what may be done at any moment."""
 QUESTION_CONVERT: Question.ValueType  # 4
-"""Which dice to turn by cards before results are added."""
+"""Which dice to turn by cards before results are added, or what else to do before cards look at the final roll."""
 QUESTION_HAIL: Question.ValueType  # 5
 """Whether to add Destruction that is good for Units only."""
 QUESTION_RESOLVE: Question.ValueType  # 6
-"""Which face to resolve next."""
+"""Which face to resolve next; after the last one only whether to do what may be done at any moment."""
 QUESTION_DESTROY: Question.ValueType  # 7
 """What to destroy."""
 QUESTION_MOVE: Question.ValueType  # 8
