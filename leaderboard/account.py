@@ -38,10 +38,12 @@ NO_TABLE = FormatTable("")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """`missed` has the entries of each match that will not be played because one has left and loses what it misses."""
+    """`missed` has the entries of each match that will not be played because one has left and loses what it misses;
+    `rounds`, by match id, the rounds of a format that pairs round by round, counted from 1."""
 
     missed: Sequence[Sequence[str]] = field(default=())
     table: FormatTable = NO_TABLE
+    rounds: Mapping[str, int] = field(default_factory=dict)
 
 
 Look: TypeAlias = Callable[[Sequence[MatchRow]], Account]

@@ -98,9 +98,11 @@ def bot(request: Request) -> Response:
 
 
 def matches(request: Request) -> Response:
-    rows = tables_of(request, wanted_run(request)).listed
+    tables = tables_of(request, wanted_run(request))
+    rows = tables.listed
     first, count = _window(request)
-    return JSONResponse({"total": len(rows), "matches": [_match(row) for row in rows[first : first + count]]})
+    shown = [_match(row) | {"round": tables.rounds.get(row.match_id)} for row in rows[first : first + count]]
+    return JSONResponse({"total": len(rows), "matches": shown})
 
 
 def match(request: Request) -> Response:

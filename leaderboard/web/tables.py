@@ -133,8 +133,9 @@ class EntryMatch:
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class RunTables:
     """All that is counted of one run. `known` are the ids of all records there were, `listed` the matches that may be
-    looked at, `entries` those of each entry, the last first, and `bearers` the entries of each name as it is shown.
-    `warnings` say what is wrong with the journal or the records as a whole."""
+    looked at, `entries` those of each entry, the last first, `rounds` the round of each match in formats of rounds, and
+    `bearers` the entries of each name as it is shown. `warnings` say what is wrong with the journal or the records as
+    a whole."""
 
     facts: RunFacts
     counted: Counted
@@ -150,6 +151,7 @@ class RunTables:
     bearers: Mapping[str, frozenset[str]]
     games: Sequence[str]
     reasons: Sequence[str]
+    rounds: Mapping[str, int]
 
 
 class TablesBusy(Exception):
@@ -322,4 +324,5 @@ def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
         names,
         games,
         reasons,
+        account.rounds,
     )

@@ -19,6 +19,9 @@ from referee.tournament.folder import RunFolder
 
 _DAY = timedelta(days=1)
 
+LAST = 20
+"""Matches that are listed unasked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:
@@ -71,9 +74,18 @@ def make_filter(bots: Sequence[str], game: str, reason: str, tournament: str, si
     return Filter(tuple(bots), game, reason, tournament, _asked_time(since), ends)
 
 
-def print_list(paths: Iterable[Path], wanted: Filter, *, as_json: bool) -> None:
-    """One row per record that is wanted, in the order of the schedule. What cannot be read fits no filter."""
+def print_list(paths: Sequence[Path], wanted: Filter, most: int | None = None, *, as_json: bool) -> None:
+    """One row per record that is wanted, in the order of the schedule; at most `most`, the last ones. What cannot be
+    read fits no filter."""
+    total = len(paths)
+    if most is not None and wanted.empty:
+        paths = _last_written(paths, most)
     rows = sorted(_rows(paths, wanted), key=lambda row: (row["tournament"], row["place"], row["match"]))
+    if not wanted.empty:
+        total = len(rows)
+        if most is not None:
+            last = sorted(range(total), key=lambda number: rows[number]["created_at"])[-most:]
+            rows = [rows[number] for number in sorted(last)]
     if as_json:
         print_json(rows)
         return
@@ -81,8 +93,10 @@ def print_list(paths: Iterable[Path], wanted: Filter, *, as_json: bool) -> None:
         print_text("no match counts yet" if wanted.empty else "no match is like that")
         return
     out = console()
+    rounds = any(row["round"] for row in rows)
     made = table(
-        [("match", "left"), ("when", "left"), ("game", "left"), ("seats", "left"), ("ranking", "left"),
+        [("match", "left"), ("when", "left"), *([("round", "right")] if rounds else []), ("game", "left"),
+         ("seats", "left"), ("ranking", "left"),
          ("status", "left"), ("reason", "left"), ("moves", "right"), ("s", "right")],
         plain=not out.is_terminal,
     )  # fmt: skip
@@ -92,7 +106,8 @@ def print_list(paths: Iterable[Path], wanted: Filter, *, as_json: bool) -> None:
         ranks = [str(seat["rank"]) for seat in row["seats"] if seat["rank"] is not None]
         made.add_row(
             *(Text(one_line(cell)) for cell in (
-                row["match"], row["created_at"][:16], row["game"], " ".join(seat["name"] for seat in row["seats"]),
+                row["match"], row["created_at"][:16], *([str(row["round"] or "-")] if rounds else []), row["game"],
+                " ".join(seat["name"] for seat in row["seats"]),
                 (" ".join(ranks) or "-") + ("*" if row["judged_again"] else ""),
                 row["status"] + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),
                 row["problem"] or row["reason"] or "-", str(row["decisions"]),
@@ -100,6 +115,8 @@ def print_list(paths: Iterable[Path], wanted: Filter, *, as_json: bool) -> None:
             ))
         )  # fmt: skip
     print_table(out, made)
+    if len(rows) < total:
+        print_text(f"the last {len(rows)} of {total} matches; all of them: --all")
     if any(row["judged_again"] for row in rows):
         print_text("* as the organiser decided; the record has another ranking")
 
@@ -111,6 +128,20 @@ def print_failed_starts(found: Sequence[tuple[RunFolder, FailedStart]]) -> None:
         print_text(one_line(f"{folder.path.name}: {first}"))
         for line in more:
             print_text(one_line(line))
+
+
+def _last_written(paths: Sequence[Path], most: int) -> Sequence[Path]:
+    """The last records: of one run by their places, which their names have; of several by when they were written."""
+    if len({path.parent.parent if path.parent.name == "void" else path.parent for path in paths}) == 1:
+        return sorted(paths, key=lambda path: path.name)[-most:]
+
+    def written_ns(path: Path) -> int:
+        try:
+            return path.stat().st_mtime_ns
+        except OSError:  # gone since: whoever reads it says so
+            return 0
+
+    return sorted(paths, key=written_ns)[-most:]
 
 
 def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
@@ -125,16 +156,17 @@ def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
                 yield _unreadable(path, str(error))
             continue
         if wanted.takes_end(record.footer):
-            yield _row(record, verdicts.ranking(path))
+            yield _row(record, verdicts.ranking(path), verdicts.round(path))
 
 
-def _row(record: Record, ruled: Sequence[int]) -> dict[str, Any]:
+def _row(record: Record, ruled: Sequence[int], round_: int | None) -> dict[str, Any]:
     head, footer = record.header, record.footer
     return {
         "match": head.match_id,
         "path": str(record.path),
         "tournament": head.tournament,
         "place": head.place,
+        "round": round_,
         "block": head.block,
         "game": head.game,
         "rules_version": head.rules_version,
@@ -197,7 +229,7 @@ def _of_seat(values: Sequence[Any], number: int) -> Any:
 
 def _unreadable(path: Path, problem: str) -> dict[str, Any]:
     return {
-        "match": path.name, "path": str(path), "tournament": "", "place": -1, "block": -1, "game": "",
+        "match": path.name, "path": str(path), "tournament": "", "place": -1, "round": None, "block": -1, "game": "",
         "rules_version": 0, "created_at": "", "status": "unreadable", "mirror": False, "reason": "", "detail": "",
         "problem": problem, "decisions": 0, "wall_s": 0.0, "judged_again": False, "set_aside": set_aside_as(path),
         "seats": [],

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from leaderboard.index import load_index
 from referee.cli.record_files import match_id
+from referee.cli.run_account import account_of
 from referee.record.control import in_force
 from referee.tournament.errors import JournalError
 from referee.tournament.folder import RunFolder
+from referee.tournament.formats.registry import UnknownFormat, get_format
 from referee.tournament.journal import read_journal
 
 
@@ -16,6 +19,14 @@ class Verdicts:
     """What organisers decided about matches, asked once per run."""
 
     _runs: dict[Path, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
+    _rounds: dict[Path, Mapping[str, int]] = field(default_factory=dict)
+
+    def round(self, record: Path) -> int | None:
+        """The round of a match, from 1; None where its format does not pair round by round, or that is not known."""
+        run = record.parent.parent if record.parent.name == "matches" else record.parent.parent.parent
+        if run not in self._rounds:
+            self._rounds[run] = _rounds_of(RunFolder(run))
+        return self._rounds[run].get(match_id(record).partition(".")[0])
 
     def ranking(self, record: Path) -> tuple[int, ...]:
         """The ranking that a match counts with instead of its own; () for its own."""
@@ -32,6 +43,16 @@ def set_aside_as(record: Path) -> str:
     if record.parent.name != "void":
         return ""
     return match_id(record).partition(".")[2].partition("-")[2] or "void"  # <match id>.<number>-<why>
+
+
+def _rounds_of(folder: RunFolder) -> Mapping[str, int]:
+    try:
+        text = read_journal(folder.journal)
+        if text.created is None or not get_format(text.configuration["format"]).has_table:
+            return {}
+        return account_of(text, load_index(folder.matches, folder.database).rows).rounds
+    except (JournalError, UnknownFormat):
+        return {}
 
 
 def _rankings(run: Path) -> Mapping[str, tuple[int, ...]]:

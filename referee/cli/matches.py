@@ -28,8 +28,20 @@ AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 @app.command("list")
 def list_matches(
-    run: Run = None,
+    named: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[RUN]",
+            help="Tournament file, run folder or name of a run, or any folder with records; default: all in --out.",
+            show_default=False,
+        ),
+    ] = None,
+    run: Annotated[Path | None, typer.Option("--run", help="The same as RUN.", show_default=False)] = None,
     out: Out = OUT,
+    last: Annotated[
+        int | None, typer.Option(min=1, help="At most this many, the last; default: 20.", show_default=False)
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them. --json has all without it.")] = False,
     bot: Annotated[
         list[str] | None,
         typer.Option(help="With this bot: its name, or the beginning of its entry id; repeatable.", show_default=False),
@@ -42,12 +54,19 @@ def list_matches(
     void: Annotated[bool, typer.Option("--void", help="Also the records that were set aside.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """All matches with their results, in the order of the schedule; with options those that fit all of them."""
-    from referee.cli.match_list import make_filter, print_failed_starts, print_list
+    """The last matches with their results, in the order of the schedule; with options those that fit all of them."""
+    from referee.cli.match_list import LAST, make_filter, print_failed_starts, print_list
     from referee.cli.record_files import failed_starts_in, find_records
+    from referee.tournament.errors import UsageError
 
+    if named is not None and run is not None:
+        raise UsageError(f"two runs are named: {named} and {run}", "name one")
+    if last is not None and every:
+        raise UsageError("--last and --all exclude each other", "give one of them")
+    run = named or run
     wanted = make_filter(bot or (), game, reason, tournament, since, until)
-    print_list(find_records(run, out, void=void, may_be_none=True), wanted, as_json=as_json)
+    most = None if every or (as_json and last is None) else last or LAST
+    print_list(find_records(run, out, void=void, may_be_none=True), wanted, most, as_json=as_json)
     if not as_json:
         print_failed_starts(failed_starts_in(run, out))
 

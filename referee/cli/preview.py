@@ -37,13 +37,19 @@ class Balance:
     spreads: tuple[tuple[str, int, int], ...]
 
 
-def preview(tournament: Tournament, out: Path, workers: int, *, as_json: bool) -> None:
-    """Print the schedule without playing."""
+COUNTED_UP_TO = 200_000
+"""Matches up to which the balance is counted unasked: more take longer than somebody who only looks should wait."""
+
+
+def preview(tournament: Tournament, out: Path, workers: int, *, listed: bool, as_json: bool) -> None:
+    """Print how large the schedule is, how even and how long it may take, without playing; the matches too if they
+    are to be `listed`."""
     config = tournament.config
     total = extent(tournament)
-    balanced = balance(tournament)
     estimate_s, source = estimate(tournament, out, workers)
+    counted = listed or total.most <= COUNTED_UP_TO
     if as_json:
+        balanced = balance(tournament) if counted else Balance(0, (), ())
         print_json(
             {
                 "name": config.name,
@@ -51,7 +57,7 @@ def preview(tournament: Tournament, out: Path, workers: int, *, as_json: bool) -
                 "format": config.format,
                 "total": total.most,
                 "least": total.least,
-                "known": balanced.known,
+                "known": balanced.known if counted else None,
                 "estimate_s": estimate_s,
                 "estimate_from": source,
                 "balance": [
@@ -68,17 +74,8 @@ def preview(tournament: Tournament, out: Path, workers: int, *, as_json: bool) -
                     {"of": what, "achieved": achieved, "lower_bound": bound}
                     for what, achieved, bound in balanced.spreads
                 ],
-                "matches": [
-                    {
-                        "place": spec.place,
-                        "match": spec.match_id,
-                        "block": spec.block,
-                        "game": spec.game,
-                        "seats": [seat.name for seat in spec.seats],
-                    }
-                    for spec in schedule(tournament)
-                ],
             }
+            | ({"matches": [*map(_match, schedule(tournament))]} if listed else {})
         )
         return
     seats = "/".join(map(str, sorted({number for game in config.games for number in game.players})))
@@ -89,11 +86,15 @@ def preview(tournament: Tournament, out: Path, workers: int, *, as_json: bool) -
     )
     took = "no measurement yet" if estimate_s is None else f"about {duration(estimate_s)}"
     print_text(f"time: {took} ({source})")
+    if not counted:
+        print_text(f"how even it is takes a while to count with more than {COUNTED_UP_TO} matches: --list counts it")
+        return
+    balanced = balance(tournament)
     _print_balance(balanced.rows)
     for what, achieved, bound in balanced.spreads:
         best = "none can be less" if achieved <= bound else f"the lower bound is {bound}"
         print_text(f"{what} differ by at most {achieved} ({best})")
-    for spec in schedule(tournament):
+    for spec in schedule(tournament) if listed else ():
         print_text(_line(spec))
     if balanced.known < total.most:
         print_text(f"the other matches depend on results; known so far: {balanced.known}")
@@ -199,6 +200,16 @@ def _print_balance(rows: tuple[Row, ...]) -> None:
         meetings = str(few) if few == many else f"{few}-{many}"
         made.add_row(Text(row.name), str(row.matches), "/".join(map(str, row.by_seat)), meetings)
     print_table(out, made)
+
+
+def _match(spec: MatchSpec) -> dict[str, object]:
+    return {
+        "place": spec.place,
+        "match": spec.match_id,
+        "block": spec.block,
+        "game": spec.game,
+        "seats": [seat.name for seat in spec.seats],
+    }
 
 
 def _line(spec: MatchSpec) -> str:

@@ -19,7 +19,10 @@ def run(
     pin: Annotated[bool, typer.Option("--pin", help="Bind each worker and its bots to cores of their own.")] = False,
     out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
     new: Annotated[bool, typer.Option("--new", help="Start a new run beside an older one, which is kept.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the schedule and play nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the size, balance and time of the schedule, and play nothing.")
+    ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="With --dry-run: also every match of the schedule.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the schedule, as JSON.")] = False,
     accept_weaker: Annotated[
         bool,
@@ -36,6 +39,10 @@ def run(
     from referee.tournament.cores import available_cores
     from referee.tournament.entrants import check_apart, load_tournament, sources_needed
 
+    if listed and not dry_run:
+        from referee.tournament.errors import UsageError
+
+        raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
     known = () if new else newest_bots(out, tournament_name(file))
     if not dry_run:
         build_missing(sources_needed(load_config(file), known), out, file)
@@ -47,7 +54,7 @@ def run(
     if dry_run:
         from referee.cli.preview import preview
 
-        preview(tournament, out, workers or cores, as_json=as_json)
+        preview(tournament, out, workers or cores, listed=listed, as_json=as_json)
         return
     from referee.cli.running import play_tournament
 

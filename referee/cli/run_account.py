@@ -55,8 +55,11 @@ def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | 
         return Account()
     course = Course(text, rows)
     missed: list[tuple[str, ...]] = []
+    rounds: dict[str, int] = {}
     watching = watch
     for spec, state in course:
+        if style.has_table:
+            rounds[spec.match_id] = course.walk.round
         if watching is not None and not watching(spec, state):
             watching = None
         if not needed and watching is None:
@@ -72,7 +75,7 @@ def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | 
         | dict(row.columns)
         for row in walk.placings
     ]
-    return Account(tuple(missed), FormatTable(style.name, tuple(placed), final, course.gap))
+    return Account(tuple(missed), FormatTable(style.name, tuple(placed), final, course.gap), rounds)
 
 
 class Course:

@@ -82,6 +82,8 @@ class Walk:
         """Blocks in the schedule so far."""
         self.settled_blocks = 0
         """Blocks from the first on of which every match is settled."""
+        self.round = 0
+        """The round of the last match, as its format counts them; 0 before the first one."""
         self.ended = False
         """Whether the schedule has no more matches."""
         self.placings: Sequence[Placing] = ()
@@ -289,6 +291,7 @@ class Walk:
             self._open[self.blocks] = _Open(self.blocks, self.places, block, seed, len(seatings))
         if self._uses_results:
             self._starts.append((self.blocks, self.places))
+        self.round = block.round
         self._matches = iter(
             [self._spec(block.variant, seating, seed, luck, step) for step, seating in enumerate(seatings)]
         )

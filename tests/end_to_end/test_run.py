@@ -265,7 +265,7 @@ def test_output_as_json(workplace, write_cup):
 
 def test_a_dry_run_plays_nothing(workplace, write_cup):
     write_cup(bots=3, blocks=2)
-    outcome = workplace.run("run", "cup.toml", "--dry-run")
+    outcome = workplace.run("run", "cup.toml", "--dry-run", "--list")
     assert outcome.code == 0
     assert outcome.stdout.splitlines()[0] == "cup: toy, round-robin of 3 bots, 2 seats, 2 blocks per group: 12 matches"
     assert len([line for line in outcome.stdout.splitlines() if " block " in line and "m0000" in line]) == 12
@@ -286,8 +286,8 @@ def test_the_first_tournament_needs_only_a_copy_of_two_folders(workplace, tmp_pa
     place = tmp_path / "Kopie für mich"
     for name in ("tournaments", "bots"):
         shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
-    here = workplace.run("run", str(ROOT / "tournaments" / "first.toml"), "--dry-run")
-    there = workplace.run("run", str(place / "tournaments" / "first.toml"), "--dry-run")
+    here = workplace.run("run", str(ROOT / "tournaments" / "first.toml"), "--dry-run", "--list")
+    there = workplace.run("run", str(place / "tournaments" / "first.toml"), "--dry-run", "--list")
     assert there.code == 0, there.stderr
     assert there.stdout == here.stdout
     assert "walker - random" in there.stdout

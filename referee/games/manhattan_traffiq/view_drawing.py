@@ -68,7 +68,11 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
 
 def _headline(seen: Observation, look: Look) -> str:
     if seen.phase == "over":
-        return f"The match is over; most points: {max(seen.fleet.scores)}"
+        left = seen.facts.left
+        best = max((points for seat, points in enumerate(seen.fleet.scores) if seat not in left), default=None)
+        if best is None:
+            return "The match is over"
+        return f"The match is over; most points{' of those who stayed' if left else ''}: {best}"
     who = f"{seat_name(look, seen.turn_seat)}: " if seen.turn_seat >= 0 else ""
     final = "; final round" if seen.final_round else ""
     used = f"; done {', '.join(_DONE[letter] for letter in seen.used)}" if seen.used else ""

@@ -60,8 +60,10 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
 
 def _headline(seen: Observation, look: Look) -> str:
     if seen.stage == "over":
-        best = max(seen.scores, key=lambda score: (score.seat not in seen.left, score.total), default=None)
-        return "The match is over" if best is None else f"The match is over; most points: {best.total}"
+        best = max((score.total for score in seen.scores if score.seat not in seen.left), default=None)
+        if best is None:
+            return "The match is over"
+        return f"The match is over; most points{' of those who stayed' if seen.left else ''}: {best}"
     left = seen.last_turns
     last = f"; {left} last turn{'s' if left > 1 else ''} to play" if left else ""
     return f"{seat_name(look, seen.turn_seat)}: {QUESTIONS[seen.stage]}{last}"

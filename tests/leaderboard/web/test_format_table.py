@@ -38,3 +38,21 @@ async def test_ratings_that_did_not_come_to_rest_are_told(
     start("m1").play().close()
     monkeypatch.setattr(official, "MAX_SWEEPS", 1)
     assert "did not come to rest" in (await web.get("/runs/cup")).text
+
+
+async def test_the_api_has_the_placings_and_the_pages_the_round_of_each_match(
+    runs: Path, start: Callable[..., Any]
+) -> None:
+    start("m1").play().close()
+    start("m2", place=1).play().close()
+    rows = [{"rank": 1, "name": "ann", "entry_id": "00ff00ff", "points": "1.5"}]
+    account = Account((), FormatTable("swiss", rows, final=False, gap="m2"), {"m1": 1, "m2": 2})
+    app = make_app(runs, lambda _: RunFacts("cup", look=lambda _: Outlook(account)))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
+        answer = (await web.get("/api/runs/cup/standings")).json()
+        matches = (await web.get("/api/runs/cup/matches")).json()["matches"]
+        pages = [(await web.get(f"/runs/cup{where}")).text for where in ("", "/matches", "/bots/00ff00ff")]
+    assert (answer["placings"], answer["placings_final"], answer["placings_gap"]) == (rows, False, "m2")
+    assert {row["match_id"]: row["round"] for row in matches} == {"m1": 1, "m2": 2}
+    for page in pages:
+        assert '<th scope="col">round</th>' in page

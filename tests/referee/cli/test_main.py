@@ -144,7 +144,7 @@ def test_quiet_prints_nothing(crosstown, make_run):
 
 def test_a_dry_run_estimates_from_matches_played_before(crosstown, make_run):
     make_run()
-    printed = crosstown("run", "cup.toml", "--dry-run", "--workers", "2")
+    printed = crosstown("run", "cup.toml", "--dry-run", "--list", "--workers", "2")
     assert printed.code == 0, printed.err
     lines = printed.out.splitlines()
     assert lines[0] == "cup: toy, round-robin of 2 bots, 2 seats, 2 blocks per group: 4 matches"
@@ -157,7 +157,8 @@ def test_a_dry_run_as_json_lists_every_match(crosstown, write_tournament):
     import json
 
     write_tournament(blocks=3)
-    values = json.loads(crosstown("run", "cup.toml", "--dry-run", "--json").out)
+    assert "matches" not in json.loads(crosstown("run", "cup.toml", "--dry-run", "--json").out)
+    values = json.loads(crosstown("run", "cup.toml", "--dry-run", "--list", "--json").out)
     assert values["total"] == len(values["matches"]) == 6
     assert values["estimate_s"] is None
     assert [match["place"] for match in values["matches"]] == list(range(6))

@@ -83,3 +83,22 @@ def test_records_in_the_folder_of_a_bot_are_refused_before_anything_is_played(wr
     printed = crosstown("run", "cup.toml", "--dry-run", "--out", "bots/ann/runs")
     assert printed.code == 2
     assert "holds the records of runs" in " ".join(printed.err.split())
+
+
+def test_a_dry_run_of_millions_of_matches_says_how_many_at_once(dry_run, monkeypatch):
+    monkeypatch.setattr(preview, "schedule", None)
+    out = dry_run("round-robin", 2, 10_000_000)
+    assert out.splitlines()[0].endswith("10000000 blocks per group: 20000000 matches")
+    assert "how even it is takes a while to count with more than 200000 matches: --list counts it" in out
+    assert json.loads(dry_run("round-robin", 2, 10_000_000, "--json"))["total"] == 20_000_000
+
+
+def test_a_dry_run_lists_the_matches_only_when_asked(dry_run):
+    assert " block " not in dry_run("round-robin", 2, 2)
+    assert dry_run("round-robin", 2, 2, "--list").count(" block ") == 4
+
+
+def test_a_list_without_a_dry_run_is_refused(write_tournament, crosstown):
+    write_tournament("cup")
+    printed = crosstown("run", "cup.toml", "--list")
+    assert (printed.code, "--list is for --dry-run" in printed.err) == (2, True)

@@ -89,8 +89,8 @@ def test_a_header_beyond_the_first_bytes_is_found_all_the_same(matches: Any, tmp
 def test_every_field_that_jq_may_ask_for_is_there(matches: Any, runs: Path) -> None:
     rows = json.loads(matches("list", "--json").stdout)
     assert {tuple(row) for row in rows} == {
-        ("match", "path", "tournament", "place", "block", "game", "rules_version", "created_at", "status", "mirror",
-         "reason", "detail", "problem", "decisions", "wall_s", "judged_again", "set_aside", "seats")
+        ("match", "path", "tournament", "place", "round", "block", "game", "rules_version", "created_at", "status",
+         "mirror", "reason", "detail", "problem", "decisions", "wall_s", "judged_again", "set_aside", "seats")
     }  # fmt: skip
     crashed = next(row for row in rows if row["reason"] == "crashed")
     assert [(seat["name"], seat["rank"], seat["points"] is None, seat["fault"]) for seat in crashed["seats"]] == [
@@ -108,3 +108,52 @@ def test_a_mirror_match_is_not_called_rated(make_run, crosstown):
     assert {(row["status"], row["mirror"]) for row in rows if row not in mirrors} == {("rated", False)}
     text = crosstown("matches", "list").out.splitlines()
     assert sum(" unrated " in line for line in text) == 2
+
+
+def test_the_last_twenty_are_listed_and_all_on_request(make_run, crosstown):
+    make_run("cup", blocks=12, played=24)
+    make_run("league", seed=2, played=2)
+
+    def listed(*words):
+        lines = crosstown("matches", "list", *words).out.splitlines()
+        return [line.split()[0][:7] for line in lines if line.startswith("m0")], lines[-1]
+
+    found, last = listed("cup")
+    assert found == [f"m{place:06d}" for place in range(4, 24)]
+    assert last == "the last 20 of 24 matches; all of them: --all"
+    assert listed("cup", "--last", "3")[0] == ["m000021", "m000022", "m000023"]
+    assert len(listed("cup", "--all")[0]) == 24
+    assert len(listed("cup", "--game", "toy")[0]) == 20
+    assert len(listed()[0]) == 20
+    assert len(json.loads(crosstown("matches", "list", "cup", "--json").out)) == 24
+    assert len(json.loads(crosstown("matches", "list", "cup", "--json", "--last", "2").out)) == 2
+
+
+@pytest.mark.parametrize("name", ["cup", "cup.toml", "runs/cup"])
+def test_a_run_is_named_as_for_standings(make_run, crosstown, name):
+    make_run("cup")
+    make_run("league", seed=2)
+    assert crosstown("standings", name).code == 0
+    rows = json.loads(crosstown("matches", "list", name, "--json").out)
+    assert {row["tournament"] for row in rows} == {"cup"}
+    assert rows == json.loads(crosstown("matches", "list", "--run", name, "--json").out)
+    assert crosstown("matches", "list", name, "--run", name).code == 2
+
+
+@pytest.mark.parametrize("style", ["swiss", "knockout"])
+def test_formats_of_rounds_have_the_round_of_each_match(make_run, crosstown, style):
+    make_run("cup", style=style, others=("cyd", "dan"), blocks=1, played=50)
+    rows = json.loads(crosstown("matches", "list", "cup", "--json").out)
+    rounds = [row["round"] for row in rows]
+    assert rounds == sorted(rounds)
+    assert set(rounds) == {1, 2}
+    assert rounds.count(1) >= 4
+    heads, *lines = crosstown("matches", "list", "cup", "--all").out.splitlines()
+    assert heads.split()[:3] == ["match", "when", "round"]
+    assert [int(line.split()[2]) for line in lines] == rounds
+
+
+def test_a_round_robin_has_no_round(make_run, crosstown):
+    make_run("cup")
+    assert {row["round"] for row in json.loads(crosstown("matches", "list", "cup", "--json").out)} == {None}
+    assert " round " not in crosstown("matches", "list", "cup").out
