@@ -111,6 +111,10 @@ def add(
         list[str] | None,
         typer.Option("--device", help="Grant it this device, such as /dev/nvidia0; repeatable.", show_default=False),
     ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="A new process for each of its matches.")] = False,
+    copies: Annotated[
+        int | None, typer.Option(min=1, help="Processes of it at once, at most.", show_default=False)
+    ] = None,
     remote: Annotated[bool, typer.Option("--remote", help="It dials in, as the file's [remote] says.")] = False,
     token_env: Annotated[
         str | None, typer.Option(help="--remote: the environment variable with its token.", show_default=False)
@@ -149,6 +153,8 @@ def add(
         "env": env,
         "read": [str(path.resolve()) for path in read or ()],
         "devices": device,
+        "fresh": fresh or None,
+        "copies": copies,
         "remote": remote or None,
         "token_env": token_env,
         "token_file": None if token_file is None else str(token_file.resolve()),

@@ -122,6 +122,7 @@ def play(
             household=Household(),
             sandboxes=confinement.sandboxes,
             cores=cores,
+            processes=tournament.processes,
             guests=invite_all(tournament, folder.path / "tls", gone),
             note=lambda sentence: report.note(one_line(sentence)),
         )

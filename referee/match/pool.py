@@ -5,7 +5,7 @@ import os
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -64,10 +64,15 @@ class Pool:
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
         guests: Mapping[str, Invitation] | None = None,
+        fresh: Collection[str] = (),
+        copies: Mapping[str, int] | None = None,
         on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
         """Each process gets a server beside `server`, which is for `guests` (by entry id; they are let in from now on).
-        `on_guest` is told in words that one has come or gone."""
+        `on_guest` is told in words that one has come or gone.
+
+        Entries in `fresh` have a new process for each match. Of an entry in `copies` there are never more processes
+        than that at once, counting those that are on their way out: a start waits until another has ended."""
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
         self._server = server
@@ -78,6 +83,8 @@ class Pool:
         self.starts_at_once = starts_at_once or os.cpu_count() or 1
         self._starting = asyncio.Semaphore(self.starts_at_once)
         self._idle: list[LiveBot] = []
+        self._fresh = frozenset(fresh)
+        self._room = {entry_id: asyncio.Semaphore(number) for entry_id, number in (copies or {}).items()}
         self._ended = deque[BotProcess](maxlen=8)  # the seats of one match, and a few more
         self._sockets: dict[LiveBot, AsyncExitStack] = {}
         self._stopping: set[asyncio.Task[object]] = set()
@@ -107,7 +114,7 @@ class Pool:
                 bot.startup_us = 0
                 break
         else:
-            bot = await self._start(entry_id, limits, told)
+            bot = await self._start(entry_id, limits, told, await self._make_room(entry_id))
         if not bot.plays(game):
             self._retire(bot, FAULTED_BYE_S)
             raise BotStartError(_plays_others(bot.session.hello, game), output_evidence(bot.process.output()))
@@ -128,7 +135,7 @@ class Pool:
         if not reusable:
             self._retire(bot, FAULTED_BYE_S)
             return
-        if bot.ending:
+        if bot.ending or bot.process.entry.id in self._fresh:
             self._ended.append(bot.process)
             self._retire(bot, BYE_S)
             return
@@ -157,12 +164,25 @@ class Pool:
         while self._stopping:
             await asyncio.wait(self._stopping)
 
-    async def _start(self, entry_id: str, limits: Limits, told: WireLimits) -> LiveBot:
+    async def _make_room(self, entry_id: str) -> AsyncExitStack:
+        """Once there may be one process more of this entry; it has ended when what is returned is closed."""
+        room, places = AsyncExitStack(), self._room.get(entry_id)
+        if places is not None:
+            idle = [bot for bot in self._idle if bot.process.entry.id == entry_id]
+            if places.locked() and idle:  # it knows the luck of the block, or was told other limits
+                self._idle.remove(idle[0])
+                self._retire(idle[0], BYE_S)
+            await places.acquire()
+            room.callback(places.release)
+        return room
+
+    async def _start(self, entry_id: str, limits: Limits, told: WireLimits, room: AsyncExitStack) -> LiveBot:
         entry = self._entries.get(entry_id)
         if entry is None:
+            await room.aclose()
             raise BotStartError(f"no entry with the id {entry_id} is known to this table", {})
         sandbox = self._sandboxes.get(entry_id, Sandbox())
-        async with self._starting, AsyncExitStack() as stack:
+        async with room, self._starting, AsyncExitStack() as stack:
             server = await stack.enter_async_context(self._server.for_one(told.max_message_bytes))
             token = secrets.token_hex(16)
             expected = server.expect(token, told)
@@ -187,10 +207,13 @@ class Pool:
                 if isinstance(error, BotStartError):
                     error.evidence = {"startup_us": (time.monotonic_ns() - began_ns) // 1000, **error.evidence}
                 expected.cancel()
-                self._spawn(process.stop(0))
+                ended = self._spawn(process.stop(0))
+                if entry_id in self._room:
+                    await asyncio.shield(ended)
                 raise
             bot = LiveBot(process, session, told, sandbox, startup_us=(time.monotonic_ns() - began_ns) // 1000)
-            self._sockets[bot] = stack.pop_all()
+            self._sockets[bot] = room.pop_all()
+            await self._sockets[bot].enter_async_context(stack.pop_all())
         return bot
 
     async def _shake_hands(
@@ -223,10 +246,11 @@ class Pool:
     def _retire(self, bot: LiveBot, bye_s: float) -> None:
         self._spawn(_stop(bot, self._sockets.pop(bot), bye_s))
 
-    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[object]:
         task = asyncio.get_running_loop().create_task(work)
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
+        return task
 
 
 async def _stop(bot: LiveBot, socket: AsyncExitStack, bye_s: float) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -57,11 +57,14 @@ class Table:
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
         guests: Mapping[str, Invitation] | None = None,
+        fresh: Collection[str] = (),
+        copies: Mapping[str, int] | None = None,
         listen: Listen | None = None,
         on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
         """`entries`, `sandboxes` and `guests` by id; a bot without a sandbox is plain. A guest is not started but comes
         by itself (see `guest`), with `listen` from another machine too; `on_guest` is told that it has come or gone.
+        `max_idle` processes wait for their next match; `fresh` and `copies`, by id, as in `Pool`.
         `household` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
         the socket's path is too long."""
         self._entries = entries
@@ -72,6 +75,7 @@ class Table:
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
         self._max_idle = max_idle
+        self._fresh, self._copies = fresh, copies
         self._household = household
         self._games = games
         self._server = WireServer(socket_dir)
@@ -92,6 +96,8 @@ class Table:
                 sandboxes=self._sandboxes,
                 cgroups=self._cgroups,
                 guests=self._guests,
+                fresh=self._fresh,
+                copies=self._copies,
                 on_guest=self._on_guest,
             )
             if self._listen is not None:

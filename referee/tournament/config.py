@@ -8,6 +8,8 @@ seed = 1
 blocks = 60                  # per group of bots; a block is a balanced set of seat orders on one seed
 data = "my_box.json"         # instead of the game's own tiles, map or cards
 ponder = false               # no bot runs while it is not asked anything; default: true
+fresh = true                 # a new process for each match; default: false, kept for the next one
+idle = 4                     # processes of each worker that wait for their next match, at most; default: 16
 
 [options]                    # of the game
 [swiss]                      # settings of the format, in a table of its name
@@ -31,6 +33,7 @@ path = "../bots/python/random"   # from this file
 name = "Random"                  # default: what the bot calls itself
 options = { ... }                # of the bot
 clock = { move_s = 2 }           # limits of this bot that differ from [clock]
+fresh = true                     # as above, for this bot; copies = 1: so many processes of it at once, at most
 limits = { memory_mib = 4096 }   # limits of this bot that differ from [limits]: those of each bot
 sandbox = "plain"                # the profile of this bot; network = true, env = ["NAME"], read = ["/path"],
                                  # devices = ["/dev/nvidia0"]: its grants
@@ -60,6 +63,7 @@ from referee.tournament.sections.format import read_format, read_settings
 from referee.tournament.sections.games import GameConfig, read_games
 from referee.tournament.sections.limits import FAULT_KEYS, LIMIT_KEYS, read_faults, read_limits, read_ponder
 from referee.tournament.sections.name import read_name
+from referee.tournament.sections.processes import IDLE, Processes, read_fresh, read_idle
 from referee.tournament.sections.remote import RemoteConfig, read_remote
 from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
 
@@ -67,7 +71,7 @@ __all__ = ["BotConfig", "GameConfig", "Tournament", "TournamentConfig", "load_co
 
 MAX_BLOCKS = 10_000_000
 
-_KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder")
+_KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder", "idle", "fresh")
 _TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "remote", "bots")
 _SEED_BOUND = 1 << 63
 
@@ -90,6 +94,8 @@ class TournamentConfig:
     ponder: bool = True
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     remote: RemoteConfig | None = None
+    idle: int = IDLE
+    fresh: bool = False
 
     @property
     def game(self) -> str:
@@ -121,6 +127,13 @@ class Tournament:
         """The settings of every entry, in the order of `entries`."""
         return (*self.config.bots, *self.added)
 
+    @property
+    def processes(self) -> Processes:
+        """Which processes are kept, and how many there may be, of the bots that are started here."""
+        started = [(entry.id, bot) for entry, bot in zip(self.entries, self.bots, strict=True) if entry.argv]
+        fresh = [id_ for id_, bot in started if (self.config.fresh if bot.fresh is None else bot.fresh)]
+        return Processes(self.config.idle, frozenset(fresh), {id_: bot.copies for id_, bot in started if bot.copies})
+
 
 def _homes(style: Format) -> dict[str, str]:
     """Where each key belongs that has one place only."""
@@ -139,9 +152,11 @@ def _homes(style: Format) -> dict[str, str]:
         ("breaker", BREAKER_KEYS),
     ):
         homes |= dict.fromkeys(keys, f"in [{table}]")
-    homes |= dict.fromkeys(("path", "network", "env", "token_env", "token_file", "version"), "in [[bots]]")
+    homes |= dict.fromkeys(
+        ("path", "network", "env", "devices", "copies", "token_env", "token_file", "version"), "in [[bots]]"
+    )
     homes |= dict.fromkeys(("listen", "public", "certificate", "wait_s", "reconnect_s", "keepalive_s"), "in [remote]")
-    homes |= dict.fromkeys(("seed", "blocks", "format", "ponder"), "at the top of the file")
+    homes |= dict.fromkeys(("seed", "blocks", "format", "ponder", "idle"), "at the top of the file")
     return homes
 
 
@@ -169,7 +184,10 @@ def load_config(path: Path) -> TournamentConfig:
         ponder=read_ponder(file),
         sandbox=read_sandbox(file),
         remote=remote,
+        idle=read_idle(file),
+        fresh=read_fresh(file) is True,
     )
+    _check_copies(file, config)
     if not config.ponder and any(bot.remote for bot in config.bots):
         what = "a bot that dials in cannot be stopped while it is not asked anything"
         file.fail(("ponder",), what, "take ponder = false away, or the bots with remote = true")
@@ -181,6 +199,15 @@ def load_config(path: Path) -> TournamentConfig:
             "add a [[bots]] table with a path for each",
         )
     return config
+
+
+def _check_copies(file: TomlFile, config: TournamentConfig) -> None:
+    """ConfigError if a bot is to play itself with fewer processes than seats: no such match could begin."""
+    seats = config.players if config.settings.get("mirrors") else 1
+    for place, bot in enumerate(config.bots):
+        if 0 < bot.copies < seats:
+            what = f"'bots[{place + 1}].copies' is {bot.copies}, and with mirrors a bot takes {seats} seats of a match"
+            file.fail(("bots", place, "copies"), what, f"write copies = {seats}, or take mirrors away")
 
 
 def tournament_name(path: Path) -> str:

@@ -164,6 +164,8 @@ def _settings_of(fields: Mapping[str, Any]) -> BotConfig:
         fields.get("clock", {}),
         SandboxConfig(**granted),
         remote,
+        fields.get("fresh"),
+        fields.get("copies", 0),
     )
 
 
@@ -177,6 +179,10 @@ def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
     }
     if given.clock:
         fields["clock"] = dict(given.clock)
+    if given.fresh is not None:
+        fields["fresh"] = given.fresh
+    if given.copies:
+        fields["copies"] = given.copies
     if given.sandbox != SandboxConfig():
         fields["sandbox"] = asdict(given.sandbox)
     if given.remote is not None:

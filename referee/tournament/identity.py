@@ -31,7 +31,8 @@ def seats_of(tournament: Tournament) -> list[SeatSpec]:
 def describe(tournament: Tournament) -> dict[str, Any]:
     """Everything a result depends on; not where things lie on this disk, nor what was added to the run since.
 
-    How bots are confined is left out where the file says nothing of it.
+    How bots are confined and whether their processes are kept is left out where the file says nothing of it; how many
+    processes there may be decides no match.
     """
     config = tournament.config
     here = config.path.resolve().parent
@@ -48,11 +49,17 @@ def describe(tournament: Tournament) -> dict[str, Any]:
         "limits": config.limits.in_force(),
         "faults": asdict(config.faults),
         "ponder": config.ponder,
+        **({"fresh": True} if config.fresh else {}),
         "breaker": asdict(config.breaker),
         **_remote(config.remote),
         **_sandbox(config.sandbox, here),
         "bots": [
-            {**asdict(seat), "options": dict(sorted(entry.options.items())), **_sandbox(bot.sandbox, here)}
+            {
+                **asdict(seat),
+                "options": dict(sorted(entry.options.items())),
+                **_sandbox(bot.sandbox, here),
+                **({} if bot.fresh is None else {"fresh": bot.fresh}),
+            }
             for seat, entry, bot in zip(seats_of(tournament), tournament.entries, config.bots, strict=False)
         ],
     }

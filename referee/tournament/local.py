@@ -6,12 +6,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from referee.match.guest import Invitation
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
 from referee.process.entry import Entry
@@ -22,6 +24,7 @@ from referee.tournament.cores import pinned
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import MatchLost
 from referee.tournament.remote import Guests
+from referee.tournament.sections.processes import Processes
 from referee.tournament.worker import BEAT_S, STOP_S
 
 COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")
@@ -49,7 +52,8 @@ class LocalExecutor:
     """`workers` processes, started when first needed. Their stderr goes to `log`, appended.
 
     With `guests` there is one more, which has the only way in for them: their matches are played there, as many at once
-    as there are workers and each guest in one at a time, and no others.
+    as there are workers and each guest in one at a time. With bots that are limited in `processes.copies` there is it,
+    too, and their matches are played there: one process has to know of all that runs. No others are.
 
     With a `household`, one of a process that has no other children, nothing below this process is left at the end.
     """
@@ -67,6 +71,7 @@ class LocalExecutor:
         sandboxes: Mapping[str, Sandbox] | None = None,
         cores: Sequence[Sequence[int]] = (),
         guests: Guests | None = None,
+        processes: Processes | None = None,
         note: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`sandboxes` by entry id; a bot without is plain. `cores`: per worker those it is bound to, none for any; the
@@ -74,6 +79,7 @@ class LocalExecutor:
         self._cores = cores
         self._sandboxes = sandboxes or {}
         self._guests = guests
+        self._processes = processes or Processes()
         self._note = note
         self._host: _Host | None = None
         self._count = workers
@@ -98,22 +104,31 @@ class LocalExecutor:
                 "free some space, or set TMPDIR to another folder, such as TMPDIR=/tmp",
             ) from error
         invited = self._guests.invited if self._guests else {}
+        unlimited = replace(self._processes, copies={})
         local = [entry for entry in self._entries if entry.id not in invited]
         for number in reversed(range(self._count)):
             sockets = self._sockets / str(number)
-            setup = messages.setup_line(local, self._records, sockets, self._lock_fd, self._sandboxes)
+            setup = messages.setup_line(
+                local, self._records, sockets, self._lock_fd, self._sandboxes, processes=unlimited
+            )
             command = pinned(self._command, self._cores[number]) if self._cores else self._command
             worker = _Worker(command, setup, self._log, self._lock_fd, self._note)
             self._workers.append(worker)
             self._idle.put_nowait(worker)
-        if self._guests is not None:
+        if self._guests is not None or self._processes.copies:
             sockets = self._sockets / "guests"
             setup = messages.setup_line(
-                self._entries, self._records, sockets, self._lock_fd, self._sandboxes, self._guests
+                self._entries,
+                self._records,
+                sockets,
+                self._lock_fd,
+                self._sandboxes,
+                self._guests,
+                self._processes,
             )
             worker = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
             self._workers.append(worker)
-            self._host = _Host(worker, self._guests, self._count)
+            self._host = _Host(worker, invited, self._processes.copies, self._count)
         return self
 
     async def __aexit__(
@@ -324,12 +339,16 @@ class _Worker:
 
 
 class _Host:
-    """The worker with the way in for guests, which plays several matches at once."""
+    """The worker that plays several matches at once: of guests, for which it has the way in, and of bots of which there
+    may be only so many processes."""
 
-    def __init__(self, worker: _Worker, guests: Guests, at_once: int) -> None:
+    def __init__(
+        self, worker: _Worker, invited: Mapping[str, Invitation], limited: Collection[str], at_once: int
+    ) -> None:
         self._worker = worker
-        self._invited = guests.invited
-        self._free = {entry_id: asyncio.Lock() for entry_id in guests.invited}
+        self._invited = invited
+        self._limited = frozenset(limited)
+        self._free = {entry_id: asyncio.Lock() for entry_id in invited}
         self._slots = asyncio.Semaphore(at_once)
         self._starting = asyncio.Lock()
         self._awaited: dict[str, asyncio.Future[MatchResult]] = {}
@@ -339,7 +358,7 @@ class _Host:
         self._hearing = False
 
     def is_for(self, spec: MatchSpec) -> bool:
-        return any(seat.entry_id in self._invited for seat in spec.seats)
+        return any(seat.entry_id in self._invited or seat.entry_id in self._limited for seat in spec.seats)
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
         """When its guests are free, and a slot is."""
@@ -354,7 +373,7 @@ class _Host:
                 process = await self._ready()
                 answer: asyncio.Future[MatchResult] = asyncio.get_running_loop().create_future()
                 self._awaited[spec.match_id] = answer
-            limit_s = cap_s + max(self._invited[entry_id].wait_s for entry_id in ids)
+            limit_s = cap_s + max((self._invited[entry_id].wait_s for entry_id in ids), default=0.0)
             try:
                 async with asyncio.timeout(limit_s):
                     await self._worker.tell(process, messages.play_line(spec))

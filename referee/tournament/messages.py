@@ -26,6 +26,7 @@ from referee.process.entry import Entry
 from referee.process.guest import guest_entry
 from referee.process.sandbox import Sandbox
 from referee.tournament.remote import Guests
+from referee.tournament.sections.processes import Processes
 from referee.wire.listening import Listen
 
 MAX_LINE_BYTES = 64 << 20
@@ -56,6 +57,12 @@ class Setup:
     lock_fd: int | None
     guests: Guests | None = None
     """Bots that dial in to this worker; it has the only way in."""
+    processes: Processes = Processes()  # noqa: RUF009 - frozen
+
+    @property
+    def together(self) -> bool:
+        """Whether it plays several matches at once: those of guests, and of bots with only so many processes."""
+        return self.guests is not None or bool(self.processes.copies)
 
 
 def setup_line(
@@ -65,8 +72,10 @@ def setup_line(
     lock_fd: int | None,
     sandboxes: Mapping[str, Sandbox] | None = None,
     guests: Guests | None = None,
+    processes: Processes | None = None,
 ) -> bytes:
     """`entries` with those of `guests`, whose secrets are in the line."""
+    processes = processes or Processes()
     invited = guests.invited if guests is not None else {}
     bots = [
         {
@@ -86,6 +95,7 @@ def setup_line(
         "socket_dir": str(socket_dir),
         "lock_fd": lock_fd,
         "guests": None,
+        "processes": {"idle": processes.idle, "fresh": sorted(processes.fresh), "copies": dict(processes.copies)},
     }
     if guests is not None:
         listen = guests.listen
@@ -150,7 +160,10 @@ def read_line(line: bytes) -> tuple[str, Any]:
         if kind == "setup":
             bots = tuple(BotSetup(**{**bot, "sandbox": _sandbox(bot["sandbox"])}) for bot in content["bots"])
             places = Path(content["records"]), Path(content["socket_dir"])
-            return kind, Setup(bots, *places, content["lock_fd"], _guests(content["guests"]))
+            kept = content["processes"]
+            processes = Processes(kept["idle"], frozenset(kept["fresh"]), kept["copies"])
+            guests = _guests(content["guests"])
+            return kind, Setup(bots, *places, content["lock_fd"], guests, processes)
         if kind == "play":
             return kind, MatchSpec.from_json(json.dumps(content))
         if kind == "result":

@@ -7,7 +7,8 @@ alone, with nothing else in play; after the third it is left to the organiser, a
 import asyncio
 import heapq
 import os
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -38,6 +39,9 @@ _MOST_REASONS = 3
 
 _LOOK_AHEAD = 8
 """Matches per slot that are looked at to start long ones first where the end is in sight."""
+
+_MOST_WAITING = 10_000
+"""Matches that are looked past because their bots play as often as they may."""
 
 _CAP_SLACK_S = 60.0
 _PROBE_BYTES = 64 << 10
@@ -130,8 +134,12 @@ class Runner:
         observer: Observer,
         extent: Extent,
         attempts: dict[str, Attempts],
+        copies: Mapping[str, int] | None = None,
     ) -> None:
-        """`stock` has been taken; `extent`: how many matches the schedule may come to; `attempts` were made before."""
+        """`stock` has been taken; `extent`: how many matches the schedule may come to; `attempts` were made before.
+
+        Of the entries in `copies` so many play at once, at most: their other matches wait, and those of others go on.
+        """
         self._stock = stock
         self._folder = folder
         self._executor = executor
@@ -145,6 +153,8 @@ class Runner:
         self._tally = _Tally()
         self._attempts = attempts
         self._pace = Pace()
+        self._copies = copies or {}
+        self._seated = Counter[str]()
         self._quiet: int | None = None
         self._told: Reached | None = None
         self._stop = asyncio.Event()
@@ -162,6 +172,7 @@ class Runner:
             while True:
                 while not stop.is_set() and (spec := self._next(len(playing))) is not None:
                     playing[asyncio.create_task(self._executor.play(spec, cap_s(spec)))] = spec
+                    self._seated.update(seat.entry_id for seat in spec.seats)
                 if not playing or stop.is_set():
                     break
                 await asyncio.wait([stopping, *playing], return_when=asyncio.FIRST_COMPLETED)
@@ -186,18 +197,33 @@ class Runner:
     def _pick(self) -> MatchSpec | None:
         """Replays first, then schedule order; where the end is in sight, what takes longest."""
         enough = _LOOK_AHEAD * self._executor.slots
-        while not self._again and len(self._ready) < enough and (more := self._stock.next()) is not None:
+        fitting = [spec for spec in self._ready if self._fits(spec)]
+        while (
+            not any(self._fits(spec) for _, spec in self._again)
+            and len(fitting) < enough
+            and len(self._ready) < enough + _MOST_WAITING
+            and (more := self._stock.next()) is not None
+        ):
             if more.match_id in self._attempts:
                 self._try_again(more)
             else:
                 self._ready.append(more)
-        if self._again:
-            return heapq.heappop(self._again)[1]
-        if not self._ready:
+                fitting += [more] if self._fits(more) else []
+        if again := [item for item in self._again if self._fits(item[1])]:
+            first = min(again)
+            self._again.remove(first)
+            heapq.heapify(self._again)
+            return first[1]
+        if not fitting:
             return None
-        spec = self._ready[0] if len(self._ready) >= enough else self._pace.longest(self._ready)
+        spec = fitting[0] if len(fitting) >= enough else self._pace.longest(fitting)
         self._ready.remove(spec)
         return spec
+
+    def _fits(self, spec: MatchSpec) -> bool:
+        """Whether all its bots may begin a process more."""
+        wanted = Counter(seat.entry_id for seat in spec.seats if seat.entry_id in self._copies)
+        return all(self._seated[id_] + number <= self._copies[id_] for id_, number in wanted.items())
 
     def _pick_alone(self) -> MatchSpec | None:
         """A last attempt, with nothing else in play until it has ended."""
@@ -234,7 +260,9 @@ class Runner:
         # In schedule order, so that what is journaled depends as little as can be on who was first by a hair.
         finished = sorted((task for task in playing if task.done()), key=lambda task: playing[task].place)
         for task in finished:
-            self._judge(playing.pop(task), task)
+            spec = playing.pop(task)
+            self._seated.subtract(seat.entry_id for seat in spec.seats)
+            self._judge(spec, task)
             self._tell()
 
     def _judge(self, spec: MatchSpec, task: asyncio.Task[MatchResult]) -> None:

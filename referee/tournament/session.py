@@ -149,7 +149,7 @@ def _go_on(
         )
     stock.put_back(first)
     executor = make_executor(max(1, stock.total(extent.most) - stock.found), lock.fd)
-    return asyncio.run(_run(folder, executor, journal, observer, stock, extent, attempts))
+    return asyncio.run(_run(folder, executor, journal, observer, stock, extent, attempts, tournament.processes.copies))
 
 
 def _moved(paths: Sequence[Path]) -> str:
@@ -203,6 +203,7 @@ async def _run(
     stock: Stock,
     extent: Extent,
     attempts: dict[str, Attempts],
+    copies: Mapping[str, int],
 ) -> Summary:
     stop = asyncio.Event()
 
@@ -219,7 +220,7 @@ async def _run(
         loop.add_signal_handler(number, on_signal)
     try:
         async with executor:
-            return await Runner(stock, folder, executor, journal, observer, extent, attempts).run(stop)
+            return await Runner(stock, folder, executor, journal, observer, extent, attempts, copies).run(stop)
     except PlatformError as error:
         with suppress(PlatformError):  # the disk may be the very trouble
             journal.append("stopped", why=str(error))

@@ -120,6 +120,9 @@ async def serve(link: Link) -> None:
                 sandboxes=hide({bot.entry_id: bot.sandbox for bot in setup.bots}, entries.values(), setup.records),
                 cgroups=cgroups,
                 guests=setup.guests.invited if setup.guests else None,
+                max_idle=setup.processes.idle,
+                fresh=setup.processes.fresh,
+                copies=setup.processes.copies,
                 listen=setup.guests.listen if setup.guests else None,
                 on_guest=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
             )
@@ -139,7 +142,7 @@ async def serve(link: Link) -> None:
             link.send(messages.note_line(waiting_words(setup.guests, table.remote_address)))
         beat = asyncio.create_task(_beat(link))
         try:
-            await (_play_together if setup.guests else _play_all)(link, table, setup.records)
+            await (_play_together if setup.together else _play_all)(link, table, setup.records)
         finally:
             beat.cancel()
 

@@ -8,11 +8,13 @@ from typing import Any
 from referee.match.spec import Limits
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.tournament.sections.limits import check_clock, read_clock, read_resources
+from referee.tournament.sections.processes import BOT_KEYS as PROCESS_KEYS
+from referee.tournament.sections.processes import read_copies, read_fresh
 from referee.tournament.sections.remote import BOT_KEYS as REMOTE_KEYS
 from referee.tournament.sections.remote import RemoteBot, RemoteConfig, read_remote_bot
 from referee.tournament.sections.sandbox import BOT_KEYS, SandboxConfig, read_bot_sandbox
 
-_KEYS = ("path", "name", "options", "clock", "limits", *BOT_KEYS, *REMOTE_KEYS)
+_KEYS = ("path", "name", "options", "clock", "limits", *BOT_KEYS, *PROCESS_KEYS, *REMOTE_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,10 @@ class BotConfig:
     clock: Mapping[str, float] = field(default_factory=dict)
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     remote: RemoteBot | None = None
+    fresh: bool | None = None
+    """Whether it has a new process for each match; None: as the tournament has it."""
+    copies: int = 0
+    """Processes of it that may be there at once; 0 for any number."""
 
 
 def read_bots(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> tuple[BotConfig, ...]:
@@ -58,4 +64,13 @@ def read_bot(
     check_clock(file, (*here, "clock"), limits, clock)
     own = {**clock, **read_resources(file, (*here, "limits"))}
     sandbox = read_bot_sandbox(file, here)
-    return BotConfig(file.path.parent / path, name, file.table(*here, "options"), file.line(*here), own, sandbox)
+    return BotConfig(
+        file.path.parent / path,
+        name,
+        file.table(*here, "options"),
+        file.line(*here),
+        own,
+        sandbox,
+        fresh=read_fresh(file, *here),
+        copies=read_copies(file, here),
+    )

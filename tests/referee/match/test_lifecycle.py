@@ -125,6 +125,64 @@ async def test_idle_processes_are_bounded(random_bot: Entry, spec: Specs, tmp_pa
         assert await gone(evicted)
 
 
+async def test_a_bot_with_fresh_processes_has_a_new_one_for_each_match(
+    random_bot: Entry, spec: Specs, tmp_path: Path
+) -> None:
+    async with Table({random_bot.id: random_bot}, fresh=[random_bot.id]) as table:
+        pids: set[int] = set()
+        for number in range(2):
+            await table.play(spec(number, random_bot, random_bot, block=number), tmp_path)
+            assert processes_of(table) == set()
+            pids |= {process.pid for process in table._pool.waiting()}
+        assert len(pids) == 4
+        for pid in pids:
+            assert await gone(pid)
+
+
+async def test_there_is_never_more_than_one_process_of_a_bot_with_one_copy(
+    random_bot: Entry, rogue: Callable[..., Entry], spec: Specs, tmp_path: Path
+) -> None:
+    """Not even of one block, whose luck no process may meet twice; nor while one that faulted is on its way out."""
+    resigning = rogue("resigns", at=1)
+    entries = {entry.id: entry for entry in (random_bot, resigning)}
+    kept: list[int] = []
+    for limited, other in ((random_bot, resigning), (resigning, random_bot)):
+        async with Table(entries, copies={limited.id: 1}) as table:
+            pids = watch_starts(table, limited.id)
+            for number in range(3):
+                result = await table.play(spec(number, limited, other, block=number // 2), tmp_path / limited.id)
+                assert result.reason in (EndReason.NORMAL, EndReason.RESIGNED)
+            kept.append(len(pids))
+    assert kept == [2, 3]  # the first is kept for the next block, having done nothing wrong
+
+
+def watch_starts(table: Any, entry_id: str) -> list[int]:
+    """The processes of this entry, which are added as they start; none may while another is there."""
+    pids: list[int] = []
+    real = table._pool._start
+
+    async def start(wanted: str, *more: Any) -> Any:
+        if wanted == entry_id:
+            assert not any(map(alive, pids))
+        bot = await real(wanted, *more)
+        if wanted == entry_id:
+            pids.append(bot.process.pid)
+        return bot
+
+    table._pool._start = start
+    return pids
+
+
+async def test_a_start_that_fails_leaves_room_for_the_next(
+    random_bot: Entry, rogue: Callable[..., Entry], spec: Specs, tmp_path: Path
+) -> None:
+    never = rogue("never_connects")
+    async with Table({entry.id: entry for entry in (random_bot, never)}, copies={never.id: 1}) as table:
+        for number in range(2):
+            result = await table.play(spec(number, never, random_bot, limits=Limits(startup_s=0.5)), tmp_path)
+            assert result.reason is EndReason.START_FAILED
+
+
 async def test_a_faulted_process_is_never_used_again(
     random_bot: Entry, rogue: Callable[..., Entry], spec: Specs, tmp_path: Path
 ) -> None:

@@ -104,6 +104,8 @@ class FakeExecutor:
     crashes_at: Callable[[MatchSpec], bool] = lambda spec: True
     started: list[int] = field(default_factory=list)
     in_play: set[int] = field(default_factory=set)
+    moments: list[set[int]] = field(default_factory=list)
+    """What was in play whenever a match began."""
     most_at_once: int = 0
     company: dict[int, int] = field(default_factory=dict)
     killed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -123,6 +125,7 @@ class FakeExecutor:
         assert cap_s > 0
         self.started.append(spec.place)
         self.in_play.add(spec.place)
+        self.moments.append(set(self.in_play))
         self.company[spec.place] = 0
         for place in self.in_play:
             self.company[place] = max(self.company[place], len(self.in_play) - 1)

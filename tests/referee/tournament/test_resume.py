@@ -221,6 +221,7 @@ def test_a_changed_configuration_is_refused_under_the_lock_too(make_tournament, 
         ("network = true\n", "bots[2].sandbox.network: nothing -> true"),
         ('env = ["KEY"]\n', 'bots[2].sandbox.env: nothing -> ["KEY"]'),
         ('devices = ["/dev/zero"]\n', 'bots[2].sandbox.devices: nothing -> ["/dev/zero"]'),
+        ("fresh = true\n", "bots[2].fresh: nothing -> true"),
         ('sandbox = "strict"\n', 'bots[2].sandbox.profile: nothing -> "strict"'),
     ],
 )
@@ -242,6 +243,11 @@ def test_a_tournament_that_grants_something_goes_on_where_it_was_even_if_it_has_
     moved = tmp_path.with_name(f"{tmp_path.name} moved")
     tmp_path.rename(moved)
     assert describe(load_tournament(moved / "cup.toml")) == describe(before)
+
+
+def test_how_many_processes_there_may_be_can_change_while_a_run_goes_on(make_tournament, play):
+    play(make_tournament())
+    assert play(make_tournament(idle=3, more="copies = 1\n")).summary.complete
 
 
 def test_a_second_runner_changes_nothing(make_tournament, play, run_folder):

@@ -150,3 +150,28 @@ def test_a_total_that_depends_on_results_is_told_as_a_bound_until_it_is_known(ma
     assert run.log.steps[0].at_most == bound
     assert (run.log.steps[-1].at_most, run.summary.at_most) == (False, False)
     assert run.log.steps[-1].total == run.summary.played
+
+
+def test_matches_of_a_bot_with_one_copy_wait_and_the_others_go_on(make_tournament, play):
+    """bot3 is slow and may be there once."""
+    tournament = make_tournament(4, blocks=3, more="copies = 1\n")
+    limited = tournament.entries[3].id
+    assert tournament.processes.copies == {limited: 1}
+    of_it = {spec.place for spec in schedule(tournament) if limited in {seat.entry_id for seat in spec.seats}}
+    run = play(tournament, slots=4, order=lambda spec: 100 if spec.place in of_it else 1)
+    assert run.summary.complete
+    in_play_with_it = [len(places & of_it) for places in run.executor.moments]
+    assert max(in_play_with_it) == 1
+    others = [place for place in run.executor.started if place not in of_it]
+    # All that others have to play had begun when its second match did.
+    second = [place for place in run.executor.started if place in of_it][1]
+    assert run.executor.started.index(second) > run.executor.started.index(others[-1])
+
+
+def test_a_replay_that_must_wait_for_a_copy_does_not_hold_up_the_others(make_tournament, play):
+    tournament = make_tournament(3, blocks=3, more="copies = 1\n")
+    limited = tournament.entries[2].id
+    of_it = [spec.place for spec in schedule(tournament) if limited in {seat.entry_id for seat in spec.seats}]
+    run = play(tournament, slots=3, script={place: ["void", "rated"] for place in of_it})
+    assert run.summary.complete
+    assert max(len(places & set(of_it)) for places in run.executor.moments) == 1
