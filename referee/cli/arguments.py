@@ -15,6 +15,16 @@ LatestRun = Annotated[
     ),
 ]
 
+Secret = Annotated[
+    Path | None,
+    typer.Option(
+        "--secret",
+        metavar="FILE",
+        help="Play on the luck of this secret: a file with a line of 32 hexadecimal digits. Default: a new one.",
+        show_default=False,
+    ),
+]
+
 Profile = Annotated[
     str | None,
     typer.Option(

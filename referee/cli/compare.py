@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee.cli.arguments import Secret
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def compare(
             "--scores", metavar="LOW HIGH", help="The bounds as scores between 0 and 1 instead.", show_default=False
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of the comparison.")] = 1,
+    seed: Annotated[int, typer.Option(help="Number of the comparison: another one plays on other luck.")] = 1,
     options: Annotated[
         list[str] | None, typer.Option("--option", help="KEY=VALUE of the game, as in [options]; may be given again.")
     ] = None,
@@ -59,6 +60,7 @@ def compare(
         bool,
         typer.Option("--accept-weaker-sandbox", help="Go on though the sandbox is weaker than when it began."),
     ] = False,
+    secret: Secret = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -124,6 +126,7 @@ def compare(
         quiet=quiet or as_json,
         decide=rule,
         accept_weaker=accept_weaker,
+        secret=secret,
     )
     found = outcome(tournament, run, rule.evidence, played, cap)
     if as_json:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.cli.output import console
@@ -54,6 +54,13 @@ def settle(
     if wanted == "plain":
         return Confinement(sandbox, f"no sandbox, as asked for: the bots may do what you may ({sandbox})")
     return Confinement(sandbox, found.warning, warning=True)
+
+
+def hiding(confinement: Confinement, secret: Path | None) -> Confinement:
+    """The same, in which no bot sees the file of a secret."""
+    if secret is None:
+        return confinement
+    return replace(confinement, sandbox=replace(confinement.sandbox, hidden=(os.path.realpath(secret),)))
 
 
 def tell(confinement: Confinement, *, quiet: bool = False) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import Device, Env, Network, Profile, Read
+from referee.cli.arguments import Device, Env, Network, Profile, Read, Secret
 from referee.cli.errors import ExitCode
 
 
@@ -25,6 +25,7 @@ def match(
         str | None,
         typer.Option(help="Hexadecimal digits, an even number, such as 07; default: a new one.", show_default=False),
     ] = None,
+    secret: Secret = None,
     first_move_s: Annotated[float, typer.Option(min=0.001, help="Seconds for a bot's first move.")] = 5.0,
     move_s: Annotated[float, typer.Option(min=0.001, help="Seconds for each other move of a bot.")] = 1.0,
     startup_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that a bot has to say Hello.")] = 10.0,
@@ -58,8 +59,8 @@ def match(
 
     Exit code 1 if the match did not come to count.
     """
-    from referee.cli.confining import settle
-    from referee.cli.one_match import plan, play
+    from referee.cli.confining import hiding, settle
+    from referee.cli.one_match import plan, play, seed_of
     from referee.cli.remote import remote_seats
     from referee.cli.runs import SINGLE
 
@@ -67,10 +68,10 @@ def match(
         game,
         seats,
         option or [],
-        seed,
+        seed_of(seed, secret),
         clock={"first_move_s": first_move_s, "move_s": move_s, "startup_s": startup_s, "ready_s": ready_s},
         folder=out / SINGLE,
-        confinement=settle(sandbox, network=network, env=env, read=read, devices=device),
+        confinement=hiding(settle(sandbox, network=network, env=env, read=read, devices=device), secret),
     )
     remote = remote_seats(
         planned.guests, listen, certificate, key, public=public, wait_s=wait_s, folder=planned.folder / "tls"

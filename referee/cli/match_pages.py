@@ -8,6 +8,7 @@ from leaderboard.evidence import LONGEST, evidence_of
 from leaderboard.frames import is_live
 from referee.cli.completeness import Gaps
 from referee.cli.output import fold, plural, print_json, print_text
+from referee.cli.run_checks import RunCheck
 from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
@@ -206,7 +207,14 @@ def _print_folded(lines: Iterable[str]) -> None:
         print_text("\n".join(fold(line)))
 
 
-def print_verdicts(verdicts: Iterable[Verdict], gaps: Iterable[Gaps] = (), *, every: bool, as_json: bool) -> int:
+def print_verdicts(
+    verdicts: Iterable[Verdict],
+    gaps: Iterable[Gaps] = (),
+    checks: Iterable[RunCheck] = (),
+    *,
+    every: bool,
+    as_json: bool,
+) -> int:
     """The verdicts that matter, what is wrong with runs as a whole, and the sum; how many things are not proven."""
     counts = {"ok": 0, "unfinished": 0, "other_rules": 0, "wrong": 0}
     failed = ("wrong", "other_rules")
@@ -218,13 +226,16 @@ def print_verdicts(verdicts: Iterable[Verdict], gaps: Iterable[Gaps] = (), *, ev
                 shown.append({**asdict(verdict), "path": str(verdict.path)})
         elif every or verdict.status in failed:
             print_text(one_line(str(verdict)))
-    holes = list(gaps)
+    holes, checked = list(gaps), list(checks)
     if as_json:
         runs = [{**asdict(gap), "run": str(gap.run)} for gap in holes]
-        print_json({**counts, "records": shown, "runs": runs})
+        print_json({**counts, "records": shown, "runs": runs, "checks": [check.values() for check in checked]})
     else:
         for gap in holes:
             for line in gap.lines():
+                print_text(one_line(line))
+        for check in checked:
+            for line in check.lines():
                 print_text(one_line(line))
         parts = [f"{counts['ok']} ok", f"{counts['wrong']} wrong"]
         if counts["other_rules"]:
@@ -232,7 +243,8 @@ def print_verdicts(verdicts: Iterable[Verdict], gaps: Iterable[Gaps] = (), *, ev
         if counts["unfinished"]:
             parts.append(f"{counts['unfinished']} unfinished")
         print_text(f"{plural(sum(counts.values()), 'record')}: {', '.join(parts)}")
-    return counts["wrong"] + counts["other_rules"] + sum(gap.number for gap in holes)
+    of_runs = sum(gap.number for gap in holes) + sum(len(check.wrong) for check in checked)
+    return counts["wrong"] + counts["other_rules"] + of_runs
 
 
 def _indented(text: str) -> list[str]:

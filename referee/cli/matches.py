@@ -137,11 +137,14 @@ def verify(
 
     A record of other rules than the installed ones cannot be played again: it is counted apart, and fails, too.
 
-    Of a finished run the matches without a record are named too, unless single matches were asked for.
+    Of a run the luck is checked too: each seed has to follow from the secret that the journal was committed to at the
+    start and has revealed since. Of a finished run the matches without a record are named, unless single matches were
+    asked for.
     """
     from referee.cli.completeness import gaps_in
     from referee.cli.match_pages import print_verdicts
-    from referee.cli.record_files import find_record, find_records, identities, names_run
+    from referee.cli.record_files import find_record, find_records, identities, names_run, seeds
+    from referee.cli.run_checks import checks_in
     from referee.record import verify as verify_path
 
     named = [word for word in matches or () if names_run(word, out)]
@@ -149,8 +152,8 @@ def verify(
     whole = [path for word in named for path in find_records(Path(word), out, void=void)]
     if not matches:
         whole = find_records(run, out, void=void)
-    verdicts = (verify_path(path, identities=identities(path)) for path in [*whole, *single])
-    wrong = print_verdicts(verdicts, gaps_in(whole), every=every, as_json=as_json)
+    verdicts = (verify_path(path, identities=identities(path), seeds=seeds(path)) for path in [*whole, *single])
+    wrong = print_verdicts(verdicts, gaps_in(whole), checks_in(whole), every=every, as_json=as_json)
     return ExitCode.FAILED if wrong else ExitCode.OK
 
 

@@ -18,7 +18,7 @@ from leaderboard.web.host import HUMAN
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, settle, tell
 from referee.cli.match_outcome import Heard, conclude, outcome, outputs, show_output
-from referee.cli.output import print_json
+from referee.cli.output import console, print_json
 from referee.cli.remote import RemoteSeats, announce, remote_entries
 from referee.cli.runs import SINGLE
 from referee.cli.watching import watch_record
@@ -32,8 +32,10 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME
 from referee.process.sandbox import Profile, Sandbox
+from referee.texts import one_line
 from referee.tournament.confine import hide
 from referee.tournament.errors import UsageError
+from referee.tournament.luck import SECRET_BYTES, known_words, match_seed, read_secrets
 from referee.wire import ListenError
 
 HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
@@ -97,6 +99,25 @@ def plan(
     )
     resolved = resolve_options(game_id, game.options, given)
     return Plan(game, resolved, bots, seed, limits, folder, confinement)
+
+
+def seed_of(seed: str | None, secret: Path | None) -> str | None:
+    """The seed that a match is played on; None: a new one. With a `secret` the `seed` only tells matches apart. Prints
+    who knows the luck. UsageError."""
+    notes = console(stderr=True)
+    if secret is not None:
+        found = read_secrets(secret)
+        notes.print(one_line(f"note: {known_words(secret)}"), markup=False)
+        return match_seed(found[0], seed or "")
+    if seed == "":
+        raise UsageError("seed '': expected 2 to 128 hexadecimal digits, an even number", "correct it, or leave it out")
+    if seed is not None and len(seed) < 2 * SECRET_BYTES:
+        notes.print(
+            f"note: the luck is known to whoever knows the seed, and a bot can guess one of {4 * len(seed)} bits: leave"
+            f" --seed out, give {2 * SECRET_BYTES} digits, or keep the luck secret with --secret FILE",
+            markup=False,
+        )
+    return seed
 
 
 def _bot(folder: Path, game_id: str, profile: Profile) -> Entry:

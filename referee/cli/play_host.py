@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.web.host import HUMAN, HumanSeat, Opponent, PlayRefused, Setup
+from referee.cli.confining import hiding, settle
 from referee.cli.errors import explain
 from referee.cli.one_match import HUMAN_CLOCK, Plan, human_entry, match_spec, plan, run_match, sandboxes_of
 from referee.cli.person import RUN, Person
@@ -19,6 +20,7 @@ from referee.match.spec import MatchSpec
 from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, load_manifest
 from referee.tournament.errors import UsageError
+from referee.tournament.luck import match_seed, read_secrets
 
 AT_ONCE = 8
 """Matches that go on at the same time."""
@@ -36,16 +38,25 @@ class Host:
     """A `PlayHost` over the bots in some folders. `close` ends all matches; their records then say cancelled."""
 
     def __init__(
-        self, runs: Path, bots: Sequence[Path], *, move_limit_s: float | None = None, alone: bool = True
+        self,
+        runs: Path,
+        bots: Sequence[Path],
+        *,
+        move_limit_s: float | None = None,
+        alone: bool = True,
+        secret: Path | None = None,
     ) -> None:
         """`move_limit_s` is what a person has for a move. `alone`: only this machine may play, so that who asks may
-        take up any seat."""
+        take up any seat. `secret`: a file with the secret that all luck follows from. UsageError."""
         self.run = runs / SINGLE
         self._bots = {str(number): folder for number, folder in enumerate(_bot_folders(bots))}
         self._clock = HUMAN_CLOCK if move_limit_s is None else {"first_move_s": move_limit_s, "move_s": move_limit_s}
         self._seats: dict[str, list[Person]] = {}
         self._going: dict[str, asyncio.Task[None]] = {}
         self._alone = alone
+        self._secret = None if secret is None else read_secrets(secret)[0]
+        self._secret_file = secret
+        self._begun = 0
         self._unseen: set[str] = set()
         self._starting = threading.Lock()
         self._loop = asyncio.new_event_loop()
@@ -78,6 +89,7 @@ class Host:
             try:
                 planned = self._planned(setup)
                 people: Sequence[Person] = self._in_loop(self._begin(planned, setup.name))
+                self._begun += 1
             except Exception as error:
                 raise PlayRefused(explain(error).what) from None
             return people
@@ -98,9 +110,10 @@ class Host:
             setup.game,
             [HUMAN if seat == HUMAN else str(self._bots[seat]) for seat in setup.seats],
             [f"{name}={text}" for name, text in setup.options.items()],
-            None,
+            None if self._secret is None else match_seed(self._secret, f"web {self._begun}"),
             clock={"first_move_s": max(5.0, setup.bot_move_s), "move_s": setup.bot_move_s},
             folder=self.run,
+            confinement=hiding(settle(), self._secret_file),
         )
 
     async def _begin(self, planned: Plan, name: str) -> list[Person]:

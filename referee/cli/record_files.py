@@ -10,10 +10,12 @@ from referee.cli.run_tables import failed_starts_of
 from referee.cli.runs import find_run, is_tournament_file, places_of
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.record.starts import FailedStart
+from referee.record.verify import Seeds
 from referee.tournament.controls import known_bots
 from referee.tournament.errors import JournalError, UsageError
 from referee.tournament.folder import RunFolder
 from referee.tournament.journal import read_journal
+from referee.tournament.luck import luck_of
 
 SHOWN_CANDIDATES = 5
 
@@ -63,6 +65,25 @@ def identities(path: Path) -> Mapping[str, tuple[str, str]] | None:
     """Name and version of the bots of the run that a record lies in, by entry id; None if it lies in none."""
     folder = path.parent.parent if path.parent.name == "void" else path.parent
     return _identities(folder.parent) if folder.name == "matches" else None
+
+
+def seeds(path: Path) -> Seeds | None:
+    """Which seeds matches of the run may have that a record lies in; None if it lies in none."""
+    folder = path.parent.parent if path.parent.name == "void" else path.parent
+    if folder.name != "matches":
+        return None
+    journal = RunFolder(folder.parent.resolve()).journal
+    return _seeds(journal, journal.stat().st_size if journal.exists() else 0)
+
+
+@cache
+def _seeds(journal: Path, size_bytes: int) -> Seeds | None:
+    """`size_bytes` tells one state of the journal from the next."""
+    text = read_journal(journal)
+    if text.created is None:
+        return None
+    luck, complete = luck_of(text)
+    return (lambda header: luck.seeds_of(header.game, header.block)) if complete else None
 
 
 @cache

@@ -2,11 +2,14 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from referee.cli.arguments import OUT, LatestRun, Out
+
+if TYPE_CHECKING:
+    from referee.tournament.journal import JournalText
 
 
 def report(
@@ -33,7 +36,7 @@ def report(
     from referee.cli.output import print_json, print_text
     from referee.cli.run_account import looking
     from referee.cli.run_tables import entrants_of, failed_starts_of, startup_limits
-    from referee.cli.runs import find_run, finish_of
+    from referee.cli.runs import find_run
     from referee.cli.whole_file import write_whole
 
     if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
@@ -42,9 +45,7 @@ def report(
     path = file or found.folder.path / "report.html"
     index = load_index(found.folder.matches, found.folder.database)
     counted, account = counted_rows(index.rows, found.journal.controls, looking(found.journal))
-    facts = {"format": found.configuration["format"], "seed": "told when the run is finished"}
-    if finish_of(found.journal) is not None:  # before, whoever knows it knows the luck of all matches to come
-        facts["seed"] = found.configuration["seed"]
+    facts = {"format": found.configuration["format"], **_luck_facts(found.journal)}
     if lost := gaps_of(found.folder).lost:
         facts["attention"] = lost_words(found.folder, lost)
     page = report_html(
@@ -65,3 +66,17 @@ def report(
         print_json({"report": str(path), "matches": len(counted.rows)})
     else:
         print_text(str(path))
+
+
+def _luck_facts(journal: "JournalText") -> dict[str, Any]:
+    """The seed, and the secrets that are revealed. Where no secret keys the luck, the seed itself waits for the end."""
+    from referee.cli.runs import finish_of
+    from referee.tournament.luck import epochs_of
+
+    epochs = epochs_of(journal)
+    facts: dict[str, Any] = {"seed": journal.configuration["seed"]}
+    if not epochs[0].commitment and finish_of(journal) is None:
+        facts["seed"] = "told when the run is finished"
+    if keyed := [epoch for epoch in epochs if epoch.commitment]:
+        facts["secret of the luck"] = ", ".join(epoch.secret or "told when the run is finished" for epoch in keyed)
+    return facts

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from referee.cli.arguments import Secret
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def run(
     pin: Annotated[bool, typer.Option("--pin", help="Bind each worker and its bots to cores of their own.")] = False,
     out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
     new: Annotated[bool, typer.Option("--new", help="Start a new run beside an older one, which is kept.")] = False,
+    secret: Secret = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the size, balance and time of the schedule, and play nothing.")
     ] = False,
@@ -67,6 +69,7 @@ def run(
         as_json=as_json,
         quiet=quiet,
         accept_weaker=accept_weaker,
+        secret=secret,
     )
     if code != ExitCode.OK:
         raise typer.Exit(code)

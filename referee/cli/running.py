@@ -30,6 +30,7 @@ from referee.tournament.folder import RunFolder, choose_folder, is_renamed
 from referee.tournament.identity import describe
 from referee.tournament.journal import read_journal
 from referee.tournament.local import LocalExecutor
+from referee.tournament.luck import known_words, read_secrets
 from referee.tournament.machine import machine_of
 from referee.tournament.remote import invite_all
 from referee.tournament.runner import Summary
@@ -57,6 +58,7 @@ def play_tournament(
     as_json: bool,
     quiet: bool,
     accept_weaker: bool = False,
+    secret: Path | None = None,
 ) -> ExitCode:
     """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. Raises
     TournamentError."""
@@ -79,7 +81,15 @@ def play_tournament(
     sets = split_cores(workers, cores) if pin else ()
     if crowded := too_many_threads(tournament, workers, len(cores)):
         console(stderr=True).print(f"warning: {crowded}", markup=False)
-    played = play(tournament, folder, workers, quiet=quiet or as_json, cores=sets, accept_weaker=accept_weaker)
+    played = play(
+        tournament,
+        folder,
+        workers,
+        quiet=quiet or as_json,
+        cores=sets,
+        accept_weaker=accept_weaker,
+        secret=secret,
+    )
     table = list(played.table.rows)
     if as_json:
         print_json(_outcome(tournament, folder, played.summary, table, played.elapsed_s, played.problem))
@@ -98,15 +108,17 @@ def play(
     decide: Decide | None = None,
     cores: Sequence[Sequence[int]] = (),
     accept_weaker: bool = False,
+    secret: Path | None = None,
 ) -> Played:
     """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError.
 
-    `cores`: per worker those it is bound to.
+    `cores`: per worker those it is bound to. `secret`: a file with the secrets of the luck.
     """
+    given = given_secrets(secret)
     indexer = Indexer(folder.matches, folder.database)
     gone = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
 
-    confinement = confine_all(tournament, probe())
+    confinement = confine_all(tournament, probe(), [secret] if secret else ())
     staying = {entry_id: sandbox for entry_id, sandbox in confinement.sandboxes.items() if entry_id not in gone}
     machine = machine_of(tournament, staying, Prints())
 
@@ -130,7 +142,14 @@ def play(
     with ProgressReport(tournament.config.name, indexer, quiet=quiet) as report:
         try:
             summary = run_session(
-                tournament, folder, make_executor, report, decide, machine=machine, accept_weaker=accept_weaker
+                tournament,
+                folder,
+                make_executor,
+                report,
+                decide,
+                given,
+                machine=machine,
+                accept_weaker=accept_weaker,
             )
             indexer.start()  # nothing was left to play, but the database may be behind the records
         finally:
@@ -141,6 +160,15 @@ def play(
         folder.matches, folder.database, entrants_of(text), text.controls, looking(text), plan=plan_of(text)
     )
     return Played(summary, table, elapsed_s, indexer.finish(table))
+
+
+def given_secrets(file: Path | None) -> tuple[bytes, ...]:
+    """The secrets that the user gives, if any, after saying what that means. UsageError."""
+    if file is None:
+        return ()
+    found = read_secrets(file)
+    console(stderr=True).print(one_line(f"note: {known_words(file)}"), markup=False)
+    return found
 
 
 def tell_changed(tournament: Tournament, folder: RunFolder) -> None:

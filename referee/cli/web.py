@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from referee.cli.arguments import Secret
+
 if TYPE_CHECKING:
     from leaderboard.web.host import PlayHost
 
@@ -45,6 +47,7 @@ def web(
             "--per-address", min=1, help="Of these for one address. Raise it behind a proxy, which is one address."
         ),
     ] = 100,
+    secret: Secret = None,
 ) -> None:
     """Show runs, tables and matches in a browser, also while they go on. Ctrl-C ends it.
 
@@ -61,6 +64,7 @@ def web(
     from referee.cli.output import print_text
     from referee.cli.run_facts import facts_of
     from referee.tournament.errors import PlatformError, UsageError
+    from referee.tournament.luck import known_words
 
     if play and not play_open:
         from referee.wire.listening import LOOPBACK
@@ -74,6 +78,8 @@ def web(
             "--play-open lets anybody begin matches, and without a limit one that is left open goes on for a day",
             "say how long a person has for a move: --move-limit SECONDS",
         )
+    if secret is not None and not (play or play_open):
+        raise UsageError("--secret is for matches that people play here", "add --play, or leave --secret out")
     if play or play_open:
         runs.mkdir(parents=True, exist_ok=True)
     if not runs.is_dir():
@@ -92,8 +98,10 @@ def web(
         if play or play_open:
             from referee.cli.play_host import Host
 
+            if secret is not None:
+                print_text(known_words(secret))
             playing = stack.enter_context(
-                Host(runs, bots or _own_bots(), move_limit_s=move_limit_s, alone=not play_open)
+                Host(runs, bots or _own_bots(), move_limit_s=move_limit_s, alone=not play_open, secret=secret)
             )
         known = frozenset(names or ()) | {host}
         limits = WebLimits(

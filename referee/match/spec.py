@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 _MATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
-_SEED = re.compile(r"(?:[0-9a-f]{2}){1,64}", re.ASCII)
+_SEED = re.compile(r"(?:[0-9a-f]{2}){0,64}", re.ASCII)
 
 
 class SpecError(ValueError):
@@ -158,7 +158,8 @@ _MAY_BE_0 = (*_ABSENT_AT_0, *_FROM_0)
 
 @dataclass(frozen=True, slots=True)
 class MatchSpec:
-    """One match. `seed` is hex digits; `options` are full and resolved; `place` is its index in the schedule.
+    """One match. `seed` is hex digits, or '' where it is not known: then nobody can play it.
+    `options` are full and resolved; `place` is its index in the schedule.
 
     `ponder` false: no bot runs while it is not asked anything.
     """
@@ -202,6 +203,8 @@ class MatchSpec:
         """Inverse of `to_json`. Raises SpecError."""
         try:
             values = json.loads(text)
+            if not values["seed"]:
+                raise SpecError("seed: the match has none, so it cannot be played")
             return cls(
                 **{
                     **values,

@@ -7,14 +7,14 @@ happened as told, and whether the match was meant to count. `identities` compare
 knows; the others are the word of whoever ran the referee.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from referee.games.api import Game, state_hash
 from referee.games.registry import UnknownGame, get_game
-from referee.record.format import Answer, FaultLine, Footer, RecordError, SeatStats, Strike, seed_commitment
+from referee.record.format import Answer, FaultLine, Footer, Header, RecordError, SeatStats, Strike, seed_commitment
 from referee.record.ranking import final_ranking, is_decided, teams_left
 from referee.record.reader import NotARecordError, Record, read_record
 from referee.record.reasons import OWN_FAULTS, EndReason, status_of
@@ -44,32 +44,44 @@ class Verdict:
 _WHOLE_FILE = 1 << 62
 """A line that is named says more than what is said of the whole file."""
 
+Seeds: TypeAlias = Callable[[Header], Collection[str] | None]
+"""The seeds that follow from the secrets of a run, for a match of it; None where they are not known."""
+
 Identities: TypeAlias = Mapping[str, tuple[str, str]]
 """Name and version of entries by id, from where they are known to be right."""
 
 
-def verify(path: Path, games: Callable[[str], Game] = get_game, identities: Identities | None = None) -> Verdict:
+def verify(
+    path: Path,
+    games: Callable[[str], Game] = get_game,
+    identities: Identities | None = None,
+    seeds: Seeds | None = None,
+) -> Verdict:
     """Read the record in `path` and re-simulate it. Never raises for what a file contains."""
     try:
         record = read_record(path)
     except RecordError as error:
         return Verdict(path, "wrong", 1 if isinstance(error, NotARecordError) else 0, str(error))
-    return verify_record(record, games, identities)
+    return verify_record(record, games, identities, seeds)
 
 
 def verify_record(
-    record: Record, games: Callable[[str], Game] = get_game, identities: Identities | None = None
+    record: Record,
+    games: Callable[[str], Game] = get_game,
+    identities: Identities | None = None,
+    seeds: Seeds | None = None,
 ) -> Verdict:
     """Re-simulate a record that was read already; the first wrong line is named.
 
-    With `identities` every seat's entry must be among them and be called as there.
+    With `identities` every seat's entry must be among them and be called as there. With `seeds` the match must have
+    been played on one of them.
     """
     problems = [(problem.line, problem.what) for problem in record.problems]
     other_rules = ""
     try:
         if identities is not None:
             _check_identities(record, identities)
-        other_rules = _check(record, games)
+        other_rules = _check(record, games, seeds)
     except ReplayError as error:
         problems.append((error.line, str(error)))
     except RecordError as error:
@@ -85,7 +97,7 @@ def verify_record(
     return Verdict(record.path, "ok" if record.footer else "unfinished", match_id=match_id)
 
 
-def _check(record: Record, games: Callable[[str], Game]) -> str:
+def _check(record: Record, games: Callable[[str], Game], seeds: Seeds | None) -> str:
     """Play the match again; a sentence if the installed rules are not those of the record."""
     header, footer = record.header, record.footer
     try:
@@ -93,7 +105,7 @@ def _check(record: Record, games: Callable[[str], Game]) -> str:
     except UnknownGame as error:
         raise ReplayError(1, str(error)) from None
     if footer is not None:
-        _check_seed(record, footer)
+        _check_seed(record, footer, None if seeds is None else seeds(header))
     if game.rules_version != header.rules_version:
         if footer is not None:
             _check_statistics(record.lines, footer, header.players, FIRST_LINE + len(record.lines))
@@ -152,7 +164,7 @@ def _check_status(lines: Sequence[object], footer: Footer, replay: Replay, end: 
         raise ReplayError(end, "the footer says normal, but the game is not over")
 
 
-def _check_seed(record: Record, footer: Footer) -> None:
+def _check_seed(record: Record, footer: Footer, seeds: Collection[str] | None) -> None:
     line = FIRST_LINE + len(record.lines)
     try:
         commitment = seed_commitment(footer.seed)
@@ -162,6 +174,8 @@ def _check_seed(record: Record, footer: Footer) -> None:
         raise ReplayError(line, "the seed is not 1 to 64 bytes long")
     if commitment != record.header.seed_commitment:
         raise ReplayError(line, f"the seed {footer.seed} is not the one the header is committed to")
+    if seeds is not None and footer.seed not in seeds:
+        raise ReplayError(line, f"the seed {footer.seed} does not follow from the secret of the run")
 
 
 def _check_statistics(lines: Sequence[object], footer: Footer, players: int, end: int) -> None:

@@ -38,13 +38,16 @@ class Confinement:
     opened: Mapping[str, str] = field(default_factory=dict)
 
 
-def confine_all(tournament: Tournament, found: Probe) -> Confinement:
-    """PlatformError if the file asks for strict and it does not work here."""
+def confine_all(tournament: Tournament, found: Probe, hidden: Iterable[Path] = ()) -> Confinement:
+    """No bot sees the tournament's file, or what is `hidden` besides.
+
+    PlatformError if the file asks for strict and it does not work here."""
     common = tournament.config.sandbox
     sandboxes: dict[str, Sandbox] = {}
     grants: dict[str, Sandbox] = {}
     opened: dict[str, str] = {}
     unasked = False
+    unseen = tuple(os.path.realpath(path) for path in (tournament.config.path, *hidden))
     for settings, entry in zip(tournament.bots, tournament.entries, strict=True):
         if not entry.argv:  # it dials in, or has left the run
             continue
@@ -55,8 +58,7 @@ def confine_all(tournament: Tournament, found: Probe) -> Confinement:
         except SandboxError as error:
             raise PlatformError(str(error), f'{error.fix}; or play without: profile = "plain" in [sandbox]') from None
         unasked = unasked or (wanted is None and profile == "plain")
-        seed = os.path.realpath(tournament.config.path)
-        sandbox = Sandbox(profile, bot.network, bot.env, (*common.read, *bot.read), (seed,), bot.devices)
+        sandbox = Sandbox(profile, bot.network, bot.env, (*common.read, *bot.read), unseen, bot.devices)
         sandboxes[entry.id] = sandbox
         if bot != SandboxConfig():
             grants[entry.name] = sandbox

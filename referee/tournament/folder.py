@@ -33,6 +33,11 @@ class RunFolder:
         return self.matches / "void"
 
     @property
+    def secrets(self) -> Path:
+        """Of the luck, see `luck`. For the organiser alone: no bot, no page and no export may have it."""
+        return self.path / "luck.secret"
+
+    @property
     def database(self) -> Path:
         return self.path / "crosstown.db"
 

@@ -2,13 +2,15 @@
 
 Each line is `[kind, time, {...}, chain]`:
 
-    created    configuration, hash, where the bots lie
+    created    configuration, hash, where the bots lie; commitment: hash of the secret that all luck is keyed with
     resumed    how many matches were there, which files were set aside
     void       a match that did not count: match, place, attempt, reason, detail; failed_starts: [entry, why] of bots,
                last_output: per entry the last lines that a bot printed which did not start
     given_up   a match that stayed void through all attempts
     stopped    the runner ended before the schedule did: why
     extended   the schedule may have so many blocks from here on: only a comparison can go on so
+    epoch      what is played from here on has luck of its own: commitment, as in created
+    revealed   the secret of an epoch, once nothing more is played with it
     finished   matches rated and given up
 
 and the controls (`referee.record.control`), which change what counts.
@@ -29,7 +31,13 @@ from referee.tournament.errors import JournalError, PlatformError
 
 CREATED = "created"
 EXTENDED = "extended"
-FORMAT = 1
+EPOCH = "epoch"
+REVEALED = "revealed"
+
+FORMAT = 2
+"""Of new runs. In format 1 no secret keys the luck: a program that knows only that one must not go on with this one."""
+
+_FORMATS = (1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +80,10 @@ def read_journal(path: Path) -> JournalText:
         ) from None
     except OSError as error:
         raise PlatformError(f"cannot read {path}: {error.strerror}", "check the folder and its rights") from error
-    if events and (events[0].kind != CREATED or events[0].fields.get("format") != FORMAT):
+    if events and (events[0].kind != CREATED or events[0].fields.get("format") not in _FORMATS):
         raise JournalError(
-            f"{path}:1: expected a '{CREATED}' line of format {FORMAT}", "use the version of Crosstown that wrote it"
+            f"{path}:1: expected a '{CREATED}' line of format 1 to {FORMAT}",
+            "use the version of Crosstown that wrote it",
         )
     return JournalText(events, controls)
 

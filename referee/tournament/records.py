@@ -1,6 +1,6 @@
 """The records in a run folder: which of them count for a scheduled match, and where the others go."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from glob import escape
@@ -54,8 +54,8 @@ def record_files(folder: RunFolder) -> dict[str, Path]:
     return found
 
 
-def judge(path: Path, spec: MatchSpec) -> Judged:
-    """Whether the record in `path` is the complete, rated result of `spec`.
+def judge(path: Path, spec: MatchSpec, seeds: Collection[str]) -> Judged:
+    """Whether the record in `path` is the complete, rated result of `spec`, played on one of `seeds`.
 
     The words if not: unfinished, damaged, void, cancelled, foreign (of another specification).
     """
@@ -70,7 +70,7 @@ def judge(path: Path, spec: MatchSpec) -> Judged:
         return Judged("unfinished")
     if footer.status != "rated":
         return Judged(footer.status if footer.status in ("void", "cancelled") else "damaged")
-    if not _is_of(record, spec):
+    if not _is_of(record, spec, seeds):
         return Judged("foreign")
     faults = footer.faults or (None,) * len(spec.seats)
     return Judged(COUNTS, footer.ranking, tuple(map(_reason, faults)), footer.wall_us)
@@ -132,14 +132,14 @@ def live_or_closed(folder: RunFolder, match_id: str) -> Path | None:
     return None
 
 
-def _is_of(record: Record, spec: MatchSpec) -> bool:
+def _is_of(record: Record, spec: MatchSpec, seeds: Collection[str]) -> bool:
     header, footer = record.header, record.footer
     return (
         footer is not None
         and (header.match_id, header.place, header.block, header.game)
         == (spec.match_id, spec.place, spec.block, spec.game)
         and [seat.entry_id for seat in header.seats] == [seat.entry_id for seat in spec.seats]
-        and footer.seed == spec.seed
+        and footer.seed in seeds
         and len(footer.ranking) == len(spec.seats)
     )
 

@@ -24,6 +24,7 @@ from referee.tournament.executor import Executor, MatchLost
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.api import Extent, Placing
 from referee.tournament.journal import Journal
+from referee.tournament.luck import SecretKeeper
 from referee.tournament.pace import Pace
 from referee.tournament.records import COUNTS, Judged, clear_leftovers, close_if_live, judge, live_or_closed, set_aside
 from referee.tournament.stock import Stock
@@ -134,9 +135,11 @@ class Runner:
         observer: Observer,
         extent: Extent,
         attempts: dict[str, Attempts],
+        keeper: SecretKeeper,
         copies: Mapping[str, int] | None = None,
     ) -> None:
-        """`stock` has been taken; `extent`: how many matches the schedule may come to; `attempts` were made before.
+        """`stock` has been taken; `extent`: how many matches the schedule may come to; `attempts` were made before;
+        `keeper` tells the secret when all is played.
 
         Of the entries in `copies` so many play at once, at most: their other matches wait, and those of others go on.
         """
@@ -152,6 +155,7 @@ class Runner:
         self._alone: list[tuple[int, MatchSpec]] = []
         self._tally = _Tally()
         self._attempts = attempts
+        self._keeper = keeper
         self._pace = Pace()
         self._copies = copies or {}
         self._seated = Counter[str]()
@@ -277,7 +281,7 @@ class Runner:
             reason, detail = EndReason.PLATFORM_FAULT, str(error)
             clear_leftovers(self._folder, spec.match_id)
         record = live_or_closed(self._folder, spec.match_id)
-        judged = Judged("lost") if record is None else judge(record, spec)
+        judged = Judged("lost") if record is None else judge(record, spec, (spec.seed,))
         if record is not None and judged.why == COUNTS and self._stop.is_set() and _has_fault(result):
             # Whoever stops a run may be stopping its bots as well: on resume the match starts afresh.
             set_aside(self._folder, record, "stopped")
@@ -391,6 +395,8 @@ class Runner:
         )
         rated = summary.found + summary.played
         kind = "stopped" if stopped and not complete else "finished"
+        if complete:
+            self._keeper.reveal(self._journal)
         self._journal.append(kind, rated=rated, missing=summary.missing)
         return summary
 

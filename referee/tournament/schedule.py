@@ -7,17 +7,17 @@ from referee.tournament.config import Tournament
 from referee.tournament.field import extent_of
 from referee.tournament.formats.api import Extent
 from referee.tournament.identity import describe
-from referee.tournament.walk import Walk, block_seed
+from referee.tournament.luck import Luck
+from referee.tournament.walk import Walk
 
-__all__ = ["block_seed", "count", "extent", "schedule"]
 
-
-def schedule(tournament: Tournament) -> Iterator[MatchSpec]:
+def schedule(tournament: Tournament, luck: Luck | None = None) -> Iterator[MatchSpec]:
     """All matches in order, lazily, up to where the format needs results: none of them is looked at.
 
-    Equal tournaments give equal specifications, ids included; a changed one, other ids.
+    Equal tournaments give equal specifications, ids included; a changed one, other ids. Without `luck` no match has a
+    seed: then the schedule is a function of the file alone.
     """
-    walk = Walk(tournament)
+    walk = Walk(tournament, luck=luck)
     while (spec := walk.next()) is not None:
         walk.settle(spec)  # forgotten at once, so that memory stays constant
         for _ in walk.in_order():

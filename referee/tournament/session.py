@@ -19,6 +19,7 @@ from referee.tournament.formats.api import Extent
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
+from referee.tournament.luck import Luck, SecretKeeper, begin, take_up
 from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
 from referee.tournament.runner import Observer, Reached, Runner, Summary
 from referee.tournament.stock import Decide, Stock
@@ -42,6 +43,7 @@ def run_session(
     make_executor: MakeExecutor,
     observer: Observer,
     decide: Decide | None = None,
+    secrets: Sequence[bytes] = (),
     *,
     machine: Machine | None = None,
     accept_weaker: bool = False,
@@ -51,10 +53,11 @@ def run_session(
     `decide` is asked about every complete block in schedule order, found ones too, and ends the run when it says True:
     what is in play then finishes, is recorded under `matches/void`, and changes neither verdict nor table.
 
-    `machine` is what comes from this machine: changes since the run was played last are told and kept in the journal. A
-    weaker sandbox is refused unless `accept_weaker`.
+    `secrets` are those of the luck, by epoch, to be used instead of random ones. `machine` is what comes from this
+    machine: changes since the run was played last are told and kept in the journal. A weaker sandbox is refused unless
+    `accept_weaker`.
 
-    BusyError, ChangedError, JournalError or PlatformError; what was played is kept in every case.
+    BusyError, ChangedError, JournalError, UsageError or PlatformError; what was played is kept in every case.
     """
     machine = machine or {}
     folder.make()
@@ -64,9 +67,14 @@ def run_session(
         error = check_configuration(folder, text, describe(tournament))
         if error is not None:
             raise error
-        journal = stack.enter_context(Journal(folder.journal, text))
+        seed = tournament.config.seed
         if text.created is None:
-            _create(journal, tournament, machine)
+            keeper = begin(folder.secrets, seed, secrets)
+            journal = stack.enter_context(Journal(folder.journal, text))
+            _create(journal, tournament, keeper, machine)
+        else:
+            keeper = take_up(folder.secrets, text, seed, secrets)
+            journal = stack.enter_context(Journal(folder.journal, text))
 
         def on_control(control: Control) -> None:
             journal.control(control)
@@ -74,18 +82,21 @@ def run_session(
                 observer.note(f"'{control.name}' is set aside from here on: {control.reason}")
 
         attempts = attempts_of(text.events)
-        stock = open_stock(tournament, folder, text.controls, attempts, on_control, observer.revoked, decide)
+        stock = open_stock(
+            tournament, folder, keeper.luck, text.controls, attempts, on_control, observer.revoked, decide
+        )
         stock.take()
         first = stock.next()
         if first is not None:
             stock.put_back(first)
             _meet_machine(journal, text, tournament, observer, machine, accept_weaker=accept_weaker)
-        return _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock, attempts)
+        return _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock, attempts, keeper)
 
 
 def open_stock(
     tournament: Tournament,
     folder: RunFolder,
+    luck: Luck,
     controls: Sequence[Control],
     attempts: Mapping[str, Attempts],
     on_control: Callable[[Control], None],
@@ -100,7 +111,7 @@ def open_stock(
             breaker.forget(control.entry_id)
     return Stock(
         folder=folder,
-        walk=Walk(tournament, controls, keep_blocks=decide is not None),
+        walk=Walk(tournament, controls, luck=luck, keep_blocks=decide is not None),
         breaker=breaker,
         on_control=on_control,
         on_revoked=on_revoked,
@@ -121,6 +132,7 @@ def _go_on(
     text: JournalText,
     stock: Stock,
     attempts: dict[str, Attempts],
+    keeper: SecretKeeper,
 ) -> Summary:
     extent = extent_of(describe(tournament), [entry.name for entry in tournament.entries])
     first = stock.next()
@@ -131,6 +143,7 @@ def _go_on(
     if first is None:
         total = stock.total(extent.most) - stock.cancelled
         observer.begun(Reached(total, stock.found, 0))
+        keeper.reveal(journal)
         # A run that was killed after its last record, but before it could say so, ends here.
         if not text.events or text.events[-1].kind != "finished" or stock.moved:
             journal.append("finished", rated=stock.found, missing=total - stock.found)
@@ -148,8 +161,10 @@ def _go_on(
             placings=tuple(stock.walk.placings),
         )
     stock.put_back(first)
+    keeper.commit(folder.secrets, journal)
     executor = make_executor(max(1, stock.total(extent.most) - stock.found), lock.fd)
-    return asyncio.run(_run(folder, executor, journal, observer, stock, extent, attempts, tournament.processes.copies))
+    copies = tournament.processes.copies
+    return asyncio.run(_run(folder, executor, journal, observer, stock, extent, attempts, keeper, copies))
 
 
 def _moved(paths: Sequence[Path]) -> str:
@@ -181,7 +196,7 @@ def _meet_machine(
         observer.note(one_line(f"changed since this run was played last: {change}"))
 
 
-def _create(journal: Journal, tournament: Tournament, machine: Machine) -> None:
+def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, machine: Machine) -> None:
     description = describe(tournament)
     journal.append(
         CREATED,
@@ -192,6 +207,7 @@ def _create(journal: Journal, tournament: Tournament, machine: Machine) -> None:
         folders=[str(entry.folder) if entry.argv else "" for entry in tournament.entries],
         contents=[entry.content for entry in tournament.entries],
         machine=machine,
+        commitment=keeper.commitment,
     )
 
 
@@ -203,6 +219,7 @@ async def _run(
     stock: Stock,
     extent: Extent,
     attempts: dict[str, Attempts],
+    keeper: SecretKeeper,
     copies: Mapping[str, int],
 ) -> Summary:
     stop = asyncio.Event()
@@ -220,7 +237,8 @@ async def _run(
         loop.add_signal_handler(number, on_signal)
     try:
         async with executor:
-            return await Runner(stock, folder, executor, journal, observer, extent, attempts, copies).run(stop)
+            runner = Runner(stock, folder, executor, journal, observer, extent, attempts, keeper, copies)
+            return await runner.run(stop)
     except PlatformError as error:
         with suppress(PlatformError):  # the disk may be the very trouble
             journal.append("stopped", why=str(error))

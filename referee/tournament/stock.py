@@ -183,7 +183,7 @@ class Stock:
 
     def _claim(self, spec: MatchSpec, path: Path) -> bool:
         """Whether the record settles the match; if not, it is set aside."""
-        judged = judge(path, spec)
+        judged = judge(path, spec, self.walk.seeds_of(spec))
         why = "annulled" if judged.why == COUNTS and self._annulled(spec) else judged.why
         if why != COUNTS:
             self.moved.append(set_aside(self.folder, path, why))

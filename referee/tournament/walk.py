@@ -18,12 +18,7 @@ from referee.tournament.field import make_field, variant_games
 from referee.tournament.formats.api import Block, BlockResult, MatchScore, Need, News, Placing
 from referee.tournament.formats.registry import get_format
 from referee.tournament.identity import describe, digest, seats_of
-
-
-def block_seed(seed: int, game: str, block: int) -> str:
-    """The match seed of a block, 32 hex digits. Does not depend on who enters."""
-    text = f"{seed}\x1f{game}\x1f{block}"
-    return blake2b(text.encode("ascii"), digest_size=16, person=b"crosstown-block").hexdigest()
+from referee.tournament.luck import Luck
 
 
 @dataclass(slots=True)
@@ -33,7 +28,6 @@ class _Open:
     number: int
     place: int
     block: Block
-    seed: str
     size: int
     scores: dict[int, MatchScore] = field(default_factory=dict)
 
@@ -46,14 +40,17 @@ class Walk:
         tournament: Tournament,
         controls: Sequence[Control] = (),
         *,
+        luck: Luck | None = None,
         keep_blocks: bool = False,
         description: Mapping[str, Any] | None = None,
     ) -> None:
-        """`controls` are those of the journal; later ones come through `control`. With `keep_blocks`, or if the format
+        """`controls` are those of the journal; later ones come through `control`. Without `luck`, for one who only
+        looks, the matches have no seed. With `keep_blocks`, or if the format
         looks at results, settled blocks are told of; otherwise none are kept. `description` as the journal has it,
         where `tournament` only stands in for what a run was made of."""
         description = describe(tournament) if description is None else description
         self._config = tournament.config
+        self._luck = luck
         self._plan_id = digest(description)
         self._seats = seats_of(tournament)
         self._numbers = {seat.entry_id: number for number, seat in enumerate(self._seats)}
@@ -235,12 +232,16 @@ class Walk:
         """Whether the run was decided before this place."""
         return self._limit is not None and place >= self._limit
 
+    def seeds_of(self, spec: MatchSpec) -> tuple[str, ...]:
+        """The seeds that a record of the match may have: one for each epoch of the run."""
+        return () if self._luck is None else self._luck.seeds_of(spec.game, spec.block)
+
     def bots_of(self, spec: MatchSpec) -> tuple[int, ...]:
         return tuple(self._numbers[seat.entry_id] for seat in spec.seats)
 
     def _result(self, block: _Open) -> BlockResult:
         scores = tuple(block.scores[place] for place in sorted(block.scores))
-        return BlockResult(block.number, block.place, block.block, block.seed, scores)
+        return BlockResult(block.number, block.place, block.block, scores)
 
     def _advance(self) -> bool:
         """Take the format one step on. False if it waits for results."""
@@ -283,21 +284,21 @@ class Walk:
 
     def _begin(self, block: Block) -> None:
         variant = self._field.variants[block.variant]
-        luck = self.blocks if block.luck is None else block.luck
+        group = self.blocks if block.luck is None else block.luck
         game = self._config.games[self._games[block.variant]]
-        seed = block_seed(self._config.seed, game.game, luck)
+        seed = "" if self._luck is None else self._luck.seed_of(game.game, group)
         seatings = list(dict.fromkeys(tuple(block.group[member] for member in order) for order in variant.orders))
         if self._keep_blocks:
-            self._open[self.blocks] = _Open(self.blocks, self.places, block, seed, len(seatings))
+            self._open[self.blocks] = _Open(self.blocks, self.places, block, len(seatings))
         if self._uses_results:
             self._starts.append((self.blocks, self.places))
         self.round = block.round
         self._matches = iter(
-            [self._spec(block.variant, seating, seed, luck, step) for step, seating in enumerate(seatings)]
+            [self._spec(block.variant, seating, seed, group, step) for step, seating in enumerate(seatings)]
         )
         self.blocks += 1
 
-    def _spec(self, variant: int, seating: Sequence[int], seed: str, luck: int, step: int) -> MatchSpec:
+    def _spec(self, variant: int, seating: Sequence[int], seed: str, group: int, step: int) -> MatchSpec:
         place = self.places + step
         self._unsettled[place] = self.blocks, variant
         game = self._config.games[self._games[variant]]
@@ -311,7 +312,7 @@ class Walk:
             limits=self._config.limits,
             tournament=self._config.name,
             place=place,
-            block=luck,
+            block=group,
             faults=self._config.faults,
             ponder=self._config.ponder,
         )

@@ -36,9 +36,13 @@ class Workplace:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    secret: Path | None = None
+    """Given to each run and comparison, so that they have the same luck."""
     started: list["subprocess.Popen[str]"] = field(default_factory=list)
 
     def start(self, *words: str, prefix: Sequence[str] = (), **keys: Any) -> "subprocess.Popen[str]":
+        if self.secret is not None and words[0] in ("run", "compare"):
+            words = (*words, "--secret", str(self.secret))
         process = subprocess.Popen(
             [*prefix, sys.executable, "-m", "referee.cli.main", *words],
             cwd=self.folder,
@@ -115,6 +119,14 @@ def workplace(tmp_path: Path) -> Iterator[Workplace]:
     place = Workplace(tmp_path)
     yield place
     place.end()
+
+
+@pytest.fixture
+def same_luck(workplace: Workplace, tmp_path: Path) -> None:
+    """Runs of this test are the same wherever nothing but luck would tell them apart."""
+    workplace.secret = tmp_path / "luck"
+    workplace.secret.write_text("".join(f"{number:032x}\n" for number in range(1, 5)))
+    workplace.secret.chmod(0o600)
 
 
 @pytest.fixture

@@ -2,11 +2,18 @@
 
 import json
 
+import pytest
+
+from referee.record import read_record
+from referee.tournament.journal import read_journal
+from referee.tournament.luck import block_seed
+
 
 def compare(workplace, *words):
     return workplace.run("compare", "bots/bot0", "bots/bot1", "--games", "toy", "--json", *words)
 
 
+@pytest.mark.usefixtures("same_luck")
 def test_one_worker_and_two_give_the_same_evidence_and_again_nothing_is_played(workplace, write_cup):
     write_cup(bots=2)
     found = []
@@ -25,19 +32,34 @@ def test_one_worker_and_two_give_the_same_evidence_and_again_nothing_is_played(w
 def test_a_higher_cap_goes_on_and_plays_no_round_again(workplace, write_cup):
     write_cup(bots=2)
     wide = ("--scores", "0.3", "0.7")
-    whole = json.loads(compare(workplace, "--cap", "4", *wide, "--out", "whole").stdout)
     short = json.loads(compare(workplace, "--cap", "2", *wide).stdout)
     assert (short["rounds"], short["cap"]) == (2, 2)
     records = sorted((workplace.folder / short["run"] / "matches").glob("*.gz"))
     times = [path.stat().st_mtime_ns for path in records]
     longer = json.loads(compare(workplace, "--cap", "4", *wide).stdout)
     assert longer["run"] == short["run"]
-    assert {**longer, "run": ""} == {**whole, "run": ""}
+    assert longer["rounds"] > 2
     assert [path.stat().st_mtime_ns for path in records] == times
     less = json.loads(compare(workplace, "--cap", "3", *wide).stdout)
     assert less == longer, "what was played stays"
     verified = workplace.run("matches", "verify", short["run"], "--json")
     assert json.loads(verified.stdout)["runs"] == [], verified.stderr
+    assert json.loads(verified.stdout)["wrong"] == 0
+
+
+def test_rounds_beyond_an_old_cap_have_luck_that_nobody_knew_when_the_cap_was_reached(workplace, write_cup):
+    write_cup(bots=2)
+    wide = ("--scores", "0.01", "0.99", "--alpha", "0.0001", "--beta", "0.0001")
+    run = workplace.folder / json.loads(compare(workplace, "--cap", "2", *wide).stdout)["run"]
+    compare(workplace, "--cap", "3", *wide)
+    events = read_journal(run / "tournament.jsonl").events
+    kinds = [event.kind for event in events if event.kind in ("created", "revealed", "epoch")]
+    assert kinds == ["created", "revealed", "epoch", "revealed"]
+    told = [bytes.fromhex(event.fields["secret"]) for event in events if event.kind == "revealed"]
+    played = {read_record(path).header.block: read_record(path).footer.seed for path in (run / "matches").glob("*.gz")}
+    secrets = {block: told[block >= 2] for block in played}
+    assert played == {block: block_seed(secret, 1, "toy", block) for block, secret in secrets.items()}
+    assert set(played) == {0, 1, 2}
 
 
 def test_other_bounds_are_another_comparison(workplace, write_cup):

@@ -38,6 +38,7 @@ def test_the_example_of_a_format_plays_to_its_end(workplace, name):
     workplace.assert_nobody_left()
 
 
+@pytest.mark.usefixtures("same_luck")
 @pytest.mark.long
 @pytest.mark.parametrize("name", [*FORMATS, *SLOW])
 def test_the_example_of_a_format_killed_again_and_again_ends_the_same(workplace, name):

@@ -14,6 +14,7 @@ import pytest
 from referee.record import read_record, verify
 from referee.tournament.entrants import load_tournament
 from referee.tournament.journal import read_journal
+from referee.tournament.luck import luck_of
 from referee.tournament.walk import Walk
 
 # Per format: blocks, the format's own table, and the same for long runs.
@@ -35,7 +36,9 @@ def assert_exact(workplace, values) -> None:
     tournament = load_tournament(workplace.folder / "cup.toml")
     records = {path.name.partition(".")[0]: path for path in workplace.records()}
     assert len(records) == len(workplace.records())
-    walk = Walk(tournament)
+    luck, complete = luck_of(read_journal(workplace.folder / "runs" / "cup" / "tournament.jsonl"))
+    assert complete
+    walk = Walk(tournament, luck=luck)
     while (spec := walk.next()) is not None:
         path = records.pop(spec.match_id)
         assert path.suffix == ".gz"
@@ -90,6 +93,7 @@ def test_any_format_killed_amid_its_matches_is_taken_up_exactly(workplace, write
     workplace.assert_nobody_left()
 
 
+@pytest.mark.usefixtures("same_luck")
 @pytest.mark.long
 @pytest.mark.parametrize(("style", "bots"), CASES)
 def test_any_format_killed_again_and_again_ends_as_it_would_have(workplace, write_cup, style, bots):

@@ -18,6 +18,7 @@ from referee.record import verify
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.usefixtures("same_luck")
 def test_one_worker_and_four_give_the_same_standings_but_for_times(workplace, write_cup):
     write_cup()
     one = workplace.run("run", "cup.toml", "--workers", "1", "--out", "one")
@@ -66,6 +67,7 @@ def test_a_folder_with_spaces_and_an_umlaut(workplace, write_cup, tmp_path):
     assert len(list((folder / "läufe" / "cup" / "matches").glob("*.gz"))) == 2
 
 
+@pytest.mark.usefixtures("same_luck")
 def test_kill_9_at_random_moments_and_the_same_command_again(workplace, write_cup):
     write_cup(bots=3, blocks=6)
     assert workplace.run("run", "cup.toml", "--out", "calm").code == 0
@@ -76,6 +78,7 @@ def test_kill_9_at_random_moments_and_the_same_command_again(workplace, write_cu
     assert workplace.standings() == workplace.standings("--out", "calm")
 
 
+@pytest.mark.usefixtures("same_luck")
 @pytest.mark.long
 def test_kill_9_at_twenty_random_moments_of_the_first_tournament(workplace):
     file = str(ROOT / "tournaments" / "first.toml")

@@ -107,7 +107,6 @@ class BlockResult:
     number: int
     place: int
     block: Block
-    seed: str
     matches: tuple[MatchScore, ...]
 
     @property

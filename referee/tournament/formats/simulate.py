@@ -43,7 +43,7 @@ def simulate(
 
 def _play(field: Field, block: Block, number: int, place: int, outcome: Outcome, gone: frozenset[int]) -> BlockResult:
     variant = field.variants[block.variant]
-    result = BlockResult(number, place, block, f"{number:x}", ())
+    result = BlockResult(number, place, block, ())
     for bots in dict.fromkeys(tuple(block.group[member] for member in order) for order in variant.orders):
         absent = tuple(bot for bot in bots if bot in gone)
         score = MatchScore(
@@ -56,5 +56,5 @@ def _play(field: Field, block: Block, number: int, place: int, outcome: Outcome,
             () if absent else tuple(outcome(result, bots)),
             absent=absent,
         )
-        result = BlockResult(number, place, block, result.seed, (*result.matches, score))
+        result = BlockResult(number, place, block, (*result.matches, score))
     return result

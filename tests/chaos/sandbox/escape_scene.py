@@ -108,6 +108,7 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
         "database": hide(home / "runs" / "cup" / "crosstown.db"),
         "record": hide(home / "runs" / "cup" / "matches" / "m1.jsonl"),
         "seed": hide(home / "cup.toml"),
+        "luck": hide(home / "runs" / "cup" / "luck.secret"),
         "other_bot": other_bot,
         "hidden": str(other),
         "own_path": own_path,

@@ -27,6 +27,7 @@ ATTEMPTS = (
     "read another bot",
     "read a live record",
     "read the seed",
+    "read the secret of the luck",
     "read the PATH of the referee",
     "read where what is hidden lies",
     "read the seed in its own folder",

@@ -17,6 +17,7 @@ from referee.tournament.entrants import load_tournament
 from referee.tournament.folder import RunFolder
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import Journal, read_journal
+from referee.tournament.luck import Luck
 from referee.tournament.walk import Walk
 
 
@@ -94,7 +95,7 @@ def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
         description = describe(tournament)
         with Journal(folder.journal, read_journal(folder.journal)) as journal:
             journal.append("created", format=1, hash=digest(description), configuration=description)
-        walk = Walk(tournament)
+        walk = Walk(tournament, luck=Luck(seed, (None,)))  # as of before there were secrets
         while walk.places < played and (spec := walk.next()) is not None:
             _record(folder, tournament, spec)
             row = read_match(folder.matches / f"{spec.match_id}.jsonl.gz").row

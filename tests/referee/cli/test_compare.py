@@ -30,7 +30,7 @@ def played(block, orders, ranking_of, number=0):
         matches.append(
             MatchScore(0, "m", "toy", bots, tuple(map(str, bots)), tuple(range(len(bots))), ranking_of(bots))
         )
-    return BlockResult(number, number * len(orders), block, "00", tuple(matches))
+    return BlockResult(number, number * len(orders), block, tuple(matches))
 
 
 def test_with_two_seats_a_round_is_one_block_of_both():

@@ -19,6 +19,7 @@ from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
 from referee.tournament.executor import MatchLost
 from referee.tournament.folder import RunFolder
+from referee.tournament.luck import Luck
 from referee.tournament.machine import Machine
 from referee.tournament.runner import Reached, Summary
 from referee.tournament.session import run_session
@@ -258,6 +259,28 @@ class Log:
         self.notes.append(sentence)
 
 
+SECRETS = tuple(bytes([number]) * 16 for number in range(1, 9))
+"""Of the epochs of runs in these tests, so that equal runs can be told."""
+
+
+@pytest.fixture
+def luck() -> Luck:
+    """That of the first epoch of a run of `make_tournament` that `play` plays."""
+    return Luck(1, SECRETS[:1])
+
+
+@pytest.fixture
+def unfinish(run_folder: RunFolder) -> Callable[[], None]:
+    """unfinish() leaves the run as a kill after its last match does: its luck is not revealed yet."""
+
+    def cut() -> None:
+        lines = run_folder.journal.read_bytes().splitlines(keepends=True)
+        last = max(number for number, line in enumerate(lines) if line.startswith(b'["revealed"'))
+        run_folder.journal.write_bytes(b"".join(lines[:last]))
+
+    return cut
+
+
 @dataclass
 class Run:
     """What a run of the command left."""
@@ -285,12 +308,13 @@ def run_folder(tmp_path: Path) -> RunFolder:
 @pytest.fixture
 def play(run_folder: RunFolder) -> Callable[..., Run]:
     """play(tournament, slots=.., script=.., order=..) is one run of the command in `run_folder`; `log` another observer
-    than a new `Log`; `machine` is what comes from this machine."""
+    than a new `Log`; `machine` is what comes from this machine; `secrets` others than `SECRETS`."""
 
     def run(
         tournament: Tournament,
         decide: Decide | None = None,
         log: Log | None = None,
+        secrets: Sequence[bytes] = SECRETS,
         machine: Machine | None = None,
         accept_weaker: bool = False,
         **executor_keys: Any,
@@ -304,7 +328,9 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
             return made[0]
 
         log = log or Log()
-        summary = run_session(tournament, run_folder, make, log, decide, machine=machine, accept_weaker=accept_weaker)
+        summary = run_session(
+            tournament, run_folder, make, log, decide, secrets, machine=machine, accept_weaker=accept_weaker
+        )
         return Run(summary, log, made[0] if made else None)
 
     return run

@@ -118,9 +118,10 @@ def test_a_run_killed_between_its_last_record_and_finished_ends_finished(make, p
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_record_lost_in_the_middle_is_played_again_and_nothing_else(make, play, run_folder, name):
+def test_a_record_lost_in_the_middle_is_played_again_and_nothing_else(make, play, run_folder, unfinish, name):
     tournament = make(name, 7)
     killed = Killed(run_folder, play(tournament))
+    unfinish()
     lost = len(killed.files) // 3
     (run_folder.matches / killed.files[lost][0]).unlink()
     run = play(tournament, slots=3)
@@ -137,9 +138,10 @@ def test_the_number_of_tables_and_who_is_slow_change_nothing(make, play, run_fol
         calm.check(play(tournament, slots=slots, order=order))
 
 
-def test_damaged_records_are_set_aside_and_told(make, play, run_folder):
+def test_damaged_records_are_set_aside_and_told(make, play, run_folder, unfinish):
     tournament = make("round-robin", 2)
     killed = Killed(run_folder, play(tournament))
+    unfinish()
     path = run_folder.matches / killed.files[0][0]
     path.write_bytes(path.read_bytes()[:-5])
     run = play(tournament)

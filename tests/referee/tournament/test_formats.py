@@ -161,8 +161,8 @@ def told_of_leaving(style, field, leaving, outcome=by_luck):
         if gone & set(step.group):
             match = replace(match, absent=tuple(gone & set(step.group)))
         else:
-            match = replace(match, ranking=tuple(outcome(BlockResult(len(made), 0, step, "", ()), step.group)))
-        fresh.append(BlockResult(len(made), len(made), step, "", (match,)))
+            match = replace(match, ranking=tuple(outcome(BlockResult(len(made), 0, step, ()), step.group)))
+        fresh.append(BlockResult(len(made), len(made), step, (match,)))
         made.append((set(step.group), step.round, dict(told)))
 
 

@@ -70,9 +70,9 @@ def executor(tmp_path, notes):
 
 
 @pytest.fixture
-def match(make_tournament):
+def match(make_tournament, luck):
     """match(0, 1): a specification with these guests."""
-    specs = iter(list(schedule(make_tournament(blocks=10))))
+    specs = iter(list(schedule(make_tournament(blocks=10), luck)))
 
     def make(*seats: int):
         return replace(next(specs), seats=tuple(SeatSpec(GUESTS[seat].id, GUESTS[seat].name, "1") for seat in seats))

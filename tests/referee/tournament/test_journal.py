@@ -92,8 +92,8 @@ def test_a_full_disk_is_told_and_leaves_the_file_as_it_was(path, monkeypatch):
 def test_a_journal_of_another_format_is_refused(tmp_path):
     path = tmp_path / "tournament.jsonl"
     with Journal(path, read_journal(path)) as journal:
-        journal.append("created", format=2)
-    with pytest.raises(JournalError, match="expected a 'created' line of format 1"):
+        journal.append("created", format=3)
+    with pytest.raises(JournalError, match="expected a 'created' line of format 1 to 2"):
         read_journal(path)
 
 

@@ -43,8 +43,8 @@ LOOP = """
 
 
 @pytest.fixture
-def specs(make_tournament):
-    return list(schedule(make_tournament(blocks=10)))
+def specs(make_tournament, luck):
+    return list(schedule(make_tournament(blocks=10), luck))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from referee.tournament.errors import BusyError, ChangedError, PlatformError
 from referee.tournament.identity import describe
 from referee.tournament.journal import read_journal
 from referee.tournament.lock import RunLock
+from referee.tournament.luck import Luck
 from referee.tournament.schedule import count, schedule
 
 
@@ -37,7 +38,7 @@ def results(folder) -> dict[str, tuple]:
 def scheduled(tournament) -> dict[str, tuple]:
     return {
         spec.match_id: (spec.place, tuple(seat.entry_id for seat in spec.seats), spec.seed)
-        for spec in schedule(tournament)
+        for spec in schedule(tournament, Luck(tournament.config.seed, (bytes([1]) * 16,)))
     }
 
 
@@ -57,16 +58,17 @@ def test_an_undisturbed_run_plays_the_schedule(make_tournament, play, run_folder
     assert run.summary.complete
     assert (run.summary.found, run.summary.played, run.summary.void) == (0, count(tournament), 0)
     assert_exact(run_folder, tournament)
-    assert kinds(run_folder) == ["created", "finished"]
+    assert kinds(run_folder) == ["created", "revealed", "finished"]
 
 
 @pytest.mark.parametrize("bots", [2, 3, 7])
-def test_a_run_killed_at_any_byte_is_taken_up_exactly_res1_res2_res3(make_tournament, play, run_folder, bots):
+def test_a_run_killed_at_any_byte_is_taken_up_exactly_res1_res2_res3(make_tournament, play, run_folder, unfinish, bots):
     tournament = make_tournament(bots, blocks=1)
     play(tournament)
     undisturbed = results(run_folder)
     chance = random.Random(bots)
     for _ in range(12):
+        unfinish()
         files = sorted(run_folder.matches.glob("*.gz"))
         for path in chance.sample(files, min(3, len(files))):
             match chance.choice(["gone", "live", "cut live", "leftover"]):
@@ -97,16 +99,17 @@ def unpack(path):
     return live
 
 
-def test_nothing_is_played_twice_on_resume(make_tournament, play, run_folder):
+def test_nothing_is_played_twice_on_resume(make_tournament, play, run_folder, unfinish):
     tournament = make_tournament(3)
     play(tournament)
+    unfinish()
     missing = sorted(run_folder.matches.glob("*.gz"))[4:6]
     for path in missing:
         path.unlink()
     run = play(tournament)
     assert run.executor.started == [4, 5]
     assert (run.summary.found, run.summary.played) == (count(tournament) - 2, 2)
-    assert kinds(run_folder) == ["created", "finished", "resumed", "finished"]
+    assert kinds(run_folder) == ["created", "resumed", "revealed", "finished"]
 
 
 def test_a_finished_run_starts_no_worker_and_writes_no_event(make_tournament, play, run_folder):
@@ -118,9 +121,10 @@ def test_a_finished_run_starts_no_worker_and_writes_no_event(make_tournament, pl
     assert run_folder.journal.read_bytes() == before
 
 
-def test_what_does_not_count_is_kept_but_set_aside_res6(make_tournament, play, run_folder):
+def test_what_does_not_count_is_kept_but_set_aside_res6(make_tournament, play, run_folder, unfinish):
     tournament = make_tournament(3)
     play(tournament)
+    unfinish()
     files = sorted(run_folder.matches.glob("*.gz"))
     live = unpack(files[0])
     live.write_bytes(live.read_bytes()[:-3])
@@ -139,7 +143,7 @@ def test_what_does_not_count_is_kept_but_set_aside_res6(make_tournament, play, r
         "m999999-00000000.1-foreign.jsonl.gz",
     ]
     assert not list(run_folder.matches.glob(".*"))
-    resumed = read_journal(run_folder.journal).events[2]
+    resumed = read_journal(run_folder.journal).events[1]
     assert resumed.kind == "resumed"
     assert sorted(resumed.fields["set_aside"]) == names
 

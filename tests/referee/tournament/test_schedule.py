@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations, islice
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from referee.match.spec import MatchSpec, SpecError
 from referee.tournament.formats.designs import groups
-from referee.tournament.schedule import block_seed, count, schedule
+from referee.tournament.luck import block_seed, commitment, match_seed, public_block_seed
+from referee.tournament.schedule import count, schedule
 from referee.tournament.seats import seat_orders
 
 
@@ -37,9 +40,9 @@ def test_places_count_up_and_ids_are_unique_and_sort_by_place(make_tournament):
 
 
 @pytest.mark.parametrize("bots", [2, 3, 5])
-def test_a_seed_serves_one_block_of_one_group_sch2(make_tournament, bots):
+def test_a_seed_serves_one_block_of_one_group_sch2(make_tournament, luck, bots):
     blocks: dict[int, list] = {}
-    for spec in schedule(make_tournament(bots, blocks=3)):
+    for spec in schedule(make_tournament(bots, blocks=3), luck):
         blocks.setdefault(spec.block, []).append(spec)
     seeds = [specs[0].seed for specs in blocks.values()]
     assert len(set(seeds)) == len(seeds)
@@ -49,17 +52,35 @@ def test_a_seed_serves_one_block_of_one_group_sch2(make_tournament, bots):
         assert [seat.name for seat in one.seats] == [seat.name for seat in reversed(other.seats)]
 
 
-def test_seeds_depend_on_tournament_seed_game_and_block_alone(make_tournament):
-    few = list(schedule(make_tournament(2, blocks=6)))
-    many = list(schedule(make_tournament(3, blocks=2)))
+def test_seeds_depend_on_secret_tournament_seed_game_and_block_alone(make_tournament, luck):
+    few = list(schedule(make_tournament(2, blocks=6), luck))
+    many = list(schedule(make_tournament(3, blocks=2), luck))
     assert [spec.seed for spec in few] == [spec.seed for spec in many]
-    assert few[0].seed == block_seed(1, "toy", 0)
-    assert len({block_seed(seed, game, block) for seed in (1, 2) for game in ("a", "b") for block in (0, 1)}) == 8
+    assert few[0].seed == block_seed(luck.secrets[0], 1, "toy", 0)
+    words = [
+        (secret, seed, game, block)
+        for secret in (bytes(16), bytes(15) + b"1")
+        for seed in (1, 2)
+        for game in ("a", "b")
+        for block in (0, 1)
+    ]
+    assert len({block_seed(*word) for word in words}) == 16
+
+
+def test_without_luck_the_schedule_is_the_same_and_no_match_can_be_played(make_tournament, luck):
+    tournament = make_tournament(3)
+    bare = list(schedule(tournament))
+    assert [replace(spec, seed="") for spec in schedule(tournament, luck)] == bare
+    with pytest.raises(SpecError, match="it cannot be played"):
+        MatchSpec.from_json(bare[0].to_json())
 
 
 def test_block_seeds_never_change_between_versions():
     """Golden: a changed seed would be another tournament under the same file."""
-    assert block_seed(1, "shibuya", 0) == "4b64f844e4db57801ed14705cc4612e9"
+    assert public_block_seed(1, "shibuya", 0) == "4b64f844e4db57801ed14705cc4612e9"
+    assert block_seed(bytes(range(16)), 1, "shibuya", 0) == "726df650dc8c444da7d8ac1a81a9fa75"
+    assert match_seed(bytes(range(16)), "web 0") == "e70e591426e894b1f4c22455f78179e7"
+    assert commitment(bytes(range(16))) == "93e196c525db0303f33703d7301af107914269187d6e1ecdcab44647b0e5eddc"
 
 
 @given(st.integers(2, 13))

@@ -86,10 +86,10 @@ def setup(cup, tmp_path) -> bytes:
     return messages.setup_line(cup.entries, tmp_path / "matches", tmp_path / "s" / "0", None)
 
 
-def test_matches_are_played_and_recorded_until_stop(worker, cup, setup, tmp_path):
+def test_matches_are_played_and_recorded_until_stop(worker, cup, setup, tmp_path, luck):
     worker.send(setup)
     assert worker.receive() == ("ready", True)
-    for spec in list(schedule(cup))[:3]:
+    for spec in list(schedule(cup, luck))[:3]:
         worker.send(messages.play_line(spec))
         kind, result = worker.receive()
         assert (kind, result.match_id, result.status) == ("result", spec.match_id, "rated")
@@ -101,11 +101,11 @@ def test_matches_are_played_and_recorded_until_stop(worker, cup, setup, tmp_path
     assert worker.log.read_text() == ""
 
 
-def test_a_worker_whose_runner_has_gone_ends_in_the_midst_of_a_match(worker, cup, setup, tmp_path, cache):
+def test_a_worker_whose_runner_has_gone_ends_in_the_midst_of_a_match(worker, cup, setup, tmp_path, cache, luck):
     bot = tmp_path / "bots" / "bot0" / "bot.py"
     bot.write_text(bot.read_text().replace("return", "__import__('time').sleep(60)\n        return"))
     slow = load_tournament(cup.config.path)
-    spec = replace(next(schedule(slow)), limits=replace(cup.config.limits, first_move_s=60.0, move_s=60.0))
+    spec = replace(next(schedule(slow, luck)), limits=replace(cup.config.limits, first_move_s=60.0, move_s=60.0))
     worker.send(messages.setup_line(slow.entries, tmp_path / "matches", tmp_path / "s" / "0", None))
     assert worker.receive() == ("ready", True)
     worker.send(messages.play_line(spec))
@@ -186,11 +186,11 @@ run(Deserter)
 """
 
 
-def test_what_a_bot_hides_before_it_kills_its_guardian_goes_and_the_crash_is_its_own(worker, cup, tmp_path):
+def test_what_a_bot_hides_before_it_kills_its_guardian_goes_and_the_crash_is_its_own(worker, cup, tmp_path, luck):
     (tmp_path / "bots" / "bot1" / "bot.py").write_text(DESERTER)
     changed = load_tournament(cup.config.path)
     deserter = changed.entries[1].id
-    spec = next(schedule(changed))
+    spec = next(schedule(changed, luck))
     worker.send(messages.setup_line(changed.entries, tmp_path / "matches", tmp_path / "s" / "0", None))
     assert worker.receive() == ("ready", True)
     worker.send(messages.play_line(spec))
@@ -206,8 +206,8 @@ def test_what_a_bot_hides_before_it_kills_its_guardian_goes_and_the_crash_is_its
     assert worker.process.poll() is None
 
 
-def test_one_match_that_cannot_be_played_does_not_end_the_worker(worker, cup, setup):
-    first, second, *_ = schedule(cup)
+def test_one_match_that_cannot_be_played_does_not_end_the_worker(worker, cup, setup, luck):
+    first, second, *_ = schedule(cup, luck)
     worker.send(setup)
     worker.receive()
     worker.send(messages.play_line(replace(first, game="no_such_game")))
@@ -218,12 +218,12 @@ def test_one_match_that_cannot_be_played_does_not_end_the_worker(worker, cup, se
     assert worker.receive()[0] == "result"
 
 
-def test_a_bot_whose_folder_was_changed_plays_on_as_it_was(worker, cup, setup, tmp_path):
+def test_a_bot_whose_folder_was_changed_plays_on_as_it_was(worker, cup, setup, tmp_path, luck):
     (tmp_path / "bots" / "bot1" / "bot.py").write_text("raise SystemExit('another')\n")
     shutil.rmtree(tmp_path / "bots" / "bot0")
     worker.send(setup)
     assert worker.receive() == ("ready", True)
-    worker.send(messages.play_line(next(schedule(cup))))
+    worker.send(messages.play_line(next(schedule(cup, luck))))
     kind, result = worker.receive()
     assert (kind, result.status) == ("result", "rated")
 
@@ -276,8 +276,8 @@ def test_a_bot_that_is_gone_is_refused(worker, cup, setup, tmp_path):
     assert "bot1 is not what it was; put the folder back as it was" in refusal["what"]
 
 
-def test_lines_survive_the_way_there_and_back(cup):
-    spec = next(schedule(cup))
+def test_lines_survive_the_way_there_and_back(cup, luck):
+    spec = next(schedule(cup, luck))
     assert messages.read_line(messages.play_line(spec)) == ("play", spec)
     kind, setup = messages.read_line(messages.setup_line(cup.entries, Path("m"), Path("s"), 7))
     assert kind == "setup"
@@ -305,8 +305,8 @@ def test_what_is_no_line_of_the_protocol_is_refused(line):
         messages.read_line(line)
 
 
-def test_a_specification_is_one_line(cup):
-    spec = next(schedule(cup))
+def test_a_specification_is_one_line(cup, luck):
+    spec = next(schedule(cup, luck))
     assert isinstance(spec, MatchSpec)
     assert messages.play_line(spec).count(b"\n") == 1
 
@@ -334,9 +334,9 @@ class Desk:
 
 
 async def test_of_matches_played_together_the_abandoned_one_ends_and_nothing_is_said_of_it(
-    make_tournament, tmp_path: Path
+    make_tournament, tmp_path: Path, luck
 ) -> None:
-    one, other, *_ = schedule(make_tournament(blocks=10))
+    one, other, *_ = schedule(make_tournament(blocks=10), luck)
     desk = Desk()
     serving = asyncio.create_task(_play_together(desk, desk, tmp_path))
     async with asyncio.timeout(60):
@@ -351,7 +351,7 @@ async def test_of_matches_played_together_the_abandoned_one_ends_and_nothing_is_
 
 
 @pytest.mark.strict_sandbox
-def test_no_bot_sees_another_or_the_run_in_what_is_granted_to_it(worker, write_bot, write_file, tmp_path):
+def test_no_bot_sees_another_or_the_run_in_what_is_granted_to_it(worker, write_bot, write_file, tmp_path, luck):
     listing = (
         "import os\n"
         f"found = [os.path.join(parent, name) for parent, _, names in os.walk({str(tmp_path)!r}) for name in names]\n"
@@ -368,7 +368,7 @@ def test_no_bot_sees_another_or_the_run_in_what_is_granted_to_it(worker, write_b
     sandboxes = {entry.id: Sandbox("strict", read=(str(tmp_path),)) for entry in tournament.entries}
     worker.send(messages.setup_line(tournament.entries, records, tmp_path / "sockets", None, sandboxes))
     assert worker.receive() == ("ready", True)
-    spec = next(schedule(tournament))
+    spec = next(schedule(tournament, luck))
     worker.send(messages.play_line(spec))
     assert worker.receive()[0] == "result"
     record = read_record(records / f"{spec.match_id}.jsonl.gz")

@@ -159,6 +159,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "read another bot": lambda: reads(TARGETS["other_bot"], TARGETS["secret"]),
     "read a live record": lambda: reads(TARGETS["record"], TARGETS["secret"]),
     "read the seed": lambda: reads(TARGETS["seed"], TARGETS["secret"]),
+    "read the secret of the luck": lambda: reads(TARGETS["luck"], TARGETS["secret"]),
     "read the seed in its own folder": lambda: reads("cup.toml", TARGETS["secret"]),
     "read the PATH of the referee": lambda: reads_of_any("environ", TARGETS["own_path"]),
     "read where what is hidden lies": lambda: reads_of_any("cmdline", TARGETS["hidden"]),

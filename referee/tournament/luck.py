@@ -1,0 +1,291 @@
+"""The luck of a run: match seeds keyed with secrets that nobody can guess.
+
+A run has one or more epochs, each with a secret of 128 random bits. The journal commits to the secret by its hash
+before the first match of the epoch is played, and reveals it when no match of the epoch is left to play. What is played
+after that, because the run was extended or a match is played again, belongs to a new epoch.
+
+The secrets lie in `luck.secret` in the run folder, one line of 32 hexadecimal digits for each epoch, readable by the
+organiser alone. Only the runner reads that file: workers get match seeds, and the pairings depend on the typed seed.
+"""
+
+import os
+import secrets
+import shlex
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from referee.tournament.errors import JournalError, PlatformError, UsageError
+from referee.tournament.journal import EPOCH, REVEALED, Journal, JournalText
+
+SECRET_BYTES = 16
+_COMMITMENT_BYTES = 32
+_NO_RIGHTS_BUT_MINE = 0o077
+
+
+def block_seed(secret: bytes, seed: int, game: str, group: int) -> str:
+    """The match seed of a seed group, 32 hex digits. Does not depend on who enters."""
+    text = f"{seed}\x1f{game}\x1f{group}"
+    return blake2b(text.encode("ascii"), digest_size=16, key=secret, person=b"crosstown-block").hexdigest()
+
+
+def public_block_seed(seed: int, game: str, group: int) -> str:
+    """The same in runs of before there were secrets: whoever knows or guesses the typed seed can compute it."""
+    text = f"{seed}\x1f{game}\x1f{group}"
+    return blake2b(text.encode("ascii"), digest_size=16, person=b"crosstown-block").hexdigest()
+
+
+def match_seed(secret: bytes, name: str) -> str:
+    """The seed of a match that belongs to no tournament, 32 hex digits; `name` tells such matches apart."""
+    return blake2b(name.encode(), digest_size=16, key=secret, person=b"crosstown-match").hexdigest()
+
+
+def commitment(secret: bytes) -> str:
+    """What the journal says of a secret before it is revealed, 64 hex digits."""
+    return blake2b(secret, digest_size=_COMMITMENT_BYTES, person=b"crosstown-secret").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One epoch as the journal has it. `secret` (hex) is '' until it is revealed. `commitment` is '' for the first
+    epoch of a run of before there were secrets: it is over once the run has finished."""
+
+    number: int
+    commitment: str
+    secret: str = ""
+    over: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the secret that was revealed is the one that was committed to."""
+        try:
+            return commitment(bytes.fromhex(self.secret)) == self.commitment
+        except ValueError:
+            return False
+
+
+def epochs_of(text: JournalText) -> tuple[Epoch, ...]:
+    """The epochs of a run that has begun."""
+    assert text.created is not None
+    found = [Epoch(0, str(text.created.fields.get("commitment", "")))]
+    public_over = False
+    for line in text.events:
+        if line.kind == EPOCH:
+            found.append(Epoch(len(found), str(line.fields["commitment"])))
+        elif line.kind == REVEALED:
+            number = int(line.fields["epoch"])
+            if not 0 <= number < len(found):
+                raise JournalError(f"the journal reveals the secret of epoch {number}, which it does not have", _COPY)
+            found[number] = Epoch(number, found[number].commitment, str(line.fields["secret"]), over=True)
+        elif line.kind == "finished":
+            public_over = not line.fields["missing"]
+        elif line.kind == "resumed":
+            public_over = False
+    if not found[0].commitment:
+        found[0] = Epoch(0, "", over=public_over or len(found) > 1)
+    return tuple(found)
+
+
+_COPY = "restore the journal from a copy, or start a new run beside this one with --new"
+
+
+@dataclass(frozen=True, slots=True)
+class Luck:
+    """Where match seeds come from: the typed seed, and the secret of each epoch, the last of them in force. None is the
+    first epoch of a run of before there were secrets."""
+
+    seed: int
+    secrets: tuple[bytes | None, ...] = field(repr=False)
+
+    def seed_of(self, game: str, group: int) -> str:
+        """The seed that matches of a seed group are played on now."""
+        return self._seed(self.secrets[-1], game, group)
+
+    def seeds_of(self, game: str, group: int) -> tuple[str, ...]:
+        """The same in each epoch: a record may be of any."""
+        return tuple(self._seed(secret, game, group) for secret in self.secrets)
+
+    def _seed(self, secret: bytes | None, game: str, group: int) -> str:
+        if secret is None:
+            return public_block_seed(self.seed, game, group)
+        return block_seed(secret, self.seed, game, group)
+
+
+@dataclass(slots=True)
+class SecretKeeper:
+    """The luck of one run of the command. `drawn`: the secret in force belongs to an epoch that the journal does not
+    have yet, and never has if there is nothing to play."""
+
+    luck: Luck
+    drawn: bool
+    public: bool = False
+    """Whether the epoch in force is one of before there were secrets."""
+
+    @property
+    def epoch(self) -> int:
+        return len(self.luck.secrets) - 1
+
+    @property
+    def commitment(self) -> str:
+        return commitment(self._secret)
+
+    def commit(self, path: Path, journal: Journal) -> None:
+        """Begin the epoch in force, if the journal does not have it yet: the secret is on the disk first."""
+        if self.drawn:
+            keep_secrets(path, self.luck.secrets)
+            journal.append(EPOCH, epoch=self.epoch, commitment=self.commitment)
+            self.drawn = False
+
+    def reveal(self, journal: Journal) -> None:
+        """Tell the secret in force: nothing more is played with it. Nothing happens where there is none to tell."""
+        if not self.drawn and not self.public:
+            journal.append(REVEALED, epoch=self.epoch, secret=self._secret.hex())
+            self.public = True
+
+    @property
+    def _secret(self) -> bytes:
+        secret = self.luck.secrets[-1]
+        assert secret is not None
+        return secret
+
+
+def begin(path: Path, seed: int, given: Sequence[bytes] = ()) -> SecretKeeper:
+    """The luck of a new run, its secret on the disk at `path`. The journal's first line has to commit to it."""
+    secret = _next_secret(0, given)
+    keep_secrets(path, (secret,))
+    return SecretKeeper(Luck(seed, (secret,)), drawn=False)
+
+
+def take_up(path: Path, text: JournalText, seed: int, given: Sequence[bytes] = ()) -> SecretKeeper:
+    """The luck of a run that has begun, whose secrets lie at `path`, or are `given`. PlatformError if the secret in
+    force is lost or another one; UsageError if `given` are not those of this run."""
+    epochs = epochs_of(text)
+    known: list[bytes | None] = [_revealed(epoch) if epoch.commitment else None for epoch in epochs if epoch.over]
+    now = epochs[-1]
+    if now.over:
+        return SecretKeeper(Luck(seed, (*known, _next_secret(len(epochs), given))), drawn=True)
+    if not now.commitment:
+        return SecretKeeper(Luck(seed, (None,)), drawn=False, public=True)
+    if given:
+        if len(given) <= now.number or commitment(given[now.number]) != now.commitment:
+            raise UsageError(
+                f"the secret given is not the one that the run in {path.parent} was begun with",
+                "leave --secret out to go on with the run's own secret, or start a new run with --new",
+            )
+        known.append(given[now.number])
+        if not path.exists():
+            keep_secrets(path, known)
+    else:
+        known.append(_kept(path, now))
+    return SecretKeeper(Luck(seed, tuple(known)), drawn=False)
+
+
+def read_secrets(path: Path) -> tuple[bytes, ...]:
+    """The secrets in a file that the user gives: a line of 32 hexadecimal digits for each epoch. UsageError."""
+    make = f"make one, such as: (umask 077; openssl rand -hex 16 > {shlex.quote(str(path))})"
+    try:
+        if stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
+            what = f"the secret in {path} can be read by others"
+            raise UsageError(what, f"take their rights away: chmod 600 {shlex.quote(str(path))}")
+        lines = path.read_text(encoding="ascii").split()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not ASCII text"
+        raise UsageError(f"cannot read the secret in {path}: {why}", make) from None
+    found = [_parsed(line) for line in lines]
+    wrong = next((number for number, secret in enumerate(found, start=1) if secret is None), None)
+    if wrong is not None or not found:
+        where = f"line {wrong} of {path}" if wrong else str(path)
+        raise UsageError(f"{where} is not a secret: expected {2 * SECRET_BYTES} hexadecimal digits", make)
+    return tuple(secret for secret in found if secret is not None)
+
+
+def known_words(path: Path) -> str:
+    """What a user who gives a secret is told."""
+    return f"the luck is known to whoever has {path}: keep it from the authors of the bots"
+
+
+def keep_secrets(path: Path, known: Sequence[bytes | None]) -> None:
+    """Write the secrets of all epochs, durably, for the organiser alone. An epoch without one is an empty line.
+    PlatformError."""
+    text = "".join(f"{'' if secret is None else secret.hex()}\n" for secret in known)
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.unlink(missing_ok=True)
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise PlatformError(
+            f"cannot write {path}: {error.strerror}",
+            "free some space or check the rights of the folder, then run the same command again",
+        ) from error
+
+
+def _next_secret(number: int, given: Sequence[bytes]) -> bytes:
+    if not given:
+        return secrets.token_bytes(SECRET_BYTES)
+    if number < len(given):
+        return given[number]
+    raise UsageError(
+        f"the secret file has {len(given)} of the {number + 1} secrets that this run needs: it goes on after the secret"
+        " before was revealed",
+        f"add a line of {2 * SECRET_BYTES} hexadecimal digits, or leave --secret out",
+    )
+
+
+def _kept(path: Path, epoch: Epoch) -> bytes:
+    step = "restore the file from a copy, or give it with --secret FILE; or start a new run with --new"
+    try:
+        path.chmod(0o600)
+        lines = path.read_text(encoding="ascii").split("\n")
+    except FileNotFoundError:
+        what = f"the secret of this run, {path}, is lost: without it the rest cannot be played on the luck promised"
+        raise PlatformError(what, step) from None
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not ASCII text"
+        raise PlatformError(f"cannot read the secret of this run, {path}: {why}", step) from None
+    secret = _parsed(lines[epoch.number]) if epoch.number < len(lines) else None
+    if secret is None or commitment(secret) != epoch.commitment:
+        raise PlatformError(f"{path} does not have the secret that this run's journal is committed to", step)
+    return secret
+
+
+def _revealed(epoch: Epoch) -> bytes:
+    if not epoch.holds:
+        raise JournalError(
+            f"the journal reveals a secret of epoch {epoch.number} that is not the one it is committed to", _COPY
+        )
+    return bytes.fromhex(epoch.secret)
+
+
+def _parsed(line: str) -> bytes | None:
+    try:
+        secret = bytes.fromhex(line)
+    except ValueError:
+        return None
+    return secret if len(secret) == SECRET_BYTES else None
+
+
+def luck_of(text: JournalText) -> tuple[Luck, bool]:
+    """What everybody can know of a run's luck from its journal: the secrets that are revealed, and whether these are
+    all."""
+    assert text.created is not None
+    epochs = epochs_of(text)
+    configuration: Mapping[str, Any] = text.created.fields["configuration"]
+    known = [
+        bytes.fromhex(epoch.secret) if epoch.commitment else None
+        for epoch in epochs
+        if epoch.holds or not epoch.commitment
+    ]
+    return Luck(int(configuration["seed"]), tuple(known)), len(known) == len(epochs)

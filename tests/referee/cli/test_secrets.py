@@ -1,0 +1,149 @@
+"""What the commands say and do about the secret of the luck."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from referee.record import read_record
+from referee.tournament.folder import RunFolder
+from referee.tournament.journal import Journal, read_journal
+from referee.tournament.luck import keep_secrets
+
+BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
+GAMES = ("manhattan_traffiq", "--seat", str(BOTS / "random"), "--seat", str(BOTS / "random"))
+SECRET = bytes(range(16))
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    path = tmp_path / "my secret"
+    path.write_text(SECRET.hex() + "\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def played(tmp_path: Path, crosstown) -> RunFolder:
+    """runs/cup, a run of two bots that is finished."""
+    lines = ['game = "manhattan_traffiq"', "seed = 987654321", "blocks = 1"]
+    for name in ("ann", "bob"):
+        shutil.copytree(BOTS / "random", tmp_path / "bots" / name)
+        manifest = tmp_path / "bots" / name / "bot.toml"
+        manifest.write_text(manifest.read_text().replace('"random"', f'"{name}"', 1))
+        lines += ["[[bots]]", f'path = "bots/{name}"']
+    (tmp_path / "cup.toml").write_text("\n".join(lines) + "\n[limits]\n[clock]\nstartup_s = 60\nmove_s = 30\n")
+    printed = crosstown("run", "cup.toml")
+    assert printed.code == 0, printed.err
+    return RunFolder(tmp_path / "runs" / "cup")
+
+
+def unfinish(folder: RunFolder) -> str:
+    """As it was before its secret was told, which is returned."""
+    lines = folder.journal.read_text().splitlines(keepends=True)
+    last = next(number for number, line in enumerate(lines) if line.startswith('["revealed"'))
+    folder.journal.write_text("".join(lines[:last]))
+    return folder.secrets.read_text().strip()
+
+
+def test_a_match_of_a_secret_has_the_same_luck_again_and_says_who_knows_it(crosstown, secret, tmp_path):
+    seeds = []
+    for words in ((), (), ("--seed", "07")):
+        printed = crosstown("match", *GAMES, "--secret", str(secret), "--json", *words)
+        assert printed.code == 0, printed.err
+        assert f"the luck is known to whoever has {secret}" in printed.err
+        assert SECRET.hex() not in printed.err + printed.out
+        seeds.append(json.loads(printed.out)["seed"])
+    assert seeds[0] == seeds[1] != seeds[2]
+    assert len(seeds[0]) == 32
+
+
+@pytest.mark.parametrize(("seed", "warned"), [("07", True), ("07" * 16, False)])
+def test_a_seed_that_a_bot_can_guess_is_warned_of(crosstown, seed, warned):
+    printed = crosstown("match", *GAMES, "--seed", seed, "--json")
+    assert printed.code == 0, printed.err
+    assert ("a bot can guess one of 8 bits" in printed.err) is warned
+    assert json.loads(printed.out)["seed"] == seed
+
+
+def test_an_empty_seed_and_a_secret_without_people_to_play_are_refused(crosstown, secret):
+    assert "seed ''" in crosstown("match", *GAMES, "--seed", "").err
+    assert "--secret is for matches that people play here" in crosstown("web", "--secret", str(secret)).err
+
+
+def test_nothing_that_a_command_prints_or_writes_has_a_secret_that_is_not_revealed(played, crosstown, tmp_path):
+    hidden = unfinish(played)
+    match = next(played.matches.glob("*.gz")).name.removesuffix(".jsonl.gz")
+    for words in (
+        ("run", "cup.toml", "--dry-run", "--json"),
+        ("standings", "--json"),
+        ("report", "cup", "page.html"),
+        ("matches", "list", "--json"),
+        ("matches", "show", match),
+        ("matches", "verify", "cup", "--all", "--json"),
+        ("matches", "export", match, "match.json"),
+        ("rebuild", "cup", "--json"),
+    ):
+        printed = crosstown(*words)
+        assert printed.code == 0, (words, printed.err)
+        assert hidden not in printed.out + printed.err, words
+    for path in tmp_path.rglob("*"):
+        if path.is_file() and path != played.secrets:
+            assert hidden.encode() not in path.read_bytes(), path
+    assert "told when the run is finished" in (tmp_path / "page.html").read_text()
+    assert "987654321" in (tmp_path / "page.html").read_text(), "it decides the pairings alone"
+    played.secrets.write_text(f"{bytes(16).hex()}\n")
+    refused = crosstown("run", "cup.toml", "--debug")
+    assert refused.code != 0
+    assert hidden not in refused.err
+    played.secrets.write_text(f"{hidden}\n")
+    assert crosstown("run", "cup.toml").code == 0
+    assert crosstown("report", "cup", "page.html").code == 0
+    assert hidden in (tmp_path / "page.html").read_text()
+
+
+def test_verify_says_whether_all_seeds_follow_from_the_secret(played, crosstown):
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 0, printed.out
+    assert "committed to before the first match; all seeds were checked against it" in printed.out
+    unfinish(played)
+    assert "until then no seed can be checked" in crosstown("matches", "verify", "cup").out
+
+
+def test_verify_names_a_match_whose_luck_was_chosen(played, crosstown):
+    """An organiser who plays a match on a seed that he likes: the record is sound, and the secret gives it away."""
+    record = next(played.matches.glob("m000000*"))
+    other = next(path for path in played.matches.glob("*.gz") if path != record)
+    said = crosstown("match", "manhattan_traffiq", "--seat", "bots/ann", "--seat", "bots/bob", "--json")
+    assert said.code == 0, said.err
+    chosen = Path(json.loads(said.out)["record"])
+    shutil.copyfile(chosen, record)
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert f"the seed {read_record(chosen).footer.seed} does not follow from the secret of the run" in printed.out
+    assert str(other) not in printed.out
+
+
+def test_verify_names_a_secret_that_was_exchanged(played, crosstown):
+    unfinish(played)
+    with Journal(played.journal, read_journal(played.journal)) as journal:
+        journal.append("revealed", epoch=0, secret=SECRET.hex())
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert "the secret of epoch 0 that the journal reveals is not the one it is committed to" in printed.out
+
+
+def test_of_a_run_without_a_secret_verify_says_so(make_run, crosstown):
+    make_run()
+    assert "its luck has no secret" in crosstown("matches", "verify", "cup").out
+
+
+def test_the_file_of_secrets_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "luck.secret"
+    keep_secrets(path, (SECRET,))
+    before = path.read_bytes()
+    monkeypatch.setattr("os.fsync", lambda fd: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(Exception, match="No space left"):
+        keep_secrets(path, (SECRET, SECRET))
+    assert path.read_bytes() == before
