@@ -60,17 +60,20 @@ class Table:
         fresh: Collection[str] = (),
         copies: Mapping[str, int] | None = None,
         listen: Listen | None = None,
+        at_once: int | None = None,
         on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
         """`entries`, `sandboxes` and `guests` by id; a bot without a sandbox is plain. A guest is not started but comes
         by itself (see `guest`), with `listen` from another machine too; `on_guest` is told that it has come or gone.
         `max_idle` processes wait for their next match; `fresh` and `copies`, by id, as in `Pool`.
+        At most `at_once` matches are played side by side, without those whose guest is awaited.
         `household` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
         the socket's path is too long."""
         self._entries = entries
         self._guests = guests or {}
         self._listen = listen
         self._on_guest = on_guest
+        self._turns = None if at_once is None else asyncio.Semaphore(at_once)
         self._door: Door | None = None
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
@@ -211,11 +214,22 @@ class Table:
 
     async def _play(self, spec: MatchSpec, game: Game, record: RecordWriter, played: "_Played") -> None:
         """Fills in `played`, as far as it gets."""
-        try:
-            bots, played.faults = await self._sit_down(spec)
-        except OSError as error:
-            played.outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
-            return
+        async with AsyncExitStack() as turn:
+            try:
+                bots, played.faults = await self._sit_down(spec, turn)
+            except OSError as error:
+                played.outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
+                return
+            await self._play_seated(spec, game, record, played, bots)
+
+    async def _play_seated(
+        self,
+        spec: MatchSpec,
+        game: Game,
+        record: RecordWriter,
+        played: "_Played",
+        bots: "Sequence[LiveBot | GuestBot | None]",
+    ) -> None:
         match: Match | None = None
         reusable = False
         try:
@@ -237,34 +251,34 @@ class Table:
                 if bot is not None:
                     self._pool.release(bot, reusable=reusable and fault is None)
 
-    async def _sit_down(self, spec: MatchSpec) -> "tuple[list[LiveBot | GuestBot | None], tuple[Fault | None, ...]]":
-        """Per seat its bot, or the fault that it did not come. Bots start side by side."""
+    async def _sit_down(
+        self, spec: MatchSpec, turn: AsyncExitStack
+    ) -> "tuple[list[LiveBot | GuestBot | None], tuple[Fault | None, ...]]":
+        """Per seat its bot, or the fault that it did not come. Guests are waited for first; then the match takes its
+        turn, and its other bots start side by side."""
         block = (spec.tournament, spec.game, spec.block)
-        tasks = [
-            asyncio.ensure_future(
-                self._pool.acquire(seat.entry_id, spec.limits_of(number), spec.game, block, ponder=spec.ponder)
-            )
-            for number, seat in enumerate(spec.seats)
-        ]
-        bots: list[LiveBot | GuestBot | None] = []
-        faults: list[Fault | None] = []
+        tasks: dict[int, asyncio.Task[LiveBot | GuestBot]] = {}
+        faults: dict[int, Fault] = {}
         try:
-            await asyncio.wait(tasks)
-        except asyncio.CancelledError:
-            await self._get_up(tasks)
-            raise
-        try:
-            for number, task in enumerate(tasks):
-                try:
-                    bots.append(task.result())
-                    faults.append(None)
-                except BotStartError as error:
-                    bots.append(None)
-                    faults.append(Fault(number, EndReason.START_FAILED, str(error), error.evidence))
+            for is_guest in (True, False):
+                numbers = [
+                    number for number, seat in enumerate(spec.seats) if (seat.entry_id in self._guests) is is_guest
+                ]
+                if not is_guest and self._turns is not None and not faults:
+                    await turn.enter_async_context(self._turns)
+                for number in numbers if not faults else ():
+                    entry_id, limits = spec.seats[number].entry_id, spec.limits_of(number)
+                    coming = self._pool.acquire(entry_id, limits, spec.game, block, ponder=spec.ponder)
+                    tasks[number] = asyncio.ensure_future(coming)
+                if numbers and not faults:
+                    await asyncio.wait([tasks[number] for number in numbers])
+                faults |= _not_come({number: tasks[number] for number in numbers if number in tasks})
         except BaseException:
-            await self._get_up(tasks)
+            await self._get_up(list(tasks.values()))
             raise
-        return bots, tuple(faults)
+        seats = range(len(spec.seats))
+        bots = [tasks[number].result() if number in tasks and number not in faults else None for number in seats]
+        return bots, tuple(faults.get(number) for number in seats)
 
     async def _get_up(self, tasks: "Sequence[asyncio.Task[LiveBot | GuestBot]]") -> None:
         """Nobody plays: whoever came leaves, whoever is on the way turns back."""
@@ -283,6 +297,17 @@ class _Played:
     faults: tuple[Fault | None, ...] = ()
     seat_stats: tuple[SeatStats, ...] = ()
     startup_us: tuple[int, ...] = ()
+
+
+def _not_come(tasks: "Mapping[int, asyncio.Task[LiveBot | GuestBot]]") -> dict[int, Fault]:
+    """The fault of each seat whose bot did not come. Raises what else went wrong."""
+    faults: dict[int, Fault] = {}
+    for number, task in tasks.items():
+        try:
+            task.result()
+        except BotStartError as error:
+            faults[number] = Fault(number, EndReason.START_FAILED, str(error), error.evidence)
+    return faults
 
 
 def _start_failed(spec: MatchSpec, faults: Sequence[Fault]) -> Outcome:

@@ -4,6 +4,7 @@ An executor takes specifications and gives results. It knows no schedule, no rat
 match leaves in the run folder is the truth, its result only the news of it.
 """
 
+from collections.abc import Collection
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -20,10 +21,13 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many matches it plays at once."""
+        """How many matches it is given at once at the most."""
+
+    def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
+        """Whether it would begin with this match beside those that it has been given and has not given back."""
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
-        """Play one match; its record is then in the folder of the run. At most `slots` calls at once.
+        """Play one match; its record is then in the folder of the run. Called where there is room.
 
         MatchLost if there is no result, or none after `cap_s`; PlatformError if no match can be played at all.
         A cancelled call abandons its match.

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -78,12 +78,13 @@ class LocalExecutor:
         one for `guests` is bound to none. `note` is told what the organiser should know."""
         self._cores = cores
         self._sandboxes = sandboxes or {}
-        self._guests = guests
+        self._guests = None if guests is None else replace(guests, at_once=workers)
+        self._invited = {} if guests is None else guests.invited
         self._processes = processes or Processes()
         self._note = note
         self._host: _Host | None = None
         self._count = workers
-        self.slots = workers if guests is None else 2 * workers
+        self.slots = workers + len(self._invited)
         self._entries = tuple(entries)
         self._records = records.resolve()
         self._log = log
@@ -103,9 +104,8 @@ class LocalExecutor:
                 f"cannot make {error.filename or 'a folder for sockets'}: {error.strerror}",
                 "free some space, or set TMPDIR to another folder, such as TMPDIR=/tmp",
             ) from error
-        invited = self._guests.invited if self._guests else {}
         unlimited = replace(self._processes, copies={})
-        local = [entry for entry in self._entries if entry.id not in invited]
+        local = [entry for entry in self._entries if entry.id not in self._invited]
         for number in reversed(range(self._count)):
             sockets = self._sockets / str(number)
             setup = messages.setup_line(
@@ -128,7 +128,7 @@ class LocalExecutor:
             )
             worker = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
             self._workers.append(worker)
-            self._host = _Host(worker, invited, self._processes.copies, self._count)
+            self._host = _Host(worker, self._invited, self._processes.copies)
         return self
 
     async def __aexit__(
@@ -143,6 +143,17 @@ class LocalExecutor:
             if self._household is not None:
                 await _sweep(self._household)
             shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
+        """A match with guests has, while none of them is in another one that is played or awaited; of all others as
+        many have as there are workers."""
+        guests = self._guests_of(spec)
+        if guests:
+            return not any(guests & self._guests_of(other) for other in playing)
+        return sum(not self._guests_of(other) for other in playing) < self._count
+
+    def _guests_of(self, spec: MatchSpec) -> Set[str]:
+        return {seat.entry_id for seat in spec.seats} & self._invited.keys()
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
         if self._host is not None and self._host.is_for(spec):
@@ -342,14 +353,12 @@ class _Host:
     """The worker that plays several matches at once: of guests, for which it has the way in, and of bots of which there
     may be only so many processes."""
 
-    def __init__(
-        self, worker: _Worker, invited: Mapping[str, Invitation], limited: Collection[str], at_once: int
-    ) -> None:
+    def __init__(self, worker: _Worker, invited: Mapping[str, Invitation], limited: Collection[str]) -> None:
         self._worker = worker
         self._invited = invited
         self._limited = frozenset(limited)
         self._free = {entry_id: asyncio.Lock() for entry_id in invited}
-        self._slots = asyncio.Semaphore(at_once)
+        self._caps_s: dict[str, float] = {}
         self._starting = asyncio.Lock()
         self._awaited: dict[str, asyncio.Future[MatchResult]] = {}
         self._abandoned: set[str] = set()
@@ -361,19 +370,20 @@ class _Host:
         return any(seat.entry_id in self._invited or seat.entry_id in self._limited for seat in spec.seats)
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
-        """When its guests are free, and a slot is."""
+        """When its guests are free. They are waited for, and then for their turn, in the worker."""
         ids = sorted(
             {seat.entry_id for seat in spec.seats} & self._invited.keys()
         )  # in order: nobody waits in a circle
         async with AsyncExitStack() as stack:
             for entry_id in ids:
                 await stack.enter_async_context(self._free[entry_id])
-            await stack.enter_async_context(self._slots)
             async with self._starting:
                 process = await self._ready()
                 answer: asyncio.Future[MatchResult] = asyncio.get_running_loop().create_future()
                 self._awaited[spec.match_id] = answer
-            limit_s = cap_s + max((self._invited[entry_id].wait_s for entry_id in ids), default=0.0)
+            self._caps_s[spec.match_id] = cap_s
+            waits_s = [self._invited[entry_id].wait_s for entry_id in ids]
+            limit_s = sum(self._caps_s.values()) + max(waits_s, default=0.0)
             try:
                 async with asyncio.timeout(limit_s):
                     await self._worker.tell(process, messages.play_line(spec))
@@ -388,7 +398,7 @@ class _Host:
                         await self._worker.tell(process, messages.abandon_line(spec.match_id))
                 raise
             finally:
-                del self._awaited[spec.match_id]
+                del self._awaited[spec.match_id], self._caps_s[spec.match_id]
 
     async def close(self) -> None:
         if self._reading is not None:

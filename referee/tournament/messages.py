@@ -101,6 +101,7 @@ def setup_line(
         listen = guests.listen
         setup["guests"] = {
             "public": guests.public,
+            "at_once": guests.at_once,
             "listen": [
                 listen.host,
                 listen.port,
@@ -185,7 +186,13 @@ def _guests(values: Mapping[str, Any] | None) -> Guests | None:
         entry = guest_entry(guest.pop("name"), guest["version"])
         entries[entry.id] = entry
         invited[entry.id] = Invitation(**{**guest, "limits": Limits(**guest["limits"])})
-    return Guests(Listen(host, port, *_paths(certificate, key), plain, keepalive_s), invited, entries, values["public"])
+    return Guests(
+        Listen(host, port, *_paths(certificate, key), plain, keepalive_s),
+        invited,
+        entries,
+        values["public"],
+        values["at_once"],
+    )
 
 
 def _texts(*paths: Path | None) -> list[str | None]:

@@ -29,6 +29,8 @@ class Guests:
     entries: Mapping[str, Entry]
     public: str = ""
     """By what name bots reach this machine; '' for its own."""
+    at_once: int = 1
+    """Matches with guests that are played side by side; one whose guest is awaited is not played yet."""
 
 
 def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) -> Guests | None:

@@ -8,7 +8,7 @@ import asyncio
 import heapq
 import os
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -42,7 +42,7 @@ _LOOK_AHEAD = 8
 """Matches per slot that are looked at to start long ones first where the end is in sight."""
 
 _MOST_WAITING = 10_000
-"""Matches that are looked past because their bots play as often as they may."""
+"""Matches that are looked past because their bots are awaited, or play as often as they may."""
 
 _CAP_SLACK_S = 60.0
 _PROBE_BYTES = 64 << 10
@@ -174,7 +174,7 @@ class Runner:
         stopping = asyncio.create_task(stop.wait())
         try:
             while True:
-                while not stop.is_set() and (spec := self._next(len(playing))) is not None:
+                while not stop.is_set() and (spec := self._next(list(playing.values()))) is not None:
                     playing[asyncio.create_task(self._executor.play(spec, cap_s(spec)))] = spec
                     self._seated.update(seat.entry_id for seat in spec.seats)
                 if not playing or stop.is_set():
@@ -186,48 +186,58 @@ class Runner:
             await _cancel([stopping, *playing])
         return self._end(stopped=stop.is_set())
 
-    def _next(self, in_play: int) -> MatchSpec | None:
+    def _next(self, playing: Collection[MatchSpec]) -> MatchSpec | None:
         """What to play next; None when nothing can be started now."""
-        if in_play >= self._executor.slots or self._quiet is not None:
+        if len(playing) >= self._executor.slots or self._quiet is not None:
             return None
-        while (spec := self._pick()) is not None:
+        while (spec := self._pick(playing)) is not None:
             if not self._stock.is_off(spec):
                 break
-        if spec is None and not in_play:
+        if spec is None and not playing:
             spec = self._pick_alone()
         self._tell()
         return spec
 
-    def _pick(self) -> MatchSpec | None:
-        """Replays first, then schedule order; where the end is in sight, what takes longest."""
+    def _pick(self, playing: Collection[MatchSpec]) -> MatchSpec | None:
+        """Replays first, then schedule order; where the end is in sight, what takes longest. Only what there is room
+        for: a match whose bot is awaited holds up no other one."""
+        if (spec := self._pick_again(playing)) is not None:
+            return spec
         enough = _LOOK_AHEAD * self._executor.slots
-        fitting = [spec for spec in self._ready if self._fits(spec)]
+        fitting = [spec for spec in self._ready if self._fits(spec, playing)]
         while (
-            not any(self._fits(spec) for _, spec in self._again)
-            and len(fitting) < enough
+            len(fitting) < enough
             and len(self._ready) < enough + _MOST_WAITING
             and (more := self._stock.next()) is not None
         ):
-            if more.match_id in self._attempts:
-                self._try_again(more)
-            else:
+            if more.match_id not in self._attempts:
                 self._ready.append(more)
-                fitting += [more] if self._fits(more) else []
-        if again := [item for item in self._again if self._fits(item[1])]:
-            first = min(again)
-            self._again.remove(first)
-            heapq.heapify(self._again)
-            return first[1]
+                fitting += [more] if self._fits(more, playing) else []
+                continue
+            self._try_again(more)
+            if (spec := self._pick_again(playing)) is not None:
+                return spec
         if not fitting:
             return None
         spec = fitting[0] if len(fitting) >= enough else self._pace.longest(fitting)
         self._ready.remove(spec)
         return spec
 
-    def _fits(self, spec: MatchSpec) -> bool:
-        """Whether all its bots may begin a process more."""
+    def _fits(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
+        """Whether the executor has room for it, and all its bots may begin a process more."""
         wanted = Counter(seat.entry_id for seat in spec.seats if seat.entry_id in self._copies)
-        return all(self._seated[id_] + number <= self._copies[id_] for id_, number in wanted.items())
+        return self._executor.has_room(spec, playing) and all(
+            self._seated[id_] + number <= self._copies[id_] for id_, number in wanted.items()
+        )
+
+    def _pick_again(self, playing: Collection[MatchSpec]) -> MatchSpec | None:
+        """The first of the replays that there is room for."""
+        for item in sorted(self._again, key=lambda item: item[0]):
+            if self._fits(item[1], playing):
+                self._again.remove(item)
+                heapq.heapify(self._again)
+                return item[1]
+        return None
 
     def _pick_alone(self) -> MatchSpec | None:
         """A last attempt, with nothing else in play until it has ended."""

@@ -124,6 +124,7 @@ async def serve(link: Link) -> None:
                 fresh=setup.processes.fresh,
                 copies=setup.processes.copies,
                 listen=setup.guests.listen if setup.guests else None,
+                at_once=setup.guests.at_once if setup.guests else None,
                 on_guest=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
             )
             table = await stack.enter_async_context(hosted)

@@ -104,16 +104,18 @@ class Room:
         stream = await self.stream().hello(token, **more)
         return await stream.status()
 
-    def begin(self, *, limits: Limits = PATIENT) -> "asyncio.Task[tuple[MatchResult, Record]]":
-        return asyncio.create_task(self._play(limits))
+    def begin(
+        self, *, limits: Limits = PATIENT, who: tuple[Entry, ...] = (ADA, BOB)
+    ) -> "asyncio.Task[tuple[MatchResult, Record]]":
+        return asyncio.create_task(self._play(limits, who))
 
-    async def _play(self, limits: Limits) -> tuple[MatchResult, Record]:
+    async def _play(self, limits: Limits, who: tuple[Entry, ...]) -> tuple[MatchResult, Record]:
         self.number += 1
         spec = MatchSpec(
             match_id=f"m-{self.number:03}",
             game="toy",
             options=resolve_options("toy", get_game("toy").options, {}),
-            seats=tuple(SeatSpec(entry.id, entry.name, entry.manifest.version) for entry in (ADA, BOB)),
+            seats=tuple(SeatSpec(entry.id, entry.name, entry.manifest.version) for entry in who),
             seed=f"{self.number:032x}",
             limits=limits,
         )
@@ -460,6 +462,27 @@ async def test_a_connection_on_which_packets_vanish_is_found_long_before_the_mov
             rest.cancel()
         other.cancel()
         await ada.drop()
+
+
+async def test_a_match_whose_guest_is_awaited_takes_nobodys_turn(tmp_path: Path) -> None:
+    """One match at a time: Bob and Cyd play theirs while Ada is awaited in another."""
+    cyd, dan = guest_entry("Cyd", "1"), guest_entry("Dan", "1")
+    tokens = {**TOKENS, cyd.id: "c" * 32, dan.id: "d" * 32}
+    guests = {key: Invitation(token, PATIENT, wait_s=60) for key, token in tokens.items()}
+    entries = {entry.id: entry for entry in (ADA, BOB, cyd, dan)}
+    async with Table(entries, guests=guests, at_once=1) as table:
+        hall = Room(tmp_path, table)
+        streams = {entry.id: await hall.stream().hello(tokens[entry.id]) for entry in (BOB, cyd, dan)}
+        playing = [asyncio.create_task(stream.play()) for stream in streams.values()]
+        awaiting = hall.begin()
+        await asyncio.sleep(0.1)
+        result, _ = await hall.begin(who=(cyd, dan))
+        assert (result.reason, awaiting.done()) == (R.NORMAL, False)
+        playing.append(asyncio.create_task((await hall.stream().hello(tokens[ADA.id])).play()))
+        assert (await awaiting)[0].reason is R.NORMAL
+    await asyncio.gather(*playing)
+    for stream in hall.streams:
+        await stream.drop()
 
 
 async def test_a_token_has_one_session(room: Any) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -92,7 +92,7 @@ class FakeExecutor:
     takes; the bot of the entry `absent` does not start, or only where `absent_at` says so of a match and an attempt;
     that of `crashes` crashes in the matches whose place (an index
     among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
-    attempt. `startup_us` are the start-up times of every match.
+    attempt. `startup_us` are the start-up times of every match. `remote` are names of bots that dial in.
     """
 
     records: Path
@@ -104,6 +104,7 @@ class FakeExecutor:
     crashes: str = ""
     crashes_at: Callable[[MatchSpec], bool] = lambda spec: True
     started: list[int] = field(default_factory=list)
+    ended: list[int] = field(default_factory=list)
     in_play: set[int] = field(default_factory=set)
     moments: list[set[int]] = field(default_factory=list)
     """What was in play whenever a match began."""
@@ -112,6 +113,7 @@ class FakeExecutor:
     killed: asyncio.Event = field(default_factory=asyncio.Event)
     attempts: dict[int, int] = field(default_factory=dict)
     startup_us: tuple[int, ...] = ()
+    remote: frozenset[str] = frozenset()
 
     async def __aenter__(self) -> "FakeExecutor":
         return self
@@ -121,6 +123,14 @@ class FakeExecutor:
 
     def kill(self) -> None:
         self.killed.set()
+
+    def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
+        """A match with a remote bot is played beside all others, one of a bot at a time."""
+        remote = {seat.name for seat in spec.seats} & self.remote
+        local = [other for other in playing if not {seat.name for seat in other.seats} & self.remote]
+        if not remote:
+            return len(local) < self.slots - len(self.remote)
+        return not any(remote & {seat.name for seat in other.seats} for other in playing)
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
         assert cap_s > 0
@@ -135,6 +145,7 @@ class FakeExecutor:
             return replace(await self._play(spec), startup_us=self.startup_us)
         finally:
             self.in_play.discard(spec.place)
+            self.ended.append(spec.place)
 
     async def _play(self, spec: MatchSpec) -> MatchResult:
         attempt = self.attempts[spec.place] = self.attempts.get(spec.place, 0) + 1

@@ -27,7 +27,7 @@ WORKER = """
     def result(spec):
         say(result={"match_id": spec["match_id"], "status": "rated", "reason": "normal", "detail": str(os.getpid()),
                     "ranking": [1, 2], "returns": [1, 0], "faults": [None, None], "seat_stats": [], "decisions": 0,
-                    "wall_s": 0.0, "state_hash": ""})
+                    "wall_s": 0.0, "state_hash": "", "startup_us": []})
 
     setup = json.loads(sys.stdin.readline())["setup"]
     say(ready=True)
@@ -94,9 +94,25 @@ async def test_a_guest_plays_one_match_at_a_time(executor, match):
     assert len({result.match_id for result in results}) == 4
 
 
-async def test_no_more_at_once_than_there_are_workers(executor, match):
-    async with executor("assert len(waiting) == 1\nresult(waiting.pop())", workers=1) as table:
+async def test_the_worker_is_told_how_many_to_play_at_once_and_gets_all_whose_guests_are_free(executor, match):
+    """It alone knows which of them wait for a guest, and take nobody's turn."""
+    answer = """
+        assert setup["guests"]["at_once"] == 1
+        if len(waiting) == 2:
+            [result(spec) for spec in waiting]
+    """
+    async with executor(answer, workers=1) as table:
         await asyncio.gather(table.play(match(0, 1), 20), table.play(match(2, 3), 20))
+
+
+def test_there_is_room_for_a_match_whose_guests_are_free_and_for_as_many_others_as_workers(executor, match):
+    table = executor("", workers=1)
+    local = [replace(match(0), seats=(SeatSpec("00", "local", "1"),)) for _ in range(2)]
+    assert table.slots == 1 + len(GUESTS)
+    assert table.has_room(local[0], [match(0, 1)])
+    assert not table.has_room(local[1], [local[0], match(0, 1)])
+    assert table.has_room(match(2, 3), [local[0], match(0, 1)])
+    assert not table.has_room(match(1, 2), [match(0, 1)])
 
 
 async def test_what_it_notes_is_passed_on(executor, match, notes):

@@ -26,7 +26,7 @@ ANSWER = """
     def result(spec):
         return {"match_id": spec["match_id"], "status": "rated", "reason": "normal", "detail": str(os.getpid()),
                 "ranking": [1, 2], "returns": [1, 0], "faults": [None, None], "seat_stats": [], "decisions": 0,
-                "wall_s": 0.0, "state_hash": ""}
+                "wall_s": 0.0, "state_hash": "", "startup_us": []}
 
     setup = json.loads(sys.stdin.readline())["setup"]
 """

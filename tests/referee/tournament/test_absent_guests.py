@@ -1,0 +1,36 @@
+"""A remote bot that is awaited delays its own matches, whatever the format."""
+
+from collections import Counter
+
+import pytest
+
+from referee.tournament.walk import Walk
+
+FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "league")
+"""Those with more than two bots."""
+
+MORE = {"swiss": "[swiss]\nrounds = 3\n", "gauntlet": '[gauntlet]\nchallengers = ["bot1"]\n'}
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_others_play_all_that_does_not_need_its_results(make_tournament, play, style):
+    """Its first match ends long after all matches of others that the schedule has without a result."""
+    tournament = make_tournament(5, format=style, more=MORE.get(style, ""))
+    walk = Walk(tournament)
+    known = []
+    while (spec := walk.next()) is not None:
+        known.append(spec)
+    assert known
+    names = Counter(seat.name for spec in known for seat in spec.seats)
+    away = min(names, key=lambda name: names[name])
+    awaited = {spec.place for spec in known if away in {seat.name for seat in spec.seats}}
+    assert awaited < {spec.place for spec in known}
+    run = play(
+        tournament,
+        slots=3,
+        remote=frozenset({away}),
+        order=lambda spec: 3000 if away in {seat.name for seat in spec.seats} else 1,
+    )
+    assert run.summary.complete
+    first = next(number for number, place in enumerate(run.executor.ended) if place in awaited)
+    assert set(run.executor.ended[:first]) >= {spec.place for spec in known} - awaited
