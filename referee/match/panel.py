@@ -44,6 +44,11 @@ LEAST_MOST_NS = 1_000_000_000
 """But for so long in any case: who has played its clock down to nothing would else have a match made void by the next
 tenth of a second in which the machine stands still."""
 
+MOST_LIMITS_OF_A_MATCH = 20
+MOST_OF_A_MATCH_NS = 60_000_000_000
+"""So many limits, or for so long if that is longer, a seat is excused in a match, all its decisions together. Beyond
+that a decision that lasts longer than its limit is suspect at once: nobody thinks for long on others' account."""
+
 LEAST_BEHIND_NS = 100_000_000
 """So long, or for two limits, the referee waits for its own threads before it calls a time-out one."""
 
@@ -274,7 +279,9 @@ class Panel:
                     return
                 self._measure(seat, question, now_ns)
                 left_ns = question.limit_ns - question.charged_ns
-                if question.wall_ns > max(MOST_LIMITS * question.limit_ns, LEAST_MOST_NS):
+                excused_ns = seat.excused_ns + question.wall_ns - question.charged_ns
+                capped = excused_ns > max(MOST_LIMITS_OF_A_MATCH * question.limit_ns, MOST_OF_A_MATCH_NS)
+                if capped or question.wall_ns > max(MOST_LIMITS * question.limit_ns, LEAST_MOST_NS):
                     self._time_out(seat, question)
                     return
                 if left_ns < 0:
@@ -455,6 +462,7 @@ class Panel:
         probe_ns = min(longest_ns, question.limit_ns // PROBE_SHARE)
         question.timer = clock.call_at(sent_ns + probe_ns, lambda: self._probe(seat, question))
         question.cpu_before_ns = seat.bot.cpu_ns()
+        question.traffic_before_ns = seat.bot.traffic_ns()
         return question
 
     def _unseen(self, seat: SeatPlay) -> bytes:
@@ -473,7 +481,7 @@ class Panel:
         self.seats[question.seat].bot.send(encode.cancel(self._id, question.number))
 
     def _measure(self, seat: SeatPlay, question: Question, at_ns: int) -> None:
-        question.measure(at_ns, self._clock, seat.bot.cpu_ns())
+        question.measure(at_ns, self._clock, seat.bot.cpu_ns(), seat.bot.traffic_ns())
         if question.effort_before is not None and (question.wall_ns > question.limit_ns or seat.budget.counts):
             question.weigh(seat.bot.effort())
 

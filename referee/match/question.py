@@ -17,6 +17,9 @@ CORES = len(os.sched_getaffinity(0))
 LOOKS = 8
 """Within a decision's limit, at the mean, at the processes of a bot where no control group counts what they use."""
 
+LEAST_SHOWN_NS = 1_000_000
+"""Of what reading a bot's messages took: below it is what any answer takes."""
+
 _LEAST_LOOK_NS = 2_000_000
 
 
@@ -48,6 +51,8 @@ class Question:
         "state",
         "throttled_ns",
         "timer",
+        "traffic_before_ns",
+        "traffic_ns",
         "waited_ns",
         "wall_ns",
         "watcher",
@@ -65,6 +70,9 @@ class Question:
         self.lag_probed_ns: int | None = None
         """As `lag_before_ns`, when the decision had lasted a little."""
         self.cpu_before_ns: int | None = None
+        self.traffic_before_ns = 0
+        self.traffic_ns = 0
+        """What the referee has spent meanwhile on reading what the bot sent."""
         self.effort_before: Effort | None = None
         """Where the bot's tasks stood when the decision had lasted a little; None while it has not, and where what
         they do excuses nothing."""
@@ -119,7 +127,7 @@ class Question:
         """From here on the threads count as well that bring the referee its messages."""
         self.own_at_ns, self.own_lag_ns, self.own_before = clock.now_ns(), clock.lag_ns(), clock.effort()
 
-    def measure(self, now_ns: int, clock: Clock, cpu_now_ns: int | None) -> None:
+    def measure(self, now_ns: int, clock: Clock, cpu_now_ns: int | None, traffic_now_ns: int) -> None:
         """Note the times up to now.
 
         The referee's lateness matters at both ends: before the decision had lasted a little the question may not have
@@ -143,6 +151,9 @@ class Question:
             self.cpu_us = cpu_ns // 1000
             # Who leaves less than one processor to all others makes the referee late.
             self.lag_ns = max(0, self.lag_ns - max(0, cpu_ns - (CORES - 1) * self.wall_ns))
+        # So does who sends much: while the referee reads it, it reads nobody else's messages.
+        self.traffic_ns = traffic_now_ns - self.traffic_before_ns
+        self.lag_ns = max(0, self.lag_ns - self.traffic_ns)
 
     def weigh(self, effort: Effort) -> None:
         """Note what the bot's tasks did up to now. After `measure`."""
@@ -174,5 +185,6 @@ class Question:
             "lag_us": self.lag_us,
             "referee_late_us": self.lag_ns // 1000,
             "bot_waited_us": self.waited_ns // 1000,
+            **({"bot_traffic_us": self.traffic_ns // 1000} if self.traffic_ns >= LEAST_SHOWN_NS else {}),
             **({"bot_throttled_us": self.throttled_ns // 1000} if self.throttled_ns else {}),
         }

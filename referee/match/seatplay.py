@@ -44,6 +44,7 @@ class SeatPlay:
         "decisions",
         "dropped",
         "dropped_bytes",
+        "excused_ns",
         "fault",
         "idle_cpu_us",
         "judge",
@@ -98,6 +99,8 @@ class SeatPlay:
         self.decisions = self.total_us = self.worst_us = self.cpu_us = self.dropped = self.off_turn_cpu_us = 0
         self.idle_cpu_us = 0
         """Processor time between the bot's last match and this one."""
+        self.excused_ns = 0
+        """Of its answered decisions together: what was not charged."""
         self.dropped_bytes = 0
         """Of the messages that answered nothing asked."""
         self.cpu_from_ns: int | None = None
@@ -155,6 +158,7 @@ class SeatPlay:
         wall_us, cpu_us = question.wall_ns // 1000, question.cpu_us
         if self.budget.counts:
             self.budget.spend(question.charged_ns)
+        self.excused_ns += question.wall_ns - question.charged_ns
         self.decisions += 1
         self.total_us += wall_us
         self.worst_us = max(self.worst_us, wall_us)

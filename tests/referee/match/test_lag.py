@@ -46,6 +46,35 @@ async def test_a_bot_that_waited_and_was_late_all_the_same_is_charged(sit: Sit) 
     assert times in table.match.faults[mover.number].detail
 
 
+@pytest.mark.parametrize("of_its_own", [True, False])
+async def test_lag_that_a_bot_makes_by_what_it_sends_is_charged_to_it(sit: Sit, of_its_own: bool) -> None:
+    """Where it was its own messages that the referee was reading."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    await table.clock.turn(0.1)
+    table.clock.lag += 2000 * MS
+    mover.traffic += 2000 * MS if of_its_own else 0
+    await table.clock.turn(1.5)
+    fault = table.match.faults[mover.number]
+    assert (fault.reason if fault else None) == (EndReason.MOVE_TIMEOUT if of_its_own else None)
+    if fault is not None:
+        assert fault.evidence["bot_traffic_us"] == 2_000_000
+
+
+@pytest.mark.parametrize("excused_s", [61, 0])
+async def test_what_a_seat_is_excused_in_a_match_is_capped(sit: Sit, excused_s: int) -> None:
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    table.match._panel.seats[mover.number].excused_ns = excused_s * 1000 * MS
+    await table.clock.turn(0.1)
+    table.clock.lag += 2000 * MS
+    await table.clock.turn(1.5)
+    fault = table.match.faults[mover.number]
+    assert (fault.reason if fault else None) == (EndReason.SUSPECT_TIMEOUT if excused_s else None)
+
+
 async def test_a_bot_that_computes_past_its_limit_is_charged_however_long_it_waited(sit: Sit) -> None:
     table = sit()
     await table.start()
@@ -293,7 +322,7 @@ async def test_what_is_late_side_by_side_past_the_deadline_is_given_back_once(
     table.clock.ns = question.own_at_ns + 170 * MS
     table.clock.lag += loop_ms * MS
     table.clock.own_waited += threads_ms * MS
-    question.measure(table.clock.now_ns(), table.clock, None)
+    question.measure(table.clock.now_ns(), table.clock, None, 0)
     assert question.lag_ns == late_ms * MS
 
 
@@ -304,7 +333,7 @@ async def test_no_more_is_given_back_than_has_passed(sit: Sit) -> None:
     await table.clock.turn(0.1)
     question = table.match._panel.seats[mover.number].question
     table.clock.lag += 500 * MS  # as far as it knows
-    question.measure(table.clock.now_ns(), table.clock, None)
+    question.measure(table.clock.now_ns(), table.clock, None, 0)
     assert question.charged_ns == 0
     assert question.times()["lag_us"] == question.times()["wall_us"]
 
