@@ -51,6 +51,7 @@ _DEBUG_STEP = "run it again as 'crosstown --debug ...' for the details, and repo
 def explain(error: BaseException, command: str = "crosstown") -> Explained:
     """What an error of a command means. Whatever is not expected is a bug of ours."""
     # Imported here: most commands end without an error, and should not pay for this.
+    from referee.folders import FolderError
     from referee.games.api import GameError
     from referee.games.registry import UnknownGame
     from referee.process.entry import EntryError, ManifestError
@@ -66,6 +67,8 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
         return _with_advice(str(error), "correct what it names, then run the same command again", ExitCode.USAGE)
     if isinstance(error, BuildError):
         return _with_advice(str(error), error.next_step, ExitCode.FAILED)
+    if isinstance(error, FolderError):
+        return _with_advice(str(error), "set HOME and TMPDIR to folders of your own", ExitCode.PLATFORM)
     if isinstance(error, UnknownGame):
         return _with_advice(str(error), "see: crosstown games list", ExitCode.USAGE)
     if isinstance(error, GameError):

@@ -1,5 +1,6 @@
 """The `crosstown` command: puts the commands together and handles every error in one place."""
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -52,6 +53,8 @@ def make_app() -> typer.Typer:
 
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point of the console script. Exit codes: see `referee.cli.errors`."""
+    if words is None:
+        _use_utf8()
     sys.exit(run_command(sys.argv[1:] if words is None else words))
 
 
@@ -68,6 +71,7 @@ def run_command(words: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     debug = "--debug" in words
     try:
+        _check_working_folder()
         # Not through typer's own `main`, which turns Ctrl-C into a bare exit code.
         command = get_command(make_app())
         with command.make_context("crosstown", list(words)) as context:
@@ -78,6 +82,24 @@ def run_command(words: Sequence[str]) -> int:
     except (Exception, KeyboardInterrupt) as error:
         code = report(error, debug=debug, command=_command(words))
     return _end_output(int(code))
+
+
+def _check_working_folder() -> None:
+    """UsageError where the folder that the command was started in is gone: every relative path would fail."""
+    try:
+        os.getcwd()  # noqa: PTH109 - its error is all that is wanted
+    except OSError:
+        from referee.tournament.errors import UsageError
+
+        raise UsageError("the working directory is gone", "change to a folder that is there: cd FOLDER") from None
+
+
+def _use_utf8() -> None:
+    """Begin again in Python's UTF-8 mode where the locale is ASCII: else every path with another letter is printed so
+    that it cannot be copied, and bots' output is not read."""
+    if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"  # for the workers, too
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606
 
 
 def _command(words: Sequence[str]) -> str:

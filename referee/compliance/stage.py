@@ -3,10 +3,8 @@
 import asyncio
 import secrets
 import shutil
-import tempfile
 import time
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +13,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 
 from referee.compliance.report import Failed, Silent
+from referee.folders import make_socket_folder
 from referee.process.bot import BotProcess, StartError
 from referee.process.entry import Entry
 from referee.process.exit import Exit
@@ -49,7 +48,7 @@ class Stage:
         """From the start of the process to its Hello."""
 
     async def __aenter__(self) -> Self:
-        self._folder = Path(tempfile.mkdtemp(prefix="crosstown-"))
+        self._folder = make_socket_folder()
         # In a folder of its own that the sandbox shows, since the socket may come later than the bot.
         self._socket = self._folder / "referee" / "referee.sock"
         self._socket.parent.mkdir(mode=0o755)

@@ -13,8 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from referee.folders import cache_folder
 from referee.process.build_settings import copy_settings
-from referee.process.built import Built, cache_folder, next_home, read_built, remove, remove_older, write_built
+from referee.process.built import Built, next_home, read_built, remove, remove_older, write_built
 from referee.process.cgroup import Cgroups
 from referee.process.entry import source_id
 from referee.process.homes import Home, Owner, keep_home, most_mib, take_back

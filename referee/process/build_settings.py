@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from referee.folders import home_folder
 from referee.process.built import remove
 from referee.process.places import HOME
 from referee.process.settings_formats import SECRET, ini, lines, maven, toml
@@ -58,7 +59,7 @@ def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
 
 def rustup_home(ours: Mapping[str, str]) -> Path:
     """Where rustup keeps its toolchains, if it is there at all."""
-    return Path(ours.get("RUSTUP_HOME") or _home(ours) / ".rustup")
+    return Path(ours.get("RUSTUP_HOME") or home_folder(ours) / ".rustup")
 
 
 def copy_settings(ours: Mapping[str, str], home: Path) -> None:
@@ -68,7 +69,7 @@ def copy_settings(ours: Mapping[str, str], home: Path) -> None:
     Files that are not there or cannot be read are passed over; what an earlier build left at their places goes. Raises
     OSError where `home` cannot be written.
     """
-    user = _home(ours)
+    user = home_folder(ours)
     cargo = Path(ours.get("CARGO_HOME") or user / ".cargo")
     pip = Path(ours.get("PIP_CONFIG_FILE") or user / ".config/pip/pip.conf")
     npm = Path(ours.get("npm_config_userconfig") or user / ".npmrc")
@@ -120,7 +121,3 @@ def _lay(home: Path, name: str, text: str) -> None:
     if text:
         with target.open("x", encoding="utf-8") as file:
             file.write(text)
-
-
-def _home(ours: Mapping[str, str]) -> Path:
-    return Path(ours.get("HOME") or Path.home())

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from referee.texts import one_line
 
-CACHE_VARIABLE = "CROSSTOWN_CACHE"
 _MOST_TRIES = 5
 
 
@@ -69,14 +68,6 @@ class Hold:
     def __del__(self) -> None:
         if self._file >= 0:
             os.close(self._file)
-
-
-def cache_folder() -> Path:
-    """Where builds are kept: $CROSSTOWN_CACHE, else `crosstown` in the user's cache folder."""
-    given = os.environ.get(CACHE_VARIABLE)
-    if given:
-        return Path(given).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crosstown"
 
 
 def read_built(place: Path) -> Built | None:

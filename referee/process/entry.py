@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 
-from referee.process.built import Built, Hold, cache_folder, hold_built
+from referee.folders import cache_folder
+from referee.process.built import Built, Hold, hold_built
 from referee.process.manifest import FILE_NAME, Manifest, ManifestError, OptionValue, is_option_value, load_manifest
 from referee.process.names import BotNameError, check_name
 from referee.process.packages import FILE as REQUIREMENTS

@@ -10,7 +10,6 @@ import ipaddress
 import re
 import shutil
 import socket
-import tempfile
 import threading
 import tomllib
 from base64 import b64encode
@@ -22,6 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from referee.folders import make_socket_folder
 from referee.process.fetch_relay import pump
 
 HOSTS_VARIABLE = "CROSSTOWN_FETCH_HOSTS"
@@ -120,7 +120,7 @@ class FetchProxy:
         """`ours`: the organiser's environment, of which a proxy on the way to the internet is used."""
         self._hosts = hosts
         self._upstream = ours.get("https_proxy") or ours.get("HTTPS_PROXY") or ""
-        self._folder = Path(tempfile.mkdtemp(prefix="crosstown-fetch-"))
+        self._folder = make_socket_folder()
         self.path = self._folder / "proxy.sock"
         self.refused: dict[str, str] = {}
         self._listener = socket.socket(socket.AF_UNIX)

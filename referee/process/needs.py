@@ -14,7 +14,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from referee.process.built import cache_folder
+from referee.folders import cache_folder, home_folder
 from referee.process.look import is_file, is_folder, is_link, is_there
 from referee.process.manifest import FILE_NAME
 from referee.process.places import SYSTEM
@@ -216,7 +216,7 @@ def _is_toolchain(prefix: Path) -> bool:
 
 def is_wide(prefix: Path, folder: Path) -> bool:
     """Whether more than a toolchain lies here: a home, the root, whatever the bot itself is part of."""
-    home = Path.home()
+    home = home_folder()
     homes = (home, home / ".local", _real(home), _real(home) / ".local")
     return any(
         len(path.parts) <= 2

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from referee.process.built import cache_folder
+from referee.folders import cache_folder
 from referee.process.child import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD, WORDS_FD
 from referee.process.covers import find_covers
 from referee.process.look import is_folder, is_link, is_there

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
-from referee.process.built import CACHE_VARIABLE, cache_folder
+from referee.folders import CACHE_VARIABLE, cache_folder
 from referee.process.manifest import BUILD_OUTPUT, Manifest
 
 LEFT_OUT = (

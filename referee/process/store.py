@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from referee.process.built import Hold, cache_folder, remove
+from referee.folders import cache_folder
+from referee.process.built import Hold, remove
 from referee.process.manifest import Manifest
 from referee.process.sources import EntryError, Sources, copy_sources, read_all
 

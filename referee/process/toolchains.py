@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from referee.folders import home_folder
 from referee.process.build_settings import CERTIFICATES, rustup_home
 from referee.process.look import is_file, is_folder, is_there
 from referee.process.needs import clean, home_of, is_wide, outermost
@@ -39,7 +40,7 @@ def find_toolchains(ours: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
         if home is not None and not is_wide(home, folder):
             found.update((home, Path(os.path.realpath(home))))
     found.update(Path(ours[name]) for name in _FILES if Path(ours.get(name, "")).is_absolute())
-    rustup, pyenv = rustup_home(ours), Path(ours.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    rustup, pyenv = rustup_home(ours), Path(ours.get("PYENV_ROOT") or home_folder(ours) / ".pyenv")
     found.update(rustup / part for part in _RUSTUP)
     found.update(pyenv / part for part in _PYENV)
     found.update(path for path in _MAVEN.glob("*") if not path.name.startswith("settings"))

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from referee.folders import FolderError, make_socket_folder
 from referee.match.guest import Invitation
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
@@ -98,7 +98,10 @@ class LocalExecutor:
     async def __aenter__(self) -> Self:
         try:
             self._log.touch()
-            self._sockets = Path(tempfile.mkdtemp(prefix="crosstown-"))
+            self._sockets = make_socket_folder()
+        except FolderError as error:
+            what, _, step = str(error).rpartition("; ")
+            raise PlatformError(what, step) from None
         except OSError as error:
             raise PlatformError(
                 f"cannot make {error.filename or 'a folder for sockets'}: {error.strerror}",

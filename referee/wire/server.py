@@ -4,13 +4,13 @@ import asyncio
 import itertools
 import os
 import shutil
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
 from crosstown_proto.v1 import referee_pb2 as pb
 
+from referee.folders import MAX_SOCKET_PATH_BYTES, make_socket_folder
 from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.guests import Guest, find_guest
@@ -26,7 +26,6 @@ from referee.wire.service import (
 )
 from referee.wire.session import Session
 
-MAX_SOCKET_PATH_BYTES = 107
 """What fits into the address of a unix socket on Linux."""
 
 MAX_CONNECTIONS_OF_ONE = 4
@@ -83,7 +82,7 @@ class WireServer:
     async def __aenter__(self) -> "WireServer":
         folder = self._folder
         if folder is None:
-            folder = self._made = Path(tempfile.mkdtemp(prefix="crosstown-"))
+            folder = self._made = make_socket_folder()
         else:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = folder / self._name

@@ -14,12 +14,12 @@ from zipfile import ZipFile
 
 import pytest
 
+from referee.folders import CACHE_VARIABLE
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, MatchSpec, SeatSpec, Table
 from referee.process import build as build_module
 from referee.process.build import Yard, build
-from referee.process.built import CACHE_VARIABLE
 from referee.process.entry import NotBuiltError, load_entry
 from referee.process.manifest import load_manifest
 from referee.process.packages import read_requirements, write_wheels

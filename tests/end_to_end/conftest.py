@@ -38,6 +38,7 @@ class Workplace:
     environment: dict[str, str] = field(default_factory=dict)
     secret: Path | None = None
     """Given to each run and comparison, so that they have the same luck."""
+    without: tuple[str, ...] = ()
     started: list["subprocess.Popen[str]"] = field(default_factory=list)
 
     def start(self, *words: str, prefix: Sequence[str] = (), **keys: Any) -> "subprocess.Popen[str]":
@@ -47,12 +48,18 @@ class Workplace:
             [*prefix, sys.executable, "-m", "referee.cli.main", *words],
             cwd=self.folder,
             env={
-                **os.environ,
-                "PYTHONPATH": str(ROOT / "tests" / "toy_game"),
-                "PYTHONSAFEPATH": "1",
-                "CROSSTOWN_CACHE": str(self.folder / "cache"),  # where bots play from: see `processes`
-            }
-            | self.environment,
+                name: value
+                for name, value in (
+                    {
+                        **os.environ,
+                        "PYTHONPATH": str(ROOT / "tests" / "toy_game"),
+                        "PYTHONSAFEPATH": "1",
+                        "CROSSTOWN_CACHE": str(self.folder / "cache"),  # where bots play from: see `processes`
+                    }
+                    | self.environment
+                ).items()
+                if name not in self.without
+            },
             stdout=keys.pop("stdout", subprocess.PIPE),
             stderr=keys.pop("stderr", subprocess.PIPE),
             text=True,

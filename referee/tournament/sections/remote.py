@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.folders import FolderError, expanded
 from referee.match.guest import REMOTE_CLOCK
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.wire.listening import Listen, check_public, parse_address
@@ -107,7 +108,7 @@ def _path(file: TomlFile, key: Where) -> Path | None:
     text = file.text_at(*key, example=f'{key[-1]} = "a_file"')
     if "\0" in text:
         file.fail(key, f"'{dotted(*key)}' has a zero byte in it", "take it away")
-    return (file.path.parent / Path(text).expanduser()).resolve() if text else None
+    return (file.path.parent / _expanded(file, key, text)).resolve() if text else None
 
 
 def _truth(file: TomlFile, key: Where) -> bool:
@@ -122,3 +123,11 @@ def _seconds(file: TomlFile, name: str, value: Any) -> float:
         what = f"'remote.{name}' must be a number from 0 to {_LONGEST_S}, not {show(value)}"
         file.fail(("remote", name), what, f"write, for instance, {name} = 60")
     return float(value)
+
+
+def _expanded(file: TomlFile, key: Where, text: str) -> Path:
+    try:
+        return expanded(text)
+    except FolderError as error:
+        what, _, step = str(error).rpartition("; ")
+        file.fail(key, f"'{dotted(*key)}': {what}", step)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.folders import FolderError, expanded
 from referee.process.sandbox import PROFILES, Profile, Sandbox, why_no_device
 from referee.tournament.reading import TomlFile, dotted, show
 
@@ -64,7 +65,7 @@ def _profile(file: TomlFile, key: Where) -> Profile | None:
 def _paths(file: TomlFile, where: Where) -> tuple[str, ...]:
     paths = []
     for text in _texts(file, where, "read"):
-        path = (file.path.parent / Path(text).expanduser()).resolve()
+        path = (file.path.parent / _expanded(file, (*where, "read"), text)).resolve()
         if not path.exists():
             what = f"'{dotted(*where, 'read')}': {path} does not exist"
             file.fail((*where, "read"), what, "name files or folders that are there")
@@ -80,3 +81,11 @@ def _texts(file: TomlFile, where: Where, name: str) -> list[str]:
         what = f"'{dotted(*where, name)}' must be a list of texts, not {show(value)}"
         file.fail((*where, name), what, f"write, for instance, {_EXAMPLES[name]}")
     return value
+
+
+def _expanded(file: TomlFile, key: Where, text: str) -> Path:
+    try:
+        return expanded(text)
+    except FolderError as error:
+        what, _, step = str(error).rpartition("; ")
+        file.fail(key, f"'{dotted(*key)}': {what}", step)

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import pytest
 
+from referee.folders import CACHE_VARIABLE
 from referee.process.bot import BotProcess
-from referee.process.built import CACHE_VARIABLE
 from referee.process.entry import Entry, load_entry
 from referee.process.limits import ProcessLimits
 

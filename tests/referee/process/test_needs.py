@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.process.built import CACHE_VARIABLE
+from referee.folders import CACHE_VARIABLE
 from referee.process.needs import _our_python, find_needs, leads_out
 from referee.process.toolchains import find_toolchains
 

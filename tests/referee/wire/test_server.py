@@ -12,9 +12,10 @@ import grpc
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
+from referee.folders import MAX_SOCKET_PATH_BYTES
 from referee.wire import HandshakeError, StreamEnd, WireServer, handshake
 from referee.wire.encode import WireLimits
-from referee.wire.server import MAX_CONNECTIONS_OF_ONE, MAX_SOCKET_PATH_BYTES, MOST_TRIES
+from referee.wire.server import MAX_CONNECTIONS_OF_ONE, MOST_TRIES
 
 LIMITS = WireLimits(1, 1, 1, 1)
 

@@ -1,0 +1,92 @@
+"""Where on this machine things of ours lie: the user's home, the cache, folders for sockets. Every command asks here.
+
+Homes may be unset or read-only, and the folder for temporary files may have a path too long for a socket.
+"""
+
+import os
+import pwd
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+CACHE_VARIABLE = "CROSSTOWN_CACHE"
+
+MAX_SOCKET_PATH_BYTES = 107
+"""Of a unix socket's path; the kernel's limit."""
+
+_ROOM_BYTES = 48
+"""What names below a folder for sockets take, and the folder's own."""
+
+_NO_HOME = Path("/nonexistent")
+"""The home of a user without one, as Debian names it."""
+
+
+class FolderError(ValueError):
+    """No folder of that kind is to be had here. One sentence with what to do."""
+
+
+def home_folder(ours: Mapping[str, str] | None = None) -> Path:
+    """The user's home; a path where nothing is, if there is none. `ours`: instead of this process's environment."""
+    if given := (os.environ if ours is None else ours).get("HOME"):
+        return Path(given)
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return _NO_HOME
+
+
+def expanded(text: str) -> Path:
+    """The path with a leading `~` replaced by the home. FolderError where there is no such home."""
+    if text == "~" or text.startswith("~/"):
+        home = home_folder()
+        if home == _NO_HOME:
+            raise FolderError(f"'{text}': there is no home folder here; set HOME, or write the whole path")
+        return home / text[2:]
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise FolderError(f"'{text}': there is no such user; write the whole path") from None
+
+
+def cache_folder() -> Path:
+    """Where builds and copies of bots are kept: $CROSSTOWN_CACHE, else `crosstown` in the user's cache folder; where
+    that cannot be written, a private folder beside temporary files.
+
+    FolderError if somebody else has made that.
+    """
+    if given := os.environ.get(CACHE_VARIABLE):
+        return Path(given).absolute()
+    place = Path(os.environ.get("XDG_CACHE_HOME") or home_folder() / ".cache") / "crosstown"
+    if _can_be_written(place):
+        return place
+    own = Path(tempfile.gettempdir()).absolute() / f"crosstown-cache-{os.getuid()}"
+    with suppress(FileExistsError):
+        own.mkdir(mode=0o700)
+    found = own.lstat()
+    if found.st_uid != os.getuid() or own.is_symlink() or found.st_mode & 0o022:
+        raise FolderError(f"{own}: somebody else can write there; set {CACHE_VARIABLE} to a folder of your own")
+    return own
+
+
+def _can_be_written(place: Path) -> bool:
+    """Whether it is there and can be written, or can be made."""
+    while not os.path.lexists(place) and place != place.parent:
+        place = place.parent
+    return place != Path("/") and place.is_dir() and os.access(place, os.W_OK | os.X_OK)
+
+
+def make_socket_folder() -> Path:
+    """A new private folder whose path leaves room for the names of sockets. OSError or FolderError."""
+    candidates = [tempfile.gettempdir(), os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", "/run", "/dev/shm"]  # noqa: S108
+    wrong = ""
+    for place in (Path(text).absolute() for text in candidates if text):
+        fits = len(os.fsencode(place)) + _ROOM_BYTES <= MAX_SOCKET_PATH_BYTES
+        if not fits or "%" in str(place):  # gRPC takes a '%' for an escape
+            wrong = wrong or f"the path {place} is too long for a socket, or has a '%'"
+            continue
+        try:
+            return Path(tempfile.mkdtemp(prefix="crosstown-", dir=place))
+        except OSError as error:
+            wrong = wrong or f"{place}: {error.strerror}"
+    raise FolderError(f"there is no folder for sockets: {wrong}; set TMPDIR to a short path, such as TMPDIR=/tmp")
