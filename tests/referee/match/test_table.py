@@ -283,7 +283,9 @@ async def test_a_match_that_cannot_start_is_void_and_says_why(hall: Hall, deed: 
 
 async def test_a_program_that_does_not_exist_is_a_failed_start(hall: Hall, tmp_path: Path) -> None:
     (tmp_path / "bot.toml").write_text('name = "gone"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "none.py"]\n')
+    (tmp_path / "none.py").write_text(f"# {tmp_path}\n")
     entry = load_entry(tmp_path)
+    (entry.home / "none.py").unlink()
     hall.entries[entry.id] = entry
     result, record = await hall.play(entry.id, hall.entry())
     assert result.reason is R.START_FAILED
