@@ -57,12 +57,14 @@ class Organiser:
                     f'name = "{name}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n'
                     "[options]\ndepth = 1\n"
                 )
+                (folder / "bot.py").write_text("# never started here\n")
             else:
                 shutil.copytree(template, folder, ignore=shutil.ignore_patterns("__pycache__"))
             (folder / "salt.txt").write_text(name)
         lines += [f'[[bots]]\npath = "bots/bot{number}"\nname = "bot{number}"' for number in range(bots)]
         self.file.write_text("\n".join(lines) + "\n")
-        self.explained("run", self.file, "--quiet")
+        code, _, err = self.command("run", self.file, "--quiet")
+        assert code == 0, err
 
     @property
     def file(self) -> Path:
