@@ -31,6 +31,7 @@ from referee.match.table import Table
 from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME
+from referee.process.memory import LEAST_MIB, Share, memory_room
 from referee.process.sandbox import Profile, Sandbox
 from referee.texts import one_line
 from referee.tournament.confine import hide
@@ -177,6 +178,7 @@ async def run_match(
         {entry.id: entry for entry in entries},
         sandboxes=hide(sandboxes, entries, records),
         cgroups=find(),
+        most_memory_mib=max(LEAST_MIB, Share(memory_room(), 0, len(spec.seats)).mib),
         guests=remote.guests(spec.limits) if remote else None,
         listen=remote.listen if remote else None,
     )

@@ -16,6 +16,7 @@ from referee.cli.output import console, duration, plural, print_json, print_stan
 from referee.cli.progress import ProgressReport
 from referee.cli.run_account import looking
 from referee.cli.run_tables import entrants_of, failed_starts_of, plan_of
+from referee.process.memory import memory_room
 from referee.process.orphans import Household
 from referee.process.outside import Prints
 from referee.process.probe import probe
@@ -32,6 +33,7 @@ from referee.tournament.journal import read_journal
 from referee.tournament.local import LocalExecutor
 from referee.tournament.luck import known_words, read_secrets
 from referee.tournament.machine import machine_of
+from referee.tournament.memory import share_memory
 from referee.tournament.remote import invite_all
 from referee.tournament.runner import Summary
 from referee.tournament.session import run_session
@@ -123,12 +125,17 @@ def play(
     machine = machine_of(tournament, staying, Prints())
 
     def make_executor(missing: int, lock_fd: int) -> Executor:
+        used = min(workers, missing)
+        most_memory_mib, lowered = share_memory(tournament, used, memory_room())
         indexer.start()
         tell_confinement(confinement, quiet=quiet)
+        if lowered and not quiet:
+            console(stderr=True).print(one_line(lowered), markup=False)
         return LocalExecutor(
             [entry for entry in tournament.entries if entry.id not in gone],
             folder.matches,
-            workers=min(workers, missing),
+            workers=used,
+            most_memory_mib=most_memory_mib,
             log=folder.worker_log,
             lock_fd=lock_fd,
             household=Household(),

@@ -209,7 +209,8 @@ def exit_end(how: Exit, sandbox: Sandbox) -> SeatEnd:
         held = "" if how.peak_memory_bytes is None else f" with {how.peak_memory_bytes / (1 << 20):.0f} MiB"
         return SeatEnd(EndReason.OUT_OF_MEMORY, f"the process ended: {how}{held}; memory_mib sets the limit", evidence)
     if how.machine_out_of_memory or (how.guardian_lost and sandbox.profile == "strict"):
-        return SeatEnd(EndReason.PLATFORM_FAULT, f"a bot's process was {how}", evidence)
+        detail = f"a bot's process was {how}"
+        return SeatEnd(EndReason.PLATFORM_FAULT, detail, evidence, machine_memory=how.machine_out_of_memory)
     return SeatEnd(EndReason.CRASHED, f"the process ended: {how}", evidence)
 
 

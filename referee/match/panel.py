@@ -105,6 +105,7 @@ class Panel:
         self._starting = False
         self._over = False
         self._ponder = spec.ponder
+        self._charged_for_memory = spec.charged_for_memory
         self.capped = False
         """Whether the match has taken its time."""
         self._cap: Handle | None = None
@@ -210,8 +211,11 @@ class Panel:
     def take_end(self, seat: SeatPlay, end: SeatEnd) -> None:
         try:
             is_in = seat.fault is None or (self._is_pending(seat) and seat.has_strike_for(seat.fault))
+            if end.machine_memory and seat.number in self._charged_for_memory:
+                end = end.charged()
             if end.reason is EndReason.PLATFORM_FAULT and is_in and not self._over:
-                raise SeatLostError(f"seat {seat.number}: {end.detail}")
+                memory_of = seat.number if end.machine_memory else None
+                raise SeatLostError(f"seat {seat.number}: {end.detail}", memory_of)
             self._blame(seat, end.reason, end.detail, dict(end.evidence))
             self._wake_if_decided()  # where a strike would have paid for its fault, none does any more
         except Exception as error:

@@ -93,10 +93,10 @@ class Match:
             raise
         except Exception as error:
             if isinstance(error, SeatLostError):
-                detail, trouble = str(error), ""
+                outcome = Outcome(EndReason.PLATFORM_FAULT, str(error), memory_of=error.memory_of)
             else:
-                detail, trouble = f"{type(error).__name__}: {error}", traceback.format_exc()
-            outcome = Outcome(EndReason.PLATFORM_FAULT, detail, trouble=trouble)
+                detail = f"{type(error).__name__}: {error}"
+                outcome = Outcome(EndReason.PLATFORM_FAULT, detail, trouble=traceback.format_exc())
             with suppress(RecordError):  # then the record ends before the trouble
                 self._write_lines()
         self._send_ends(outcome)

@@ -49,6 +49,14 @@ class BotStartError(Exception):
         self.evidence = evidence
 
 
+class LostAtStart(OSError):
+    """A process that ended before Hello, and not by its own doing. `memory`: the machine had none left for it."""
+
+    def __init__(self, message: str, *, memory: bool) -> None:
+        super().__init__(message)
+        self.memory = memory
+
+
 class Pool:
     """The processes of one table. `close` ends them all."""
 
@@ -231,7 +239,7 @@ class Pool:
                 how = exited.result()
                 end = exit_end(how, sandbox)
                 if end.reason is EndReason.PLATFORM_FAULT:
-                    raise OSError(end.detail)
+                    raise LostAtStart(end.detail, memory=end.machine_memory)
                 ask = "; does its program come to run(...), with your bot in it?" if how.code == 0 else ""
                 raise BotStartError(
                     f"the process ended before it said Hello: {how}{ask}",

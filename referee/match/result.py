@@ -49,6 +49,7 @@ class MatchResult:
     `ranking` (1 the best, ties share), `returns` and `state_hash` are empty where the match does not count.
     `startup_us`: per seat, how long the process that was started for this match took until its Hello; 0 for a process
     that had played before and for a remote bot; empty if none was started.
+    `memory_of`: the seat whose process the kernel took because the machine had no memory left; the match is void.
     """
 
     match_id: str
@@ -63,6 +64,7 @@ class MatchResult:
     wall_s: float
     state_hash: str
     startup_us: tuple[int, ...] = ()
+    memory_of: int | None = None
 
     def to_json(self) -> str:
         """One line of JSON; evidence is left to the record, all but the last lines of a bot that did not start."""

@@ -1,12 +1,16 @@
 """What a match needs of whoever sits at it: a bot process over gRPC, or a few lines in a test."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from referee.match.effort import Effort
 from referee.match.reasons import EndReason
 from referee.wire import Received
+
+FREE_MEMORY_VOIDS = 2
+"""So many matches of one bot in one run are void because the machine had no memory left for it. From then on such an
+end is the bot's own: a bot can fill what is left of the machine's memory whenever it is about to lose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +27,30 @@ class Wants:
 class SeatEnd:
     """The bot is gone: by which end reason, a sentence, and evidence (see `Fault.evidence`).
 
-    A platform fault is not the bot's doing: the match is void.
+    A platform fault is not the bot's doing: the match is void. `machine_memory`: the kernel took the process because
+    the machine had no memory left.
     """
 
     reason: EndReason
     detail: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    machine_memory: bool = False
+
+    def charged(self) -> "SeatEnd":
+        """The same end as the bot's own fault, after the machine's memory ended too many of its matches."""
+        detail = f"{self.detail}; that ended {FREE_MEMORY_VOIDS} earlier matches of this bot, so it counts as its own"
+        return replace(self, reason=EndReason.OUT_OF_MEMORY, detail=detail)
 
 
 class SeatLostError(Exception):
-    """A bot is gone in the middle of a match, and not by its own doing. The message is one sentence."""
+    """A bot is gone in the middle of a match, and not by its own doing. The message is one sentence.
+
+    `memory_of` is the seat whose process the kernel took because the machine had no memory left; None for other causes.
+    """
+
+    def __init__(self, message: str, memory_of: int | None = None) -> None:
+        super().__init__(message)
+        self.memory_of = memory_of
 
 
 class SeatListener(Protocol):

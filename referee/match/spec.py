@@ -161,7 +161,8 @@ class MatchSpec:
     """One match. `seed` is hex digits, or '' where it is not known: then nobody can play it.
     `options` are full and resolved; `place` is its index in the schedule.
 
-    `ponder` false: no bot runs while it is not asked anything.
+    `ponder` false: no bot runs while it is not asked anything. `charged_for_memory`: seats whose bots lose if the
+    kernel takes them because the machine has no memory left; set by the runner, and no part of the schedule.
     """
 
     match_id: str
@@ -175,6 +176,7 @@ class MatchSpec:
     block: int = 0
     faults: Faults = field(default_factory=Faults)
     ponder: bool = True
+    charged_for_memory: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if _MATCH_ID.fullmatch(self.match_id) is None:
@@ -194,6 +196,19 @@ class MatchSpec:
         """The limits of one seat."""
         return self.limits.with_clock(self.seats[seat].clock)
 
+    def within_memory(self, most_mib: int) -> "MatchSpec":
+        """The same match, no bot of which may have more memory; 0 for any."""
+        if not most_mib:
+            return self
+
+        def lowered(limits: Mapping[str, float]) -> dict[str, float]:
+            known = "memory_mib" in limits and not 0 < limits["memory_mib"] <= most_mib
+            return {**limits, "memory_mib": most_mib} if known else dict(limits)
+
+        seats = tuple(replace(seat, clock=lowered(seat.clock)) for seat in self.seats)
+        limits = self.limits.with_clock(lowered({"memory_mib": self.limits.memory_mib}))
+        return replace(self, limits=limits, seats=seats)
+
     def to_json(self) -> str:
         """One line of JSON, the same for equal specifications."""
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
@@ -210,6 +225,7 @@ class MatchSpec:
                     **values,
                     "seats": tuple(SeatSpec(**seat) for seat in values["seats"]),
                     "limits": Limits(**values["limits"]),
+                    "charged_for_memory": tuple(values.get("charged_for_memory", ())),
                     "faults": Faults(**values.get("faults", {})),
                 }
             )

@@ -20,9 +20,10 @@ from referee.match.clock import LoopClock
 from referee.match.guest import GuestBot, Invitation
 from referee.match.outcome import Outcome
 from referee.match.play import Match
-from referee.match.pool import BotStartError, Pool
+from referee.match.pool import BotStartError, LostAtStart, Pool
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult, SeatStats
+from referee.match.seat import SeatLostError
 from referee.match.spec import Faults, MatchSpec
 from referee.process.bot import BotProcess
 from referee.process.cgroup import Cgroups
@@ -52,6 +53,7 @@ class Table:
         *,
         socket_dir: Path | None = None,
         max_idle: int = 16,
+        most_memory_mib: int = 0,
         games: Callable[[str], Game] = get_game,
         household: Household | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
@@ -67,6 +69,7 @@ class Table:
         by itself (see `guest`), with `listen` from another machine too; `on_guest` is told that it has come or gone.
         `max_idle` processes wait for their next match; `fresh` and `copies`, by id, as in `Pool`.
         At most `at_once` matches are played side by side, without those whose guest is awaited.
+        `most_memory_mib`: no bot may have more, whatever a match allows; 0 for any.
         `household` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
         the socket's path is too long."""
         self._entries = entries
@@ -79,6 +82,7 @@ class Table:
         self._cgroups = cgroups or Cgroups()
         self._max_idle = max_idle
         self._fresh, self._copies = fresh, copies
+        self._most_memory_mib = most_memory_mib
         self._household = household
         self._games = games
         self._server = WireServer(socket_dir)
@@ -139,6 +143,7 @@ class Table:
         game = self._games(spec.game)
         if spec.limits.max_message_bytes > HARD_MESSAGE_BYTES:
             raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {HARD_MESSAGE_BYTES}")
+        spec = spec.within_memory(self._most_memory_mib)
         began_ns = time.monotonic_ns()
         for seat in spec.seats:
             self._look_outside(seat.entry_id)
@@ -217,6 +222,9 @@ class Table:
         async with AsyncExitStack() as turn:
             try:
                 bots, played.faults = await self._sit_down(spec, turn)
+            except SeatLostError as error:
+                played.outcome = Outcome(EndReason.PLATFORM_FAULT, str(error), memory_of=error.memory_of)
+                return
             except OSError as error:
                 played.outcome = Outcome(EndReason.PLATFORM_FAULT, str(error))
                 return
@@ -272,7 +280,7 @@ class Table:
                     tasks[number] = asyncio.ensure_future(coming)
                 if numbers and not faults:
                     await asyncio.wait([tasks[number] for number in numbers])
-                faults |= _not_come({number: tasks[number] for number in numbers if number in tasks})
+                faults |= _not_come({number: tasks[number] for number in numbers if number in tasks}, spec)
         except BaseException:
             await self._get_up(list(tasks.values()))
             raise
@@ -299,7 +307,7 @@ class _Played:
     startup_us: tuple[int, ...] = ()
 
 
-def _not_come(tasks: "Mapping[int, asyncio.Task[LiveBot | GuestBot]]") -> dict[int, Fault]:
+def _not_come(tasks: "Mapping[int, asyncio.Task[LiveBot | GuestBot]]", spec: MatchSpec) -> dict[int, Fault]:
     """The fault of each seat whose bot did not come. Raises what else went wrong."""
     faults: dict[int, Fault] = {}
     for number, task in tasks.items():
@@ -307,6 +315,12 @@ def _not_come(tasks: "Mapping[int, asyncio.Task[LiveBot | GuestBot]]") -> dict[i
             task.result()
         except BotStartError as error:
             faults[number] = Fault(number, EndReason.START_FAILED, str(error), error.evidence)
+        except LostAtStart as error:
+            if not error.memory:
+                raise
+            if number not in spec.charged_for_memory:
+                raise SeatLostError(f"seat {number}: {error}", number) from None
+            faults[number] = Fault(number, EndReason.START_FAILED, str(error))
     return faults
 
 
@@ -349,6 +363,7 @@ def _result(spec: MatchSpec, played: _Played, began_ns: int) -> MatchResult:
         wall_s=(time.monotonic_ns() - began_ns) / 1e9,
         state_hash=outcome.state_hash,
         startup_us=played.startup_us if any(played.startup_us) else (),
+        memory_of=outcome.memory_of,
     )
 
 

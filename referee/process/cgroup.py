@@ -25,6 +25,8 @@ CONTROLLERS = ("memory", "pids", "cpu", "cpuacct", "freezer")
 _PERIOD_US = 100_000
 _OWN_PROCESSES = "crosstown-referee"
 _END_S = 2.0
+_NO_LIMIT = 1 << 60
+"""Version 1 has no word for it, but a number above all memory there is."""
 _NEAR = 64
 """Who held all of its limit but this part was at it: what could not be had any more may have been several pages."""
 
@@ -184,6 +186,30 @@ def find(root: Path = Path("/")) -> Cgroups:
             if name in usable and (name not in found or version == 1):
                 found[name] = Hierarchy(folder, version)
     return Cgroups({name: found[name] for name in CONTROLLERS if name in found})
+
+
+def memory_limit(root: Path = Path("/")) -> tuple[int, Path] | None:
+    """The smallest memory limit, in bytes, of our own group and the groups around it, and the file that sets it; None
+    if no group limits it."""
+    try:
+        own = (root / "proc/self/cgroup").read_text().splitlines()
+        mounts = (root / "proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        return None
+    found: list[tuple[int, Path]] = []
+    for names, version, mounted, top in _mounts(mounts):
+        here = _own_folder(own, names, version, top)
+        if here is None or (version == 1 and "memory" not in names):
+            continue
+        place = root / mounted.lstrip("/")
+        folders = [place / here, *(place / parent for parent in Path(here).parents)]
+        for folder in folders:
+            path = folder / ("memory.limit_in_bytes" if version == 1 else "memory.max")
+            with suppress(OSError, ValueError):  # not there, or "max"
+                limit = int(path.read_text())
+                if limit < _NO_LIMIT:
+                    found.append((limit, path))
+    return min(found, default=None)
 
 
 def _mounts(lines: Iterable[str]) -> Iterator[tuple[frozenset[str], int, str, str]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from referee.process.cgroup import Cgroups, find
+from referee.process.memory import Share, memory_room
 from referee.process.probe import INSTALL, Probe, probe
 from referee.process.sandbox import PROGRAM, USERS
 from referee.process.seccomp import bot_filter
@@ -23,6 +24,8 @@ Level: TypeAlias = Literal["ok", "weaker", "missing"]
 
 _GIB = 1 << 30
 _PYTHON = (3, 11)
+_USUAL_MIB = 512
+"""What a bot of any kit runs well with."""
 _DELEGATE = (
     "let systemd give us a group of our own: systemd-run --user --scope -p Delegate=yes crosstown run FILE"
     " (as root, without --user)"
@@ -158,6 +161,12 @@ def _room() -> Iterator[Row]:
         if cores > 1
         else Row("cores", "weaker", "1: referee and bots wait for each other", "use two or more")
     )
+    room = memory_room()
+    each = Share(room, cores, 2 * cores)
+    enough = each.mib >= _USUAL_MIB
+    found = f"{room.source} has {room.mib} MiB: {each.mib} MiB for each bot of {cores} tables with two seats"
+    fix = "run fewer workers, or set a lower memory_mib; limits that do not fit together are lowered"
+    yield Row("memory for bots", "ok", found) if enough else Row("memory for bots", "weaker", found, fix)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     yield (
         Row("memory", "ok", f"{memory / _GIB:.1f} GiB free")

@@ -1,5 +1,6 @@
 """What the journal says of attempts at matches that do not count yet: a run that was killed goes on counting."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -19,6 +20,11 @@ class Attempts:
     reason: EndReason = EndReason.PLATFORM_FAULT
     detail: str = ""
     failed_starts: list[tuple[str, str]] = field(default_factory=list)
+
+
+def memory_voids(events: Iterable[JournalLine]) -> Counter[str]:
+    """Per entry, how many matches were void because the machine had no memory left for its process."""
+    return Counter(line.fields["memory_of"] for line in events if line.kind == "void" and "memory_of" in line.fields)
 
 
 def attempts_of(events: Iterable[JournalLine]) -> dict[str, Attempts]:

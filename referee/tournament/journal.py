@@ -5,7 +5,8 @@ Each line is `[kind, time, {...}, chain]`:
     created    configuration, hash, where the bots lie; commitment: hash of the secret that all luck is keyed with
     resumed    how many matches were there, which files were set aside
     void       a match that did not count: match, place, attempt, reason, detail; failed_starts: [entry, why] of bots,
-               last_output: per entry the last lines that a bot printed which did not start
+               last_output: per entry the last lines that a bot printed which did not start; memory_of: the entry
+               whose process the kernel took because the machine had no memory left
     given_up   a match that stayed void through all attempts
     stopped    the runner ended before the schedule did: why
     extended   the schedule may have so many blocks from here on: only a comparison can go on so

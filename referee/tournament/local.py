@@ -73,15 +73,18 @@ class LocalExecutor:
         guests: Guests | None = None,
         processes: Processes | None = None,
         note: Callable[[str], None] = lambda _: None,
+        most_memory_mib: int = 0,
     ) -> None:
         """`sandboxes` by entry id; a bot without is plain. `cores`: per worker those it is bound to, none for any; the
-        one for `guests` is bound to none. `note` is told what the organiser should know."""
+        one for `guests` is bound to none. `note` is told what the organiser should know.
+        `most_memory_mib`: no bot may have more; 0 for any."""
         self._cores = cores
         self._sandboxes = sandboxes or {}
         self._guests = None if guests is None else replace(guests, at_once=workers)
         self._invited = {} if guests is None else guests.invited
         self._processes = processes or Processes()
         self._note = note
+        self._most_memory_mib = most_memory_mib
         self._host: _Host | None = None
         self._count = workers
         self.slots = workers + len(self._invited)
@@ -112,7 +115,13 @@ class LocalExecutor:
         for number in reversed(range(self._count)):
             sockets = self._sockets / str(number)
             setup = messages.setup_line(
-                local, self._records, sockets, self._lock_fd, self._sandboxes, processes=unlimited
+                local,
+                self._records,
+                sockets,
+                self._lock_fd,
+                self._sandboxes,
+                processes=unlimited,
+                most_memory_mib=self._most_memory_mib,
             )
             command = pinned(self._command, self._cores[number]) if self._cores else self._command
             worker = _Worker(command, setup, self._log, self._lock_fd, self._note)
@@ -128,6 +137,7 @@ class LocalExecutor:
                 self._sandboxes,
                 self._guests,
                 self._processes,
+                self._most_memory_mib,
             )
             worker = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
             self._workers.append(worker)

@@ -57,6 +57,8 @@ class Setup:
     lock_fd: int | None
     guests: Guests | None = None
     """Bots that dial in to this worker; it has the only way in."""
+    most_memory_mib: int = 0
+    """No bot may have more; 0 for any."""
     processes: Processes = Processes()  # noqa: RUF009 - frozen
 
     @property
@@ -73,6 +75,7 @@ def setup_line(
     sandboxes: Mapping[str, Sandbox] | None = None,
     guests: Guests | None = None,
     processes: Processes | None = None,
+    most_memory_mib: int = 0,
 ) -> bytes:
     """`entries` with those of `guests`, whose secrets are in the line."""
     processes = processes or Processes()
@@ -96,6 +99,7 @@ def setup_line(
         "lock_fd": lock_fd,
         "guests": None,
         "processes": {"idle": processes.idle, "fresh": sorted(processes.fresh), "copies": dict(processes.copies)},
+        "most_memory_mib": most_memory_mib,
     }
     if guests is not None:
         listen = guests.listen
@@ -164,7 +168,8 @@ def read_line(line: bytes) -> tuple[str, Any]:
             kept = content["processes"]
             processes = Processes(kept["idle"], frozenset(kept["fresh"]), kept["copies"])
             guests = _guests(content["guests"])
-            return kind, Setup(bots, *places, content["lock_fd"], guests, processes)
+            most_memory_mib = content["most_memory_mib"]
+            return kind, Setup(bots, *places, content["lock_fd"], guests, most_memory_mib, processes)
         if kind == "play":
             return kind, MatchSpec.from_json(json.dumps(content))
         if kind == "result":

@@ -9,13 +9,14 @@ import heapq
 import os
 from collections import Counter, deque
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from referee.games.registry import get_game
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult
+from referee.match.seat import FREE_MEMORY_VOIDS
 from referee.match.spec import MatchSpec
 from referee.record.starts import slow_start
 from referee.tournament.attempts import Attempts
@@ -135,11 +136,13 @@ class Runner:
         observer: Observer,
         extent: Extent,
         attempts: dict[str, Attempts],
+        memory_voids: Counter[str],
         keeper: SecretKeeper,
         copies: Mapping[str, int] | None = None,
     ) -> None:
-        """`stock` has been taken; `extent`: how many matches the schedule may come to; `attempts` were made before;
-        `keeper` tells the secret when all is played.
+        """`stock` has been taken; `extent`: how many matches the schedule may come to; `attempts` were made before, and
+        `memory_voids` counts per entry the matches that were void for want of memory; `keeper` tells the secret when
+        all is played.
 
         Of the entries in `copies` so many play at once, at most: their other matches wait, and those of others go on.
         """
@@ -156,6 +159,7 @@ class Runner:
         self._tally = _Tally()
         self._attempts = attempts
         self._keeper = keeper
+        self._memory_voids = memory_voids
         self._pace = Pace()
         self._copies = copies or {}
         self._seated = Counter[str]()
@@ -175,7 +179,7 @@ class Runner:
         try:
             while True:
                 while not stop.is_set() and (spec := self._next(list(playing.values()))) is not None:
-                    playing[asyncio.create_task(self._executor.play(spec, cap_s(spec)))] = spec
+                    playing[asyncio.create_task(self._executor.play(self._charging(spec), cap_s(spec)))] = spec
                     self._seated.update(seat.entry_id for seat in spec.seats)
                 if not playing or stop.is_set():
                     break
@@ -327,6 +331,9 @@ class Runner:
             spec.seats[fault.seat].entry_id: "\n".join(lines) for fault in faults if (lines := fault.last_lines())
         }
         more: dict[str, object] = {"failed_starts": failed} if failed else {}
+        if result is not None and result.memory_of is not None:
+            more["memory_of"] = spec.seats[result.memory_of].entry_id
+            self._memory_voids[spec.seats[result.memory_of].entry_id] += 1
         if printed:
             more["last_output"] = printed
         self._journal.append("void", **_event(spec, past), attempt=past.number, **more)
@@ -335,6 +342,11 @@ class Runner:
         for entry_id, why in failed:
             self._stock.failed_to_start(spec, entry_id, why)
         self._try_again(spec)
+
+    def _charging(self, spec: MatchSpec) -> MatchSpec:
+        """The match, in which bots lose that have had their share of matches void for want of memory."""
+        seats = (seat for seat, bot in enumerate(spec.seats) if self._memory_voids[bot.entry_id] >= FREE_MEMORY_VOIDS)
+        return replace(spec, charged_for_memory=tuple(seats))
 
     def _tell_of_failed_start(self, spec: MatchSpec, fault: Fault) -> None:
         """Each reason once, with the end of what the bot printed: mostly that says what to mend."""

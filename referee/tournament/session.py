@@ -8,14 +8,13 @@ from pathlib import Path
 
 from referee.record.control import LEAVING, Control, in_force
 from referee.texts import one_line
-from referee.tournament.attempts import Attempts, attempts_of
+from referee.tournament.attempts import Attempts, attempts_of, memory_voids
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor
 from referee.tournament.field import extent_of
 from referee.tournament.folder import RunFolder, check_configuration
-from referee.tournament.formats.api import Extent
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
@@ -163,8 +162,19 @@ def _go_on(
     stock.put_back(first)
     keeper.commit(folder.secrets, journal)
     executor = make_executor(max(1, stock.total(extent.most) - stock.found), lock.fd)
-    copies = tournament.processes.copies
-    return asyncio.run(_run(folder, executor, journal, observer, stock, extent, attempts, keeper, copies))
+    runner = Runner(
+        stock,
+        folder,
+        executor,
+        journal,
+        observer,
+        extent,
+        attempts,
+        memory_voids(text.events),
+        keeper,
+        tournament.processes.copies,
+    )
+    return asyncio.run(_run(runner, executor, journal, observer))
 
 
 def _moved(paths: Sequence[Path]) -> str:
@@ -211,17 +221,7 @@ def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, mach
     )
 
 
-async def _run(
-    folder: RunFolder,
-    executor: Executor,
-    journal: Journal,
-    observer: Observer,
-    stock: Stock,
-    extent: Extent,
-    attempts: dict[str, Attempts],
-    keeper: SecretKeeper,
-    copies: Mapping[str, int],
-) -> Summary:
+async def _run(runner: Runner, executor: Executor, journal: Journal, observer: Observer) -> Summary:
     stop = asyncio.Event()
 
     def on_signal() -> None:
@@ -237,7 +237,6 @@ async def _run(
         loop.add_signal_handler(number, on_signal)
     try:
         async with executor:
-            runner = Runner(stock, folder, executor, journal, observer, extent, attempts, keeper, copies)
             return await runner.run(stop)
     except PlatformError as error:
         with suppress(PlatformError):  # the disk may be the very trouble

@@ -116,6 +116,7 @@ async def serve(link: Link) -> None:
             hosted = Table(
                 entries,
                 socket_dir=setup.socket_dir,
+                most_memory_mib=setup.most_memory_mib,
                 household=Household(),
                 sandboxes=hide({bot.entry_id: bot.sandbox for bot in setup.bots}, entries.values(), setup.records),
                 cgroups=cgroups,

@@ -1,5 +1,7 @@
 """A bot that takes memory without end: ended at its limit, by whatever holds the limit on this host."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,16 +10,28 @@ from arena import BOTH, Arena
 from deeds import NORMAL, Case
 
 from referee.match import EndReason, Table
-from referee.process.cgroup import Cgroups, GroupLimits, find
+from referee.process.cgroup import Cgroups, Group, GroupLimits, find
 from referee.process.sandbox import Profile
+from referee.record import read_record
 
 R = EndReason
 MEMORY_MIB = 192
+CHAOS = Path(__file__).parents[1] / "mock_bots" / "chaos"
+RANDOM = Path(__file__).parents[2] / "bots" / "python" / "random"
 GLUTTON = Case("allocates", "later", NORMAL)
 
 
 def holds_memory() -> bool:
     return "memory" in find().controllers
+
+
+def machine_with(mib: int) -> tuple[Group, Cgroups]:
+    """A group that stands for a machine with so much memory, and the groups that can be made in it."""
+    memory = find().hierarchies["memory"]
+    around = Cgroups({"memory": memory}).make(GroupLimits(memory_bytes=mib << 20))
+    if memory.version == 2:
+        (around.folders[0] / "cgroup.subtree_control").write_text("+memory")
+    return around, Cgroups({"memory": replace(memory, folder=around.folders[0])})
 
 
 @pytest.mark.parametrize("profile", BOTH)
@@ -45,14 +59,9 @@ async def test_a_bot_taken_because_the_machine_had_no_memory_left_makes_the_matc
     `tests/referee/process/test_out_of_memory.py`."""
     if not holds_memory():
         return
-    groups = find()
-    memory = groups.hierarchies["memory"]
-    around = Cgroups({"memory": memory}).make(GroupLimits(memory_bytes=MEMORY_MIB << 20))
-    if memory.version == 2:
-        (around.folders[0] / "cgroup.subtree_control").write_text("+memory")
-    below = replace(memory, folder=around.folders[0])
+    around, below = machine_with(MEMORY_MIB)
     arena = Arena(place, tmp_path / "records", profile)
-    async with Table(arena.entries, cgroups=Cgroups({"memory": below}), sandboxes=arena.sandboxes) as arena.table:
+    async with Table(arena.entries, cgroups=below, sandboxes=arena.sandboxes) as arena.table:
         result, _ = await arena.play(arena.chaos(GLUTTON), arena.good(0), memory_mib=2 * MEMORY_MIB)
     around.remove()
     assert (result.status, result.reason) == ("void", R.PLATFORM_FAULT), result.detail
@@ -76,3 +85,56 @@ async def test_every_bot_has_a_group_of_its_own_where_there_are_any(arena: Arena
     await arena.play(arena.good(0), arena.good(1))
     folders = {hierarchy.folder for hierarchy in arena.groups.hierarchies.values()}
     assert len(arena.groups_left()) == 2 * len(folders)  # the bots wait for their next match
+
+
+@pytest.mark.parametrize("phase", ["later", "start"])
+async def test_a_bot_that_was_taken_so_twice_before_loses_the_third_match(
+    place: Path, tmp_path: Path, phase: str
+) -> None:
+    """It could fill the machine's memory whenever it is about to lose. Before Hello it did not start, which counts for
+    the breaker."""
+    if not holds_memory():
+        return
+    around, below = machine_with(MEMORY_MIB)
+    arena = Arena(place, tmp_path / "records", "strict")
+    case = replace(GLUTTON, phase=phase)
+    limits = {"memory_mib": 2 * MEMORY_MIB}
+    async with Table(arena.entries, cgroups=below, sandboxes=arena.sandboxes) as arena.table:
+        result, _ = await arena.play(arena.chaos(case), arena.good(0), **limits)
+        assert (result.status, result.reason, result.memory_of) == ("void", R.PLATFORM_FAULT, 0), result.detail
+        spec = replace(arena.spec(arena.chaos(case), arena.good(0), **limits), charged_for_memory=(0,))
+        result = await arena.table.play(spec, arena.records)
+    around.remove()
+    if phase == "later":
+        assert (result.status, result.reason, result.ranking) == ("rated", R.OUT_OF_MEMORY, (2, 1)), result.detail
+    else:
+        assert (result.status, result.reason) == ("void", R.START_FAILED)
+        assert [fault and fault.seat for fault in result.faults] == [0, None]
+    await arena.nothing_is_left()
+
+
+async def test_in_a_container_a_bot_with_the_usual_limit_loses_and_makes_no_match_void(tmp_path: Path) -> None:
+    """The bot's limit, 2,048 MiB, is above all that the container has."""
+    if not holds_memory():
+        return
+    around, _ = machine_with(1000)
+    cup = tmp_path / "cup.toml"
+    glutton = f'[[bots]]\npath = "{CHAOS}"\noptions = {{ deed = "allocates" }}\n'
+    cup.write_text(f'game = "shibuya"\nseed = 1\nblocks = 2\n{glutton}[[bots]]\npath = "{RANDOM}"\n')
+    join = f"echo $$ > '{around.folders[0]}/cgroup.procs' && exec \"$@\""
+    command = [sys.executable, "-m", "referee.cli.main", "run", str(cup), "--workers", "2"]
+    done = subprocess.run(  # noqa: ASYNC221 - nothing else happens here
+        ["sh", "-c", join, "sh", *command, "--out", str(tmp_path / "runs")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    around.remove()
+    assert "set aside for its faults" in done.stderr
+    assert "memory_mib is lowered to 154" in done.stderr
+    records = [read_record(path) for path in sorted((tmp_path / "runs").glob("*/matches/*.gz"))]
+    reasons = [record.footer.reason for record in records if record.footer]
+    assert reasons
+    assert set(reasons) == {R.OUT_OF_MEMORY}
+    assert not list((tmp_path / "runs").glob("*/matches/void/*"))

@@ -93,6 +93,7 @@ class FakeExecutor:
     that of `crashes` crashes in the matches whose place (an index
     among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
     attempt. `startup_us` are the start-up times of every match. `remote` are names of bots that dial in.
+    The kernel takes the bot of the entry `starved` in every match, because the machine has no memory left.
     """
 
     records: Path
@@ -114,6 +115,7 @@ class FakeExecutor:
     attempts: dict[int, int] = field(default_factory=dict)
     startup_us: tuple[int, ...] = ()
     remote: frozenset[str] = frozenset()
+    starved: str = ""
 
     async def __aenter__(self) -> "FakeExecutor":
         return self
@@ -154,6 +156,11 @@ class FakeExecutor:
         missing = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.absent]
         if missing and self.absent_at(spec, attempt):
             return make_record(self.records, spec, "start_failed", missing[0])
+        starved = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.starved]
+        if starved and starved[0] in spec.charged_for_memory:
+            return make_record(self.records, spec, "out_of_memory", starved[0])
+        if starved:
+            return replace(make_record(self.records, spec, "void"), memory_of=starved[0])
         crashed = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.crashes]
         if crashed and self.crashes_at(spec) and behaviour == "rated":
             await asyncio.sleep(0)
@@ -187,9 +194,9 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
     winner = blake2b((spec.seed + spec.seats[0].entry_id).encode()).digest()[0] % len(spec.seats)
     ranking = tuple(1 if seat == winner else 2 for seat in range(len(spec.seats))) if rated else ()
     failed = None
-    if reason is EndReason.CRASHED:
+    if reason in (EndReason.CRASHED, EndReason.OUT_OF_MEMORY):
         ranking = tuple(2 if seat == absent else 1 for seat in range(len(spec.seats)))
-        failed = Fault(absent, reason, "it crashed")
+        failed = Fault(absent, reason, "it ended")
     elif behaviour == "struck":
         failed = Fault(absent, EndReason.MOVE_TIMEOUT, "it was late", {"strikes": 1})
     elif reason is EndReason.START_FAILED:
