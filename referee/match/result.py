@@ -99,7 +99,7 @@ class MatchResult:
                     for fault in values["faults"]
                 ),
                 "seat_stats": tuple(SeatStats(**stats) for stats in values["seat_stats"]),
-                "startup_us": tuple(values["startup_us"]),
+                "startup_us": tuple(values.get("startup_us", ())),
             }
         )
 

@@ -13,6 +13,7 @@ from referee.match import EndReason, Table
 from referee.process.cgroup import Cgroups, Group, GroupLimits, find
 from referee.process.sandbox import Profile
 from referee.record import read_record
+from referee.tournament.journal import read_journal
 
 R = EndReason
 MEMORY_MIB = 192
@@ -137,4 +138,5 @@ async def test_in_a_container_a_bot_with_the_usual_limit_loses_and_makes_no_matc
     reasons = [record.footer.reason for record in records if record.footer]
     assert reasons
     assert set(reasons) == {R.OUT_OF_MEMORY}
-    assert not list((tmp_path / "runs").glob("*/matches/void/*"))
+    (journal,) = (tmp_path / "runs").glob("*/tournament.jsonl")
+    assert [line for line in read_journal(journal).events if line.kind == "void"] == []
