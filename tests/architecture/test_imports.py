@@ -31,6 +31,7 @@ ALLOWED = {
     "referee.compliance": {
         "referee.compliance",
         "referee.folders",
+        "referee.texts",
         "referee.wire",
         "referee.process",
         "referee.games",
