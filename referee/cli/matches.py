@@ -143,7 +143,7 @@ def verify(
     """
     from referee.cli.completeness import gaps_in
     from referee.cli.match_pages import print_verdicts
-    from referee.cli.record_files import find_record, find_records, identities, names_run, seeds
+    from referee.cli.record_files import find_record, find_records, identities, named_match, names_run, seeds
     from referee.cli.run_checks import checks_in
     from referee.record import verify as verify_path
 
@@ -152,7 +152,10 @@ def verify(
     whole = [path for word in named for path in find_records(Path(word), out, void=void)]
     if not matches:
         whole = find_records(run, out, void=void)
-    verdicts = (verify_path(path, identities=identities(path), seeds=seeds(path)) for path in [*whole, *single])
+    verdicts = (
+        verify_path(path, identities=identities(path), seeds=seeds(path), match_id=named_match(path))
+        for path in [*whole, *single]
+    )
     wrong = print_verdicts(verdicts, gaps_in(whole), checks_in(whole), every=every, as_json=as_json)
     return ExitCode.FAILED if wrong else ExitCode.OK
 

@@ -94,6 +94,14 @@ def _identities(run: Path) -> Mapping[str, tuple[str, str]] | None:
     return {bot.entry_id: (bot.name, bot.version) for bot in known_bots(text)}
 
 
+def named_match(path: Path) -> str:
+    """The match that the name of a record in a run says it is of; '' for a record that lies elsewhere."""
+    folder = path.parent.parent if path.parent.name == "void" else path.parent
+    if folder.name != "matches" or not RunFolder(folder.parent).journal.exists():
+        return ""
+    return match_id(path).partition(".")[0]
+
+
 def match_id(path: Path) -> str:
     """The id that a record is named by; one that was set aside has more after a dot."""
     return path.name.removesuffix(CLOSED_SUFFIX).removesuffix(LIVE_SUFFIX)

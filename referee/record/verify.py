@@ -56,12 +56,19 @@ def verify(
     games: Callable[[str], Game] = get_game,
     identities: Identities | None = None,
     seeds: Seeds | None = None,
+    match_id: str = "",
 ) -> Verdict:
-    """Read the record in `path` and re-simulate it. Never raises for what a file contains."""
+    """Read the record in `path` and re-simulate it. Never raises for what a file contains.
+
+    `match_id` is the match that its name says it is of, where names have to say so.
+    """
     try:
         record = read_record(path)
     except RecordError as error:
         return Verdict(path, "wrong", 1 if isinstance(error, NotARecordError) else 0, str(error))
+    if match_id and record.header.match_id != match_id:
+        what = f"the record is of match {record.header.match_id}: it was put under another name"
+        return Verdict(path, "wrong", 1, what, record.header.match_id)
     return verify_record(record, games, identities, seeds)
 
 

@@ -118,7 +118,8 @@ def test_verify_names_a_match_whose_luck_was_chosen(played, crosstown):
     said = crosstown("match", "manhattan_traffiq", "--seat", "bots/ann", "--seat", "bots/bob", "--json")
     assert said.code == 0, said.err
     chosen = Path(json.loads(said.out)["record"])
-    shutil.copyfile(chosen, record)
+    record.unlink()
+    shutil.copyfile(chosen, played.matches / chosen.name)
     printed = crosstown("matches", "verify", "cup")
     assert printed.code == 1
     assert f"the seed {read_record(chosen).footer.seed} does not follow from the secret of the run" in printed.out
@@ -147,3 +148,13 @@ def test_the_file_of_secrets_is_written_whole_or_not_at_all(tmp_path, monkeypatc
     with pytest.raises(Exception, match="No space left"):
         keep_secrets(path, (SECRET, SECRET))
     assert path.read_bytes() == before
+
+
+def test_verify_names_records_whose_names_were_swapped(played, crosstown):
+    one, other = sorted(played.matches.glob("*.gz"))
+    kept = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(kept)
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert printed.out.count("it was put under another name") == 2
