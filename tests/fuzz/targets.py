@@ -236,6 +236,7 @@ def _result_line() -> bytes:
         "faults": [None, {"seat": 1, "reason": "crashed", "detail": "x"}], "decisions": 3, "wall_s": 0.5,
         "state_hash": "00",
         "seat_stats": [{"decisions": 1, "total_us": 2, "worst_us": 2, "cpu_us": 3, "dropped": 0}] * 2,
+        "startup_us": [0, 1500],
     }  # fmt: skip
     return json.dumps(values).encode()
 
