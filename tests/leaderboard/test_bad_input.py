@@ -102,4 +102,4 @@ def test_a_snapshot_that_is_no_table_is_not_taken(tmp_path, write_record):
 
 def test_one_bot_alone_has_a_row(tmp_path):
     (row,) = run_table(tmp_path / "matches", tmp_path / "x.db", (Entrant("a", "A", "1"),)).rows
-    assert (row.rank, row.played, row.rated) == (1, 0, False)
+    assert (row.rank, row.played, row.rated) == (None, 0, False)
