@@ -31,7 +31,6 @@ ALLOWED = {
     "referee.compliance": {
         "referee.compliance",
         "referee.folders",
-        "referee.texts",
         "referee.wire",
         "referee.process",
         "referee.games",
@@ -40,6 +39,7 @@ ALLOWED = {
     "referee.tournament": {
         "referee.tournament",
         "referee.folders",
+        "referee.texts",
         "referee.match",
         "referee.wire.listening",  # addresses and certificates, no streams
         "referee.process",
