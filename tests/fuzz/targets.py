@@ -186,6 +186,11 @@ class _Chair:
 
     wants = Wants()
     ending = False
+    away_s = 0.0
+    idle_from_ns = None
+
+    def traffic_ns(self) -> int:
+        return 0
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_: NO_EFFORT if name == "effort" else "S" if name == "process_state" else None
