@@ -4,7 +4,8 @@
 
 At level n so many matches are played at once that n bots want each core all the time. Honest bots compute a tenth of
 their limit in every decision, of their own processor time: a time-out of theirs is false. Guilty bots sleep, compute,
-or compute in two threads for twice their limit at one decision of each match: whoever is not charged with it got away.
+compute in two threads, or sleep while a child connects to the referee again and again, for twice their limit at one
+decision of each match: whoever is not charged with it got away.
 
 Seats are counted, not matches: honest ones among themselves, and apart from them those that sit beside a guilty one.
 Decisions are those of matches that count; `suspect` are honest seats for which a match was void because the referee saw
@@ -33,7 +34,7 @@ from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, T
 from referee.process.entry import Entry, load_entry
 
 GAME = "shibuya"
-GUILTY = ("sleeps", "computes", "computes_twice")
+GUILTY = ("sleeps", "computes", "computes_twice", "floods")
 TIMED_OUT = (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED)
 
 LATE_AT = 3
@@ -42,7 +43,7 @@ LATE_AT = 3
 BOT = (
     f"LATE_AT = {LATE_AT}"
     + """
-import threading, time
+import subprocess, sys, threading, time
 from crosstown_bot import Bot, run
 
 def compute(seconds, clock=time.thread_time):
@@ -66,6 +67,9 @@ class Worker(Bot):
             time.sleep(late_s)
         elif deed == "computes":
             compute(late_s)
+        elif deed == "floods":
+            with subprocess.Popen([sys.executable, "flood.py", str(late_s)]):
+                time.sleep(late_s)
         else:
             helper = threading.Thread(target=compute, args=(late_s,))
             helper.start()
@@ -76,6 +80,16 @@ class Worker(Bot):
 run(Worker)
 """
 )
+FLOOD = """
+import os, socket, sys, time
+path, end = os.environ["CROSSTOWN_ADDRESS"].removeprefix("unix:"), time.monotonic() + float(sys.argv[1])
+while time.monotonic() < end:
+    with socket.socket(socket.AF_UNIX) as line:
+        try:
+            line.connect(path)
+        except OSError:
+            pass
+"""
 MANIFEST = """
 name = "worker"
 version = "1"
@@ -212,6 +226,7 @@ class _Hall:
         self._bot = folder / "bot"
         self._bot.mkdir()
         (self._bot / "bot.py").write_text(BOT)
+        (self._bot / "flood.py").write_text(FLOOD)
         (self._bot / "bot.toml").write_text(MANIFEST)
         self._limits = Limits(startup_s=120, ready_s=120, first_move_s=max(1, move_s), move_s=move_s)
         self._number = 0
