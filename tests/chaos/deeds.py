@@ -147,6 +147,8 @@ def expected(deed: str, phase: str, profile: Profile) -> Verdict | None:
         return None
     if deed in ("empty", "wrong_ids") and phase == "hello":
         return VOID
+    if deed == "connects" and phase in ("start", "hello"):
+        return VOID  # more connections than a bot may have before its session is open
     if deed in HARMLESS or deed in ("steals", "under", "twice") or phase in AFTER:
         return NORMAL
     if deed == "kills_parent" and profile == "strict":

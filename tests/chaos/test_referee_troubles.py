@@ -56,7 +56,7 @@ async def test_out_of_file_descriptors_is_a_platform_fault(arena: Arena, spare: 
 async def test_a_bot_that_connects_without_end_takes_no_file_descriptor_that_others_need(
     place: Path, tmp_path: Path, profile: str
 ) -> None:
-    """It plays on, and waits for its next match, with all the connections it got; others start and play beside it."""
+    """It plays on, and waits for its next match, with the one connection it has; others start and play beside it."""
     greedy = load_entry(GREEDY, options={"connections": CONNECTIONS})
     arena = Arena(place, tmp_path / "records", entries={greedy.id: greedy})
     arena.profile = profile
@@ -71,7 +71,7 @@ async def test_a_bot_that_connects_without_end_takes_no_file_descriptor_that_oth
             result, _ = await arena.play(*others[:2])
             assert (result.reason, result.faults) == (R.NORMAL, (None, None)), result.detail
             output = next(bot for bot in arena.table.waiting() if bot.entry == greedy).output()
-            assert f"{CONNECTIONS} asked for" in output.stdout_text()
+            assert f"{CONNECTIONS} of {CONNECTIONS} refused" in output.stdout_text()
             assert open_files() - before < 100
     await arena.nothing_is_left()
 

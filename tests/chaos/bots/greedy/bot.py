@@ -2,7 +2,6 @@
 
 import os
 import socket
-import time
 
 from crosstown_bot import Bot, run
 
@@ -15,14 +14,16 @@ class Greedy(Bot):
 
     def choose(self, turn):
         if not HELD:
-            for number in range(self.options["connections"]):
+            refused = 0
+            for _ in range(self.options["connections"]):
                 line = socket.socket(socket.AF_UNIX)
                 line.settimeout(5)
-                line.connect(PATH)
+                try:
+                    line.connect(PATH)
+                except ConnectionRefusedError:
+                    refused += 1
                 HELD.append(line)
-                if number % 20 == 0:
-                    time.sleep(0.02)  # else the queue of the socket is full, and nothing is accepted
-            print(f"{len(HELD)} asked for", flush=True)
+            print(f"{refused} of {len(HELD)} refused", flush=True)
         return 0
 
 
