@@ -68,6 +68,7 @@ function hello(bot: Bot, token: string): Hello {
     version: bot.version,
     games: bot.games ?? [],
     maxParallelMatches: bot.parallelMatches ?? 1,
+    printsStacks: false,
     wantsText: false,
     wantsUpdates: bot.wantsUpdates ?? false,
     omitObservation: bot.omitObservation ?? false,
