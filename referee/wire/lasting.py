@@ -35,6 +35,8 @@ class LastingSession:
         self.refused_bytes = 0
         """As those of `Session`, of its last stream."""
         self._stream: Session | None = None
+        self._spent_before_ns = 0
+        """On streams before that one."""
         self._on_message: Callable[[Received], None] | None = None
         self._kept: deque[tuple[int, bytes]] = deque()
         self._sent = self._sent_to_streams = 0
@@ -58,8 +60,8 @@ class LastingSession:
 
     @property
     def spent_ns(self) -> int:
-        """What reading this bot's messages has cost."""
-        return 0 if self._stream is None else self._stream.spent_ns
+        """What reading this bot's messages has cost, on all its streams. It never falls."""
+        return self._spent_before_ns + (0 if self._stream is None else self._stream.spent_ns)
 
     def listen(self, on_message: Callable[[Received], None] | None) -> None:
         """From now on `on_message` gets what comes, from the event loop; nobody with None."""
@@ -125,19 +127,24 @@ class LastingSession:
                 stream.send(data)
 
     def _follow(self, stream: Session) -> None:
+        self._leave_stream()
         self._stream = stream
         stream.ended.add_done_callback(lambda ended: self._stream_is_over(stream, ended.result()))
 
     def _stream_is_over(self, stream: Session, end: StreamEnd) -> None:
         if stream is not self._stream or self.ended.done():
             return
-        self._stream = None
+        self._leave_stream()
         self.failure, self.refused_bytes = stream.failure, stream.refused_bytes
         if self.reconnect_s and end in _BREAKS and not self._leaving:
             self._away_from_s = self._loop.time()
             self._grace = self._loop.call_later(self.reconnect_s, self._end, end)
         else:
             self._end(end)
+
+    def _leave_stream(self) -> None:
+        self._spent_before_ns = self.spent_ns
+        self._stream = None
 
     def _note(self, data: bytes) -> None:
         """Which answer is awaited from here on."""

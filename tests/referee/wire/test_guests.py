@@ -12,6 +12,7 @@ from referee.wire import Guest, HandshakeError, StreamEnd
 from referee.wire.encode import WireLimits
 from referee.wire.guests import find_guest
 from referee.wire.handshake import Refusal
+from referee.wire.traffic import Traffic
 
 LIMITS = WireLimits(1, 1, 1, 1)
 TOKENS = ("a" * 16, "b" * 16)
@@ -23,6 +24,9 @@ class Call:
 
     unsent = 0
     ended = None
+
+    def __init__(self) -> None:
+        self.traffic = Traffic()
 
     def admit(self, _: int) -> None:
         pass

@@ -219,3 +219,20 @@ async def test_a_bot_that_only_watches_is_sent_any_number_of_messages_and_may_co
     for number in range(4001, 8000):
         session.send(encode.update("m", b"%d" % number))
     assert not session.ended.done()
+
+
+async def test_what_a_bot_cost_on_earlier_connections_stays_its_own() -> None:
+    """Else the sum fell when it came back, and the match took the difference for the referee's lateness."""
+    streams: list[Any] = [FakeStream(), FakeStream(), FakeStream()]
+    session = session_of(streams[0])
+    streams[0].spent_ns = 500
+    streams[0].end()
+    await asyncio.sleep(0)
+    assert session.spent_ns == 500
+    session.resume(streams[1], 1)
+    streams[1].spent_ns = 30
+    assert session.spent_ns == 530
+    session.resume(streams[2], 1)  # while the stream before is still there
+    streams[2].spent_ns = 4
+    await asyncio.sleep(0)
+    assert session.spent_ns == 534
