@@ -231,6 +231,12 @@ class Call:
             self._came.set_result(None)
         self._on_end()
 
+    def drop(self) -> None:
+        """The other end has reset the call, or is gone: nothing goes out any more either."""
+        self._finished = True
+        self._out.clear()
+        self.end(CallEnd.CLOSED)
+
     def flush(self) -> None:
         """Send what there is room for."""
         connection = self._connection
@@ -325,6 +331,7 @@ class Connection(asyncio.BufferedProtocol):
         self.heard_at_s = time.monotonic()
         """When something came last."""
         self.pinged_at_s = 0.0
+        """When it was last asked for a sign of life."""
         self.idle_since_s = time.monotonic()
         """Since when there is no call."""
         self.window = _WINDOW
@@ -346,6 +353,11 @@ class Connection(asyncio.BufferedProtocol):
     def idle(self) -> bool:
         """Whether there is no call."""
         return not self._calls
+
+    @property
+    def in_use(self) -> bool:
+        """Whether somebody known has a call."""
+        return self.known and not self.idle
 
     def admit(self, message_bytes: int) -> None:
         self.known = True
@@ -400,7 +412,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
         for call in list(self._calls.values()):
-            call.end(CallEnd.CLOSED)
+            call.drop()
         self._calls.clear()
         self._host.connection_lost(self)
 
@@ -486,7 +498,7 @@ class Connection(asyncio.BufferedProtocol):
             case 3:  # RST_STREAM
                 call = self.forget(number)
                 if call is not None:
-                    call.end(CallEnd.CLOSED)
+                    call.drop()
             case 5:  # PUSH_PROMISE
                 raise _ConnectionError(_Code.PROTOCOL_ERROR, "clients do not push")
             case _:

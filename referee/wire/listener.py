@@ -48,8 +48,9 @@ class Bounds:
 class Listener:
     """A `Host` of connections on some sockets that are bound already. It owns the sockets.
 
-    Where there are as many connections as there may be, the oldest goes that has said no Hello, of the address that
-    most of these come from; if all have, the new one.
+    Where there are as many connections as there may be, the oldest goes that is of no use yet or any more: in its TLS
+    handshake, without an accepted Hello, or without a call; of the address that most of these come from. If all are of
+    use, the new one goes.
     """
 
     def __init__(
@@ -79,7 +80,8 @@ class Listener:
         self._on_too_many = on_too_many
         self._loop = asyncio.get_running_loop()
         self._connections: dict[Connection, None] = {}
-        self._arriving: set[asyncio.Task[Any]] = set()
+        self._arriving: dict[asyncio.Task[None], str] = {}
+        """Connections before the end of their TLS handshake, by the address they come from."""
         self._calls: set[asyncio.Task[None]] = set()
         self._accepts = float(ACCEPTS_AT_ONCE)
         self._accepts_seen_s = time.monotonic()
@@ -192,39 +194,51 @@ class Listener:
         if line.family != socket.AF_UNIX:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         task = self._loop.create_task(self._greet(line, origin))
-        self._arriving.add(task)
-        task.add_done_callback(self._arriving.discard)
+        self._arriving[task] = origin
+        task.add_done_callback(lambda _: self._arriving.pop(task, None))
 
     async def _greet(self, line: socket.socket, origin: str) -> None:
         traffic = self.traffic if self._one else Traffic(connections=1)
         limit_s = None if self._tls is None else self._tls_limit_s
         try:
             await self._loop.connect_accepted_socket(
-                lambda: Connection(self, origin, traffic), line, ssl=self._tls, ssl_handshake_timeout=limit_s
+                lambda: Connection(self, origin, traffic),
+                line,
+                ssl=self._tls,
+                ssl_handshake_timeout=limit_s,
+                ssl_shutdown_timeout=limit_s,
             )
         except (OSError, ssl.SSLError):
             line.close()
 
     def _turn_one_away(self) -> bool:
-        unknown = [connection for connection in self._connections if not connection.known]
-        if not unknown:
+        useless = {connection: connection.origin for connection in self._connections if not connection.in_use}
+        origins = [*useless.values(), *self._arriving.values()]
+        if not origins:
             return False
-        busiest, _ = Counter(connection.origin for connection in unknown).most_common(1)[0]
-        oldest = next(connection for connection in unknown if connection.origin == busiest)
-        oldest.abort()
-        del self._connections[oldest]
+        busiest, _ = Counter(origins).most_common(1)[0]
+        oldest = next((connection for connection, origin in useless.items() if origin == busiest), None)
+        if oldest is not None:
+            oldest.abort()
+            del self._connections[oldest]
+        else:
+            task = next(task for task, origin in self._arriving.items() if origin == busiest)
+            task.cancel()
+            del self._arriving[task]
         return True
 
     def _look(self) -> None:
         """At connections that nobody uses, and at those from which nothing comes."""
         bounds, now_s = self._bounds, time.monotonic()
         for connection in list(self._connections):
-            silent_s = now_s - connection.heard_at_s
+            pinged = connection.pinged_at_s > connection.heard_at_s
             if connection.idle and bounds.idle_s and now_s - connection.idle_since_s > bounds.idle_s:
                 connection.close()
-            elif bounds.keepalive_s and silent_s > bounds.keepalive_s + bounds.keepalive_limit_s:
+            elif not bounds.keepalive_s:
+                continue
+            elif pinged and now_s - connection.pinged_at_s > bounds.keepalive_limit_s:
                 connection.abort()
-            elif bounds.keepalive_s and min(silent_s, now_s - connection.pinged_at_s) > bounds.keepalive_s:
+            elif not pinged and now_s - connection.heard_at_s > bounds.keepalive_s:
                 connection.ping()
         self._timers[None] = self._loop.call_later(_LOOK_S, self._look)
 

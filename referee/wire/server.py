@@ -26,8 +26,6 @@ from referee.wire.service import (
 )
 from referee.wire.session import Session
 
-"""What fits into the address of a unix socket on Linux."""
-
 MAX_CONNECTIONS_OF_ONE = 4
 """Before Hello, at one time. Each takes a file descriptor of the referee. A bot needs one; a second while it tries
 again. After Hello it has that one, and nobody listens any more."""

@@ -145,6 +145,17 @@ async def test_junk_and_silence_by_the_hundred_keep_no_guest_out(porch: Any) -> 
     assert (await said(await here.call(), HELLO)).HasField("welcome")
 
 
+async def test_who_never_ends_a_handshake_keeps_no_guest_out(porch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silence takes a place for as long as a handshake may last: the oldest such connection goes for a new one."""
+    monkeypatch.setattr("referee.wire.door.most_connections", lambda: 8)
+    here = await porch()
+    silent = [await here.socket() for _ in range(12)]
+    call = await here.call()
+    async with asyncio.timeout(5):
+        assert (await said(call, HELLO)).HasField("welcome")
+        assert await silent[0][0].read() == b""
+
+
 @pytest.mark.parametrize("raw", [b"\xff" * 4096, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"], ids=["junk", "plain HTTP/2"])
 async def test_a_connection_that_speaks_no_tls_is_closed(porch: Any, raw: bytes) -> None:
     reader, writer = await (await porch()).socket()

@@ -1,0 +1,330 @@
+"""One HTTP/2 connection, frame by frame: windows, closed halves, resets, compression, and what is not HTTP/2."""
+
+import asyncio
+import gzip
+import random
+import struct
+from typing import Any
+
+import pytest
+from hpack import Encoder
+
+from referee.wire.http2 import PATH, Call, CallEnd, Connection, Status
+from referee.wire.listener import Bounds, Listener
+from referee.wire.traffic import Traffic
+
+DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
+END_STREAM, END_HEADERS, PADDED, PRIORITY = 1, 4, 8, 32
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+FIRST_BYTES = 1 << 20
+
+
+def frame(kind: int, flags: int, number: int, payload: bytes = b"") -> bytes:
+    return len(payload).to_bytes(3) + bytes((kind, flags)) + number.to_bytes(4) + payload
+
+
+def message(data: bytes, *, compressed: bool = False) -> bytes:
+    return bytes((compressed,)) + len(data).to_bytes(4) + data
+
+
+def settings(**values: int) -> bytes:
+    names = {"window": 4}
+    return frame(SETTINGS, 0, 0, b"".join(struct.pack(">HI", names[name], value) for name, value in values.items()))
+
+
+def headers(**more: str) -> bytes:
+    fields = {":method": "POST", ":scheme": "http", ":path": PATH.decode(), "content-type": "application/grpc"}
+    return Encoder().encode({**fields, **{name.replace("_", "-"): value for name, value in more.items()}})
+
+
+class Transport:
+    """Takes down what is written. `full`: the other end reads nothing."""
+
+    def __init__(self) -> None:
+        self.written = bytearray()
+        self.closed = self.aborted = False
+        self.full = 0
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+
+    def get_write_buffer_size(self) -> int:
+        return self.full
+
+    def close(self) -> None:
+        self.closed = True
+
+    def abort(self) -> None:
+        self.closed = self.aborted = True
+
+
+class Line:
+    """The other end of a connection; it is its host, too."""
+
+    def __init__(self) -> None:
+        self.max_first_bytes = FIRST_BYTES
+        self.buffer = memoryview(bytearray(1 << 16))
+        self.calls: list[Call] = []
+        self.connection = Connection(self, "", Traffic())
+        self.transport = Transport()
+        self.connection.connection_made(self.transport)  # type: ignore[arg-type]
+        self.connection.admit(FIRST_BYTES)
+
+    def begin_call(self, call: Call) -> None:
+        self.calls.append(call)
+
+    def connection_made(self, connection: Connection) -> None: ...
+
+    def connection_lost(self, connection: Connection) -> None: ...
+
+    def say(self, data: bytes, piece: int = 1 << 16) -> None:
+        for at in range(0, len(data), piece):
+            part = data[at : at + piece]
+            self.connection.get_buffer(-1)[: len(part)] = part
+            self.connection.buffer_updated(len(part))
+
+    def heard(self) -> list[tuple[int, int, int, bytes]]:
+        """The frames that came since: kind, flags, call, payload."""
+        data, found = self.transport.written, []
+        while data:
+            size = int.from_bytes(data[:3])
+            found.append((data[3], data[4], int.from_bytes(data[5:9]), bytes(data[9 : 9 + size])))
+            del data[: 9 + size]
+        return found
+
+    def open(self, number: int = 1, **more: str) -> tuple[Call, list[Any]]:
+        """A call, and what is read of it: messages, and last how it ended."""
+        self.say(frame(HEADERS, END_HEADERS, number, headers(**more)))
+        call, got = self.calls[-1], list[Any]()
+        call.listen(got.append, lambda: got.append(call.ended))
+        return call, got
+
+
+@pytest.fixture
+def line() -> Line:
+    made = Line()
+    made.say(PREFACE + settings())
+    assert [kind for kind, *_ in made.heard()] == [SETTINGS, SETTINGS]
+    return made
+
+
+def test_one_byte_at_a_time_is_as_good_as_all_at_once() -> None:
+    line = Line()
+    whole = PREFACE + settings() + frame(HEADERS, END_HEADERS, 1, headers()) + frame(DATA, 0, 1, message(b"hello"))
+    line.say(whole[:-1], piece=1)
+    got: list[bytes] = []
+    line.calls[0].listen(got.append, lambda: None)
+    assert got == []
+    line.say(whole[-1:])
+    assert got == [b"hello"]
+
+
+def test_a_message_in_many_small_frames_is_one_message(line: Line) -> None:
+    call, got = line.open()
+    data = random.Random(1).randbytes(600)
+    whole = message(data)
+    line.say(b"".join(frame(DATA, 0, 1, whole[at : at + 1]) for at in range(len(whole))))
+    assert got == [data]
+    assert call.ended is None
+
+
+def test_many_messages_in_one_frame_are_many_messages(line: Line) -> None:
+    _, got = line.open()
+    line.say(frame(DATA, END_STREAM, 1, b"".join(message(bytes((number,))) for number in range(50))))
+    assert got == [*(bytes((number,)) for number in range(50)), CallEnd.CLOSED]
+
+
+def test_padding_priority_and_continuations_carry_nothing(line: Line) -> None:
+    block = headers()
+    line.say(
+        frame(HEADERS, PADDED | PRIORITY, 1, bytes((3,)) + bytes(5) + block[:4] + bytes(3))
+        + frame(CONTINUATION, 0, 1, block[4:9])
+        + frame(CONTINUATION, END_HEADERS, 1, block[9:])
+    )
+    got: list[bytes] = []
+    line.calls[0].listen(got.append, lambda: None)
+    line.say(frame(DATA, PADDED, 1, bytes((7,)) + message(b"x") + bytes(7)))
+    assert got == [b"x"]
+
+
+def test_a_large_message_goes_out_as_the_windows_allow() -> None:
+    line = Line()
+    line.say(PREFACE + settings(window=10))
+    call, _ = line.open()
+    data = random.Random(2).randbytes(200_000)
+    sent: list[int] = []
+    call.on_sent = lambda: sent.append(1)
+    call.send(data)
+    line.heard()
+    got = bytearray()
+    assert call.unsent == 1
+    for _ in range(20):
+        line.say(frame(WINDOW, 0, 1, (15_000).to_bytes(4)) + frame(WINDOW, 0, 0, (20_000).to_bytes(4)))
+        for kind, _, number, payload in line.heard():
+            assert (kind, number) == (DATA, 1)
+            assert len(payload) <= 16384
+            got += payload
+    assert bytes(got) == message(data)[10:]
+    assert (call.unsent, sent) == (0, [1])
+
+
+def test_a_window_that_shrinks_below_nothing_is_waited_for(line: Line) -> None:
+    call, _ = line.open()
+    call.send(bytes(1000))
+    line.heard()
+    line.say(settings(window=0))
+    call.send(b"second")
+    assert [kind for kind, *_ in line.heard()] == [SETTINGS]
+    line.say(frame(WINDOW, 0, 1, (1005).to_bytes(4)))
+    assert line.heard() == []
+    line.say(frame(WINDOW, 0, 1, (11).to_bytes(4)))
+    assert [payload for *_, payload in line.heard()] == [message(b"second")]
+
+
+def test_nothing_is_written_to_who_does_not_read_and_all_when_it_does(line: Line) -> None:
+    call, _ = line.open()
+    line.connection.pause_writing()
+    for number in range(3):
+        call.send(bytes((number,)))
+    assert (call.unsent, line.heard()) == (3, [])
+    line.connection.resume_writing()
+    assert [payload for kind, _, _, payload in line.heard() if kind == DATA] == [message(bytes((n,))) for n in range(3)]
+
+
+def test_window_is_granted_for_what_was_taken_also_of_a_call_that_is_over(line: Line) -> None:
+    call, got = line.open()
+    granted = {0: 0, 1: 0}
+    for _ in range(20):
+        line.say(frame(DATA, 0, 1, message(bytes(10_000))))
+    for kind, _, number, payload in line.heard():
+        assert kind == WINDOW
+        granted[number] += int.from_bytes(payload)
+    assert len(got) == 20
+    assert all(size > 20 * 10_005 - 65_535 // 2 for size in granted.values())
+    call.finish(Status.OK)
+    line.heard()
+    for _ in range(5):
+        line.say(frame(DATA, 0, 1, bytes(10_000)))
+    assert [(kind, number) for kind, _, number, _ in line.heard()] == [(WINDOW, 0)]
+
+
+def test_after_a_half_closed_stream_the_referee_may_still_speak(line: Line) -> None:
+    call, got = line.open()
+    line.say(frame(DATA, END_STREAM, 1, message(b"last")))
+    assert got == [b"last", CallEnd.CLOSED]
+    call.send(b"bye")
+    call.finish(Status.OK)
+    assert [(kind, flags) for kind, flags, *_ in line.heard()] == [
+        (HEADERS, END_HEADERS),
+        (DATA, 0),
+        (HEADERS, END_HEADERS | END_STREAM),
+    ]
+
+
+def test_nothing_is_sent_on_a_stream_that_was_reset(line: Line) -> None:
+    call, got = line.open()
+    line.say(frame(RESET, 0, 1, (8).to_bytes(4)))
+    assert got == [CallEnd.CLOSED]
+    call.send(b"late")
+    call.finish(Status.OK)
+    assert line.heard() == []
+
+
+def test_a_call_that_the_referee_ends_asks_for_no_more(line: Line) -> None:
+    call, got = line.open()
+    call.finish(Status.UNAVAILABLE, "50 % off: “no”")
+    kinds = line.heard()
+    assert [(kind, flags) for kind, flags, *_ in kinds] == [(HEADERS, END_HEADERS | END_STREAM), (RESET, 0)]
+    assert b"50 %25 off: %E2%80%9Cno%E2%80%9D" in kinds[0][3]
+    line.say(
+        frame(DATA, 0, 1, message(b"on its way")) + frame(WINDOW, 0, 1, (9).to_bytes(4)) + frame(RESET, 0, 1, bytes(4))
+    )
+    assert got == [CallEnd.CLOSED]
+    assert line.heard() == []
+    assert not line.transport.closed
+
+
+def test_compressed_messages_are_read_and_those_that_grow_too_large_are_not(line: Line) -> None:
+    _, got = line.open(grpc_encoding="gzip")
+    line.say(frame(DATA, 0, 1, message(gzip.compress(b"hello"), compressed=True)))
+    line.say(frame(DATA, 0, 1, message(gzip.compress(bytes(FIRST_BYTES + 1)), compressed=True)))
+    assert got == [b"hello", CallEnd.OVERSIZED]
+
+
+def test_one_call_more_than_may_be_is_refused_and_the_others_go_on(line: Line) -> None:
+    opened = [line.open(number) for number in (1, 3, 5, 7)]
+    line.say(frame(HEADERS, END_HEADERS, 9, headers()))
+    assert [(kind, number, payload) for kind, _, number, payload in line.heard()] == [(RESET, 9, (7).to_bytes(4))]
+    line.say(frame(DATA, 0, 9, message(b"y")) + frame(DATA, 0, 7, message(b"x")))
+    assert opened[3][1] == [b"x"]
+
+
+def test_goaway_and_what_later_versions_add_end_nothing(line: Line) -> None:
+    _, got = line.open()
+    line.say(frame(GOAWAY, 0, 0, bytes(8)) + frame(0x55, 0xFF, 1, b"new") + frame(2, 0, 1, bytes(5)))
+    line.say(frame(DATA, 0, 1, message(b"x")))
+    assert got == [b"x"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        PREFACE + frame(DATA, 0, 1, b"x"),
+        PREFACE + frame(DATA, 0, 0, b"x"),
+        PREFACE + frame(HEADERS, END_HEADERS, 2, headers()),
+        PREFACE + frame(HEADERS, END_HEADERS, 0, headers()),
+        PREFACE + frame(HEADERS, END_HEADERS, 1, b"\xff\xff\xff\xff\xff\xff"),
+        PREFACE + frame(HEADERS, 0, 1, headers()) + frame(PING, 0, 0, bytes(8)),
+        PREFACE + frame(CONTINUATION, 0, 1, b"x"),
+        PREFACE + frame(HEADERS, PADDED | END_HEADERS, 1, b"\xff"),
+        PREFACE + frame(PING, 0, 0, bytes(7)),
+        PREFACE + frame(SETTINGS, 0, 0, bytes(5)),
+        PREFACE + settings(window=1 << 31),
+        PREFACE + frame(WINDOW, 0, 0, (2**31 - 1).to_bytes(4)),
+        PREFACE + frame(WINDOW, 0, 0, bytes(4)),
+        PREFACE + frame(5, 0, 1, bytes(4)),
+        PREFACE + b"\xff" * 9,
+    ],
+)
+def test_what_is_not_http2_ends_the_connection_with_a_reason(data: bytes) -> None:
+    line = Line()
+    line.say(data)
+    last = line.heard()[-1]
+    assert (last[0], line.transport.closed) == (GOAWAY, True)
+    assert len(last[3]) > 8
+    line.say(data)  # what was on its way
+    assert line.heard() == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_frames_whatever_bring_the_referee_down(seed: int) -> None:
+    """An exception from here would be taken for the connection's end, without a reason."""
+    chance = random.Random(seed)
+    for _ in range(50):
+        line = Line()
+        line.say(PREFACE)
+        for _ in range(30):
+            block = headers() if chance.random() < 0.7 else chance.randbytes(chance.randrange(40))
+            payload = chance.choice([block, message(chance.randbytes(20)), chance.randbytes(chance.randrange(30)), b""])
+            line.say(frame(chance.randrange(11), chance.choice([0, 1, 4, 5, 8, 13, 255]), chance.randrange(9), payload))
+            if line.calls and chance.random() < 0.2:
+                chance.choice(line.calls).send(chance.randbytes(100))
+            if line.transport.closed:
+                break
+        line.connection.connection_lost(None)
+        assert all(call.ended is not None for call in line.calls)
+
+
+async def test_a_referee_that_stood_still_pings_before_it_takes_a_connection_for_broken() -> None:
+    listener = Listener([], lambda _: asyncio.sleep(0), Bounds(4, keepalive_s=1.0, keepalive_limit_s=2.0))
+    connection, transport = Connection(listener, "", Traffic()), Transport()
+    connection.connection_made(transport)  # type: ignore[arg-type]
+    connection.heard_at_s -= 100
+    listener.start()
+    assert not transport.closed
+    assert transport.written.endswith(frame(PING, 0, 0, bytes(8)))
+    connection.pinged_at_s -= 2.1
+    listener.start()
+    assert transport.aborted
+    await listener.stop()
