@@ -5,8 +5,6 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from referee.match.effort import Effort, effort_of_other_threads, is_another_thread_awake
-
 GRACE_NS = 2_000_000
 """So long after it wakes the event loop has taken in whatever had come before."""
 
@@ -35,12 +33,6 @@ class Clock(Protocol):
     def looked_lag_ns(self) -> int:
         """What `lag_ns` was when the referee last looked at all that had come: what it has not read by now came later,
         so lateness before that did not keep it waiting."""
-
-    def is_behind(self) -> bool:
-        """Whether a message may have come that has not got to the event loop: the threads that bring it are busy."""
-
-    def effort(self) -> Effort:
-        """What the threads that bring messages did so far."""
 
 
 class LoopClock:
@@ -79,12 +71,6 @@ class LoopClock:
     def looked_lag_ns(self) -> int:
         return self._looked_lag_ns
 
-    def is_behind(self) -> bool:
-        return is_another_thread_awake()
-
-    def effort(self) -> Effort:
-        return effort_of_other_threads()
-
     def _arm(self) -> None:
         self._due_ns = time.monotonic_ns() + int(_BEAT_S * 1e9)
         self._beat = self._loop.call_later(_BEAT_S, self._take_beat)
@@ -97,8 +83,4 @@ class LoopClock:
         self._arm()
 
     def _take_look(self, lag_ns: int) -> None:
-        if lag_ns == self._looked_lag_ns:
-            return
-        if self.is_behind():  # there will be another beat
-            return
         self._looked_lag_ns = lag_ns

@@ -5,7 +5,6 @@ thread, so it is asked for only when a decision lasts.
 """
 
 import os
-import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -34,10 +33,6 @@ class Effort:
     def same_progress(self, before: "Effort") -> bool:
         """Whether no task has run since `before`."""
         return bool(self.tasks) and all(ran == before.tasks.get(task, _NEW)[0] for task, (ran, _) in self.tasks.items())
-
-    def waited_ns(self, before: "Effort") -> int:
-        """The longest that one task has waited for a processor since `before`."""
-        return max([0, *(waited - before.tasks.get(task, _NEW)[1] for task, (_, waited) in self.tasks.items())])
 
     def excused_ns(self, before: "Effort", cpu_ns: int) -> int:
         """How long the bot was kept from running since `before`, at the least, by others than itself.
@@ -75,16 +70,6 @@ def measure_effort(root: int) -> Effort:
     return _effort(_tasks(root))
 
 
-def effort_of_other_threads() -> Effort:
-    """Of this process, without the thread that asks."""
-    return _effort(_other_threads())
-
-
-def is_another_thread_awake() -> bool:
-    """Whether a thread of this process, other than the one that asks, runs or is ready to."""
-    return any(_state(folder) == "R" for folder in _other_threads())
-
-
 def _effort(folders: Iterator[str]) -> Effort:
     tasks: dict[int, tuple[int, int]] = {}
     processes: set[str] = set()
@@ -114,11 +99,6 @@ def state_below(root: int) -> str:
 
 def _state(folder: str) -> str:
     return _read(f"{folder}/stat").rpartition(b") ")[2][:1].decode("ascii", "replace")
-
-
-def _other_threads() -> Iterator[str]:
-    own = f"/{threading.get_native_id()}"
-    return (folder for folder in _threads("/proc/self/task") if not folder.endswith(own))
 
 
 def _tasks(root: int) -> Iterator[str]:

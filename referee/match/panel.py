@@ -49,9 +49,6 @@ MOST_OF_A_MATCH_NS = 60_000_000_000
 """So many limits, or for so long if that is longer, a seat is excused in a match, all its decisions together. Beyond
 that a decision that lasts longer than its limit is suspect at once: nobody thinks for long on others' account."""
 
-LEAST_BEHIND_NS = 100_000_000
-"""So long, or for two limits, the referee waits for its own threads before it calls a time-out one."""
-
 ENDING_NS = 1_000_000_000
 """So long after its deadline, or the match's, a bot that has closed its stream is waited for, to tell a crash from a
 mere close."""
@@ -267,7 +264,6 @@ class Panel:
     def _time_is_up(self, seat: SeatPlay, question: Question) -> None:
         """Judged a little later, so that an answer which is here but unread is seen first."""
         if question.open:
-            question.reach_deadline(self._clock)
             question.state = seat.bot.process_state()
             self._judge_time_at(self._clock.now_ns() + GRACE_NS, seat, question)
 
@@ -308,8 +304,6 @@ class Panel:
 
     def _look_again_ns(self, seat: SeatPlay, question: Question) -> int:
         """After what time it may turn out that the time is not up after all; 0 if it cannot."""
-        if question.wall_ns < max(2 * question.limit_ns, LEAST_BEHIND_NS) and self._clock.is_behind():
-            return GRACE_NS
         return LOOK_NS if self._is_held_up(seat, question) else 0
 
     def _is_held_up(self, seat: SeatPlay, question: Question) -> bool:

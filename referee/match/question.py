@@ -43,9 +43,6 @@ class Question:
         "number",
         "open",
         "others_before_ns",
-        "own_at_ns",
-        "own_before",
-        "own_lag_ns",
         "seat",
         "sent_ns",
         "state",
@@ -86,12 +83,8 @@ class Question:
         """The same at the last look after the deadline."""
         self.others_before_ns: Sequence[int | None] = ()
         """Per seat the processor time it had used when the decision had lasted a little."""
-        self.own_before: Effort | None = None
-        """At the deadline: where the threads stood that bring the referee its messages."""
         self.state = ""
         """That of the bot's processes at the deadline, before anything woke them; '' before it."""
-        self.own_at_ns = self.own_lag_ns = 0
-        """When that was, and how late the loop had been by then."""
         self.lag_ns = 0
         """How late the referee was, as far as is known."""
         self.waited_ns = 0
@@ -123,10 +116,6 @@ class Question:
                 self.effort_before, self.waited_ns = None, 0
             self.watch(clock, look)
 
-    def reach_deadline(self, clock: Clock) -> None:
-        """From here on the threads count as well that bring the referee its messages."""
-        self.own_at_ns, self.own_lag_ns, self.own_before = clock.now_ns(), clock.lag_ns(), clock.effort()
-
     def measure(self, now_ns: int, clock: Clock, cpu_now_ns: int | None, traffic_now_ns: int) -> None:
         """Note the times up to now.
 
@@ -136,16 +125,10 @@ class Question:
         """
         self.wall_ns = now_ns - self.sent_ns
         lag_now_ns = clock.lag_ns()
-        since_ns = self.lag_before_ns
-        self.lag_ns = lag_now_ns - since_ns
+        self.lag_ns = lag_now_ns - self.lag_before_ns
         if self.lag_probed_ns is not None:
             since_ns = max(self.lag_probed_ns, clock.looked_lag_ns())
             self.lag_ns = self.lag_probed_ns - self.lag_before_ns + lag_now_ns - since_ns
-        if self.own_before is not None:
-            since_ns = max(since_ns, self.own_lag_ns)
-            # The loop was late side by side with them: the longer of the two counts, not both.
-            waited_ns = min(clock.effort().waited_ns(self.own_before), now_ns - self.own_at_ns)
-            self.lag_ns += max(0, waited_ns - (lag_now_ns - since_ns))
         if cpu_now_ns is not None and self.cpu_before_ns is not None:
             cpu_ns = cpu_now_ns - self.cpu_before_ns
             self.cpu_us = cpu_ns // 1000

@@ -22,7 +22,7 @@ from referee.games.registry import get_game
 from referee.match import MatchResult, MatchSpec, SeatSpec, SpecError
 from referee.match.budget import NOTHING_ALLOWED
 from referee.match.choice import read_choice
-from referee.match.effort import NO_EFFORT, Effort
+from referee.match.effort import NO_EFFORT
 from referee.match.guest import Invitation
 from referee.match.panel import Panel
 from referee.match.question import Question
@@ -167,12 +167,6 @@ class _StillClock:
 
     def looked_lag_ns(self) -> int:
         return 0
-
-    def is_behind(self) -> bool:
-        return False
-
-    def effort(self) -> Effort:
-        return NO_EFFORT
 
     def call_at(self, when_ns: int, callback: Callable[[], None]) -> Any:
         return self

@@ -46,8 +46,6 @@ class FakeClock:
     def __init__(self) -> None:
         self.ns = 1_000_000_000
         self.lag = self.looked_lag = 0
-        self.behind = False
-        self.own_waited = 0
         self.timers: list[Timer] = []
 
     def now_ns(self) -> int:
@@ -58,13 +56,6 @@ class FakeClock:
 
     def looked_lag_ns(self) -> int:
         return self.looked_lag
-
-    def is_behind(self) -> bool:
-        return self.behind
-
-    def effort(self) -> Effort:
-        """One thread, that waited for a processor for `own_waited`."""
-        return Effort({1: (0, self.own_waited)})
 
     def call_at(self, when_ns: int, callback: Callable[[], None]) -> Timer:
         timer = Timer(when_ns, len(self.timers), callback)

@@ -194,18 +194,6 @@ async def test_a_bot_without_any_time_left_is_late_at_once_and_the_match_goes_on
     assert (await table.outcome()).status == "rated"
 
 
-async def test_the_referee_waits_for_its_own_threads_however_short_the_limit_is(sit: Sit) -> None:
-    table = sit(limits=Limits(first_move_s=0.01, move_s=0.01))
-    await table.start()
-    mover = await table.play_to("turn")
-    table.clock.behind = True
-    await table.clock.turn(0.08)
-    assert not table.task.done()
-    table.clock.own_waited += 70 * MS
-    mover.move(0)
-    await table.play_to("turn", 1 - mover.number)
-
-
 @pytest.mark.parametrize(("load_ms", "named"), [(900, True), (50, False)])
 async def test_who_loads_the_machine_while_another_is_asked_is_named(sit: Sit, load_ms: int, named: bool) -> None:
     """Nobody gets a match made void in secret: the organiser, who has the last word, sees it."""
@@ -288,42 +276,6 @@ async def test_lateness_before_the_first_look_and_after_the_last_one_is_given_ba
     fault = table.match.faults[mover.number]
     assert (fault is None) is excused
     assert excused or fault.evidence["referee_late_us"] == 2 * late_ms * 1000
-
-
-async def test_while_what_brings_the_messages_is_busy_no_time_is_up(sit: Sit) -> None:
-    """An answer that has come in time may lie in another thread."""
-    table = sit()
-    await table.start()
-    mover = await table.play_to("turn")
-    table.clock.behind = True
-    await table.clock.turn(1.04)
-    assert not table.task.done()
-    table.clock.own_waited += 35 * MS
-    mover.move(0)
-    await table.play_to("turn", 1 - mover.number)
-
-
-@pytest.mark.parametrize(
-    ("loop_ms", "threads_ms", "late_ms"),
-    [(100, 100, 100), (100, 60, 100), (60, 100, 100), (0, 100, 100), (0, 900, 170)],
-    ids=["a stall of both", "more of the loop", "more of the threads", "of the threads alone", "more than the time"],
-)
-async def test_what_is_late_side_by_side_past_the_deadline_is_given_back_once(
-    sit: Sit, loop_ms: int, threads_ms: int, late_ms: int
-) -> None:
-    """The limit is 1 s and 10 ms of margin; the answer comes 170 ms after it."""
-    table = sit()
-    await table.start()
-    mover = await table.play_to("turn")
-    table.clock.behind = True
-    await table.clock.turn(1.0101)
-    assert not table.task.done()
-    question = table.match._panel.seats[mover.number].question
-    table.clock.ns = question.own_at_ns + 170 * MS
-    table.clock.lag += loop_ms * MS
-    table.clock.own_waited += threads_ms * MS
-    question.measure(table.clock.now_ns(), table.clock, None, 0)
-    assert question.lag_ns == late_ms * MS
 
 
 async def test_no_more_is_given_back_than_has_passed(sit: Sit) -> None:
