@@ -103,6 +103,7 @@ class Panel:
         self._over = False
         self._ponder = spec.ponder
         self._charged_for_memory = spec.charged_for_memory
+        self._forfeits = spec.forfeits
         self.capped = False
         """Whether the match has taken its time."""
         self._cap: Handle | None = None
@@ -125,6 +126,8 @@ class Panel:
             for timer in timers:
                 timer.cancel()
         self._starting = False
+        for number, why in self._forfeits:
+            self._blame(self.seats[number], EndReason.DISCONNECTED, why, {})
 
     async def ask(
         self, decisions: Sequence[Decision], *, decided: Callable[[], bool], sent: Callable[[], None]

@@ -162,7 +162,8 @@ class MatchSpec:
     `options` are full and resolved; `place` is its index in the schedule.
 
     `ponder` false: no bot runs while it is not asked anything. `charged_for_memory`: seats whose bots lose if the
-    kernel takes them because the machine has no memory left; set by the runner, and no part of the schedule.
+    kernel takes them because the machine has no memory left; `forfeits`: seats that lose at once, each with a sentence
+    why, since the bot ended an earlier attempt at this match. The runner sets both; they are no part of the schedule.
     """
 
     match_id: str
@@ -177,6 +178,7 @@ class MatchSpec:
     faults: Faults = field(default_factory=Faults)
     ponder: bool = True
     charged_for_memory: tuple[int, ...] = ()
+    forfeits: tuple[tuple[int, str], ...] = ()
 
     def __post_init__(self) -> None:
         if _MATCH_ID.fullmatch(self.match_id) is None:
@@ -226,6 +228,7 @@ class MatchSpec:
                     "seats": tuple(SeatSpec(**seat) for seat in values["seats"]),
                     "limits": Limits(**values["limits"]),
                     "charged_for_memory": tuple(values.get("charged_for_memory", ())),
+                    "forfeits": tuple((seat, why) for seat, why in values.get("forfeits", ())),
                     "faults": Faults(**values.get("faults", {})),
                 }
             )

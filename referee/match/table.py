@@ -89,6 +89,7 @@ class Table:
         self._stack = AsyncExitStack()
         self._prints = Prints()
         self._outside: dict[str, Mapping[str, str]] = {}
+        self._playing: dict[str, Sequence[LiveBot | GuestBot | None]] = {}
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
@@ -132,6 +133,14 @@ class Table:
         """The bots that wait for their next match, in the order of the seats of the last one. What they printed can be
         asked for when the table is left, too."""
         return self._pool.waiting()
+
+    def traffic_ns(self) -> dict[str, list[int]]:
+        """Per match that is being played, by id, and seat: the event loop's time that went into what the bot sent since
+        it came."""
+        return {
+            match_id: [0 if bot is None else bot.traffic_ns() for bot in bots]
+            for match_id, bots in self._playing.items()
+        }
 
     async def play(self, spec: MatchSpec, records: Path) -> MatchResult:
         """Play one match and write `records/<match_id>.jsonl.gz`. Never raises for what a bot does.
@@ -240,6 +249,7 @@ class Table:
     ) -> None:
         match: Match | None = None
         reusable = False
+        self._playing[spec.match_id] = bots
         try:
             played.startup_us = tuple(bot.startup_us if isinstance(bot, LiveBot) else 0 for bot in bots)
             if failed := [fault for fault in played.faults if fault]:
@@ -253,6 +263,7 @@ class Table:
             detail = f"{type(error).__name__}: {error}"
             played.outcome = Outcome(EndReason.PLATFORM_FAULT, detail, trouble=traceback.format_exc())
         finally:
+            del self._playing[spec.match_id]
             if match is not None:
                 played.faults, played.seat_stats = match.faults, match.seat_stats
             for bot, fault in zip(bots, played.faults, strict=True):

@@ -13,13 +13,14 @@ class Attempts:
     """At one match, since it was last given up, annulled or reopened.
 
     `reason` and `detail` are of the last attempt; `failed_starts` has (entry, what went wrong) for every one that was
-    lost because a bot did not start.
+    lost because a bot did not start; `floods` tells, by seat, of bots that kept a worker busy until it died.
     """
 
     number: int = 0
     reason: EndReason = EndReason.PLATFORM_FAULT
     detail: str = ""
     failed_starts: list[tuple[str, str]] = field(default_factory=list)
+    floods: dict[int, str] = field(default_factory=dict)
 
 
 def memory_voids(events: Iterable[JournalLine]) -> Counter[str]:
@@ -36,6 +37,9 @@ def attempts_of(events: Iterable[JournalLine]) -> dict[str, Attempts]:
             past.number = line.fields["attempt"]
             past.reason, past.detail = EndReason(line.fields["reason"]), line.fields["detail"]
             past.failed_starts += [(entry_id, why) for entry_id, why in line.fields.get("failed_starts", ())]
+            if "flood" in line.fields:
+                seat, why = line.fields["flood"]
+                past.floods[seat] = why
         elif line.kind == "given_up":
             found.pop(line.fields["match"], None)
         elif line.kind in ("annulled", "reopened"):

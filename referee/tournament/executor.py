@@ -13,7 +13,15 @@ from referee.match.spec import MatchSpec
 
 
 class MatchLost(Exception):
-    """A match that came to no result through no doing of its bots: its worker died, or the referee failed."""
+    """A match that came to no result: its worker died, or the referee failed.
+
+    `flood`: the seat of a bot whose messages took most of the worker's time before it died, and a sentence that says
+    so; None if no bot did that.
+    """
+
+    def __init__(self, message: str, flood: tuple[int, str] | None = None) -> None:
+        super().__init__(message)
+        self.flood = flood
 
 
 class Executor(Protocol):

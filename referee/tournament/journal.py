@@ -6,7 +6,8 @@ Each line is `[kind, time, {...}, chain]`:
     resumed    how many matches were there, which files were set aside
     void       a match that did not count: match, place, attempt, reason, detail; failed_starts: [entry, why] of bots,
                last_output: per entry the last lines that a bot printed which did not start; memory_of: the entry
-               whose process the kernel took because the machine had no memory left
+               whose process the kernel took because the machine had no memory left; flood: [seat, why] of a bot
+               that kept the worker busy until it died, for which it loses the next attempt
     given_up   a match that stayed void through all attempts
     stopped    the runner ended before the schedule did: why
     extended   the schedule may have so many blocks from here on: only a comparison can go on so

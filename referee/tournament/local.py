@@ -33,7 +33,7 @@ STOP_LIMIT_S = STOP_S + 1
 """What a worker gets to end when it is asked to: a little more than it gives itself."""
 
 KILL_LIMIT_S = 5.0
-SILENCE_S = 12 * BEAT_S
+SILENCE_S = 60 * BEAT_S
 """A worker that has said nothing for so long is stopped, or stuck: it is killed, and its match played again."""
 
 MAX_FAILED_STARTS = 3
@@ -206,6 +206,7 @@ class _Worker:
         self._log_start = 0
         self._deaths = 0
         self._killed = False
+        self._floods: Mapping[str, tuple[int, str]] = {}
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
         process = await self.ready()
@@ -214,7 +215,11 @@ class _Worker:
                 kind, content = await self._ask(process, messages.play_line(spec))
         except TimeoutError:
             await self.bury(process)
-            raise MatchLost(f"no result after {cap_s:.0f} s; the worker was killed") from None
+            sentence = f"no result after {cap_s:.0f} s; the worker was killed"
+            raise MatchLost(sentence, self.flood_in(spec.match_id)) from None
+        except MatchLost as error:
+            await self.bury(process)
+            raise MatchLost(str(error), self.flood_in(spec.match_id)) from None
         except BaseException:
             await self.bury(process)
             raise
@@ -242,6 +247,11 @@ class _Worker:
                     await process.wait()
         finally:
             await _end(process)
+
+    def flood_in(self, match_id: str) -> tuple[int, str] | None:
+        """The seat of this match whose bot kept the process busy when that was last heard of, and a sentence."""
+        flood = self._floods.get(match_id)
+        return None if flood is None else (flood[0], flood[1])
 
     def is_well(self) -> None:
         """It has done its work: its deaths before do not matter any more."""
@@ -292,6 +302,7 @@ class _Worker:
             self._deaths += 1
             raise MatchLost(f"{self._command[0]}: {error.strerror}") from None
         self._process = process
+        self._floods = {}
         if self._killed:  # meanwhile
             _kill(process)
         try:
@@ -331,7 +342,9 @@ class _Worker:
                 kind, content = messages.read_line(answer)
                 if kind == "note":
                     self._note(str(content))
-                elif kind != "alive":
+                elif kind == "alive":
+                    self._floods = content
+                else:
                     return kind, content
         except ConnectionError:
             pass
@@ -450,9 +463,9 @@ class _Host:
                     answer.set_exception(MatchLost(str(content["what"])))
         except MatchLost as error:
             self._hearing = False
-            for answer in self._awaited.values():
+            for match_id, answer in self._awaited.items():
                 if not answer.done():
-                    answer.set_exception(MatchLost(str(error)))
+                    answer.set_exception(MatchLost(str(error), self._worker.flood_in(match_id)))
             await self._worker.bury(process)
 
 

@@ -5,7 +5,8 @@
     runner -> worker   {"play": SPEC}        one match at a time
     worker -> runner   {"result": RESULT}    or {"failed": "sentence"}; of a worker with guests, which plays several
                                              matches at once, {"lost": {"match": .., "what": ..}}
-    worker -> runner   {"alive": true}       now and then, from the first line on
+    worker -> runner   {"alive": FLOODS}     once a second; FLOODS: per match the seat whose bot keeps the worker busy,
+                                             and how, if one does: {MATCH_ID: [seat, "sentence"]}
     worker -> runner   {"note": "sentence"}  something the organiser should know; at any time
     runner -> worker   {"abandon": MATCH_ID} to a worker with guests: end this match, nothing is said of it any more
     runner -> worker   {"stop": true}        close down in order
@@ -134,8 +135,8 @@ def ready_line() -> bytes:
     return _line({"ready": True})
 
 
-def alive_line() -> bytes:
-    return _line({"alive": True})
+def alive_line(floods: Mapping[str, tuple[int, str]]) -> bytes:
+    return _line({"alive": floods})
 
 
 def refused_line(what: str, next_step: str) -> bytes:

@@ -287,12 +287,13 @@ class Runner:
         if self._quiet == spec.place:
             self._quiet = None
         result: MatchResult | None = None
+        flood: tuple[int, str] | None = None
         try:
             result = task.result()
             reason, detail = result.reason, result.detail
             self._warn_of_slow_starts(spec, result)
         except MatchLost as error:
-            reason, detail = EndReason.PLATFORM_FAULT, str(error)
+            reason, detail, flood = EndReason.PLATFORM_FAULT, str(error), error.flood
             clear_leftovers(self._folder, spec.match_id)
         record = live_or_closed(self._folder, spec.match_id)
         judged = Judged("lost") if record is None else judge(record, spec, (spec.seed,))
@@ -315,9 +316,16 @@ class Runner:
             set_aside(self._folder, record, "lost" if result is None else judged.why)
         if reason is EndReason.PLATFORM_FAULT:
             check_disk(self._folder)
-        self._void(spec, reason, detail, result)
+        self._void(spec, reason, detail, result, flood)
 
-    def _void(self, spec: MatchSpec, reason: EndReason, detail: str, result: MatchResult | None) -> None:
+    def _void(
+        self,
+        spec: MatchSpec,
+        reason: EndReason,
+        detail: str,
+        result: MatchResult | None,
+        flood: tuple[int, str] | None,
+    ) -> None:
         self._tally.void += 1
         past = self._attempts.setdefault(spec.match_id, Attempts())
         past.number, past.reason, past.detail = past.number + 1, reason, detail
@@ -334,6 +342,13 @@ class Runner:
         if result is not None and result.memory_of is not None:
             more["memory_of"] = spec.seats[result.memory_of].entry_id
             self._memory_voids[spec.seats[result.memory_of].entry_id] += 1
+        if flood is not None:
+            seat, why = flood
+            more["flood"] = flood
+            past.floods[seat] = why
+            self._observer.note(
+                f"'{spec.seats[seat].name}' loses match {spec.match_id}, which is played again without it: {why}"
+            )
         if printed:
             more["last_output"] = printed
         self._journal.append("void", **_event(spec, past), attempt=past.number, **more)
@@ -344,9 +359,12 @@ class Runner:
         self._try_again(spec)
 
     def _charging(self, spec: MatchSpec) -> MatchSpec:
-        """The match, in which bots lose that have had their share of matches void for want of memory."""
+        """The match, in which bots lose that have had their share of matches void for want of memory, or have flooded
+        a worker that played it."""
         seats = (seat for seat, bot in enumerate(spec.seats) if self._memory_voids[bot.entry_id] >= FREE_MEMORY_VOIDS)
-        return replace(spec, charged_for_memory=tuple(seats))
+        past = self._attempts.get(spec.match_id)
+        floods = () if past is None else tuple(sorted(past.floods.items()))
+        return replace(spec, charged_for_memory=tuple(seats), forfeits=floods)
 
     def _tell_of_failed_start(self, spec: MatchSpec, fault: Fault) -> None:
         """Each reason once, with the end of what the bot printed: mostly that says what to mend."""

@@ -11,7 +11,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -32,8 +32,16 @@ from referee.wire.listening import ListenError
 ORPHAN_S = 1.5
 """What a worker gets to end its bots in order when the runner has gone without a word."""
 
-BEAT_S = 5.0
-"""How often it says that it is alive."""
+BEAT_S = 1.0
+"""How often it says that it is alive, and looks at its memory."""
+
+FLOOD_SHARE = 0.5
+"""A bot whose messages take so much of a worker's time from beat to beat floods it. Answers take far less, however fast
+a bot plays: between two of them the referee has more to do than to read one."""
+
+MOST_MEMORY_MIB = 512
+"""A worker that has more ends itself, before it takes the memory of others. It has some 70 MiB and what its bots send.
+No limit of the system holds it, for its bots would inherit that."""
 
 STOP_S = 8.0
 """The same when it was asked to stop."""
@@ -84,6 +92,12 @@ class Link:
         """BrokenPipeError if the runner is gone."""
         self._outgoing.write(line)
         self._outgoing.flush()
+
+    def end(self, why: str) -> None:
+        """End this process at once; its bots end with it. The runner finds `why` in the log."""
+        print(why, file=sys.stderr, flush=True)
+        self.tidy()
+        os._exit(1)
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         while line := self._incoming.readline():
@@ -142,19 +156,45 @@ async def serve(link: Link) -> None:
         link.send(messages.ready_line())
         if setup.guests is not None:
             link.send(messages.note_line(waiting_words(setup.guests, table.remote_address)))
-        beat = asyncio.create_task(_beat(link))
+        beat = asyncio.create_task(_beat(link, table))
         try:
             await (_play_together if setup.together else _play_all)(link, table, setup.records)
         finally:
             beat.cancel()
 
 
-async def _beat(link: Link) -> None:
+async def _beat(link: Link, table: Table) -> None:
     """From the loop that plays: a worker that is stopped, or stuck in some game's rules, falls silent."""
+    seen, seen_ns = table.traffic_ns(), time.monotonic_ns()
     with suppress(OSError):  # the runner is gone; whoever waits for its lines sees to that
         while True:
             await asyncio.sleep(BEAT_S)
-            link.send(messages.alive_line())
+            before, before_ns = seen, seen_ns
+            seen, seen_ns = table.traffic_ns(), time.monotonic_ns()
+            link.send(messages.alive_line(floods_since(before, seen, seen_ns - before_ns)))
+            if (held_mib := memory_mib()) > MOST_MEMORY_MIB:
+                link.end(f"it has {held_mib} MiB of memory, and may have {MOST_MEMORY_MIB}")
+
+
+def floods_since(
+    before: Mapping[str, Sequence[int]], now: Mapping[str, Sequence[int]], passed_ns: int
+) -> dict[str, tuple[int, str]]:
+    """Per match the seat whose bot has taken `FLOOD_SHARE` of the time that has passed, and a sentence. `before` and
+    `now` as `Table.traffic_ns` tells."""
+    found: dict[str, tuple[int, str]] = {}
+    for match_id in before.keys() & now.keys():
+        spent = [late - early for early, late in zip(before[match_id], now[match_id], strict=True)]
+        most = max(spent)
+        if most >= FLOOD_SHARE * passed_ns:
+            share = f"{most / passed_ns:.0%} of the referee's time for {passed_ns / 1e9:.1f} s"
+            found[match_id] = spent.index(most), f"reading what it sent took {share}, until the referee's process ended"
+    return found
+
+
+def memory_mib() -> int:
+    """What of this process is in memory."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * resource.getpagesize() >> 20
 
 
 async def _play_all(link: Link, table: Table, records: Path) -> None:

@@ -84,6 +84,9 @@ cut (amid a line), hang,
 'dies at the end' (the record is complete, but neither compressed nor told)."""
 
 
+FLOODED = "reading what it sent took all of the referee's time"
+
+
 @dataclass
 class FakeExecutor:
     """Makes records up: the outcome is a function of seed and seats.
@@ -93,7 +96,8 @@ class FakeExecutor:
     that of `crashes` crashes in the matches whose place (an index
     among its own) is in `crashes_at`, or in all. `company` has per place how many others were in play during its last
     attempt. `startup_us` are the start-up times of every match. `remote` are names of bots that dial in.
-    The kernel takes the bot of the entry `starved` in every match, because the machine has no memory left.
+    The kernel takes the bot of the entry `starved` in every match, because the machine has no memory left; that of
+    `floods` keeps the worker busy until it dies.
     """
 
     records: Path
@@ -116,6 +120,7 @@ class FakeExecutor:
     startup_us: tuple[int, ...] = ()
     remote: frozenset[str] = frozenset()
     starved: str = ""
+    floods: str = ""
 
     async def __aenter__(self) -> "FakeExecutor":
         return self
@@ -161,6 +166,13 @@ class FakeExecutor:
             return make_record(self.records, spec, "out_of_memory", starved[0])
         if starved:
             return replace(make_record(self.records, spec, "void"), memory_of=starved[0])
+        flooding = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.floods]
+        if flooding and spec.forfeits:
+            assert spec.forfeits == ((flooding[0], FLOODED),)
+            return make_record(self.records, spec, "disconnected", flooding[0])
+        if flooding:
+            RecordWriter(self.records, header_of(spec)).abandon()
+            raise MatchLost("the worker was killed by signal 9", (flooding[0], FLOODED))
         crashed = [seat for seat, who in enumerate(spec.seats) if who.entry_id == self.crashes]
         if crashed and self.crashes_at(spec) and behaviour == "rated":
             await asyncio.sleep(0)
@@ -194,7 +206,7 @@ def make_record(records: Path, spec: MatchSpec, behaviour: Behaviour = "rated", 
     winner = blake2b((spec.seed + spec.seats[0].entry_id).encode()).digest()[0] % len(spec.seats)
     ranking = tuple(1 if seat == winner else 2 for seat in range(len(spec.seats))) if rated else ()
     failed = None
-    if reason in (EndReason.CRASHED, EndReason.OUT_OF_MEMORY):
+    if reason in (EndReason.CRASHED, EndReason.OUT_OF_MEMORY, EndReason.DISCONNECTED):
         ranking = tuple(2 if seat == absent else 1 for seat in range(len(spec.seats)))
         failed = Fault(absent, reason, "it ended")
     elif behaviour == "struck":

@@ -104,7 +104,7 @@ async def test_a_stopped_worker_is_found_by_its_silence_long_before_the_cap(exec
 
 async def test_a_worker_that_says_it_is_alive_is_waited_for(executor, specs, monkeypatch):
     monkeypatch.setattr(local, "SILENCE_S", 3)
-    async with executor("[(say(alive=True), time.sleep(0.01)) for _ in range(20)]") as table:
+    async with executor("[(say(alive={}), time.sleep(0.01)) for _ in range(20)]") as table:
         assert (await table.play(specs[0], 600)).match_id == specs[0].match_id
 
 

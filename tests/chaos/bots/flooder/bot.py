@@ -9,13 +9,13 @@ import frames
 from crosstown_proto.v1 import referee_pb2 as pb
 
 OPTIONS = json.loads(os.environ["CROSSTOWN_OPTIONS"])
-DEED, WHERE = OPTIONS["deed"], OPTIONS["where"]
+DEED, WHERE, SECONDS = OPTIONS["deed"], OPTIONS["where"], OPTIONS["seconds"]
 ADDRESS = os.environ["CROSSTOWN_ADDRESS"]
-AT, SECONDS = 3, 3.0
+AT = 3
 
 
-def connect_again_and_again(seconds):
-    end = time.monotonic() + seconds
+def connect_again_and_again():
+    end = time.monotonic() + SECONDS
     tried = refused = 0
     while time.monotonic() < end:
         tried += 1
@@ -28,7 +28,7 @@ def connect_again_and_again(seconds):
 
 def deed(own, second):
     if WHERE == "new":
-        return connect_again_and_again(OPTIONS.get("seconds", SECONDS))
+        return connect_again_and_again()
     line = own.line if WHERE == "own" else second.line
     return f"{frames.flood(line, DEED, SECONDS, time.monotonic)} chunks"
 
