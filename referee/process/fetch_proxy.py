@@ -2,8 +2,8 @@
 
 It runs in the process that builds, on a unix socket that the sandbox of the fetch phase shows. A host is listed for the
 bot's language (`data/fetch_hosts.toml`), by the organiser's own list, or because the organiser's settings of package
-managers name it. Names are resolved here, once, and every address is checked before it is used, so a name that leads to
-loopback or to a private network leads nowhere.
+managers name it, as far as a build may see them. Names are resolved here, once, and every address is checked before it
+is used, so a name that leads to loopback or to a private network leads nowhere.
 """
 
 import ipaddress
@@ -22,6 +22,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from referee.folders import make_socket_folder
+from referee.process.build_settings import environment
 from referee.process.fetch_relay import pump
 
 HOSTS_VARIABLE = "CROSSTOWN_FETCH_HOSTS"
@@ -70,7 +71,7 @@ def find_hosts(folder: Path, ours: Mapping[str, str], settings: Iterable[str] = 
     """The hosts for the bot in `folder`.
 
     `ours` is the organiser's environment, `settings` the texts of the organiser's settings of package managers: hosts
-    of https addresses in them are allowed, too. Raises FetchHostsError.
+    of https addresses in these texts, and in the variables that a build sees, are allowed, too. Raises FetchHostsError.
     """
     tables = _read(Path(__file__).with_name("data") / "fetch_hosts.toml")
     if own := ours.get(HOSTS_VARIABLE):
@@ -78,7 +79,8 @@ def find_hosts(folder: Path, ours: Mapping[str, str], settings: Iterable[str] = 
     chosen = [table for table in tables.values() if any((folder / name).exists() for name in table.get("files", ()))]
     private = {_place(host) for table in tables.values() for host in table.get("private_hosts", ())}
     named = {_place(host) for table in chosen for key in ("hosts", "private_hosts") for host in table.get(key, ())}
-    texts = [value for name, value in ours.items() if not name.lower().endswith("_proxy")]
+    seen = environment(ours, confined=True)
+    texts = [value for name, value in seen.items() if not name.lower().endswith("_proxy")]
     return FetchHosts(frozenset({*named, *_hosts_in([*texts, *settings])}), frozenset(private))
 
 

@@ -162,6 +162,12 @@ def test_hosts_that_the_organiser_has_set_for_package_managers_are_allowed(tmp_p
     assert not found.private
 
 
+def test_hosts_in_other_variables_of_the_organiser_are_not_allowed(tmp_path: Path) -> None:
+    """They are not meant for builds, which do not see them either."""
+    ours = {"INTRANET": "https://wiki.school.example", "NPM_TOKEN": "https://npm.school.example/secret"}
+    assert find_hosts(tmp_path, ours).allowed == frozenset()
+
+
 def test_a_list_of_the_organiser_replaces_the_table_of_a_language(tmp_path: Path) -> None:
     (tmp_path / "go.mod").touch()
     own = tmp_path / "hosts.toml"
