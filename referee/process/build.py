@@ -27,6 +27,7 @@ from referee.process.packages import (
     SDK,
     Environment,
     Requirements,
+    has_requirements,
     hold_environment,
     installed_in,
     python_in,
@@ -88,11 +89,11 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
     yard = yard or Yard()
     folder = folder.resolve()
     manifest = load_manifest(folder)
-    requirements = read_requirements(folder, manifest)
-    if not manifest.build and requirements is None:
+    if not manifest.build and not has_requirements(folder, manifest):
         what = "nothing is to be built; a bot that is has a line like build = [...], or Python and a requirements.txt"
         raise BuildError(f"{folder / 'bot.toml'}: {what}")
-    sources = read_sources(folder, manifest)
+    sources = read_sources(folder, manifest)  # first, as it has limits
+    requirements = read_requirements(folder, manifest)
     cache = yard.cache or cache_folder()
     environment, fresh = None, False
     if requirements is not None:
@@ -115,10 +116,9 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
 
 
 def needs_build(folder: Path) -> bool:
-    """Whether a bot is built, or has packages to be installed, before it can play. Raises ManifestError or
-    EntryError."""
+    """Whether a bot is built, or has packages to be installed, before it can play. Raises ManifestError."""
     manifest = load_manifest(folder)
-    return bool(manifest.build) or read_requirements(folder.resolve(), manifest) is not None
+    return bool(manifest.build) or has_requirements(folder, manifest)
 
 
 def _once(

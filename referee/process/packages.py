@@ -5,6 +5,7 @@ the same requirements share one, and a bot whose program has changed keeps the o
 """
 
 import json
+import os
 import re
 import sys
 import sysconfig
@@ -18,6 +19,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from referee.process.built import Built, Hold, hold_built
+from referee.process.look import is_file, is_folder
 from referee.process.manifest import PYTHON, Manifest
 from referee.process.sources import EntryError, Sources, digest, hash_file
 
@@ -30,6 +32,9 @@ _PACKAGES = {
     SDK: ("crosstown_bot", "crosstown_bridge", "crosstown_proto"),
     LIBRARY: ("crosstown_greedy", "leaderboard", "referee"),
 }
+MOST_LIST_BYTES = 1 << 20
+"""Of a list of packages."""
+
 _BETWEEN = re.compile(r"""[\s=@"']+""")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: crosstown\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _DIGEST_BYTES = 16
@@ -63,12 +68,14 @@ def python_in(folder: Path) -> Path:
     return folder / "python" / "bin" / "python"
 
 
+def has_requirements(folder: Path, manifest: Manifest) -> bool:
+    """Whether a bot is run, or built, by the word {python} and has a requirements.txt."""
+    return PYTHON in (*manifest.run, *manifest.fetch, *manifest.build) and is_file(folder / FILE)
+
+
 def read_requirements(folder: Path, manifest: Manifest) -> Requirements | None:
-    """Those of a bot that is run, or built, by the word {python} and has a requirements.txt. Raises EntryError."""
-    words = (*manifest.run, *manifest.fetch, *manifest.build)
-    if PYTHON not in words or not (folder / FILE).is_file():
-        return None
-    return requirements_in(folder)
+    """Those of a bot that has some, in a folder within the limits of `sources`. Raises EntryError."""
+    return requirements_in(folder) if has_requirements(folder, manifest) else None
 
 
 def requirements_in(folder: Path) -> Requirements:
@@ -127,17 +134,21 @@ def _paths(folder: Path, listed: Path) -> Iterator[Path]:
         place = word.removeprefix("file:")
         if not place or "\0" in place:
             continue
-        for path in {(base / place).resolve() for base in (folder, listed.parent)}:
+        for path in {Path(os.path.realpath(base / place)) for base in (folder, listed.parent)}:
             if path == folder or not path.is_relative_to(folder):
                 continue
-            if path.is_file():
+            if is_file(path):
                 yield path
-            elif "/" in place and path.is_dir():  # without a slash it is the name of a package
+            elif "/" in place and is_folder(path):  # without a slash it is the name of a package
                 yield from (inside for inside in path.rglob("*") if inside.is_file() and not _is_made(inside))
 
 
 def _text(path: Path) -> str:
     try:
+        if path.stat().st_size > MOST_LIST_BYTES:
+            raise EntryError(
+                f"{path}: has more than {MOST_LIST_BYTES >> 20} MiB, too much for a list of packages; correct it"
+            )
         return path.read_text("utf-8", errors="replace")
     except OSError as error:
         raise EntryError(f"{path}: cannot be read ({error.strerror}); check its rights") from None
