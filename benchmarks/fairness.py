@@ -1,6 +1,6 @@
 """Whom the clock blames on a machine with too much to do.
 
-    python benchmarks/fairness.py [--decisions 20000] [--levels 1,2,4] [--move-ms 50] [--guilty 40]
+    python benchmarks/fairness.py [--decisions 20000] [--levels 1,2,4] [--move-ms 50] [--guilty 40] [--searches 40]
 
 At level n so many matches are played at once that n bots want each core all the time. Honest bots compute a tenth of
 their limit in every decision, of their own processor time: a time-out of theirs is false. Guilty bots sleep, compute,
@@ -10,6 +10,10 @@ decision of each match: whoever is not charged with it got away.
 Seats are counted, not matches: honest ones among themselves, and apart from them those that sit beside a guilty one.
 Decisions are those of matches that count; `suspect` are honest seats for which a match was void because the referee saw
 that the time was not the bot's (a run plays it again). The upper bound is that of a Poisson count at 95 %.
+
+Last, what a flood costs others: an honest bot searches for half of its limit, by the clock on the wall, and tells how
+many nodes it saw. Beside each plays a bot that is honest and alone, or has a child for the whole match that connects
+again and again: to a path that is not there (the control), or to the referee (the flood). The three take turns.
 """
 
 import argparse
@@ -17,11 +21,13 @@ import asyncio
 import math
 import os
 import platform
+import statistics
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
@@ -32,9 +38,16 @@ from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
 from referee.process.entry import Entry, load_entry
+from referee.record import Answer, read_record
 
 GAME = "shibuya"
 GUILTY = ("sleeps", "computes", "computes_twice", "floods")
+BESIDE = ("honest", "connects_elsewhere", "connects")
+"""What plays beside a bot that searches. The second is the control: the same work, and nothing for the referee."""
+
+ROUNDS = 4
+"""In each, matches of all three kinds."""
+
 TIMED_OUT = (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED)
 
 LATE_AT = 3
@@ -51,17 +64,34 @@ def compute(seconds, clock=time.thread_time):
     while clock() < end:
         pass
 
+def search(seconds):
+    end, nodes = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        nodes += 1
+    return nodes
+
 class Worker(Bot):
     wants_observation = wants_legal_actions = False
 
     def start(self, match):
         match.store = 0
+        deed = self.options["deed"]
+        if deed in ("connects", "connects_elsewhere"):
+            path = "elsewhere" if deed == "connects_elsewhere" else ""
+            self.child = subprocess.Popen([sys.executable, "flood.py", "600", path])
+
+    def end(self, result):
+        if self.options["deed"] in ("connects", "connects_elsewhere"):
+            self.child.kill()
+            self.child.wait()
 
     def choose(self, turn):
         match = turn.match
         match.store += 1
         deed, late_s = self.options["deed"], 2 * match.move_limit_s
-        if deed == "honest" or match.store != LATE_AT:
+        if deed == "searches":
+            turn.note = str(search(match.move_limit_s / 2))
+        elif deed in ("honest", "connects", "connects_elsewhere") or match.store != LATE_AT:
             compute(match.move_limit_s / 10)
         elif deed == "sleeps":
             time.sleep(late_s)
@@ -83,6 +113,7 @@ run(Worker)
 FLOOD = """
 import os, socket, sys, time
 path, end = os.environ["CROSSTOWN_ADDRESS"].removeprefix("unix:"), time.monotonic() + float(sys.argv[1])
+path += "".join(sys.argv[2:])
 while time.monotonic() < end:
     with socket.socket(socket.AF_UNIX) as line:
         try:
@@ -168,6 +199,8 @@ class Level:
     honest: Honest = field(default_factory=Honest)
     beside: Honest = field(default_factory=Honest)
     """Honest seats beside guilty ones."""
+    nodes: dict[str, list[list[int]]] = field(default_factory=lambda: {deed: [] for deed in BESIDE})
+    """Of bots that search, by what plays beside them: per round, of each decision."""
     guilty: dict[str, Guilty] = field(default_factory=lambda: {deed: Guilty() for deed in GUILTY})
 
 
@@ -180,7 +213,7 @@ def main() -> None:
 
 
 def tables(levels: Iterable[Level]) -> Iterator[str]:
-    """Two, in Markdown: of honest bots and of guilty ones."""
+    """Three, in Markdown: of honest bots, of guilty ones, and of bots that search beside others."""
     yield (
         "| bots per core | decisions | false time-outs | per million | at most (95 %) | suspect, void | other faults |"
         " beside a guilty bot: decisions | false time-outs | suspect, void | other faults |"
@@ -203,6 +236,27 @@ def tables(levels: Iterable[Level]) -> Iterator[str]:
                 f"| {level.load} | {deed} | {seen.matches} | {seen.charged} | {seen.suspect} | {seen.got_away} |"
                 f" {seen.unjudged} |"
             )
+    yield ""
+    yield (
+        "| bots per core | beside a bot that searches | decisions | nodes a decision: median | middle half |"
+        " medians of the rounds | of the control |"
+    )
+    yield "|" + " --- |" * 7
+    for level in levels:
+        control = list(chain.from_iterable(level.nodes["connects_elsewhere"]))
+        for deed, rounds in level.nodes.items():
+            if seen_nodes := list(chain.from_iterable(rounds)):
+                yield f"| {level.load} | {deed} | {_spread(rounds, seen_nodes)} | {_share(seen_nodes, control)} |"
+
+
+def _spread(rounds: list[list[int]], nodes: list[int]) -> str:
+    low, middle, high = statistics.quantiles(nodes, n=4) if len(nodes) > 1 else nodes * 3
+    medians = [statistics.median(seen) for seen in rounds if seen]
+    return f"{len(nodes)} | {middle:.0f} | {low:.0f} to {high:.0f} | {min(medians):.0f} to {max(medians):.0f}"
+
+
+def _share(nodes: list[int], control: list[int]) -> str:
+    return f"{statistics.median(nodes) / statistics.median(control):.1%}" if control else ""
 
 
 async def _measure(load: int, options: argparse.Namespace) -> Level:
@@ -214,6 +268,13 @@ async def _measure(load: int, options: argparse.Namespace) -> Level:
             await _side_by_side(at_once, _honest(hall, table, level, options.decisions))
             matches = [deed for deed in GUILTY for _ in range(options.guilty)]
             await _side_by_side(at_once, iter([_guilty(hall, table, level, deed) for deed in matches]))
+            for _ in range(ROUNDS):
+                for deed in BESIDE:
+                    number = math.ceil(options.searches / ROUNDS)
+                    nodes: list[int] = []
+                    searches = [_search(hall, table, level, deed, nodes) for _ in range(number)]
+                    await _side_by_side(at_once, iter(searches))
+                    level.nodes[deed].append(nodes)
     return level
 
 
@@ -277,6 +338,16 @@ async def _guilty(hall: _Hall, table: Table, level: Level, deed: str) -> None:
     _forget(hall, result)
 
 
+async def _search(hall: _Hall, table: Table, level: Level, deed: str, nodes: list[int]) -> None:
+    result = await table.play(hall.spec("searches", deed), hall.records)
+    for fault in result.faults:
+        if fault is not None:
+            _tell(level, f"a search beside one that is {deed}", fault.reason, fault.evidence)
+    record = read_record(hall.records / f"{result.match_id}.jsonl.gz")
+    nodes += [int(line.note) for line in record.lines if isinstance(line, Answer) and line.seat == 0 and line.note]
+    _forget(hall, result)
+
+
 def _tell(level: Level, who: str, reason: str, evidence: Mapping[str, object]) -> None:
     """What is not as it should be, with its times, to stderr."""
     times = {name: value for name, value in evidence.items() if name.endswith("_us") or name == "process_state"}
@@ -320,6 +391,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--levels", default="1,2,4", help="bots per core, such as 1,2,4")
     parser.add_argument("--move-ms", type=float, default=50)
     parser.add_argument("--guilty", type=int, default=40, help="matches of each kind of guilty bot, at each level")
+    parser.add_argument("--searches", type=int, default=40, help="matches with a bot that searches, of each kind")
     return parser.parse_args()
 
 

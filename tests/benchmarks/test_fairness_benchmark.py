@@ -89,7 +89,18 @@ def test_the_tables_have_a_column_of_their_own_for_honest_bots_beside_guilty_one
     lines = list(tables([level]))
     assert lines[2] == "| 4 | 38 | 1 | 26315.8 | 124838.5 | 1 | 0 | 18 | 2 | 0 | 0 |"
     assert lines[6] == "| 4 | sleeps | 2 | 1 | 0 | 0 | 1 |"
-    assert len({line.count("|") for line in lines[:3]}) == len({line.count("|") for line in lines[4:]}) == 1
+    assert len({line.count("|") for line in lines[:3]}) == len({line.count("|") for line in lines[4:10]}) == 1
+
+
+def test_the_nodes_of_bots_that_search_are_told_with_their_spread_and_beside_the_control() -> None:
+    level = Level(2)
+    level.nodes["connects_elsewhere"] = [[90, 100], [110, 100]]
+    level.nodes["connects"] = [[80, 120], [90, 90], []]
+    lines = list(tables([level]))[-2:]
+    assert lines == [
+        "| 2 | connects_elsewhere | 4 | 100 | 92 to 108 | 95 to 105 | 100.0% |",
+        "| 2 | connects | 4 | 90 | 82 to 112 | 90 to 100 | 90.0% |",
+    ]
 
 
 @pytest.mark.parametrize(("count", "bound"), [(0, 2.996), (1, 4.744), (2, 6.296), (10, 16.962)])
