@@ -32,7 +32,7 @@ from referee.tournament.reading import TomlFile
 from referee.tournament.records import clear_leftovers, live_or_closed, place_of, record_files, set_aside
 from referee.tournament.sections.bots import read_bot
 from referee.tournament.sections.remote import RemoteBot, RemoteConfig
-from referee.tournament.sections.sandbox import SandboxConfig
+from referee.tournament.sections.sandbox import SandboxConfig, check_grants
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,9 @@ def read_settings(text: JournalText, given: Mapping[str, Any]) -> BotConfig:
     sections = {"bots": [given]} if remote is None else {"bots": [given], "remote": {}}
     try:
         read = TomlFile(Path("add"), sections)
-        return read_bot(read, Limits(**configuration["limits"]), remote, 0, given)
+        found = read_bot(read, Limits(**configuration["limits"]), remote, 0, given)
+        check_grants(read, ("bots", 0), found.sandbox)
+        return found
     except ConfigError as error:
         what = str(error).removeprefix("add: ").replace("bots[1].", "").replace("'bots[1]'", "the bot")
         raise UsageError(what, error.next_step) from None

@@ -25,6 +25,7 @@ from referee.tournament.field import make_field
 from referee.tournament.formats.registry import get_format
 from referee.tournament.identity import describe
 from referee.tournament.reading import TomlFile, show, suggest
+from referee.tournament.sections.sandbox import check_grants
 
 
 def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
@@ -50,6 +51,10 @@ def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
             entries.append(_stand_in(bot, gone, entry))
     for one, other in combinations(range(len(entries)), 2):
         _check_pair(config, entries, one, other)
+    out, file = {bot.entry_id for bot in known if bot.out}, TomlFile(path)
+    for place, (bot, entry) in enumerate(zip(config.bots, entries, strict=True)):
+        if entry.id not in out:
+            check_grants(file, ("bots", place), bot.sandbox)
     tournament = Tournament(config, tuple(entries), kept=tuple(kept))
     for outer, inner in pairwise(sorted(started(tournament), key=lambda entry: entry.folder.parts)):
         if inner.folder != outer.folder and inner.folder.is_relative_to(outer.folder):

@@ -57,7 +57,8 @@ def machine_of(tournament: Tournament, sandboxes: Mapping[str, Sandbox], prints:
 def _grants(sandbox: Sandbox) -> list[str]:
     """As they hold here: a variable that is not set is passed on to nobody."""
     names = [f"env {name}" if name in os.environ else f"env {name} (not set)" for name in sandbox.env]
-    return [*(["network"] if sandbox.network else []), *names, *(f"read {path}" for path in sandbox.read)]
+    paths = [*(f"read {path}" for path in sandbox.read), *(f"device {path}" for path in sandbox.devices)]
+    return [*(["network"] if sandbox.network else []), *names, *paths]
 
 
 def known_machine(text: JournalText) -> Machine:

@@ -100,7 +100,8 @@ class TomlFile:
                 return default or ""
             self.fail(key, f"the key '{dotted(*key)}' is missing", f"add a line such as {example}")
         if value == "":
-            self.fail(key, f"'{dotted(*key)}' is empty", f"write, for instance, {example}, or leave the line out")
+            step = f"write, for instance, {example}" + ("" if required else ", or leave the line out")
+            self.fail(key, f"'{dotted(*key)}' is empty", step)
         if not isinstance(value, str):
             self.fail(key, f"'{dotted(*key)}' must be a text, not {show(value)}", f"write, for instance, {example}")
         return value

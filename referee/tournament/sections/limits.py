@@ -81,12 +81,17 @@ def _read(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, flo
         except SpecError as error:
             default = getattr(Limits(), name) or 10
             what = str(error).replace(f"limit {name}", f"'{dotted(*where, name)}'")
-            file.fail((*where, name), what, f"write, for instance, {name} = {default:g}")
+            file.fail((*where, name), what, f"write, for instance, {name} = {_number(default)}")
         least = LEAST.get(name, 0)
         if 0 < value < least:
             what = f"'{dotted(*where, name)}' must be at least {least:g}: with {value:g} no bot can start"
-            file.fail((*where, name), what, f"write, for instance, {name} = {getattr(Limits(), name) or 1:g}")
+            file.fail((*where, name), what, f"write, for instance, {name} = {_number(getattr(Limits(), name) or 1)}")
     return dict(given)
+
+
+def _number(value: float) -> str:
+    """As people write it in a file: no power of ten for a count of bytes."""
+    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 def _together(file: TomlFile, where: Where, limits: Limits, values: Mapping[str, float]) -> Limits:

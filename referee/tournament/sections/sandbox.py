@@ -29,11 +29,26 @@ class SandboxConfig:
 def read_sandbox(file: TomlFile) -> SandboxConfig:
     """Of the tournament: profile, and what every bot may read. Raises ConfigError."""
     file.check_keys(("sandbox",), file.table("sandbox"), _KEYS)
-    return SandboxConfig(_profile(file, ("sandbox", "profile")), read=_paths(file, ("sandbox",)))
+    found = SandboxConfig(_profile(file, ("sandbox", "profile")), read=_paths(file, ("sandbox",)))
+    check_grants(file, ("sandbox",), found)
+    return found
+
+
+def check_grants(file: TomlFile, where: Where, granted: SandboxConfig) -> None:
+    """ConfigError for a path or a device, named in the table at `where`, that is not there. Of bots that have left a
+    run it need not be there any more."""
+    for path in granted.read:
+        if not Path(path).exists():
+            what = f"'{dotted(*where, 'read')}': {path} does not exist"
+            file.fail((*where, "read"), what, "name files or folders that are there")
+    for path in granted.devices:
+        if why := why_no_device(path):
+            what = f"'{dotted(*where, 'devices')}': {path} {why}"
+            file.fail((*where, "devices"), what, f"name devices of this machine, such as {_EXAMPLES['devices']}")
 
 
 def read_bot_sandbox(file: TomlFile, here: Where) -> SandboxConfig:
-    """Of one bot. Raises ConfigError."""
+    """Of one bot; what it is granted need not be there: see `check_grants`. Raises ConfigError."""
     network = file.get(*here, "network")
     if network is not None and not isinstance(network, bool):
         what = f"'{dotted(*here, 'network')}' must be true or false, not {show(network)}"
@@ -43,12 +58,8 @@ def read_bot_sandbox(file: TomlFile, here: Where) -> SandboxConfig:
         Sandbox(env=env)
     except ValueError as error:
         file.fail((*here, "env"), f"'{dotted(*here, 'env')}': {error}", f"write, for instance, {_EXAMPLES['env']}")
-    profile, devices = _profile(file, (*here, "sandbox")), tuple(_texts(file, here, "devices"))
-    for path in devices:
-        if why := why_no_device(path):
-            what = f"'{dotted(*here, 'devices')}': {path} {why}"
-            file.fail((*here, "devices"), what, f"name devices of this machine, such as {_EXAMPLES['devices']}")
-    return SandboxConfig(profile, network is True, env, _paths(file, here), devices)
+    devices = tuple(_texts(file, here, "devices"))
+    return SandboxConfig(_profile(file, (*here, "sandbox")), network is True, env, _paths(file, here), devices)
 
 
 def _profile(file: TomlFile, key: Where) -> Profile | None:
@@ -63,14 +74,8 @@ def _profile(file: TomlFile, key: Where) -> Profile | None:
 
 
 def _paths(file: TomlFile, where: Where) -> tuple[str, ...]:
-    paths = []
-    for text in _texts(file, where, "read"):
-        path = (file.path.parent / _expanded(file, (*where, "read"), text)).resolve()
-        if not path.exists():
-            what = f"'{dotted(*where, 'read')}': {path} does not exist"
-            file.fail((*where, "read"), what, "name files or folders that are there")
-        paths.append(str(path))
-    return tuple(paths)
+    texts = _texts(file, where, "read")
+    return tuple(str((file.path.parent / _expanded(file, (*where, "read"), text)).resolve()) for text in texts)
 
 
 def _texts(file: TomlFile, where: Where, name: str) -> list[str]:

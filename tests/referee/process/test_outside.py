@@ -96,6 +96,18 @@ def test_what_is_granted_to_read_counts_with_all_that_is_in_it(write_bot: WriteB
     assert named(folder, grant)[str(grant)] == seen[-1]
 
 
+def test_where_a_link_to_a_folder_leads_counts(write_bot: WriteBot, tmp_path: Path) -> None:
+    grant, folder = tmp_path / "models", write_bot({"bot.py": ""}, run=["sh"])
+    for version in ("1", "2"):
+        (grant / version).mkdir(parents=True)
+        (grant / version / "weights").write_text(version)
+    (grant / "current").symlink_to("1")
+    before = named(folder, grant)[str(grant)]
+    (grant / "current").unlink()
+    (grant / "current").symlink_to("2")
+    assert named(folder, grant)[str(grant)] != before
+
+
 def test_what_is_too_large_to_be_read_is_listed(
     write_bot: WriteBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

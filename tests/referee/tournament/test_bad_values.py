@@ -139,6 +139,21 @@ def test_an_empty_text_of_a_bot_is_said_to_be_empty(write_file, key):
         load_config(write_file(f'game = "toy"\nseed = 1\nblocks = 2\n{bot}{BOTS}'))
 
 
+@pytest.mark.parametrize(("key", "may"), [("path", False), ("name", True)])
+def test_only_a_line_that_is_not_needed_may_be_left_out(write_file, key, may):
+    bot = f'[[bots]]\n{key} = ""\n' + ("" if key == "path" else 'path = "a"\n')
+    with pytest.raises(ConfigError) as caught:
+        load_config(write_file(f'game = "toy"\nseed = 1\nblocks = 2\n{bot}{BOTS}'))
+    assert ("leave the line out" in caught.value.next_step) is may
+
+
+@pytest.mark.parametrize("value", ["1", "-1"])
+def test_the_example_of_a_count_of_bytes_is_a_whole_number(write_file, value):
+    with pytest.raises(ConfigError) as caught:
+        load_config(write_file(f'game = "toy"\nseed = 1\nblocks = 2\n[limits]\nmax_message_bytes = {value}\n{BOTS}'))
+    assert caught.value.next_step == "write, for instance, max_message_bytes = 1048576"
+
+
 MANIFEST = {"name": '"A"', "version": '"1"', "games": '["*"]', "run": '["x"]', "build": '["make"]', "fetch": '["f"]'}
 
 

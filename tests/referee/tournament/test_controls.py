@@ -92,6 +92,20 @@ def test_a_bot_that_is_out_need_not_be_on_the_disk_any_more(begun, play, run_fol
     assert play(again).summary.complete
 
 
+def test_what_a_bot_that_is_out_was_granted_need_not_be_there_any_more(begun, play, run_folder, tmp_path):
+    weights = tmp_path / "weights"
+    weights.write_text("1")
+    tournament = begun(3, blocks=3, more='read = ["weights"]\n')
+    path = tournament.config.path
+    weights.unlink()
+    with pytest.raises(ConfigError, match="weights does not exist"):
+        load_tournament(path, controls.newest_bots(run_folder.path.parent, "cup"))
+    controls.leave(run_folder, "withdrawn", "bot2", "keep", **BY)
+    again = load_tournament(path, controls.newest_bots(run_folder.path.parent, "cup"))
+    assert describe(again) == describe(tournament)
+    assert play(again).summary.complete
+
+
 def leave_and_load(tournament, run_folder, name="bot1"):
     """Withdraw the bot; then load(text=...) reads the file, of that text, as the run knows its bots."""
     controls.leave(run_folder, "withdrawn", name, "keep", **BY)

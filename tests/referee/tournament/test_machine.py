@@ -116,10 +116,11 @@ def test_facts_are_the_profile_the_grants_in_force_and_what_lies_outside(make_to
     monkeypatch.setenv("SET", "x")
     monkeypatch.delenv("UNSET", raising=False)
     first, second = tournament.entries
-    sandboxes = {first.id: Sandbox("strict", True, ("SET", "UNSET"), (str(grant),)), second.id: Sandbox()}
+    sandboxes = {first.id: Sandbox("strict", True, ("SET", "UNSET"), (str(grant),), (), ("/dev/null",))}
+    sandboxes[second.id] = Sandbox()
     found = machine_of(tournament, sandboxes, Prints(0))
     assert found[first.id]["profile"] == "strict"
-    assert found[first.id]["grants"] == f"network, env SET, env UNSET (not set), read {grant}"
+    assert found[first.id]["grants"] == f"network, env SET, env UNSET (not set), read {grant}, device /dev/null"
     assert str(grant) in found[first.id]["outside"]
     assert found[first.id]["runtime"].startswith("CPython 3.")
     assert found[second.id]["profile"] == "plain"
