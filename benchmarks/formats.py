@@ -4,8 +4,8 @@
 
 A simulated field: `--bots` bots (40) with strengths drawn from a normal distribution, as far apart as TrueSkill
 expects (sigma 25/3), matches of two seats with its luck (beta 25/6) and one in ten drawn. No bot is run. Each format's
-schedule is played out, the official table (`leaderboard.official`) is fitted to the results so far at growing numbers
-of matches, and its order is compared with the truth by Spearman's rank correlation, averaged over the seeds.
+schedule is played out, the official table (`leaderboard.ratings.official`) is fitted to the results so far at growing
+numbers of matches, and its order is compared with the truth by Spearman's rank correlation, averaged over the seeds.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from statistics import fmean
 sys.path.pop(0)  # this folder, in which `referee` is another benchmark
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from leaderboard.official import rate_results
+from leaderboard.ratings.official import rate_results
 from leaderboard.results import Result
 from referee.tournament.formats.api import BlockResult, Field, Format, Variant
 from referee.tournament.formats.registry import get_format

@@ -23,13 +23,13 @@ if __name__ == "__main__":
 import numpy
 
 from leaderboard.index import fingerprint
-from leaderboard.live import LiveTable, rate_live
-from leaderboard.luce import strengths
-from leaderboard.official import rate, rate_results
+from leaderboard.ratings.elo import strengths
+from leaderboard.ratings.live import continue_live, rate_live
+from leaderboard.ratings.official import rate, rate_results
+from leaderboard.ratings.skill import BETA, SIGMA
 from leaderboard.records import FileStamp, MatchRow, SeatRow
 from leaderboard.results import tally
 from leaderboard.run_table import keep_table, run_table
-from leaderboard.skill import BETA, SIGMA
 from leaderboard.statistics import statistics
 from leaderboard.store import Store, find_row, read_rows
 
@@ -78,8 +78,7 @@ def rating_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost
     many = make_matches(matches, 10 * bots, 2)
     seats_of_four = make_matches(matches, bots, 4)
     four = seats_of_four[: matches // 20]
-    table = LiveTable()
-    table.update(rows[:-100])
+    kept, _ = continue_live(rows, None, matches - 100)
     results = tally(rows)
     return [
         (f"official, {matches:,} matches of two, {bots} bots", best(lambda: rate(rows), repeat)),
@@ -88,7 +87,7 @@ def rating_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost
         (f"cross-check, {matches:,} matches of two", best(lambda: strengths(results), repeat)),
         (f"cross-check, {len(four):,} matches of four", best(lambda: strengths(tally(four)), 1)),
         (f"live, {matches:,} matches of two, from nothing", best(lambda: rate_live(rows), repeat)),
-        ("live, the last 100 of them", best(lambda: table.update(rows), 1)),
+        ("live, the last 100 of them", best(lambda: continue_live(rows, kept, matches - 100), repeat)),
         (f"live, {matches:,} matches of four, from nothing", best(lambda: rate_live(seats_of_four), 1)),
         (f"statistics, {matches:,} matches of two", best(lambda: statistics(rows), 1)),
     ]

@@ -11,17 +11,27 @@ from leaderboard.records import FileStamp, MatchRow, ReadMatch, match_id_of, rea
 from leaderboard.store import StoreError, read_rows
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 
+STRAGGLING = 1000
+"""A match that as many later ones have overtaken was given up or cancelled, rather than is still being played."""
+
 
 @dataclass(frozen=True, slots=True)
 class Index:
     """`rows` are the rated matches by place; `unusable` what else lies there and does not count.
 
-    `stale`: the database did not have exactly these rows.
+    `stale`: the database did not have exactly these rows. `settled`: the place of the first match without a result; of
+    matches that more than `STRAGGLING` later ones have overtaken none is waited for.
     """
 
     rows: tuple[MatchRow, ...]
     unusable: tuple[ReadMatch, ...]
     stale: bool
+
+    @property
+    def settled(self) -> int:
+        rows = self.rows
+        gap = next((place for place, row in enumerate(rows) if row.place != place), len(rows))
+        return max(gap, rows[-STRAGGLING].place) if len(rows) >= STRAGGLING else gap
 
 
 def load_index(matches: Path, database: Path, known: Mapping[str, MatchRow] | None = None) -> Index:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from math import floor, log10
 
-from leaderboard.history import Point
+from leaderboard.ratings.live import Point
 from leaderboard.standings import Standing
 from leaderboard.statistics import Score
 

@@ -14,12 +14,10 @@ from markupsafe import Markup
 
 from leaderboard.account import NO_TABLE, FormatTable
 from leaderboard.controls import Counted
-from leaderboard.history import history
-from leaderboard.official import rate
 from leaderboard.plots import history_plot, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
 from leaderboard.results import is_mirror
-from leaderboard.standings import CAPTION, Standing, apart, pools_of, unsettled
+from leaderboard.standings import CAPTION, Pool, Ratings, Standing, apart, pools_of, rate_pools, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES
 from referee.record.starts import FailedStart, slow_start
@@ -69,10 +67,13 @@ def report_html(
     format_table: FormatTable = NO_TABLE,
     failed_starts: Sequence[FailedStart] = (),
     startup_s: Mapping[str, float] | None = None,
+    ratings: Mapping[Pool, Ratings] | None = None,
 ) -> str:
-    """The page. `link` is where the records are, as seen from it; `facts` are shown as they are, by name.
+    """The page. `link` is where the records are, as seen from it; `facts` are shown as they are, by name. `ratings` are
+    those of `rate_pools` for these matches, if they are known.
     `startup_s` has by entry id how long a bot may take to start."""
-    pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
+    ratings = rate_pools(counted.rows) if ratings is None else ratings
+    pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
     matches = _listed(counted.rows)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS
@@ -98,7 +99,7 @@ def report_html(
     )
 
 
-def pool_report(key: tuple[str, int], matches: Sequence[MatchRow], table: Sequence[Standing]) -> PoolReport:
+def pool_report(key: Pool, matches: Sequence[MatchRow], table: Sequence[Standing], ratings: Ratings) -> PoolReport:
     """Everything about one pool. `table` may have the rows of others too."""
     rows = [row for row in table if (row.game, row.players) == key]
     found = statistics(matches)
@@ -111,9 +112,9 @@ def pool_report(key: tuple[str, int], matches: Sequence[MatchRow], table: Sequen
         cross=[[found.cross.get((one.entry_id, other.entry_id)) for other in rows] for one in rows],
         facts=[found.entries.get(row.entry_id) for row in rows],
         intervals=Markup(intervals_plot(rows)),  # noqa: S704 - escaped where it is drawn
-        ways=Markup(history_plot(history(matches), names)),  # noqa: S704
+        ways=Markup(history_plot({entry: way.points for entry, way in sorted(ratings.live.ways.items())}, names)),  # noqa: S704
         seats=Markup(seats_plot(found.seats)),  # noqa: S704
-        odd=[item for item in residuals(matches, rate(matches)) if abs(item.z) > ODD_Z],
+        odd=[item for item in residuals(matches, ratings.official) if abs(item.z) > ODD_Z],
     )
 
 

@@ -1,22 +1,25 @@
 """The standings of one run folder: kept in the database with a fingerprint of all they come from, or computed."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from leaderboard.account import NO_TABLE, Account, FormatTable, Look, no_account
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import fingerprint, load_index
+from leaderboard.ratings.live import LiveTable
+from leaderboard.ratings.registry import MODELS
 from leaderboard.records import MatchRow
-from leaderboard.standings import Entrant, Standing, standings
-from leaderboard.store import Store, StoreError, read_snapshot
+from leaderboard.standings import Entrant, Pool, Standing, rate_pools, standings
+from leaderboard.store import Store, StoreError, put_snapshot, read_snapshot
 from referee.record.control import Control
 
-COMPUTED_BY = 6
+COMPUTED_BY = 7
 """Goes up when the same records give another table."""
 
 _NAME = "standings"
+_LIVE = "live"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,8 @@ class RunTable:
     """Standings, the number of matches they count, what must be said of them, the fingerprint of their inputs, and the
     format's own table.
 
-    `kept`: they were taken from the database. `annulled` matches have a record and do not count.
+    `kept`: they were taken from the database. `annulled` matches have a record and do not count. `live` are live tables
+    to go on from when matches are added.
     """
 
     rows: tuple[Standing, ...]
@@ -34,6 +38,7 @@ class RunTable:
     kept: bool
     format_table: FormatTable = NO_TABLE
     annulled: int = 0
+    live: Mapping[Pool, LiveTable] = field(default_factory=dict)
 
 
 def run_table(
@@ -51,16 +56,28 @@ def run_table(
 
     `look` is asked only when nothing is kept; what it computes with, besides records and controls, is named by `plan`.
     """
-    mark = fingerprint(matches, COMPUTED_BY, entrants, controls, plan, pooled, faultless)
+    mark = fingerprint(matches, COMPUTED_BY, list(MODELS), entrants, controls, plan, pooled, faultless)
     try:
         text = read_snapshot(database, _NAME, mark) if database.exists() else None
     except StoreError:
         text = None
     if text is not None and (kept := _parse(text, mark)) is not None:
         return kept
-    counted, account = counted_matches(matches, database, controls, look, faultless=faultless)
-    rows = standings(counted, entrants, pooled=pooled)
-    return RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, account.table, counted.annulled)
+    index = load_index(matches, database)
+    counted, account = counted_rows(index.rows, controls, look)
+    counted = without_faults(counted) if faultless else counted
+    ordinary = not (pooled or faultless)
+    ratings = rate_pools(
+        counted.rows,
+        pooled=pooled,
+        kept=kept_live(database) if ordinary else {},
+        settled=index.settled,
+    )
+    rows = standings(counted, entrants, pooled=pooled, ratings=ratings)
+    live = {pool: found.settled for pool, found in ratings.items()} if ordinary else {}
+    return RunTable(
+        tuple(rows), len(counted.rows), counted.caption(), mark, False, account.table, counted.annulled, live
+    )
 
 
 def counted_matches(
@@ -100,6 +117,33 @@ def keep_table(store: Store, table: RunTable) -> None:
     }
     store.put_ratings(row for row in rows if row["mu"] is not None)
     store.keep_snapshot(_NAME, table.fingerprint, json.dumps(content, separators=(",", ":")))
+    if table.live:
+        store.keep_snapshot(_LIVE, str(COMPUTED_BY), live_text(table.live))
+
+
+def kept_live(database: Path) -> dict[Pool, LiveTable]:
+    """The live tables that were kept; none where the database cannot be read, or somebody else wrote them."""
+    try:
+        text = read_snapshot(database, _LIVE, str(COMPUTED_BY)) if database.exists() else None
+    except StoreError:
+        text = None
+    return {} if text is None else _parse_live(text)
+
+
+def keep_live(database: Path, live: Mapping[Pool, LiveTable]) -> None:
+    """Keep live tables while a run goes on, which has the only `Store`. StoreError."""
+    put_snapshot(database, _LIVE, str(COMPUTED_BY), live_text(live))
+
+
+def live_text(live: Mapping[Pool, LiveTable]) -> str:
+    return json.dumps([[*pool, table.to_dict()] for pool, table in live.items()], separators=(",", ":"))
+
+
+def _parse_live(text: str) -> dict[Pool, LiveTable]:
+    try:
+        return {(str(game), int(players)): LiveTable.from_dict(table) for game, players, table in json.loads(text)}
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+        return {}
 
 
 def without_faults(counted: Counted) -> Counted:

@@ -3,22 +3,25 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from leaderboard.controls import Counted
-from leaderboard.live import METHOD as LIVE_METHOD
-from leaderboard.live import rate_live
-from leaderboard.luce import Strength, strengths
-from leaderboard.official import INTERVAL_95, METHOD, Official, rate_results
+from leaderboard.ratings.live import METHOD as LIVE_METHOD
+from leaderboard.ratings.live import LiveTable, continue_live
+from leaderboard.ratings.official import INTERVAL_95, METHOD, Official, rate
+from leaderboard.ratings.registry import MODELS
+from leaderboard.ratings.skill import Skill
 from leaderboard.records import MatchRow, SeatRow
-from leaderboard.results import is_mirror, tally
-from leaderboard.skill import Skill
+from leaderboard.results import is_mirror
 
 CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
 LIVE_CAPTION = f"Ranked by mu - 3 sigma. {LIVE_METHOD}."
 
-ALL_POOLED = ("*", 0)
+Pool: TypeAlias = tuple[str, int]
+"""A game and a number of players, which have a table of their own."""
+
+ALL_POOLED: Pool = ("*", 0)
 """Stands for the game and number of players of a table over everything."""
 
 
@@ -37,7 +40,8 @@ class Standing:
     Times are in milliseconds per answered decision, as charged; None where there was none. The lag beside them was not
     the bot's doing. All but the times is a function of
     the results alone. `note` says what has become of the entry; `settled` is False in a table whose official ratings
-    still moved when the computation was given up.
+    still moved when the computation was given up. `more` has `mu` and `sigma` of each model that was added to
+    `leaderboard.ratings.registry`, by its name.
     """
 
     rank: int | None
@@ -70,6 +74,7 @@ class Standing:
     settled: bool = True
     mirrors: int = 0
     group: int | None = None
+    more: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def rated(self) -> bool:
@@ -113,30 +118,43 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """All that is computed from the results of one pool."""
+    """All that is computed from the results of one pool.
+
+    `settled` is the live table up to the first match that has no result yet: kept, it saves rating those matches again.
+    `others` has the ratings of each model in `leaderboard.ratings.registry`.
+    """
 
     official: Official
-    live: Mapping[str, Skill]
-    check: Mapping[str, Strength]
+    live: LiveTable
+    settled: LiveTable
+    others: Mapping[str, Mapping[str, Skill]]
 
 
 def standings(
-    matches: Sequence[MatchRow] | Counted, entrants: Iterable[Entrant] = (), *, pooled: bool = False
+    matches: Sequence[MatchRow] | Counted,
+    entrants: Iterable[Entrant] = (),
+    *,
+    pooled: bool = False,
+    ratings: Mapping[Pool, Ratings] | None = None,
 ) -> list[Standing]:
-    """The tables over rated matches, each best first, by game and number of players; one over all if `pooled`."""
+    """The tables over rated matches, each best first, by game and number of players; one over all if `pooled`.
+
+    `ratings` are those of `rate_pools` for these matches, if they are known.
+    """
     counted = matches if isinstance(matches, Counted) else Counted(tuple(matches))
+    if ratings is None:
+        ratings = rate_pools(counted.rows, pooled=pooled)
     known = list(entrants)
     rows: list[Standing] = []
-    pools = pools_of(counted.rows, pooled=pooled) or {("", 0): []}
-    for (game, players), pool in pools.items():
-        rows += _table(game, players, pool, known, counted, rate_pool(pool))
-    return rows
+    for pool, found in pools_of(counted.rows, pooled=pooled).items():
+        rows += _table(*pool, found, known, counted, ratings[pool])
+    return rows or _table("", 0, [], known, counted, rate_pool([]))
 
 
 def by_live_rating(table: Iterable[Standing]) -> list[Standing]:
     """The same rows, ranked by the live rating instead, in `mu`, `sigma` and `conservative` too. The interval, the
     cross-check and the comparison with the next row belong to the official one and are left out."""
-    pools: dict[tuple[str, int], list[Standing]] = {}
+    pools: dict[Pool, list[Standing]] = {}
     for row in table:
         rated = row.live_mu is not None and row.live_sigma is not None
         pools.setdefault((row.game, row.players), []).append(
@@ -176,7 +194,7 @@ def _order(row: Standing) -> tuple[float, float, float, str, str]:
 
 def apart(table: Iterable[Standing]) -> str:
     """What must be said of bots that have never met, not even through others; '' if all have."""
-    groups: dict[tuple[str, int], set[int]] = {}
+    groups: dict[Pool, set[int]] = {}
     for row in table:
         if row.group is not None:
             groups.setdefault((row.game, row.players), set()).add(row.group)
@@ -189,7 +207,7 @@ def apart(table: Iterable[Standing]) -> str:
     )
 
 
-def _pool_words(pool: tuple[str, int]) -> str:
+def _pool_words(pool: Pool) -> str:
     return "all games" if pool == ALL_POOLED else "{} with {} players".format(*pool)
 
 
@@ -200,18 +218,31 @@ def unsettled(table: Iterable[Standing]) -> str:
     return f"The official ratings of {which} did not come to rest: take them as rough." if moving else ""
 
 
-def pools_of(matches: Iterable[MatchRow], *, pooled: bool = False) -> dict[tuple[str, int], list[MatchRow]]:
+def pools_of(matches: Iterable[MatchRow], *, pooled: bool = False) -> dict[Pool, list[MatchRow]]:
     """Matches by game and number of players, which are never rated together unless asked."""
-    pools: dict[tuple[str, int], list[MatchRow]] = {}
+    pools: dict[Pool, list[MatchRow]] = {}
     for match in matches:
         pools.setdefault(ALL_POOLED if pooled else (match.game, len(match.seats)), []).append(match)
     return dict(sorted(pools.items()))
 
 
-def rate_pool(matches: Sequence[MatchRow]) -> Ratings:
-    """Official, live and cross-check ratings of one pool."""
-    results = tally(matches)
-    return Ratings(rate_results(results), rate_live(matches), strengths(results))
+def rate_pools(
+    matches: Iterable[MatchRow],
+    *,
+    pooled: bool = False,
+    kept: Mapping[Pool, LiveTable] | None = None,
+    settled: int = 0,
+) -> dict[Pool, Ratings]:
+    """The ratings of each pool. `kept` are live tables of before, as far as there are any; matches with a place below
+    `settled` are expected not to change."""
+    pools = pools_of(matches, pooled=pooled)
+    return {pool: rate_pool(found, (kept or {}).get(pool), settled) for pool, found in pools.items()}
+
+
+def rate_pool(matches: Sequence[MatchRow], kept: LiveTable | None = None, settled: int = 0) -> Ratings:
+    """The ratings of one pool by all models."""
+    prefix, live = continue_live(matches, kept, settled)
+    return Ratings(rate(matches), live, prefix, {name: model(matches) for name, model in MODELS.items()})
 
 
 def _table(
@@ -251,7 +282,7 @@ def make_table(
     table: list[Standing] = []
     for entry_id, done in tallies.items():
         skill = skills.get(entry_id)
-        live, check = ratings.live.get(entry_id), ratings.check.get(entry_id)
+        live, check = ratings.live.skills.get(entry_id), ratings.others["elo"].get(entry_id)
         margin = INTERVAL_95 * skill.sigma if skill else 0.0
         forfeited = (counted.forfeits or {}).get(entry_id, 0)
         table.append(
@@ -277,8 +308,8 @@ def make_table(
                 low=skill.mu - margin if skill else None,
                 high=skill.mu + margin if skill else None,
                 better=None,
-                elo=check.elo if check else None,
-                elo_error=check.error if check else None,
+                elo=check.mu if check else None,
+                elo_error=check.sigma if check else None,
                 live_mu=live.mu if live else None,
                 live_sigma=live.sigma if live else None,
                 forfeited=forfeited,
@@ -286,6 +317,11 @@ def make_table(
                 settled=ratings.official.settled,
                 mirrors=done.mirrors,
                 group=groups.get(entry_id),
+                more={
+                    name: {"mu": found[entry_id].mu, "sigma": found[entry_id].sigma}
+                    for name, found in ratings.others.items()
+                    if name != "elo" and entry_id in found
+                },
             )
         )
     ranked = _ranked(table)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from statistics import NormalDist, median
 
 from leaderboard import times
-from leaderboard.official import INTERVAL_95, Official
+from leaderboard.ratings.official import INTERVAL_95, Official
 from leaderboard.records import MatchRow, SeatRow
 
 

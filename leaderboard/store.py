@@ -131,29 +131,35 @@ class Store:
 
 def read_rows(path: Path) -> list[MatchRow]:
     """All matches in the database at `path`, by place, without writing to it. StoreError if that does not work."""
-    with _reading(path) as connection:
+    with _connected(path) as connection:
         return _read_rows(connection)
 
 
 def find_row(path: Path, match_id: str) -> MatchRow | None:
     """One match in the database at `path`; None if it is not there. StoreError."""
-    with _reading(path) as connection:
+    with _connected(path) as connection:
         found = _read_rows(connection, match_id)
     return found[0] if found else None
 
 
 def read_snapshot(path: Path, name: str, fingerprint: str) -> str | None:
     """What was kept under `name`, if it was computed from inputs with this fingerprint. StoreError."""
-    with _reading(path) as connection:
+    with _connected(path) as connection:
         found = connection.execute(
             "SELECT content FROM snapshots WHERE name = ? AND fingerprint = ?", [name, fingerprint]
         ).fetchone()
     return None if found is None else str(found[0])
 
 
+def put_snapshot(path: Path, name: str, fingerprint: str, content: str) -> None:
+    """As `Store.keep_snapshot`, also beside the run's own writer. StoreError where there is no good database."""
+    with _connected(path, "rw") as connection, connection:
+        connection.execute("REPLACE INTO snapshots VALUES (?, ?, ?)", [name, fingerprint, content])
+
+
 @contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    uri = f"{path.resolve().as_uri()}?mode=ro"
+def _connected(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
+    uri = f"{path.resolve().as_uri()}?mode={mode}"
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
         try:
@@ -162,7 +168,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
         finally:
             connection.close()
-    except sqlite3.Error as error:
+    except _REFUSED as error:
         raise _store_error(path, error) from error
 
 

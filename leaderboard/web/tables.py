@@ -14,9 +14,11 @@ from typing import Any, TypeAlias
 from leaderboard.account import Account, FormatTable
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import Index, load_index
+from leaderboard.ratings.live import LiveTable
 from leaderboard.records import MatchRow, ReadMatch, SeatRow, match_id_of
 from leaderboard.report import PoolReport, pool_report
-from leaderboard.standings import Entrant, Standing, pools_of, standings
+from leaderboard.run_table import kept_live
+from leaderboard.standings import Entrant, Pool, Standing, pools_of, rate_pools, standings
 from leaderboard.web.places import RunPlace
 from referee.record.control import Control
 from referee.record.starts import FailedStart
@@ -30,6 +32,11 @@ AGAIN_S = 10.0
 
 PATIENCE_S = 5.0
 """How long a page waits for the first computation of all."""
+
+DECIDED = (
+    "Matches were annulled or judged again, or bots have left or come since: all ratings are being computed again, and"
+    " these are the tables of before."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +142,7 @@ class RunTables:
     """All that is counted of one run. `known` are the ids of all records there were, `listed` the matches that may be
     looked at, `entries` those of each entry, the last first, `rounds` the round of each match in formats of rounds, and
     `bearers` the entries of each name as it is shown. `warnings` say what is wrong with the journal or the records as
-    a whole."""
+    a whole. `live` are the live tables that the next computation goes on from."""
 
     facts: RunFacts
     counted: Counted
@@ -152,6 +159,7 @@ class RunTables:
     games: Sequence[str]
     reasons: Sequence[str]
     rounds: Mapping[str, int]
+    live: Mapping[Pool, LiveTable]
 
 
 class TablesBusy(Exception):
@@ -168,6 +176,7 @@ class _Shelf:
     changed: object = None
     rows: Mapping[str, MatchRow] | None = None
     busy: bool = False
+    decided: bool = False
     number: int = 0
     took_s: float = 0.0
     rested_s: float = 0.0
@@ -244,11 +253,12 @@ class Tables:
             return shelf.number
 
     def trouble(self, run: RunPlace) -> str:
-        """Why the tables are older than the run, and by how much; '' where they are not, or are just being computed."""
+        """Why the tables are older than the run: new ones cannot be computed, or all is computed again because of what
+        was decided. '' where they are not, or only new matches are being added."""
         shelf = self._shelf(run)
         with shelf.turn:
             if shelf.error is None:
-                return ""
+                return DECIDED if shelf.decided else ""
             age_s = time.monotonic() - shelf.made_s
             why = one_line(f"{type(shelf.error).__name__}: {shelf.error}")
             return f"These are the tables of {age_s / 60:.0f} minutes ago: new ones cannot be computed ({why})."
@@ -271,7 +281,12 @@ class Tables:
         try:
             index = load_index(run.matches, run.database, rows)
             rows = {row.match_id: row for row in index.rows}
-            made = _tables(index, self._facts(run.path), hide_live=self._hide_live)
+            facts = self._facts(run.path)
+            with shelf.turn:
+                before = shelf.tables
+                shelf.decided = before is not None and before.facts.controls != facts.controls
+            live = kept_live(run.database) if before is None else before.live
+            made = _tables(index, facts, live, hide_live=self._hide_live)
         except Exception as problem:  # whoever asked gets it
             error = problem
             logging.getLogger(__name__).exception("the tables of %s cannot be computed", run.name)
@@ -284,18 +299,19 @@ class Tables:
                 shelf.made_s = started_s
             else:
                 shelf.changed, shelf.rested_s = None, max(shelf.rested_s, time.monotonic() + AGAIN_S)
-            shelf.busy = False
+            shelf.busy = shelf.decided = False
             shelf.number += 1
             shelf.turn.notify_all()
 
 
-def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
+def _tables(index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hide_live: bool) -> RunTables:
     outlook = facts.look(index.rows)
     account, ahead = outlook.account, outlook.ahead
     counted = apply_controls(index.rows, facts.controls, account.missed)
     facts = facts.without(counted.annulled)
-    table = standings(counted, facts.entrants)
-    pools = [pool_report(key, matches, table) for key, matches in pools_of(counted.rows).items()]
+    ratings = rate_pools(counted.rows, kept=live, settled=index.settled)
+    table = standings(counted, facts.entrants, ratings=ratings)
+    pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
     listed = tuple(row for row in counted.rows if not (hide_live and ahead.is_open(row.game, row.block)))
     known = frozenset(row.match_id for row in index.rows) | {match_id_of(item.path.name) for item in index.unusable}
     entries: dict[str, list[EntryMatch]] = {}
@@ -325,4 +341,5 @@ def _tables(index: Index, facts: RunFacts, *, hide_live: bool) -> RunTables:
         games,
         reasons,
         account.rounds,
+        {pool: found.settled for pool, found in ratings.items()},
     )

@@ -205,6 +205,8 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
     headings += [("+-", "right")] if official else [("sigma", "right")]
     headings += [("mu-3sigma", "right")]
     headings += [("> next", "right"), ("Elo", "right"), ("live mu", "right")] if official else []
+    more = list(dict.fromkeys(name for row in rows for name in row.more)) if official else []
+    headings += [(name, "right") for name in more]
     mirrors = any(row.mirrors for row in rows)
     counts = ("played", "won", "drawn", "lost", *(("mirrors",) if mirrors else ()), "mean ms", "worst ms", "lag ms")
     made = table([*headings, *[(name, "right") for name in counts], ("faults", "left")], plain=plain)
@@ -219,6 +221,7 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
                 "-" if row.better is None else f"{row.better:.1%}",
                 "-" if row.elo is None or row.elo_error is None else f"{row.elo:+.0f} +-{row.elo_error:.0f}",
                 "-" if row.live_mu is None else f"{row.live_mu:.2f}",
+                *[f"{row.more[name]['mu']:.2f}" if name in row.more else "-" for name in more],
             ]
         made.add_row(
             "-" if row.rank is None else str(row.rank),

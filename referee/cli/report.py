@@ -30,8 +30,8 @@ def report(
 
     from leaderboard.index import load_index
     from leaderboard.report import report_html
-    from leaderboard.run_table import counted_rows
-    from leaderboard.standings import standings
+    from leaderboard.run_table import counted_rows, kept_live
+    from leaderboard.standings import rate_pools, standings
     from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.output import print_json, print_text
     from referee.cli.run_account import looking
@@ -45,13 +45,14 @@ def report(
     path = file or found.folder.path / "report.html"
     index = load_index(found.folder.matches, found.folder.database)
     counted, account = counted_rows(index.rows, found.journal.controls, looking(found.journal))
+    ratings = rate_pools(counted.rows, kept=kept_live(found.folder.database), settled=index.settled)
     facts = {"format": found.configuration["format"], **_luck_facts(found.journal)}
     if lost := gaps_of(found.folder).lost:
         facts["attention"] = lost_words(found.folder, lost)
     page = report_html(
         str(found.configuration["name"]),
         counted,
-        standings(counted, entrants_of(found.journal)),
+        standings(counted, entrants_of(found.journal), ratings=ratings),
         total=found.total - counted.annulled,
         made_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         unusable=index.unusable,
@@ -60,6 +61,7 @@ def report(
         facts=facts,
         failed_starts=list(failed_starts_of(found.journal).values()),
         startup_s=startup_limits(found.journal),
+        ratings=ratings,
     )
     write_whole(path, page, "name another file: crosstown report RUN FILE")
     if as_json:

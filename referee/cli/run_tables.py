@@ -4,7 +4,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from leaderboard.run_table import RunTable, keep_table, run_table
+from leaderboard.run_table import RunTable, keep_live, keep_table, run_table
 from leaderboard.standings import Entrant
 from leaderboard.store import Store, StoreError
 from referee.cli.run_account import looking
@@ -12,7 +12,7 @@ from referee.cli.runs import Run
 from referee.match.spec import Limits
 from referee.record.starts import FailedStart, failed_starts
 from referee.tournament.controls import known_bots
-from referee.tournament.errors import TournamentError
+from referee.tournament.errors import BusyError, TournamentError
 from referee.tournament.journal import JournalText
 from referee.tournament.lock import RunLock
 
@@ -21,7 +21,8 @@ WORTH_KEEPING_S = 1.0
 
 
 def table_of(run: Run, *, pooled: bool = False, faultless: bool = False, database: Path | None = None) -> RunTable:
-    """Standings of a run as of now. Keeps them if they took long and no runner is at work: there is one writer.
+    """Standings of a run as of now. Keeps them if they took long; while a runner is at work, only the live table, which
+    the next call goes on from.
 
     With `database`, that one is asked instead of the run's, and nothing is kept.
     """
@@ -37,12 +38,12 @@ def table_of(run: Run, *, pooled: bool = False, faultless: bool = False, databas
         faultless=faultless,
     )
     if database is None and not (made.kept or pooled or faultless) and time.monotonic() - started_s > WORTH_KEEPING_S:
-        with (
-            suppress(TournamentError, StoreError),
-            RunLock(run.folder.lock, wait_s=0),
-            Store(run.folder.database) as store,
-        ):
-            keep_table(store, made)
+        with suppress(TournamentError, StoreError):
+            try:
+                with RunLock(run.folder.lock, wait_s=0), Store(run.folder.database) as store:
+                    keep_table(store, made)
+            except BusyError:
+                keep_live(run.folder.database, made.live)
     return made
 
 

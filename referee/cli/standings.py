@@ -39,6 +39,7 @@ COLUMNS = (
     "rated",
     "group",
     "mirrors",
+    "more",
 )
 
 
@@ -134,4 +135,5 @@ def _games(configuration: Any) -> str:
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
     faults = ";".join(f"{reason}={number}" for reason, number in row["faults"].items())
-    return row | {"faults": faults}
+    more = ";".join(f"{name}={rating['mu']}+-{rating['sigma']}" for name, rating in row["more"].items())
+    return row | {"faults": faults, "more": more}

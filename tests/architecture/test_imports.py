@@ -68,7 +68,7 @@ THIRD_PARTY = {
     "referee.cli": {"typer", "click", "rich"},
     "leaderboard.web.connections": {"h11", "uvicorn"},
     "leaderboard.web": {"jinja2", "markupsafe", "starlette"},
-    "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils"},
+    "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},
     "crosstown_bridge": {"google"},
     "crosstown_greedy": set(),

@@ -7,16 +7,15 @@ from statistics import NormalDist
 
 import pytest
 
-from leaderboard.history import history
 from leaderboard.index import load_index
-from leaderboard.live import rate_live
-from leaderboard.luce import strengths
-from leaderboard.official import rate, rate_results
+from leaderboard.ratings.elo import strengths
+from leaderboard.ratings.live import rate_live
+from leaderboard.ratings.official import rate, rate_results
+from leaderboard.ratings.skill import BETA, MU
 from leaderboard.records import read_match
 from leaderboard.results import tally
 from leaderboard.run_table import keep_table, run_table
 from leaderboard.sequential import Evidence, Question
-from leaderboard.skill import BETA, MU
 from leaderboard.standings import CAPTION, LIVE_CAPTION, Entrant, by_live_rating, standings
 from leaderboard.statistics import residuals, statistics
 from leaderboard.store import Store
@@ -45,7 +44,7 @@ def test_rat_2_the_order_of_games_does_not_change_the_official_result(make_row):
     first = [make_row(place, ranks) for place, ranks in enumerate(results)]
     last = [make_row(place, ranks) for place, ranks in enumerate(results[::-1])]
     assert rate(first).skills == rate(last).skills
-    assert abs(rate_live(first)["mid"].mu - rate_live(last)["mid"].mu) > 1
+    assert abs(rate_live(first).skills["mid"].mu - rate_live(last).skills["mid"].mu) > 1
 
 
 def test_rat_2_the_live_order_is_the_schedules_whatever_order_matches_finish_in(season):
@@ -72,19 +71,19 @@ def test_rat_5_results_weigh_alike_however_old_the_entry_is(make_row):
     for matches in (rows, turned):
         skills = rate(matches).skills
         assert skills["old"].mu - skills["bob"].mu == pytest.approx(wanted, rel=0.02)
-    live, live_turned = rate_live(rows), rate_live(turned)
+    live, live_turned = rate_live(rows).skills, rate_live(turned).skills
     assert abs(live["old"].mu - live_turned["old"].mu) > 3 * rate(rows).skills["old"].sigma
 
 
 def test_rat_5_a_new_version_moves_where_the_old_entry_hardly_does(make_row):
     """Sigma of a new version is widened in the live table: ten wins move it many times as far as the old one."""
     before = [make_row(place, {"old": 1 + place % 2, "bob": 2 - place % 2}) for place in range(2000)]
-    start = rate_live(before)["old"].mu
+    start = rate_live(before).skills["old"].mu
 
     def moved(entry):
         rows = [make_row(2000 + place, {entry: 1, "bob": 2}) for place in range(10)]
         rows = [replace(row, seats=(replace(row.seats[0], name="OLD"), row.seats[1])) for row in rows]
-        return rate_live([*before, *rows])[entry].mu - start
+        return rate_live([*before, *rows]).skills[entry].mu - start
 
     assert moved("new") > 10 * moved("old") > 0
 
@@ -99,15 +98,15 @@ def test_rat_6_a_new_version_is_a_new_entry_and_both_stay_visible(make_row):
     assert table["v2"].live_sigma > table["v1"].live_sigma
     assert table["v2"].live_mu > 30, "the live table begins where the old version stood"
     assert rate(rows).skills["v2"].sigma > rate(rows).skills["v1"].sigma, "the official one from its own matches alone"
-    ways = history(rows)
-    assert ways["v1"][-1].place == 29
-    assert ways["v2"][0].place == 30
+    ways = rate_live(rows).ways
+    assert ways["v1"].points[-1].place == 29
+    assert ways["v2"].points[0].place == 30
 
 
 def test_rat_8_there_is_one_source_and_the_method_stands_by_the_numbers(season):
     rows = season(50)
     table = standings(rows)
-    skills, live = rate(rows).skills, rate_live(rows)
+    skills, live = rate(rows).skills, rate_live(rows).skills
     for row in table:
         assert (row.mu, row.sigma) == (skills[row.entry_id].mu, skills[row.entry_id].sigma)
         assert (row.live_mu, row.live_sigma) == (live[row.entry_id].mu, live[row.entry_id].sigma)
@@ -118,10 +117,10 @@ def test_rat_8_there_is_one_source_and_the_method_stands_by_the_numbers(season):
 
 
 def test_rat_9_two_models_and_two_methods_put_the_field_in_one_order(season):
-    """Published examples and second implementations: test_guarded and test_official."""
+    """Published examples and second implementations: test_one_match and test_official."""
     results = tally(season(2000))
     by_skill = sorted(rate_results(results).skills.items(), key=lambda item: -item[1].mu)
-    by_elo = sorted(strengths(results).items(), key=lambda item: -item[1].elo)
+    by_elo = sorted(strengths(results).items(), key=lambda item: -item[1].mu)
     assert [entry for entry, _ in by_skill] == [entry for entry, _ in by_elo] == list("abcd")
 
 

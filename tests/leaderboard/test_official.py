@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import trueskill
 
-from leaderboard import official, sites
-from leaderboard.official import INTERVAL_95, rate, rate_results
+from leaderboard.ratings import official
+from leaderboard.ratings.official import INTERVAL_95, rate, rate_results
+from leaderboard.ratings.skill import BETA, SIGMA
 from leaderboard.results import result_of
-from leaderboard.skill import BETA, SIGMA
 
 
 def ranked(*groups):
@@ -157,7 +157,9 @@ def test_results_of_two_have_the_same_numbers_by_the_general_way(monkeypatch):
     _, results = simulate(chance, 8, 120, 2, 3.0)
     quick = rate_results(results)
     monkeypatch.setattr(
-        sites, "PairSites", lambda players, times, drawn: sites.Sites([[1, 1]] if drawn else [[1], [1]], players, times)
+        official,
+        "PairSites",
+        lambda players, times, drawn: official.Sites([[1, 1]] if drawn else [[1], [1]], players, times),
     )
     general = rate_results(results)
     for entry, skill in quick.skills.items():

@@ -5,12 +5,13 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 
 from leaderboard.controls import Counted
-from leaderboard.history import history
 from leaderboard.plots import history_plot, intervals_plot, seats_plot
+from leaderboard.ratings.live import rate_live
 from leaderboard.records import ReadMatch
 from leaderboard.report import MOST_MATCHES, report_html
 from leaderboard.standings import Entrant, standings
@@ -131,8 +132,8 @@ def test_plots_are_well_formed_and_finite(some_matches):
     for plot in (
         intervals_plot(table),
         seats_plot(statistics(rows).seats),
-        history_plot(history(rows), names).partition("</svg>")[0] + "</svg>",
-        history_plot(history(rows[:1]), names).partition("</svg>")[0] + "</svg>",
+        history_plot(ways(rows), names).partition("</svg>")[0] + "</svg>",
+        history_plot(ways(rows[:1]), names).partition("</svg>")[0] + "</svg>",
     ):
         ET.fromstring(plot)
         assert "nan" not in plot
@@ -140,8 +141,15 @@ def test_plots_are_well_formed_and_finite(some_matches):
     assert (intervals_plot([]), seats_plot({}), history_plot({}, {})) == ("", "", "")
 
 
-def test_a_history_is_thinned_to_its_last_point(make_row):
-    rows = [make_row(place, {"a": 1 + place % 2, "b": 2 - place % 2}) for place in range(500)]
-    way = history(rows)["a"]
-    assert len(way) == 200
-    assert (way[0].place, way[-1].place) == (0, 499)
+def ways(rows):
+    return {entry: way.points for entry, way in rate_live(rows).ways.items()}
+
+
+@pytest.mark.parametrize(("count", "points"), [(1, 1), (199, 199), (200, 101), (500, 126), (796, 200)])
+def test_a_history_is_thinned_evenly_and_has_its_first_and_last_point(make_row, count, points):
+    rows = [make_row(place, {"a": 1 + place % 2, "b": 2 - place % 2}) for place in range(count)]
+    way = ways(rows)["a"]
+    assert len(way) == points
+    places = [point.place for point in way]
+    assert (places[0], places[-1]) == (0, count - 1)
+    assert len({after - before for before, after in pairwise(places[:-1])}) <= 1

@@ -5,10 +5,12 @@ import os
 import pytest
 
 from leaderboard.account import Account
-from leaderboard.index import load_index
-from leaderboard.run_table import keep_table, run_table
+from leaderboard.index import Index, load_index
+from leaderboard.ratings import live
+from leaderboard.ratings.live import LiveTable
+from leaderboard.run_table import COMPUTED_BY, keep_live, keep_table, kept_live, run_table
 from leaderboard.standings import CAPTION, Entrant, by_live_rating, standings
-from leaderboard.store import Store
+from leaderboard.store import Store, StoreError
 from referee.record.control import Control
 
 ENTRANTS = (Entrant("annann", "ann", "1"), Entrant("bobbob", "bob", "1"))
@@ -125,11 +127,11 @@ def test_the_method_stands_by_the_numbers():
 
 def test_the_live_order_is_by_the_live_numbers(make_row):
     rows = [make_row(place, {"a": 1 + place % 2, "b": 2 - place % 2, "c": 3}) for place in range(9)]
-    live = by_live_rating(standings(rows, [Entrant("d", "D", "1")]))
-    assert [row.rank for row in live] == [1, 2, 3, None]
-    assert [row.mu for row in live[:3]] == [row.live_mu for row in live[:3]]
-    assert live[:3] == sorted(live[:3], key=lambda row: -row.conservative)
-    assert (live[3].name, live[3].mu) == ("D", None)
+    ranked = by_live_rating(standings(rows, [Entrant("d", "D", "1")]))
+    assert [row.rank for row in ranked] == [1, 2, 3, None]
+    assert [row.mu for row in ranked[:3]] == [row.live_mu for row in ranked[:3]]
+    assert ranked[:3] == sorted(ranked[:3], key=lambda row: -row.conservative)
+    assert (ranked[3].name, ranked[3].mu) == ("D", None)
 
 
 @pytest.mark.parametrize("kind", ["none", "empty", "void", "unfinished"])
@@ -148,3 +150,82 @@ def test_a_run_without_a_rated_match_has_its_entrants_unrated(tmp_path, write_re
 
 def test_nobody_and_nothing_is_an_empty_table(tmp_path):
     assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).rows == ()
+
+
+@pytest.fixture
+def applied(monkeypatch):
+    """A list that grows by one for each match that is rated for the live table."""
+    found = []
+    rate_match = live.rate_match
+    monkeypatch.setattr(live, "rate_match", lambda *words: found.append(1) or rate_match(*words))
+    return found
+
+
+def test_the_live_table_goes_on_from_what_was_kept(run_folder, write_record, applied):
+    keep(run_folder)
+    for place in (6, 8):
+        write_record(run_folder / "matches", place, (2, 1))
+    applied.clear()
+    made = table(run_folder)
+    assert len(applied) == 2
+    assert {pool: kept.applied for pool, kept in made.live.items()} == {("nim", 2): 7}, "match 7 may still come"
+    keep_live(run_folder / "x.db", made.live)
+    write_record(run_folder / "matches", 7, (2, 1))
+    applied.clear()
+    made = table(run_folder)
+    assert len(applied) == 2
+    (run_folder / "x.db").unlink()
+    assert table(run_folder).rows == made.rows
+
+
+def test_after_an_annulment_every_match_is_rated_again(run_folder, applied):
+    keep(run_folder)
+    applied.clear()
+    annulment = Control("annulled", 0, match_id="m000002-00000000")
+    made = table(run_folder, annulment)
+    assert len(applied) == 5
+    (run_folder / "x.db").unlink()
+    assert table(run_folder, annulment).rows == made.rows
+
+
+def test_tables_of_other_matches_neither_use_nor_keep_the_live_table(run_folder, applied):
+    keep(run_folder)
+    applied.clear()
+    assert table(run_folder, faultless=True).live == {}
+    assert table(run_folder, pooled=True).live == {}
+    assert len(applied) == 12
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", "[1]", '[["nim",2,{}]]', '[["nim",2,{"skills":{},"ways":{"a":[1,1,[],null]}}]]', "[[[]]]"],
+)
+def test_a_kept_live_table_that_somebody_else_wrote_is_made_anew(run_folder, content, applied):
+    wanted = table(run_folder).rows
+    keep(run_folder)
+    with Store(run_folder / "x.db") as store:
+        store.keep_snapshot("live", str(COMPUTED_BY), content)
+        store.keep_snapshot("standings", "", "")
+    applied.clear()
+    assert table(run_folder).rows == wanted
+    assert len(applied) == 6
+
+
+def test_a_live_table_can_be_kept_beside_the_writer_of_the_run(run_folder):
+    keep(run_folder)
+    made = table(run_folder)
+    with Store(run_folder / "x.db") as store:
+        keep_live(run_folder / "x.db", {("go", 2): LiveTable(applied=3)})
+        store.put(load_index(run_folder / "matches", run_folder / "x.db").rows)
+    assert kept_live(run_folder / "x.db")["go", 2].applied == 3
+    assert table(run_folder).rows == made.rows
+    with pytest.raises(StoreError):
+        keep_live(run_folder / "none.db", {})
+    assert not (run_folder / "none.db").exists()
+
+
+def test_a_match_that_a_thousand_have_overtaken_is_not_waited_for(make_row):
+    rows = tuple(make_row(place, {"a": 1, "b": 2}) for place in range(1100) if place != 50)
+    assert Index(rows[:100], (), False).settled == 50
+    assert Index(rows, (), False).settled == 100
+    assert Index((), (), False).settled == 0

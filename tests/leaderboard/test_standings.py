@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard import official
 from leaderboard.controls import Counted
+from leaderboard.ratings import official
+from leaderboard.ratings.registry import MODELS
+from leaderboard.ratings.skill import Skill
 from leaderboard.report import report_html
-from leaderboard.standings import Entrant, apart, by_live_rating, standings, unsettled
+from leaderboard.standings import Entrant, Standing, apart, by_live_rating, standings, unsettled
 from leaderboard.statistics import statistics
 
 
@@ -164,3 +166,24 @@ def test_official_ratings_that_did_not_come_to_rest_are_told(make_row, monkeypat
     assert unsettled(pooled) == "The official ratings of all games did not come to rest: take them as rough."
     page = report_html("cup", Counted(tuple(rows)), table, total=9, made_at="today")
     assert unsettled(table) in page
+
+
+def test_a_model_that_is_added_to_the_registry_has_a_column(make_row, monkeypatch):
+    """Share of matches won, as a model."""
+
+    def shares(matches):
+        won = [next(seat.entry_id for seat in match.seats if seat.rank == 1) for match in matches]
+        return {entry: Skill(won.count(entry) / len(won), 0.25) for entry in "ab"}
+
+    monkeypatch.setitem(MODELS, "share", shares)
+    rows = [make_row(0, {"a": 1, "b": 2}), make_row(1, {"b": 2, "a": 1})]
+    table = standings(rows, [Entrant("c", "C", "1")])
+    assert [row.more for row in table] == [
+        {"share": {"mu": 1.0, "sigma": 0.25}},
+        {"share": {"mu": 0.0, "sigma": 0.25}},
+        {},
+    ]
+    assert [Standing.from_dict(row.to_dict()) for row in table] == table
+    page = report_html("cup", Counted(tuple(rows)), table, total=2, made_at="today")
+    assert "<th>share</th>" in page
+    assert "<td>1.00</td>" in page

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.official import rate
+from leaderboard.ratings.official import rate
 from leaderboard.statistics import residuals, statistics
 from leaderboard.times import add, histogram, percentile_ms
 

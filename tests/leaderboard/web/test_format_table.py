@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from leaderboard import official
 from leaderboard.account import Account, FormatTable
+from leaderboard.ratings import official
 from leaderboard.web.app import make_app
 from leaderboard.web.tables import Outlook, RunFacts
 

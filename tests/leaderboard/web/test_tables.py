@@ -15,6 +15,7 @@ from leaderboard.web.app import make_app
 from leaderboard.web.live import _changes
 from leaderboard.web.places import RunPlace
 from leaderboard.web.tables import UNKNOWN_AHEAD, Ahead, Coming, Outlook, RunFacts, Tables, TablesBusy, no_facts
+from referee.record.control import Control
 
 NASTY = "<b>\u202e"
 
@@ -181,6 +182,33 @@ def test_a_computation_that_fails_later_leaves_the_tables_of_before_says_so_and_
     wrong = ""
     wait_until(lambda: len(tables.of(run).listed) == 2)
     assert tables.trouble(run) == ""
+
+
+def test_while_an_annulment_is_worked_in_the_tables_of_before_are_shown_with_a_mark(
+    runs: Path, start: Callable[..., Any], slow: threading.Event, wait_until: Callable[..., Any]
+) -> None:
+    controls: list[Control] = []
+    run = RunPlace("cup", runs / "cup")
+    tables = Tables(lambda folder: RunFacts("cup", controls=tuple(controls)))
+    start("m1").play().close()
+    slow.set()
+    wait_until(lambda: tables.number(run) == 1)
+    before = tables.of(run)
+    slow.clear()
+    start("m2", place=1).play().close()
+    wait_until(lambda: tables.of(run) is before)
+    assert tables.trouble(run) == "", "one more match is no reason for a mark"
+    slow.set()
+    wait_until(lambda: tables.number(run) == 2)
+    slow.clear()
+    controls.append(Control("annulled", 0, match_id="m1"))
+    run.journal.touch()
+    before = tables.of(run)
+    wait_until(lambda: tables.number(run) == 2 and "annulled" in tables.trouble(run))
+    assert tables.of(run) is before
+    slow.set()
+    wait_until(lambda: tables.number(run) == 3)
+    assert (tables.of(run).counted.annulled, tables.trouble(run)) == (1, "")
 
 
 async def test_a_page_says_why_its_tables_are_old(

@@ -8,10 +8,13 @@ import shutil
 
 import pytest
 
-from leaderboard import official
+from leaderboard.ratings import official
+from leaderboard.ratings.registry import MODELS
+from leaderboard.ratings.skill import Skill
 from leaderboard.records import read_match
-from leaderboard.store import read_rows
-from referee.cli import run_account
+from leaderboard.run_table import kept_live
+from leaderboard.store import Store, read_rows, read_snapshot
+from referee.cli import run_account, run_tables
 from referee.record import read_record
 from referee.record.control import Control
 from referee.tournament.journal import Journal, read_journal
@@ -403,3 +406,27 @@ def test_a_finished_run_whose_bot_was_annulled_is_complete(make_run, crosstown):
     assert " of " not in printed.out.split("annulled")[0].rpartition("cross-check.")[2], printed.out
     shown = json.loads(crosstown("standings", "cup", "--json").out)
     assert (shown["played"], shown["total"]) == (4, 4)
+
+
+def test_a_model_that_is_added_to_the_registry_is_in_every_output(make_run, crosstown, monkeypatch):
+    monkeypatch.setitem(MODELS, "share", lambda matches: {matches[0].seats[0].entry_id: Skill(0.75, 0.5)})
+    make_run()
+    head, *_ = crosstown("standings").out.splitlines()
+    assert " live mu share played " in " ".join(head.split())
+    rows = list(csv.DictReader(io.StringIO(crosstown("standings", "--csv").out)))
+    assert sorted(row["more"] for row in rows) == ["", "share=0.75+-0.5"]
+    shown = json.loads(crosstown("standings", "--json").out)["standings"]
+    assert {"share": {"mu": 0.75, "sigma": 0.5}} in [row["more"] for row in shown]
+
+
+def test_while_a_runner_is_at_work_the_live_table_is_kept_and_nothing_else(make_run, crosstown, monkeypatch):
+    folder = make_run()
+    crosstown("rebuild")
+    monkeypatch.setattr(run_tables, "WORTH_KEEPING_S", -1.0)
+    with Store(folder.database) as store:
+        store.keep_snapshot("standings", "", "")
+        store.keep_snapshot("live", "", "")
+    with RunLock(folder.lock):
+        crosstown("standings")
+    assert {pool: table.applied for pool, table in kept_live(folder.database).items()} == {("toy", 2): 4}
+    assert read_snapshot(folder.database, "standings", "") == ""

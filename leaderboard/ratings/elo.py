@@ -10,15 +10,17 @@ curvature at the end.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from leaderboard.gauss import Array
-from leaderboard.official import centring_of
-from leaderboard.results import Result, Team, groups_of
+from leaderboard.ratings.normal import Array
+from leaderboard.ratings.official import centring_of
+from leaderboard.ratings.skill import Skill
+from leaderboard.records import MatchRow
+from leaderboard.results import Result, Team, groups_of, tally
 
 ELO = 400 / math.log(10)
 """Elo points per unit of the natural logarithm of the odds."""
@@ -30,17 +32,14 @@ _MAX_STEPS = 100
 _TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Strength:
-    """In Elo points above the mean of all entries that it has met, directly or through others; `error` is one standard
-    error."""
-
-    elo: float
-    error: float
+def rate(matches: Iterable[MatchRow]) -> dict[str, Skill]:
+    """The strengths over rated matches, in any order."""
+    return strengths(tally(matches))
 
 
-def strengths(results: Mapping[Result, int]) -> dict[str, Strength]:
-    """Every entry's strength; the same for any order of `results`."""
+def strengths(results: Mapping[Result, int]) -> dict[str, Skill]:
+    """In Elo points above the mean of all entries that an entry has met, directly or through others, with one standard
+    error; the same for any order of `results`."""
     entries = sorted({entry for result in results for group in result for team in group for entry in team})
     if not entries:
         return {}
@@ -56,7 +55,7 @@ def strengths(results: Mapping[Result, int]) -> dict[str, Strength]:
     centring = centring_of(entries, groups_of(results))
     errors = np.sqrt(np.maximum(np.diag(centring @ np.linalg.inv(curvature) @ centring), 0.0))
     theta = centring @ theta
-    return {entry: Strength(float(theta[i] * ELO), float(errors[i] * ELO)) for i, entry in enumerate(entries)}
+    return {entry: Skill(float(theta[i] * ELO), float(errors[i] * ELO)) for i, entry in enumerate(entries)}
 
 
 @dataclass(frozen=True, slots=True)
