@@ -118,7 +118,7 @@ def keep_table(store: Store, table: RunTable) -> None:
     store.put_ratings(row for row in rows if row["mu"] is not None)
     store.keep_snapshot(_NAME, table.fingerprint, json.dumps(content, separators=(",", ":")))
     if table.live:
-        store.keep_snapshot(_LIVE, str(COMPUTED_BY), live_text(table.live))
+        store.keep_snapshot(_LIVE, str(COMPUTED_BY), _live_text(table.live))
 
 
 def kept_live(database: Path) -> dict[Pool, LiveTable]:
@@ -132,10 +132,10 @@ def kept_live(database: Path) -> dict[Pool, LiveTable]:
 
 def keep_live(database: Path, live: Mapping[Pool, LiveTable]) -> None:
     """Keep live tables while a run goes on, which has the only `Store`. StoreError."""
-    put_snapshot(database, _LIVE, str(COMPUTED_BY), live_text(live))
+    put_snapshot(database, _LIVE, str(COMPUTED_BY), _live_text(live))
 
 
-def live_text(live: Mapping[Pool, LiveTable]) -> str:
+def _live_text(live: Mapping[Pool, LiveTable]) -> str:
     return json.dumps([[*pool, table.to_dict()] for pool, table in live.items()], separators=(",", ":"))
 
 

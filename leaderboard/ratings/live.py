@@ -163,12 +163,7 @@ class LiveTable:
         rest = dict(values)
         rest["skills"] = {entry: Skill(float(mu), float(sigma)) for entry, (mu, sigma) in rest["skills"].items()}
         rest["ways"] = {
-            entry: Way(
-                int(count),
-                max(1, int(stride)),
-                [Point(*point) for point in kept],
-                None if last is None else Point(*last),
-            )
+            entry: Way(int(count), max(1, int(stride)), [Point(*point) for point in kept], Point(*last))
             for entry, (count, stride, kept, last) in rest["ways"].items()
         }
         rest["applied"], rest["bearers"] = int(rest["applied"]), dict(rest["bearers"])

@@ -1,6 +1,7 @@
 """What the program keeps in its cache or beside a run and reads again: anybody may have written there since."""
 
 import fcntl
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ from target import Target, as_text
 
 from leaderboard import run_table
 from leaderboard.account import NO_TABLE
+from leaderboard.ratings.live import LiveTable, Point, Way
+from leaderboard.ratings.skill import Skill
 from leaderboard.run_table import RunTable, keep_table
 from referee.process import homes
 from referee.process.built import Built, read_built, write_built
@@ -31,6 +34,7 @@ def kept_targets(folder: Path) -> list[Target]:
             (),
         ),
         Target("kept table", [_table()], lambda data: run_table._parse(as_text(data), "00"), ()),
+        Target("kept live table", [_live()], lambda data: run_table._parse_live(as_text(data)), ()),
         Target("lock of a run", [signed], _held(lock), ()),
     ]
 
@@ -64,6 +68,13 @@ def _table() -> bytes:
     store = Store()
     keep_table(store, RunTable((), 3, "all games", "00", False, NO_TABLE))  # type: ignore[arg-type]
     return store.text.encode()
+
+
+def _live() -> bytes:
+    """As it is kept after two matches."""
+    way = Way(2, 1, [Point(0, 25.5, 8.0), Point(1, 26.0, 7.5)], Point(1, 26.0, 7.5))
+    table = LiveTable({"00ff": Skill(26.0, 7.5)}, {"00ff": way}, {"ann": "00ff"}, 1.0, 12.0, 2, "00" * 16)
+    return json.dumps([["toy", 2, table.to_dict()]]).encode()
 
 
 def _held(path: Path) -> Callable[[bytes], object]:

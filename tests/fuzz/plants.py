@@ -74,6 +74,7 @@ PLANTS: dict[str, tuple[str, ...]] = {
     "kept build": ("referee.process.built:Built",),
     "kept home": ("referee.process.homes:int",),
     "kept table": ("leaderboard.run_table:RunTable",),
+    "kept live table": ("leaderboard.ratings.live:Point",),
     "lock of a run": ("referee.tournament.lock:_started",),
     "first line of a program": ("referee.process.needs:clean",),
     "pyvenv.cfg of a bot": ("referee.process.needs:clean",),

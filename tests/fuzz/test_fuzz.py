@@ -23,8 +23,9 @@ PLANTED_WITHIN = 3_000
 NAMES = [
     "bot message in a match", "match specification", "match result", "worker line", "bot.toml", "tournament file",
     "journal", "controls of a journal", "record", "packed record", "record judged again", "evidence judged again",
-    "Hello", "line of a program", "text of a program", "kept build", "kept home", "kept table", "lock of a run",
-    "first line of a program", "pyvenv.cfg of a bot", "settings of pip", "settings of cargo", "settings of maven",
+    "Hello", "line of a program", "text of a program", "kept build", "kept home", "kept table", "kept live table",
+    "lock of a run", "first line of a program", "pyvenv.cfg of a bot", "settings of pip",
+    "settings of cargo", "settings of maven",
     *(f"{what} {game}" for game in GAMES for what in (
         "action of", "choice in", "action text of", "observation of", "box of", "verified record of"
     )),
