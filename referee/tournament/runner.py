@@ -10,8 +10,9 @@ import os
 from collections import Counter, deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from referee.games.registry import get_game
 from referee.match.reasons import EndReason
@@ -47,6 +48,9 @@ _MOST_WAITING = 10_000
 
 _CAP_SLACK_S = 60.0
 _PROBE_BYTES = 64 << 10
+
+_Bots: TypeAlias = tuple[str, ...]
+"""Entry ids by seat: of matches of the same bots all or none may begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,10 @@ class Runner:
         self._observer = observer
         self._total = extent.most
         self._depends = extent.least != extent.most
-        self._ready: deque[MatchSpec] = deque()
+        self._ready: dict[_Bots, deque[MatchSpec]] = {}
+        """Matches that may begin, by their bots: none of these queues is empty."""
+        self._waiting = 0
+        """How many these are."""
         self._again: list[tuple[int, MatchSpec]] = []
         self._alone: list[tuple[int, MatchSpec]] = []
         self._tally = _Tally()
@@ -208,14 +215,16 @@ class Runner:
         if (spec := self._pick_again(playing)) is not None:
             return spec
         enough = _LOOK_AHEAD * self._executor.slots
-        fitting = [spec for spec in self._ready if self._fits(spec, playing)]
+        queues = [queue for queue in self._ready.values() if self._fits(queue[0], playing)]
+        fitting = list(islice(heapq.merge(*queues, key=_place), enough))
         while (
             len(fitting) < enough
-            and len(self._ready) < enough + _MOST_WAITING
+            and self._waiting < enough + _MOST_WAITING
             and (more := self._stock.next()) is not None
         ):
             if more.match_id not in self._attempts:
-                self._ready.append(more)
+                self._ready.setdefault(_bots_of(more), deque()).append(more)
+                self._waiting += 1
                 fitting += [more] if self._fits(more, playing) else []
                 continue
             self._try_again(more)
@@ -224,8 +233,15 @@ class Runner:
         if not fitting:
             return None
         spec = fitting[0] if len(fitting) >= enough else self._pace.longest(fitting)
-        self._ready.remove(spec)
+        self._remove(spec)
         return spec
+
+    def _remove(self, spec: MatchSpec) -> None:
+        bots = _bots_of(spec)
+        self._ready[bots].remove(spec)
+        self._waiting -= 1
+        if not self._ready[bots]:
+            del self._ready[bots]
 
     def _fits(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
         """Whether the executor has room for it, and all its bots may begin a process more."""
@@ -439,6 +455,14 @@ class Runner:
             self._keeper.reveal(self._journal)
         self._journal.append(kind, rated=rated, missing=summary.missing)
         return summary
+
+
+def _bots_of(spec: MatchSpec) -> _Bots:
+    return tuple(seat.entry_id for seat in spec.seats)
+
+
+def _place(spec: MatchSpec) -> int:
+    return spec.place
 
 
 def cap_s(spec: MatchSpec) -> float:

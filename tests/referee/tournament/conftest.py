@@ -119,6 +119,8 @@ class FakeExecutor:
     attempts: dict[int, int] = field(default_factory=dict)
     startup_us: tuple[int, ...] = ()
     remote: frozenset[str] = frozenset()
+    asked: int = 0
+    """How often `has_room` was."""
     starved: str = ""
     floods: str = ""
 
@@ -133,6 +135,7 @@ class FakeExecutor:
 
     def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
         """A match with a remote bot is played beside all others, one of a bot at a time."""
+        self.asked += 1
         remote = {seat.name for seat in spec.seats} & self.remote
         local = [other for other in playing if not {seat.name for seat in other.seats} & self.remote]
         if not remote:

@@ -34,3 +34,16 @@ def test_others_play_all_that_does_not_need_its_results(make_tournament, play, s
     assert run.summary.complete
     first = next(number for number, place in enumerate(run.executor.ended) if place in awaited)
     assert set(run.executor.ended[:first]) >= {spec.place for spec in known} - awaited
+
+
+def test_matches_that_wait_cost_nothing_at_each_that_begins(make_tournament, play):
+    tournament = make_tournament(3, blocks=40)
+    away = tournament.entries[0].name
+    run = play(
+        tournament,
+        slots=3,
+        remote=frozenset({away}),
+        order=lambda spec: 100 if away in {seat.name for seat in spec.seats} else 1,
+    )
+    assert run.summary.complete
+    assert run.executor.asked < 20 * run.summary.total
