@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # In front, so that importlib.metadata finds the entry point of `toy` as it would one in site-packages.
 sys.path.insert(0, str(Path(__file__).parent / "toy_game"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Bots are built in, and play from, a cache of this run of the tests. The user's cache may be in use by another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CROSSTOWN_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

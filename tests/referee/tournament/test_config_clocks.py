@@ -66,7 +66,7 @@ def test_faults_and_ponder_reach_every_match(write_file: Write, bots: None) -> N
         ("[clock]\nmove_s = 0\n", "'clock.move_s' must be at least"),
         ("[clock]\nbank_s = 1\ntotal_s = 1\n", "bank_s goes with move_s"),
         ("[clock]\nincrement_s = 1\n", "give total_s too"),
-        ("[clock]\nmatch_s = 1\n", "unknown key 'clock.match_s'"),
+        ("[clock]\nmatch_s = 1\n", "'match_s' belongs in [limits]"),
         ('[faults]\npolicy = "draw"\n', "'faults.policy' must be forfeit, default, random"),
         ("[faults]\nstrikes = -1\n", "'faults.strikes' must be an integer"),
         ("[faults]\nstrike = 1\n", "did you mean 'strikes'"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from referee import folders
 from referee.match.reasons import EndReason
 from referee.tournament import local
 from referee.tournament.errors import PlatformError
@@ -239,11 +240,10 @@ async def test_a_folder_for_sockets_that_cannot_be_made_is_told(make_tournament,
     def full(**_):
         raise OSError(28, "No space left on device", "/tmp/crosstown-x")
 
-    monkeypatch.setattr(local.tempfile, "mkdtemp", full)
+    entries = make_tournament().entries
+    monkeypatch.setattr(folders.tempfile, "mkdtemp", full)
     with pytest.raises(PlatformError, match="No space left") as caught:
-        await LocalExecutor(
-            make_tournament().entries, tmp_path / "matches", workers=1, log=tmp_path / "w.log"
-        ).__aenter__()
+        await LocalExecutor(entries, tmp_path / "matches", workers=1, log=tmp_path / "w.log").__aenter__()
     assert "TMPDIR" in caught.value.next_step
 
 
