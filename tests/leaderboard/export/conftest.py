@@ -13,8 +13,13 @@ CORPUS = Path(__file__).resolve().parents[2] / "referee" / "record" / "corpus"
 
 @pytest.fixture(scope="session")
 def old_record() -> Callable[[str], Record]:
-    """old_record("crashed") is that record of the corpus."""
-    return lambda name: read_record(next(CORPUS.glob(f"v1-{name}.jsonl*")))
+    """old_record("crashed") is that record of the corpus; of a game, by the rules that are installed."""
+
+    def read(name: str) -> Record:
+        [first] = CORPUS.glob(f"v1-{name}.jsonl*")
+        return read_record(next(CORPUS.glob(f"v1-{name}-rules*.jsonl*"), first))
+
+    return read
 
 
 @pytest.fixture
