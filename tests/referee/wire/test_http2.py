@@ -4,12 +4,13 @@ import asyncio
 import gzip
 import random
 import struct
+import time
 from typing import Any
 
 import pytest
 from hpack import Encoder
 
-from referee.wire.http2 import PATH, Call, CallEnd, Connection, Status
+from referee.wire.http2 import MOST_READ_NS, PATH, Call, CallEnd, Connection, Status
 from referee.wire.listener import Bounds, Listener
 from referee.wire.traffic import Traffic
 
@@ -314,6 +315,16 @@ def test_no_frames_whatever_bring_the_referee_down(seed: int) -> None:
                 break
         line.connection.connection_lost(None)
         assert all(call.ended is not None for call in line.calls)
+
+
+def test_a_referee_that_stands_still_in_the_midst_of_reading_charges_no_bot_with_it(line: Line) -> None:
+    """The machine may take its processor at any moment. It would be named as a flood, and taken off what is excused."""
+    line.open()
+    call = line.calls[0]
+    call.listen(lambda _: time.sleep(0.2), lambda: None)
+    before_ns = line.connection.traffic.spent_ns
+    line.say(frame(DATA, 0, 1, message(b"x")))
+    assert line.connection.traffic.spent_ns - before_ns == MOST_READ_NS
 
 
 async def test_a_referee_that_stood_still_pings_before_it_takes_a_connection_for_broken() -> None:
