@@ -7,7 +7,6 @@ CASES: dict[str, tuple[str, ...]] = {
     # Clocks and time-outs
     "TIM-1": (
         "referee/match/test_lag.py::test_a_bot_that_waits_for_a_processor_gets_that_time_back",
-        "referee/match/test_lag.py::test_while_what_brings_the_messages_is_busy_no_time_is_up",
         "chaos/test_referee_troubles.py::test_an_event_loop_that_stands_still_costs_no_bot_anything",
     ),
     "TIM-2": ("chaos/test_referee_troubles.py::test_a_slow_disk_costs_no_bot_anything",),
