@@ -1,6 +1,7 @@
 """`crosstown standings`: the leaderboard of a run, also while it goes on."""
 
 import sys
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -63,8 +64,9 @@ def standings(
     from leaderboard.standings import CAPTION, LIVE_CAPTION, apart, by_live_rating, unsettled
     from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.format_pages import csv_columns, print_format_table
+    from referee.cli.match_list import print_failed_starts
     from referee.cli.output import print_csv, print_json, print_standings, print_text
-    from referee.cli.run_tables import table_of
+    from referee.cli.run_tables import failed_starts_of, table_of
     from referee.cli.runs import find_run
     from referee.tournament.errors import UsageError
     from referee.tournament.machine import changed_in
@@ -80,6 +82,7 @@ def standings(
         print_cross(found, pooled=pooled, faultless=faultless, as_json=as_json, as_csv=as_csv)
         return
     made = table_of(found, pooled=pooled, faultless=faultless)
+    starts = list(failed_starts_of(found.journal).values())
     total = found.total - made.annulled
     lost = gaps_of(found.folder).lost if made.matches < total else 0
     rows = by_live_rating(made.rows) if live else list(made.rows)
@@ -94,6 +97,7 @@ def standings(
                 "total": total,
                 "lost": lost,
                 "machine_changes": changed_in(found.journal),
+                "failed_starts": [asdict(start) for start in starts],
                 "standings": [row.to_dict() for row in rows],
                 "method": caption,
                 "caption": made.caption,
@@ -126,6 +130,7 @@ def standings(
             ),
         )
         print_format_table(made.format_table)
+        print_failed_starts([(found.folder, start) for start in starts])
 
 
 def _games(configuration: Any) -> str:

@@ -45,6 +45,7 @@ async def test_what_kept_a_bot_from_starting_is_in_every_place_that_shows_the_bo
         answer = (await client.get(f"/api/runs/cup/bots/{entry}")).json()
     places = {
         "matches list": listed.stdout,
+        "standings": workplace.run("standings").stdout,
         "bots list": bots.stdout,
         "report": (runs / "cup" / "report.html").read_text(),
         "bot page": bot_page,
@@ -54,7 +55,8 @@ async def test_what_kept_a_bot_from_starting_is_in_every_place_that_shows_the_bo
     assert [name for name, text in places.items() if CAUSE not in text or WHY not in text] == []
     assert "<p>None.</p>" not in bot_page
 
-    as_json = json.loads(workplace.run("run", "cup.toml", "--json").stdout)
-    assert [start["name"] for start in as_json["failed_starts"]] == ["bot 1"]
-    assert as_json["failed_starts"][0]["last_output"].endswith(CAUSE)
+    for words in (("run", "cup.toml", "--json"), ("standings", "--json")):
+        as_json = json.loads(workplace.run(*words).stdout)
+        assert [start["name"] for start in as_json["failed_starts"]] == ["bot 1"]
+        assert as_json["failed_starts"][0]["last_output"].endswith(CAUSE)
     workplace.assert_nobody_left()
