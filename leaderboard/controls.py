@@ -50,16 +50,9 @@ def apply_controls(
 
     A missed match is no evidence of strength: it is scored, and never rated.
     """
-    leaving: dict[str, Control] = {}
-    judged: dict[str, Control] = {}
-    for control in in_force(controls):
-        if control.kind in LEAVING:
-            leaving[control.entry_id] = control
-        elif control.kind == "added":
-            leaving.pop(control.entry_id, None)
-        elif control.kind in ("annulled", "rejudged"):
-            judged[control.match_id] = control
-    annulled = {entry for entry, control in leaving.items() if control.choice == "annul"}
+    leaving = _leaving(controls)
+    judged = {control.match_id: control for control in in_force(controls) if control.kind in ("annulled", "rejudged")}
+    annulled = annulled_entries(controls)
     counted: list[MatchRow] = []
     taken = changed = 0
     for row in rows:
@@ -79,6 +72,22 @@ def apply_controls(
     notes = {entry: f"{_TOLD[control.kind]}: {_CHOICES[control.choice]}" for entry, control in leaving.items()}
     counted.sort(key=lambda row: (row.place, row.match_id))
     return Counted(tuple(counted), taken, changed, notes, dict(forfeits))
+
+
+def annulled_entries(controls: Sequence[Control]) -> frozenset[str]:
+    """The entries that have left, and none of whose matches counts."""
+    return frozenset(entry for entry, control in _leaving(controls).items() if control.choice == "annul")
+
+
+def _leaving(controls: Sequence[Control]) -> dict[str, Control]:
+    """By entry id, of those that are out: how they left."""
+    leaving: dict[str, Control] = {}
+    for control in in_force(controls):
+        if control.kind in LEAVING:
+            leaving[control.entry_id] = control
+        elif control.kind == "added":
+            leaving.pop(control.entry_id, None)
+    return leaving
 
 
 def _rejudged(row: MatchRow, ranking: Sequence[int]) -> MatchRow:

@@ -156,11 +156,12 @@ def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
                 yield _unreadable(path, str(error))
             continue
         if wanted.takes_end(record.footer):
-            yield _row(record, verdicts.ranking(path), verdicts.round(path))
+            annulled = verdicts.is_annulled(path, (seat.entry_id for seat in record.header.seats))
+            yield _row(record, verdicts.ranking(path), verdicts.round(path), annulled=annulled)
 
 
-def _row(record: Record, ruled: Sequence[int], round_: int | None) -> dict[str, Any]:
-    head, footer = record.header, record.footer
+def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: bool) -> dict[str, Any]:
+    head, footer, status = record.header, record.footer, _status(record)
     return {
         "match": head.match_id,
         "path": str(record.path),
@@ -171,7 +172,7 @@ def _row(record: Record, ruled: Sequence[int], round_: int | None) -> dict[str, 
         "game": head.game,
         "rules_version": head.rules_version,
         "created_at": head.created_at,
-        "status": _status(record),
+        "status": "annulled" if annulled and status in ("rated", "unrated") else status,
         "mirror": _is_mirror(head),
         "reason": footer.reason if footer else "",
         "detail": footer.detail if footer else "",

@@ -1,9 +1,10 @@
 """Whether a record counts in its run, and with which ranking: what a list of records must say of each."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from leaderboard.controls import annulled_entries
 from leaderboard.index import load_index
 from referee.cli.record_files import match_id
 from referee.cli.run_account import account_of
@@ -20,6 +21,7 @@ class Verdicts:
 
     _runs: dict[Path, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     _rounds: dict[Path, Mapping[str, int]] = field(default_factory=dict)
+    _annulled: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     def round(self, record: Path) -> int | None:
         """The round of a match, from 1; None where its format does not pair round by round, or that is not known."""
@@ -37,6 +39,13 @@ class Verdicts:
             self._runs[run] = _rankings(run)
         return self._runs[run].get(match_id(record), ())
 
+    def is_annulled(self, record: Path, entries: Iterable[str]) -> bool:
+        """Whether one of these entries has left the run, and all its matches are annulled. Their records stay."""
+        run = record.parent.parent
+        if record.parent.name == "matches" and run not in self._annulled:
+            self._annulled[run] = _annulled(run)
+        return record.parent.name == "matches" and not self._annulled[run].isdisjoint(entries)
+
 
 def set_aside_as(record: Path) -> str:
     """Why a record lies among those that do not count, as its file's name has it; '' for one that lies elsewhere."""
@@ -53,6 +62,13 @@ def _rounds_of(folder: RunFolder) -> Mapping[str, int]:
         return account_of(text, load_index(folder.matches, folder.database).rows).rounds
     except (JournalError, UnknownFormat):
         return {}
+
+
+def _annulled(run: Path) -> frozenset[str]:
+    try:
+        return annulled_entries(read_journal(RunFolder(run).journal).controls)
+    except JournalError:
+        return frozenset()
 
 
 def _rankings(run: Path) -> Mapping[str, tuple[int, ...]]:

@@ -110,6 +110,18 @@ def test_a_mirror_match_is_not_called_rated(make_run, crosstown):
     assert sum(" unrated " in line for line in text) == 2
 
 
+@pytest.mark.parametrize(("choice", "status"), [("annul", "annulled"), ("keep", "rated"), ("losses", "rated")])
+def test_matches_of_a_bot_that_left_are_annulled_if_that_was_chosen(make_run, crosstown, choice, status):
+    make_run("cup", more="[round-robin]\nmirrors = true", played=6)
+    assert crosstown("withdraw", "cup", "<ann>", "--choice", choice).code == 0
+    rows = json.loads(crosstown("matches", "list", "--json").out)
+    of_it = [row for row in rows if "<ann>" in {seat["name"] for seat in row["seats"]}]
+    assert 0 < len(of_it) < len(rows)
+    assert {row["status"] for row in of_it if not row["mirror"]} == {status}
+    assert {row["status"] for row in of_it if row["mirror"]} == {status if choice == "annul" else "unrated"}
+    assert {row["status"] for row in rows if row not in of_it} <= {"rated", "unrated"}
+
+
 def test_the_last_twenty_are_listed_and_all_on_request(make_run, crosstown):
     make_run("cup", blocks=12, played=24)
     make_run("league", seed=2, played=2)
