@@ -60,3 +60,50 @@ async def test_what_kept_a_bot_from_starting_is_in_every_place_that_shows_the_bo
         assert [start["name"] for start in as_json["failed_starts"]] == ["bot 1"]
         assert as_json["failed_starts"][0]["last_output"].endswith(CAUSE)
     workplace.assert_nobody_left()
+
+
+CONNECTS = """
+import os, socket
+path = os.environ["CROSSTOWN_ADDRESS"].removeprefix("unix:")
+while True:
+    line = socket.socket(socket.AF_UNIX)
+    try:
+        line.connect(path)
+    except OSError:
+        pass
+    line.close()
+"""
+PINGS = """
+import os, socket, time
+line = socket.socket(socket.AF_UNIX)
+line.connect(os.environ["CROSSTOWN_ADDRESS"].removeprefix("unix:"))
+line.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + bytes.fromhex("000000040000000000"))
+try:
+    while True:
+        line.sendall((bytes.fromhex("000008060000000000") + bytes(8)) * 100)
+except OSError:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (CONNECTS, "it made more than 64 connections without a Hello that is accepted"),
+        (PINGS, "the process ended before it said Hello"),
+    ],
+    ids=["connections", "frames"],
+)
+def test_a_bot_that_floods_the_referee_before_hello_is_set_aside_by_the_breaker(workplace, write_cup, program, why):
+    """Its matches are void, as those of any bot that does not start; but it has only so many of them."""
+    write_cup(bots=2, blocks=4)
+    for script in (workplace.folder / "bots" / "bot1").glob("*.py"):
+        script.write_text(program)
+    outcome = json.loads(workplace.run("run", "cup.toml", "--json").stdout)
+    assert outcome["set_aside"] == ["bot 1"]
+    assert (outcome["played"], outcome["missing"], outcome["given_up"]) == (0, 0, [])
+    assert outcome["void"] <= 6
+    (failed,) = outcome["failed_starts"]
+    assert failed["name"] == "bot 1"
+    assert why in failed["why"]
+    workplace.assert_nobody_left()
