@@ -6,9 +6,8 @@ import shutil
 import time
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-import grpc
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 
@@ -21,10 +20,14 @@ from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
-from referee.wire import encode
+from referee.wire import Status, encode
 from referee.wire.encode import PROTOCOL, WireLimits
+from referee.wire.http2 import Call
+from referee.wire.listener import Bounds, Listener, bind_unix
 
 MAX_MESSAGE_BYTES = 1 << 20
+HARD_MESSAGE_BYTES = 16 << 20
+CONNECTIONS = Bounds(connections=4, in_all=64)
 READY_LIMIT_S = 10.0
 HELLO = "Hello"
 LIMITS = WireLimits(MAX_MESSAGE_BYTES, 4096, 65536, int(READY_LIMIT_S * 1e6))
@@ -40,8 +43,8 @@ class Stage:
         self._startup_s = startup_s
         self._listen_after_s = listen_after_s
         self._heard: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._context: Any = None
-        self._server: Any = None
+        self._call: Call | None = None
+        self._listener: Listener | None = None
         self._process: BotProcess | None = None
         self.hello = pb.Hello()
         self.hello_s = 0.0
@@ -67,7 +70,7 @@ class Stage:
             try:
                 began_s = time.monotonic()
                 await asyncio.sleep(self._listen_after_s)
-                await self._listen()
+                self._listen()
                 await self._greet(token)
                 self.hello_s = time.monotonic() - began_s - self._listen_after_s
             except BaseException:
@@ -87,11 +90,10 @@ class Stage:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def send(self, message: bytes) -> None:
-        """ValueError is for us; Failed if the stream is not there any more."""
-        try:
-            await self._context.write(message)
-        except (grpc.aio.BaseError, asyncio.InvalidStateError, AttributeError):
-            raise Failed(f"the bot has ended its stream{await self._ended()}") from None
+        """Failed if the stream is not there any more."""
+        if self._call is None or self._call.ended is not None:
+            raise Failed(f"the bot has ended its stream{await self._ended()}")
+        self._call.send(message)
 
     async def hear(self, limit_s: float, what: str) -> pb.BotMessage:
         """The bot's next message. Failed if none comes in time, the stream ends or it is no message."""
@@ -137,9 +139,9 @@ class Stage:
 
     async def leave(self) -> None:
         """The referee is gone, without a word."""
-        if self._server is not None:
-            await self._server.stop(grace=0)
-            self._server = None
+        if self._listener is not None:
+            await self._listener.stop()
+            self._listener = None
 
     def output(self) -> Output:
         """What the process has printed so far; nothing if it was never started."""
@@ -164,33 +166,21 @@ class Stage:
             return sandbox
         return replace(sandbox, read=(*sandbox.read, str(self._socket.parent)))
 
-    async def _listen(self) -> None:
-        self._server = grpc.aio.server(
-            options=[
-                ("grpc.max_receive_message_length", 16 << 20),
-                ("grpc.max_send_message_length", -1),
-                ("grpc.http2.min_ping_interval_without_data_ms", 900),
-                ("grpc.http2.max_ping_strikes", 0),
-            ]
-        )
-        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler("crosstown.v1.Referee", {"Play": handler}),)
-        )
-        self._server.add_insecure_port(f"unix:{self._socket}")
+    def _listen(self) -> None:
+        listening = bind_unix(self._socket)
         self._socket.chmod(0o666)  # the bot may have a user of its own; the folder above is private to us
-        await self._server.start()
+        self._listener = Listener([listening], self._play, CONNECTIONS, one=True)
+        self._listener.start()
 
-    async def _play(self, _requests: object, context: "grpc.aio.ServicerContext[bytes, bytes]") -> None:
-        if self._context is not None:
-            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "one process, one stream for all its matches")
-        self._context = context
-        while True:
-            raw: Any = await context.read()
-            if raw is grpc.aio.EOF:
-                self._heard.put_nowait(None)
-                return
-            self._heard.put_nowait(raw)
+    async def _play(self, call: Call) -> None:
+        if self._call is not None:
+            call.finish(Status.ALREADY_EXISTS, "one process, one stream for all its matches")
+            return
+        self._call = call
+        ended = asyncio.Event()
+        call.listen(self._heard.put_nowait, ended.set)
+        await ended.wait()
+        self._heard.put_nowait(None)
 
     async def _greet(self, token: str) -> None:
         first = await self.hear(self._startup_s, HELLO)
@@ -201,10 +191,17 @@ class Stage:
             raise Failed(f"Hello.protocol is {self.hello.protocol}; expected {PROTOCOL}")
         if self.hello.token != token:
             raise Failed("Hello.token is not the value of CROSSTOWN_TOKEN, unchanged")
+        assert self._call is not None
+        assert self._listener is not None
+        self._call.admit(HARD_MESSAGE_BYTES)
+        self._listener.stop_listening()  # as in a match
+        self._listener.close_others(self._call)
         await self.send(encode.welcome(LIMITS))
 
     async def _ended(self) -> str:
-        """How the process ended, if it is about to."""
+        """Which limit it broke, or how the process ended, if it is about to."""
+        if self._call is not None and self._call.failure:
+            return f": {self._call.failure}"
         ended = await self.exit_within(1.0)
         stderr = self.output().stderr_text().strip()
         said = f"; the last it printed to stderr: {stderr.splitlines()[-1]}" if stderr else ""

@@ -62,7 +62,7 @@ THIRD_PARTY = {
     "referee.process": set(),
     "referee.wire": {"google", "hpack"},
     "referee.match": {"google"},
-    "referee.compliance": {"grpc", "google"},
+    "referee.compliance": {"google"},
     "referee.cli.web": {"typer", "uvicorn"},
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
     "referee.cli": {"typer", "click", "rich"},
