@@ -2,14 +2,18 @@
 
 import math
 from collections import Counter, defaultdict
+from dataclasses import asdict
 from typing import Any
 
 from leaderboard.sequential import Evidence, elo_of_score
 from referee.cli.output import fault_text, plural, print_text
+from referee.cli.run_tables import failed_starts_of
 from referee.cli.running import Played
+from referee.record.starts import FailedStart
 from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.folder import RunFolder
+from referee.tournament.journal import read_journal
 
 
 def outcome(tournament: Tournament, run: RunFolder, evidence: Evidence, played: Played, cap: int) -> dict[str, Any]:
@@ -50,6 +54,8 @@ def outcome(tournament: Tournament, run: RunFolder, evidence: Evidence, played: 
         "elo_interval": [_finite(elo_of_score(low)), _finite(elo_of_score(high))],
         "evidence_for_accepting": evidence.against_low,
         "evidence_for_rejecting": evidence.against_high,
+        "set_aside": list(played.summary.set_aside),
+        "failed_starts": [asdict(start) for start in failed_starts_of(read_journal(run.journal)).values()],
         "more_rounds": None if evidence.verdict != "undecided" else evidence.more_blocks(),
     }
 
@@ -70,6 +76,9 @@ def print_outcome(found: dict[str, Any]) -> None:
             f"A scores {found['score']:.3f}, {found['confidence']:.0%} from {low:.3f} to {high:.3f} whenever one stops;"
             f" Elo {_elo(found['elo'])}, {_elo(found['elo_interval'][0])} to {_elo(found['elo_interval'][1])}"
         )
+    for start in found["failed_starts"]:
+        for line in FailedStart(**start).lines:
+            print_text(one_line(line))
     print_text(_sentence(found))
     print_text(_surer(found))
 
@@ -93,6 +102,9 @@ def _surer(found: dict[str, Any]) -> str:
             f"to halve the interval: about {3 * found['rounds']} more rounds; smaller --alpha and --beta, or closer"
             " bounds, need --new"
         )
+    if found["set_aside"]:
+        names = " and ".join(f"'{one_line(name)}'" for name in found["set_aside"])
+        return f"no more rounds are played: {names} was set aside for its faults; mend it, and compare again with --new"
     if found["more_rounds"] is None:
         return "to be surer: more rounds (a higher --cap goes on from here), or bounds further apart (with --new)"
     return (

@@ -1,9 +1,13 @@
 """`crosstown compare`: which blocks count, what a round says, and what is refused."""
 
+from dataclasses import asdict
+
 import pytest
 
 from leaderboard.sequential import Question
+from referee.cli.compare_pages import print_outcome
 from referee.cli.comparison import Comparison, round_score
+from referee.record.starts import FailedStart
 from referee.tournament.formats.api import Block, BlockResult, Field, MatchScore, Variant
 from referee.tournament.formats.comparison import FORMAT, blocks_in_round
 from referee.tournament.seats import seat_orders
@@ -134,3 +138,21 @@ def test_what_makes_no_sense_is_refused_in_words(crosstown, write_tournament, tm
     assert "Traceback" not in printed.err
     assert "crosstown-" not in printed.err, "no file that nobody wrote is named"
     assert not list(tmp_path.glob("**/runs"))
+
+
+def test_a_comparison_with_a_bot_that_does_not_start_says_why_and_asks_for_no_more_rounds(capsys):
+    start = FailedStart("bb" * 8, "bob", 3, "m000000-aa", "", "exit code 3", "no weights")
+    sides = {
+        side: {"name": name, "entry_id": 2 * side * 8, "faults": {}} for side, name in (("a", "ann"), ("b", "bob"))
+    }
+    found = {
+        **sides, "games": "toy", "rounds": 0, "cap": 2, "matches": 0, "score": None, "verdict": "undecided",
+        "bounds": [0.5, 0.55], "alpha": 0.05, "beta": 0.05, "evidence_for_accepting": 1.0,
+        "evidence_for_rejecting": 1.0, "more_rounds": None, "set_aside": ["bob"], "failed_starts": [asdict(start)],
+    }  # fmt: skip
+    print_outcome(found)
+    told = capsys.readouterr().out
+    assert "bob did not start in 3 attempts; the last (m000000-aa): exit code 3" in told
+    assert "    no weights" in told
+    assert "'bob' was set aside for its faults; mend it" in told
+    assert "more rounds (a higher --cap" not in told
