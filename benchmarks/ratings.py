@@ -76,8 +76,8 @@ def best(action: Callable[[], object], repeat: int) -> Cost:
 def rating_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost]]:
     rows = make_matches(matches, bots, 2)
     many = make_matches(matches, 10 * bots, 2)
-    seats_of_four = make_matches(matches, bots, 4)
-    four = seats_of_four[: matches // 20]
+    many_of_four = make_matches(matches // 10, bots, 4)
+    four = many_of_four[: matches // 20]
     kept, _ = continue_live(rows, None, matches - 100)
     results = tally(rows)
     return [
@@ -88,7 +88,7 @@ def rating_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost
         (f"cross-check, {len(four):,} matches of four", best(lambda: strengths(tally(four)), 1)),
         (f"live, {matches:,} matches of two, from nothing", best(lambda: rate_live(rows), repeat)),
         ("live, the last 100 of them", best(lambda: continue_live(rows, kept, matches - 100), repeat)),
-        (f"live, {matches:,} matches of four, from nothing", best(lambda: rate_live(seats_of_four), 1)),
+        (f"live, {len(many_of_four):,} matches of four, from nothing", best(lambda: rate_live(many_of_four), 1)),
         (f"statistics, {matches:,} matches of two", best(lambda: statistics(rows), 1)),
     ]
 
