@@ -22,8 +22,9 @@ SILENCE_SHARE = 0.8
 MOST_TOLD = 5
 """Different bad answers to one question that are shown."""
 
-LATE_S = 1.0
-"""After its end the time for an answer is over by the referee's clock, too."""
+LATE_S = 5.0
+"""After its end the time for an answer is over by the referee's clock, too, also on a busy machine, whose delays the
+referee adds to it. Shorter than a bot has to get ready for its next match."""
 
 
 class Bridge(Bot):

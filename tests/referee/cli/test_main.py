@@ -130,7 +130,8 @@ def test_the_database_of_a_finished_run_is_made_again_from_its_records(crosstown
 @pytest.mark.parametrize("stopped", [True, False])
 def test_the_command_that_goes_on_finds_the_same_run(crosstown, write_tournament, monkeypatch, words, command, stopped):
     write_tournament()
-    monkeypatch.setattr(running, "run_session", lambda *_: Summary(4, 0, 1, 0, (), 0, stopped=stopped, complete=False))
+    summary = Summary(4, 0, 1, 0, (), 0, stopped=stopped, complete=False)
+    monkeypatch.setattr(running, "run_session", lambda *_, **__: summary)
     printed = crosstown("run", "cup.toml", *words)
     assert printed.code == (130 if stopped else 1)
     assert any(line.endswith(f": {command}") for line in printed.err.splitlines()), printed.err
