@@ -9,6 +9,7 @@ from pathlib import Path
 
 from leaderboard.records import FileStamp, MatchRow, ReadMatch, match_id_of, read_match
 from leaderboard.store import StoreError, read_rows
+from referee.record.anchors import JOURNAL, Anchors, read_anchors
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 
 STRAGGLING = 1000
@@ -37,8 +38,9 @@ class Index:
 def load_index(matches: Path, database: Path, known: Mapping[str, MatchRow] | None = None) -> Index:
     """What the records in the folder `matches` say. Reads only; never fails because of the database.
 
-    The database only saves time: its row counts if the record's file is unchanged. `known` are rows of before, by match
-    id, to be used instead.
+    The database only saves time: its row counts if the record's file is unchanged. A record that is read counts if it
+    is the one that the journal beside the folder has a digest of, or if the journal has none of that match. `known` are
+    rows of before, by match id, to be used instead.
     """
     if known is None:
         try:
@@ -48,12 +50,14 @@ def load_index(matches: Path, database: Path, known: Mapping[str, MatchRow] | No
     rows: list[MatchRow] = []
     unusable: list[ReadMatch] = []
     stale = False
+    anchors: Anchors | None = None
     for match_id, stamp in listing(matches).items():
         row = known.get(match_id)
         if row is not None and row.stamp == stamp:
             rows.append(row)
             continue
-        found = read_match(matches / stamp.name)
+        anchors = anchors or read_anchors(matches.with_name(JOURNAL))
+        found = read_match(matches / stamp.name, anchors.digests.get(match_id, ""))
         if found.row is None:
             unusable.append(found)
         else:

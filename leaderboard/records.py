@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from leaderboard.times import histogram
 from referee.games.registry import get_game
+from referee.record.anchors import mismatch
 from referee.record.format import (
     CLOSED_SUFFIX,
     LIVE_SUFFIX,
@@ -123,8 +124,9 @@ def match_id_of(file_name: str) -> str:
     return ""
 
 
-def read_match(path: Path) -> ReadMatch:
-    """What the record in `path` says. Never raises for what a file contains."""
+def read_match(path: Path, anchored: str = "") -> ReadMatch:
+    """What the record in `path` says. Never raises for what a file contains. `anchored`: the digest that the journal of
+    its run has of it; another record in its place is damage."""
     try:
         stamp = FileStamp.of(path.name, path.stat())
         record = read_record(path)
@@ -137,6 +139,8 @@ def read_match(path: Path) -> ReadMatch:
         return ReadMatch(path, "damaged", problem=where + first.what)
     if record.footer is None:
         return ReadMatch(path, "unfinished", problem="the record has no footer")
+    if what := mismatch(record.digest, anchored):
+        return ReadMatch(path, "damaged", problem=what)
     return _finished(path, stamp, record, record.footer)
 
 

@@ -1,4 +1,5 @@
-"""Where on this machine things of ours lie: the user's home, the cache, folders for sockets. Every command asks here.
+"""Where on this machine things of ours lie: the user's home and settings, the cache, folders for sockets. Every command
+asks here.
 
 Homes may be unset or read-only, and the folder for temporary files may have a path too long for a socket.
 """
@@ -47,6 +48,11 @@ def expanded(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError:
         raise FolderError(f"'{text}': there is no such user; write the whole path") from None
+
+
+def configuration_folder() -> Path:
+    """Where the user's settings are kept: `crosstown` in $XDG_CONFIG_HOME, else in `.config` in the home."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or home_folder() / ".config") / "crosstown"
 
 
 def cache_folder() -> Path:

@@ -18,6 +18,7 @@ from referee.cli.match import match
 from referee.cli.rebuild import rebuild
 from referee.cli.report import report as report_page
 from referee.cli.run import run
+from referee.cli.sign import sign
 from referee.cli.standings import standings
 from referee.cli.web import web
 
@@ -36,6 +37,7 @@ def make_app() -> typer.Typer:
     app.command("standings")(standings)
     app.command("report")(report_page)
     app.command("rebuild")(rebuild)
+    app.command("sign")(sign)
     app.command("withdraw")(control.withdraw)
     app.command("disable")(control.disable)
     app.command("add")(control.add)

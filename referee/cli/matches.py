@@ -130,6 +130,14 @@ def verify(
     run: Run = None,
     out: Out = OUT,
     void: Annotated[bool, typer.Option("--void", help="Also the records that were set aside.")] = False,
+    key: Annotated[
+        str,
+        typer.Option(
+            metavar="PUBLIC_KEY",
+            help="The run has to be signed by this key, which its organiser has published: 64 hexadecimal digits.",
+            show_default=False,
+        ),
+    ] = "",
     every: Annotated[bool, typer.Option("--all", help="A line for each record, not only for those that fail.")] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -138,14 +146,16 @@ def verify(
     A record of other rules than the installed ones cannot be played again: it is counted apart, and fails, too.
 
     Of a run the luck is checked too: each seed has to follow from the secret that the journal was committed to at the
-    start and has revealed since. Of a finished run the matches without a record are named, unless single matches were
-    asked for.
+    start and has revealed since. Each record has to be the one that counted, by its digest in the journal, and the
+    journal has to go on from its head in a second place and from its signature. Matches without a record are named,
+    unless single matches were asked for.
     """
     from referee.cli.completeness import gaps_in
     from referee.cli.match_pages import print_verdicts
-    from referee.cli.record_files import find_record, find_records, identities, named_match, names_run, seeds
+    from referee.cli.record_files import anchor, find_record, find_records, identities, named_match, names_run, seeds
     from referee.cli.run_checks import checks_in
     from referee.record import verify as verify_path
+    from referee.tournament.errors import UsageError
 
     named = [word for word in matches or () if names_run(word, out)]
     single = [find_record(word, run, out) for word in matches or () if word not in named]
@@ -153,10 +163,16 @@ def verify(
     if not matches:
         whole = find_records(run, out, void=void)
     verdicts = (
-        verify_path(path, identities=identities(path), seeds=seeds(path), match_id=named_match(path))
+        verify_path(
+            path, identities=identities(path), seeds=seeds(path), match_id=named_match(path), anchored=anchor(path)
+        )
         for path in [*whole, *single]
     )
-    wrong = print_verdicts(verdicts, gaps_in(whole), checks_in(whole), every=every, as_json=as_json)
+    gaps = gaps_in(whole)
+    checks = checks_in(whole, key, {gap.run: gap.missing for gap in gaps})
+    if key and not checks:
+        raise UsageError("--key is for runs, and none was named", "name one: crosstown matches verify RUN --key KEY")
+    wrong = print_verdicts(verdicts, gaps, checks, every=every, as_json=as_json)
     return ExitCode.FAILED if wrong else ExitCode.OK
 
 

@@ -16,15 +16,18 @@ def rebuild(
 ) -> int:
     """Make the database of a run anew from its records. The old one is replaced only when the new one is complete.
 
-    Exit code 1 if matches of a finished run have no good record.
+    A record that is not the one that counted, by its digest in the journal, is left out and named. Exit code 1 if
+    there is one, if matches have no good record, or if the journal is not as it was.
     """
     from leaderboard.index import load_index
     from leaderboard.run_table import keep_table
     from leaderboard.store import Store
     from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.output import plural, print_json, print_text
+    from referee.cli.run_checks import check_run
     from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
+    from referee.record.anchors import NOT_THE_ONE
     from referee.texts import one_line
     from referee.tournament.lock import RunLock
 
@@ -42,14 +45,17 @@ def rebuild(
             fresh.replace(folder.database)
         finally:
             _remove(fresh)
-    lost = gaps_of(folder).lost
-    code = ExitCode.FAILED if lost else ExitCode.OK
+    gaps = gaps_of(folder)
+    lost, wrong = gaps.lost, check_run(folder, found.journal, named=gaps.missing).wrong
+    forged = any(item.problem.startswith(NOT_THE_ONE) for item in index.unusable)
+    code = ExitCode.FAILED if lost or wrong or forged else ExitCode.OK
     if as_json:
         print_json(
             {
                 "database": str(folder.database),
                 "matches": len(index.rows),
                 "lost": lost,
+                "wrong": wrong,
                 "unusable": [{"file": item.path.name, "why": item.problem} for item in index.unusable],
             }
         )
@@ -57,6 +63,8 @@ def rebuild(
     print_text(f"{folder.database}: {plural(len(index.rows), 'match')} from the records in {folder.matches}")
     for item in index.unusable:
         print_text(one_line(f"not counted: {item.path.name}: {item.status}: {item.problem}"))
+    for what in wrong:
+        print_text(one_line(f"wrong: {what}"))
     if lost:
         print_text(lost_words(folder, lost))
     return code

@@ -8,6 +8,7 @@ from pathlib import Path
 from leaderboard.records import match_files
 from referee.cli.run_tables import failed_starts_of
 from referee.cli.runs import find_run, is_tournament_file, places_of
+from referee.record.anchors import anchors_of
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.record.starts import FailedStart
 from referee.record.verify import Seeds
@@ -74,6 +75,19 @@ def seeds(path: Path) -> Seeds | None:
         return None
     journal = RunFolder(folder.parent.resolve()).journal
     return _seeds(journal, journal.stat().st_size if journal.exists() else 0)
+
+
+def anchor(path: Path) -> str:
+    """The digest that the journal of the run has of a record that counts there; '' if there is none."""
+    if path.parent.name != "matches":
+        return ""
+    journal = RunFolder(path.parent.parent.resolve()).journal
+    return _digests(journal, journal.stat().st_size if journal.exists() else 0).get(match_id(path), "")
+
+
+@cache
+def _digests(journal: Path, size_bytes: int) -> Mapping[str, str]:
+    return anchors_of(read_journal(journal).events).digests
 
 
 @cache

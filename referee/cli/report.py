@@ -9,6 +9,7 @@ import typer
 from referee.cli.arguments import OUT, LatestRun, Out
 
 if TYPE_CHECKING:
+    from referee.tournament.folder import RunFolder
     from referee.tournament.journal import JournalText
 
 
@@ -46,7 +47,7 @@ def report(
     index = load_index(found.folder.matches, found.folder.database)
     counted, account = counted_rows(index.rows, found.journal.controls, looking(found.journal))
     ratings = rate_pools(counted.rows, kept=kept_live(found.folder.database), settled=index.settled)
-    facts = {"format": found.configuration["format"], **_luck_facts(found.journal)}
+    facts = {"format": found.configuration["format"], **_luck_facts(found.journal), **_signature_facts(found.folder)}
     if lost := gaps_of(found.folder).lost:
         facts["attention"] = lost_words(found.folder, lost)
     page = report_html(
@@ -82,3 +83,19 @@ def _luck_facts(journal: "JournalText") -> dict[str, Any]:
     if keyed := [epoch for epoch in epochs if epoch.commitment]:
         facts["secret of the luck"] = ", ".join(epoch.secret or "told when the run is finished" for epoch in keyed)
     return facts
+
+
+def _signature_facts(folder: "RunFolder") -> dict[str, Any]:
+    """Who signed the run, and what: nothing of one that is not signed."""
+    if not folder.signature.exists():
+        return {}
+    from referee.tournament.signing import read_signature
+
+    signed = read_signature(folder)
+    assert signed is not None
+    if not signed.holds:
+        return {"signature": "does not hold: see crosstown matches verify"}
+    return {
+        "signed": f"{signed.at}, {signed.head.lines} lines of the journal, digest {signed.head.digest}",
+        "public key of the organiser": signed.public_key,
+    }

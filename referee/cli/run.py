@@ -21,6 +21,15 @@ def run(
     out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
     new: Annotated[bool, typer.Option("--new", help="Start a new run beside an older one, which is kept.")] = False,
     secret: Secret = None,
+    anchor: Annotated[
+        Path | None,
+        typer.Option(
+            "--anchor",
+            metavar="FILE",
+            help="Write the head of the journal to this file as well, from here on: best on another disk or machine.",
+            show_default=False,
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the size, balance and time of the schedule, and play nothing.")
     ] = False,
@@ -70,6 +79,7 @@ def run(
         quiet=quiet,
         accept_weaker=accept_weaker,
         secret=secret,
+        head_file=anchor,
     )
     if code != ExitCode.OK:
         raise typer.Exit(code)

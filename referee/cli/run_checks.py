@@ -1,11 +1,16 @@
 """What `crosstown matches verify` finds about a run as a whole, besides missing matches."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from leaderboard.index import listing
+from referee.cli.output import plural
+from referee.record.anchors import Anchors, anchors_of
+from referee.tournament.errors import JournalError
 from referee.tournament.folder import RunFolder
+from referee.tournament.head import contradiction, places_of, read_head
 from referee.tournament.journal import JournalText, read_journal
 from referee.tournament.luck import Epoch, epochs_of
 
@@ -27,22 +32,108 @@ class RunCheck:
         return {**asdict(self), "run": str(self.run)}
 
 
-def checks_in(records: Iterable[Path]) -> list[RunCheck]:
-    """A check of each run that these records lie in. JournalError."""
+def checks_in(
+    records: Iterable[Path], key: str = "", missing: Mapping[Path, Collection[str]] | None = None
+) -> list[RunCheck]:
+    """A check of each run that these records lie in. `key`: they have to be signed by it. `missing` has, by run folder,
+    matches without a record that are named already. JournalError."""
     folders = {path.parent.parent for path in records if path.parent.name == "matches"}
     found: list[RunCheck] = []
-    for folder in sorted(folders):
-        text = read_journal(RunFolder(folder).journal)
+    for path in sorted(folders):
+        text = read_journal(RunFolder(path).journal)
         if text.created is not None:
-            found.append(check_run(folder, text))
+            found.append(check_run(RunFolder(path), text, key, (missing or {}).get(path, ())))
     return found
 
 
-def check_run(folder: Path, text: JournalText) -> RunCheck:
-    """What the journal of a run that has begun says of its luck."""
+def check_run(folder: RunFolder, text: JournalText, key: str = "", named: Collection[str] = ()) -> RunCheck:
+    """What the journal of a run that has begun says of its luck, of its records and of itself."""
     epochs = epochs_of(text)
-    wrong = tuple(_broken(epoch) for epoch in epochs if epoch.secret and not epoch.holds)
-    return RunCheck(folder, wrong, (_luck_words(epochs),))
+    wrong = [_broken(epoch) for epoch in epochs if epoch.secret and not epoch.holds]
+    notes = [_luck_words(epochs)]
+    data = folder.journal.read_bytes()
+    _check_records(folder, anchors_of(text.events), named, wrong, notes)
+    _check_heads(folder, text, data, wrong, notes)
+    _check_signature(folder, text, data, key.strip().lower(), wrong, notes)
+    return RunCheck(folder.path, tuple(wrong), tuple(notes))
+
+
+def _check_records(
+    folder: RunFolder, anchors: Anchors, named: Collection[str], wrong: list[str], notes: list[str]
+) -> None:
+    """Whether each match that counts by the journal has a record, and the other way round. Which record it is, the
+    verdict about that record says."""
+    there = set(listing(folder.matches))
+    gone = sorted(anchors.digests.keys() - there - set(named))
+    wrong += [f"match {match_id} counts by the journal, and its record is not in {folder.matches}" for match_id in gone]
+    bare = sorted(there - anchors.digests.keys())
+    if not anchors.digests and bare:
+        notes.append(
+            "its records are not anchored: an older version wrote the journal, which has no digests of them, so a"
+            " record that somebody made anew is not noticed. To anchor them as they are now: crosstown sign RUN"
+        )
+        return
+    notes.append(f"{plural(len(anchors.digests), 'record')} anchored: the journal has the digest of each")
+    if bare:
+        notes.append(f"the journal has no digest yet of {plural(len(bare), 'record')}: {_some(bare)}")
+    if found := sorted(anchors.found):
+        notes.append(
+            f"{plural(len(found), 'record')} had no digest before the run was taken up or signed, and counted as found:"
+            f" {_some(found)}"
+        )
+    again = sorted(anchors.digests.keys() & anchors.uncounted.keys())
+    notes += [f"match {name} counted before with another record ({anchors.uncounted[name]})" for name in again]
+
+
+def _check_heads(folder: RunFolder, text: JournalText, data: bytes, wrong: list[str], notes: list[str]) -> None:
+    """Whether the journal goes on from its heads in second places."""
+    for place in places_of(folder.journal, text.events):
+        try:
+            head = read_head(place)
+        except JournalError as error:
+            wrong.append(str(error))
+            continue
+        if head is None:
+            notes.append(f"there is no {place}: lines that were cut off the end of the journal are not noticed by it")
+        elif contradiction(head, place, data, text.events):
+            text = read_journal(folder.journal)  # a run that goes on may have written both since
+            if what := contradiction(head, place, folder.journal.read_bytes(), text.events):
+                wrong.append(what)
+
+
+def _check_signature(
+    folder: RunFolder, text: JournalText, data: bytes, key: str, wrong: list[str], notes: list[str]
+) -> None:
+    """Whether the run is as it was when its organiser signed it, and what that does not say."""
+    if not folder.signature.exists():
+        words = "it is not signed: whoever can write in its folder can have made all of it anew"
+        (wrong if key else notes).append(words)
+        return
+    from referee.tournament.signing import read_signature, since_signed
+
+    try:
+        signed = read_signature(folder)
+    except JournalError as error:
+        wrong.append(str(error))
+        return
+    assert signed is not None
+    changed = list(since_signed(signed, folder, text, data))
+    if key and key != signed.public_key:
+        changed.append(f"it is signed by the key {signed.public_key}, not by {key}")
+    wrong += changed
+    if changed:
+        return
+    since = len(text.events) - signed.head.lines
+    later = f", and the {plural(since, 'line')} of its journal since then" if since else ""
+    who = "" if key else "who has the key (give the one that the organiser published with --key), "
+    notes.append(
+        f"signed at {signed.at} by the key {signed.public_key}: nothing that counted was changed since. This does not"
+        f" prove {who}the time, what happened before it was signed{later}"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def _broken(epoch: Epoch) -> str:

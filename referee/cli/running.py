@@ -61,6 +61,7 @@ def play_tournament(
     quiet: bool,
     accept_weaker: bool = False,
     secret: Path | None = None,
+    head_file: Path | None = None,
 ) -> ExitCode:
     """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. Raises
     TournamentError."""
@@ -91,6 +92,7 @@ def play_tournament(
         cores=sets,
         accept_weaker=accept_weaker,
         secret=secret,
+        head_file=head_file,
     )
     table = list(played.table.rows)
     if as_json:
@@ -111,10 +113,12 @@ def play(
     cores: Sequence[Sequence[int]] = (),
     accept_weaker: bool = False,
     secret: Path | None = None,
+    head_file: Path | None = None,
 ) -> Played:
     """Play what is missing in `folder`, until `decide` says it is enough. Raises TournamentError.
 
-    `cores`: per worker those it is bound to. `secret`: a file with the secrets of the luck.
+    `cores`: per worker those it is bound to. `secret`: a file with the secrets of the luck. `head_file`: where the head
+    of the journal is written as well.
     """
     given = given_secrets(secret)
     indexer = Indexer(folder.matches, folder.database)
@@ -157,6 +161,7 @@ def play(
                 given,
                 machine=machine,
                 accept_weaker=accept_weaker,
+                head_file=head_file,
             )
             indexer.start()  # nothing was left to play, but the database may be behind the records
         finally:

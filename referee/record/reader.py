@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from referee.record.anchors import digest_of
 from referee.record.format import (
     CHAIN_START,
     CLOSED_SUFFIX,
@@ -40,13 +41,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record as far as it can be read. `lines[i]` stands on line `i + 2` of the file (the header is line 1)."""
+    """One record as far as it can be read. `lines[i]` stands on line `i + 2` of the file (the header is line 1).
+
+    `digest` is of all bytes of its lines (see `referee.record.anchors`); '' of one that is followed.
+    """
 
     path: Path
     header: Header
     lines: tuple[Line, ...] = ()
     footer: Footer | None = None
     problems: tuple[Problem, ...] = ()
+    digest: str = ""
 
     @property
     def complete(self) -> bool:
@@ -77,7 +82,7 @@ def read_record(path: Path) -> Record:
     reading.feed(data)
     if path.name.endswith(CLOSED_SUFFIX) and (reading.rest or reading.footer is None) and not problems:
         problems.append(Problem(0, "the file is closed but has no footer"))
-    return reading.record(problems)
+    return reading.record(problems, digest_of(data))
 
 
 def read_header(path: Path) -> Header:
@@ -153,12 +158,12 @@ class _Reading:
         *whole, self.rest = (self.rest + data).split(b"\n")
         self._take(whole)
 
-    def record(self, more: Iterable[Problem]) -> Record:
+    def record(self, more: Iterable[Problem], digest: str = "") -> Record:
         if self.header is None:
             reason = f"line 1: {self.problems[0].what}" if self.problems else "it has no whole line yet"
             raise NotARecordError(f"{self.path} is not a match record: {reason}")
         problems = (*more, *self.problems)
-        return Record(self.path, self.header, tuple(self.lines), self.footer, problems)
+        return Record(self.path, self.header, tuple(self.lines), self.footer, problems, digest)
 
     def _take(self, whole: list[bytes]) -> None:
         for raw in whole:

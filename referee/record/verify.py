@@ -1,12 +1,14 @@
 """Checks a record against the rules: every line, every outcome, and what the footer claims.
 
-What this proves: the lines are as they were written, unless somebody has made all chained hashes anew; and whoever did
-that can only have written another match that the rules allow, with the luck that the seed gives, and with the result
-that follows from it. What nothing inside one file can prove: who sat there and how long answers took, whether a fault
-happened as told, and whether the match was meant to count. `identities` compares the first with what a run's journal
-knows; the others are the word of whoever ran the referee.
+What this proves: the lines are as they were written, unless somebody has made all chained hashes anew (`anchored`, the
+digest that a run's journal has of the record, shows too); and whoever did that can only have written another match
+that the rules allow, with the luck that the seed gives, and with the result that follows from it. What nothing inside
+one file can prove: who sat there and how long answers took, whether a fault happened as told, and whether the match was
+meant to count. `identities` compares the first with what a run's journal knows; the others are the word of whoever ran
+the referee.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from referee.games.api import Game, state_hash
 from referee.games.registry import UnknownGame, get_game
+from referee.record.anchors import mismatch
 from referee.record.format import Answer, FaultLine, Footer, Header, RecordError, SeatStats, Strike, seed_commitment
 from referee.record.ranking import final_ranking, is_decided, teams_left
 from referee.record.reader import NotARecordError, Record, read_record
@@ -41,6 +44,8 @@ class Verdict:
         return f"{self.path}: {self.status}{':' if self.problem else ''}{where} {self.problem}".rstrip()
 
 
+_STATE_HASH = re.compile("[0-9a-f]{32}")
+
 _WHOLE_FILE = 1 << 62
 """A line that is named says more than what is said of the whole file."""
 
@@ -57,10 +62,12 @@ def verify(
     identities: Identities | None = None,
     seeds: Seeds | None = None,
     match_id: str = "",
+    anchored: str = "",
 ) -> Verdict:
     """Read the record in `path` and re-simulate it. Never raises for what a file contains.
 
-    `match_id` is the match that its name says it is of, where names have to say so.
+    `match_id` is the match that its name says it is of, where names have to say so. `anchored` is the digest that the
+    journal of its run has of it.
     """
     try:
         record = read_record(path)
@@ -69,7 +76,10 @@ def verify(
     if match_id and record.header.match_id != match_id:
         what = f"the record is of match {record.header.match_id}: it was put under another name"
         return Verdict(path, "wrong", 1, what, record.header.match_id)
-    return verify_record(record, games, identities, seeds)
+    verdict = verify_record(record, games, identities, seeds)
+    if (what := mismatch(record.digest, anchored)) and verdict.status != "wrong":
+        return replace(verdict, status="wrong", line=0, problem=what)
+    return replace(verdict, problem=f"{verdict.problem}; {what}") if what else verdict
 
 
 def verify_record(
@@ -115,7 +125,10 @@ def _check(record: Record, games: Callable[[str], Game], seeds: Seeds | None) ->
         _check_seed(record, footer, None if seeds is None else seeds(header))
     if game.rules_version != header.rules_version:
         if footer is not None:
-            _check_statistics(record.lines, footer, header.players, FIRST_LINE + len(record.lines))
+            end = FIRST_LINE + len(record.lines)
+            _check_status(record.lines, footer, end)
+            _check_hash_alone(footer, end)
+            _check_statistics(record.lines, footer, header.players, end)
         return (
             f"played by rules version {header.rules_version} of {header.game}; installed is {game.rules_version}. "
             f"The moves were not played again; crosstown {header.crosstown}, which wrote the record, can do that"
@@ -126,7 +139,9 @@ def _check(record: Record, games: Callable[[str], Game], seeds: Seeds | None) ->
     if footer is None:
         return ""
     end = FIRST_LINE + len(record.lines)
-    _check_status(record.lines, footer, replay, end)
+    _check_status(record.lines, footer, end)
+    if footer.reason == EndReason.NORMAL and not replay.state.is_terminal():
+        raise ReplayError(end, "the footer says normal, but the game is not over")
     _check_statistics(record.lines, footer, header.players, end)
     if footer.status == "rated":
         if replay.waiting:
@@ -145,8 +160,9 @@ def _check_identities(record: Record, identities: Identities) -> None:
             raise ReplayError(1, f"seat {number} is called {here}; in the run that entry is {there}")
 
 
-def _check_status(lines: Sequence[object], footer: Footer, replay: Replay, end: int) -> None:
-    """Status, reason, fault lines and faults say the same."""
+def _check_status(lines: Sequence[object], footer: Footer, end: int) -> None:
+    """Status, reason, fault lines and faults say the same, and there is a result exactly where it counts. Needs no
+    rules."""
     try:
         reason = EndReason(footer.reason)
     except ValueError:
@@ -167,8 +183,13 @@ def _check_status(lines: Sequence[object], footer: Footer, replay: Replay, end: 
         raise ReplayError(end, f"a rated match with a fault that is none of a seat's own: {sorted(last.values())}")
     if reason in OWN_FAULTS and reason not in last.values():
         raise ReplayError(end, f"the footer says {reason}, which no line tells of")
-    if reason is EndReason.NORMAL and not replay.state.is_terminal():
-        raise ReplayError(end, "the footer says normal, but the game is not over")
+
+
+def _check_hash_alone(footer: Footer, end: int) -> None:
+    """What can be said of a final state's hash without the rules that lead there."""
+    if footer.status == "rated" and not _STATE_HASH.fullmatch(footer.state_hash):
+        what = repr(footer.state_hash[:80]) if footer.state_hash else "none"
+        raise ReplayError(end, f"the final state has a hash of 32 hexadecimal digits, the footer has {what}")
 
 
 def _check_seed(record: Record, footer: Footer, seeds: Collection[str] | None) -> None:

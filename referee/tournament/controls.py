@@ -313,7 +313,7 @@ def _closed_to_others(text: JournalText, place: int) -> str:
     """Why a bot that joins at this place would never play; '' if it would."""
     assert text.created is not None
     style = text.created.fields["configuration"]["format"]
-    last = text.events[-1]
+    last = next(line for line in reversed(text.events) if line.kind in ("created", "resumed", "stopped", "finished"))
     if style == comparison.NAME:
         return "this run compares two bots"
     if style == knockout.FORMAT.name and place > 0:

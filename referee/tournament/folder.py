@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.record.anchors import JOURNAL
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.tournament.errors import ChangedError, JournalError, PlatformError, UsageError
 from referee.tournament.identity import changes, digest
@@ -22,7 +23,7 @@ class RunFolder:
 
     @property
     def journal(self) -> Path:
-        return self.path / "tournament.jsonl"
+        return self.path / JOURNAL
 
     @property
     def matches(self) -> Path:
@@ -36,6 +37,11 @@ class RunFolder:
     def secrets(self) -> Path:
         """Of the luck, see `luck`. For the organiser alone: no bot, no page and no export may have it."""
         return self.path / "luck.secret"
+
+    @property
+    def signature(self) -> Path:
+        """Of the journal's head, see `signing`."""
+        return self.path / "tournament.signature"
 
     @property
     def database(self) -> Path:

@@ -14,6 +14,8 @@ Each line is `[kind, time, {...}, chain]`:
     epoch      what is played from here on has luck of its own: commitment, as in created
     revealed   the secret of an epoch, once nothing more is played with it
     finished   matches rated and given up
+    anchor      the head of the journal is written to this file as well (`referee.tournament.head`)
+    counted, found, uncounted   digests of the records that count (`referee.record.anchors`)
 
 and the controls (`referee.record.control`), which change what counts.
 
@@ -24,12 +26,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
+from referee.record.anchors import DIGEST_BYTES
 from referee.record.control import Control, JournalDamage, JournalLine, control_fields, controls_of, read_lines
 from referee.record.format import CHAIN_START, dumps, seal
-from referee.tournament.errors import JournalError, PlatformError
+from referee.tournament.errors import JournalError, PlatformError, UsageError
+from referee.tournament.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
 
 CREATED = "created"
 EXTENDED = "extended"
@@ -90,30 +95,97 @@ def read_journal(path: Path) -> JournalText:
     return JournalText(events, controls)
 
 
+def check_heads(path: Path, text: JournalText, data: bytes) -> None:
+    """JournalError if the journal with the content `data` does not go on from the head in a second place."""
+    for place in places_of(path, text.events):
+        head = read_head(place)
+        if head is not None and (what := contradiction(head, place, data, text.events)):
+            step = f"restore {path} from a copy, or start a new run beside this one with --new"
+            raise JournalError(what, step)
+
+
 class Journal:
-    """Appends to a journal; an event is on the disk when `append` returns."""
+    """Appends to a journal; an event is on the disk when `append` returns. Its head is written when it is closed."""
 
     def __init__(self, path: Path, text: JournalText) -> None:
-        """`text` is what `read_journal` found; a partial line after it is cut off. PlatformError."""
+        """`text` is what `read_journal` found; a partial line after it is cut off. PlatformError; JournalError if it
+        does not go on from its head in a second place."""
         self.path = path
         self._chain = text.chain
         self._size = text.size_bytes
+        self._fd = -1
         try:
+            data = path.read_bytes()[: self._size] if path.exists() else b""
+            check_heads(path, text, data)
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise self._trouble(error) from error
-        try:
             os.ftruncate(self._fd, self._size)
             _sync_folder(path.parent)
         except OSError as error:
             self.close()
             raise self._trouble(error) from error
+        self._places = places_of(path, text.events)
+        self._lines = len(text.events)
+        self._hash = blake2b(data, digest_size=DIGEST_BYTES)
+        self._run = head_of(data, text.events).run
+        self._head_lines = 0
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if self._fd >= 0 and self._head_lines != self._lines:
+                self.write_head()
+        except PlatformError:
+            if kind is None:
+                raise
+        finally:
+            self.close()
+
+    @property
+    def lines(self) -> int:
+        """How many there are."""
+        return self._lines
+
+    @property
+    def head(self) -> Head:
+        """After the last event."""
+        return Head(self._run, self._lines, self._chain, self._hash.hexdigest())
+
+    def write_head(self) -> None:
+        """Write the head to its second places. PlatformError; the journal is whole nevertheless."""
+        self._head_lines = self._lines
+        failed: list[tuple[Path, OSError]] = []
+        for place in self._places if self._lines else ():
+            try:
+                write_head(place, self.head)
+            except OSError as error:
+                failed.append((place, error))
+        if failed:
+            where, why = failed[0]
+            raise PlatformError(
+                f"the journal is whole, but its head cannot be written to {where}: {why.strerror}",
+                "mend that and run the same command again, or name another file: crosstown run FILE --anchor FILE",
+            ) from why
+
+    def write_head_to(self, place: Path) -> None:
+        """From here on the head is written to the file `place` as well. UsageError if that is something else."""
+        place = place.absolute()
+        if place in self._places:
+            return
+        try:
+            there = read_head(place)
+        except JournalError as error:
+            raise UsageError(str(error), "name another file with --anchor") from None
+        if there is not None and there.run != self._run:
+            raise UsageError(f"{place} is the head of another run's journal", "name another file with --anchor")
+        try:
+            write_head(place, self.head)
+        except OSError as error:
+            what = f"the head of the journal cannot be written to {place}: {error.strerror}"
+            raise UsageError(what, "name another file with --anchor") from error
+        self._places = [*self._places[:1], place]
+        self.append(ELSEWHERE, file=str(place))
 
     def control(self, control: Control) -> None:
         """A control event, now; its `at` is not looked at. PlatformError as for `append`."""
@@ -137,6 +209,10 @@ class Journal:
                 self.close()  # nothing may follow what could not be cut off
             raise self._trouble(error) from error
         self._chain, self._size = chain, self._size + len(data)
+        self._hash.update(data)
+        if not self._lines:
+            self._run = self._hash.hexdigest()
+        self._lines += 1
 
     def _check_place(self) -> None:
         """PlatformError if what is open is no longer what lies there: nobody would ever read what is written."""

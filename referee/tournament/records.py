@@ -22,14 +22,15 @@ COUNTS = ""
 class Judged:
     """What a record is for a scheduled match. `why`: `COUNTS`, or one word on why it does not count.
 
-    Of one that counts, per seat: ranking, faults (end reason or ''; one that a strike paid for is none); and how long
-    it took.
+    Of one that counts, per seat: ranking, faults (end reason or ''; one that a strike paid for is none); how long it
+    took; and the digest that anchors it.
     """
 
     why: str
     ranking: tuple[int, ...] = ()
     faults: tuple[str, ...] = ()
     wall_us: int = 0
+    digest: str = ""
 
 
 def record_files(folder: RunFolder) -> dict[str, Path]:
@@ -73,7 +74,7 @@ def judge(path: Path, spec: MatchSpec, seeds: Collection[str]) -> Judged:
     if not _is_of(record, spec, seeds):
         return Judged("foreign")
     faults = footer.faults or (None,) * len(spec.seats)
-    return Judged(COUNTS, footer.ranking, tuple(map(_reason, faults)), footer.wall_us)
+    return Judged(COUNTS, footer.ranking, tuple(map(_reason, faults)), footer.wall_us, record.digest)
 
 
 def _reason(fault: Mapping[str, Any] | None) -> str:

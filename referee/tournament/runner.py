@@ -451,6 +451,7 @@ class Runner:
         )
         rated = summary.found + summary.played
         kind = "stopped" if stopped and not complete else "finished"
+        self._stock.anchors.flush()
         if complete:
             self._keeper.reveal(self._journal)
         self._journal.append(kind, rated=rated, missing=summary.missing)

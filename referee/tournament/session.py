@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from referee.record.anchors import anchors_of
 from referee.record.control import LEAVING, Control, in_force
 from referee.texts import one_line
+from referee.tournament.anchors import AnchorKeeper
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
@@ -20,6 +22,7 @@ from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, re
 from referee.tournament.lock import RunLock
 from referee.tournament.luck import Luck, SecretKeeper, begin, take_up
 from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
+from referee.tournament.records import record_files
 from referee.tournament.runner import Observer, Reached, Runner, Summary
 from referee.tournament.stock import Decide, Stock
 from referee.tournament.walk import Walk
@@ -46,6 +49,7 @@ def run_session(
     *,
     machine: Machine | None = None,
     accept_weaker: bool = False,
+    head_file: Path | None = None,
 ) -> Summary:
     """Take the run in `folder` up, or begin it, and play until all is played or a signal says stop.
 
@@ -54,7 +58,7 @@ def run_session(
 
     `secrets` are those of the luck, by epoch, to be used instead of random ones. `machine` is what comes from this
     machine: changes since the run was played last are told and kept in the journal. A weaker sandbox is refused unless
-    `accept_weaker`.
+    `accept_weaker`. `head_file` is where the head of the journal is written as well, from here on.
 
     BusyError, ChangedError, JournalError, UsageError or PlatformError; what was played is kept in every case.
     """
@@ -74,6 +78,13 @@ def run_session(
         else:
             keeper = take_up(folder.secrets, text, seed, secrets)
             journal = stack.enter_context(Journal(folder.journal, text))
+        if head_file is not None:
+            journal.write_head_to(head_file)
+        elif text.created is None:
+            journal.write_head()
+        anchors = AnchorKeeper(journal, anchors_of(text.events).digests)
+        if lost := anchors.miss(folder, record_files(folder)):
+            observer.note(_lost(lost))
 
         def on_control(control: Control) -> None:
             journal.control(control)
@@ -82,14 +93,20 @@ def run_session(
 
         attempts = attempts_of(text.events)
         stock = open_stock(
-            tournament, folder, keeper.luck, text.controls, attempts, on_control, observer.revoked, decide
+            tournament, folder, keeper.luck, text.controls, attempts, on_control, observer.revoked, anchors, decide
         )
         stock.take()
         first = stock.next()
         if first is not None:
             stock.put_back(first)
             _meet_machine(journal, text, tournament, observer, machine, accept_weaker=accept_weaker)
-        return _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock, attempts, keeper)
+        anchors.flush()
+        summary = _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock, attempts, keeper)
+        try:
+            journal.write_head()
+        except PlatformError as error:
+            observer.note(f"warning: {error}")
+        return summary
 
 
 def open_stock(
@@ -100,6 +117,7 @@ def open_stock(
     attempts: Mapping[str, Attempts],
     on_control: Callable[[Control], None],
     on_revoked: Callable[[Path], None],
+    anchors: AnchorKeeper,
     decide: Decide | None = None,
 ) -> Stock:
     """The stock of a run, not taken yet. Needs the lock."""
@@ -114,6 +132,7 @@ def open_stock(
         breaker=breaker,
         on_control=on_control,
         on_revoked=on_revoked,
+        anchors=anchors,
         decide=decide,
         verdicts={control.match_id: control for control in controls if control.match_id},
         failed_starts={match_id: past.failed_starts for match_id, past in attempts.items()},
@@ -144,7 +163,7 @@ def _go_on(
         observer.begun(Reached(total, stock.found, 0))
         keeper.reveal(journal)
         # A run that was killed after its last record, but before it could say so, ends here.
-        if not text.events or text.events[-1].kind != "finished" or stock.moved:
+        if not text.events or text.events[-1].kind != "finished" or journal.lines > len(text.events):
             journal.append("finished", rated=stock.found, missing=total - stock.found)
         return Summary(
             total,
@@ -174,7 +193,7 @@ def _go_on(
         keeper,
         tournament.processes.copies,
     )
-    return asyncio.run(_run(runner, executor, journal, observer))
+    return asyncio.run(_run(runner, executor, journal, stock.anchors, observer))
 
 
 def _moved(paths: Sequence[Path]) -> str:
@@ -182,6 +201,13 @@ def _moved(paths: Sequence[Path]) -> str:
     some = ", ".join(path.name for path in paths[:3]) + (", ..." if len(paths) > 3 else "")
     count = "1 record that does not count was" if len(paths) == 1 else f"{len(paths)} records that do not count were"
     return f"{count} set aside in {paths[0].parent}: {some}; what is missing is played again"
+
+
+def _lost(match_ids: Sequence[str]) -> str:
+    """What the user is told of matches whose records are gone."""
+    some = ", ".join(match_ids[:3]) + (", ..." if len(match_ids) > 3 else "")
+    who = "1 match that counted has" if len(match_ids) == 1 else f"{len(match_ids)} matches that counted have"
+    return f"{who} no record any more: {some}; what is missing is played again"
 
 
 def _meet_machine(
@@ -221,7 +247,9 @@ def _create(journal: Journal, tournament: Tournament, keeper: SecretKeeper, mach
     )
 
 
-async def _run(runner: Runner, executor: Executor, journal: Journal, observer: Observer) -> Summary:
+async def _run(
+    runner: Runner, executor: Executor, journal: Journal, anchors: AnchorKeeper, observer: Observer
+) -> Summary:
     stop = asyncio.Event()
 
     def on_signal() -> None:
@@ -240,6 +268,7 @@ async def _run(runner: Runner, executor: Executor, journal: Journal, observer: O
             return await runner.run(stop)
     except PlatformError as error:
         with suppress(PlatformError):  # the disk may be the very trouble
+            anchors.flush()
             journal.append("stopped", why=str(error))
         raise
     finally:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.match.spec import MatchSpec
+from referee.record.anchors import CHANGED
 from referee.record.control import Control
+from referee.tournament.anchors import AnchorKeeper
 from referee.tournament.breaker import Breaker
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.api import BlockResult, MatchScore
@@ -27,7 +29,7 @@ MAX_OPEN = 10_000
 
 @dataclass(slots=True)
 class Stock:
-    """The walk, and what is known of its matches.
+    """The walk, and what is known of its matches. `anchors` has the digests of the records that count.
 
     `on_control` hands on what has to be written down, `on_revoked` where a record lay that counts no more. `verdicts`
     has, by match, what an organiser has decided about it: annulled, or judged again; `failed_starts`, (entry, why) of
@@ -39,6 +41,7 @@ class Stock:
     breaker: Breaker
     on_control: Callable[[Control], None]
     on_revoked: Callable[[Path], None]
+    anchors: AnchorKeeper
     decide: Decide | None = None
     verdicts: dict[str, Control] = field(default_factory=dict)
     failed_starts: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
@@ -97,6 +100,7 @@ class Stock:
         self.found += found
         self.played += not found
         self._early[spec.place] = record, found
+        (self.anchors.found if found else self.anchors.counted)(spec.match_id, judged.digest)
         verdict = self.verdicts.get(spec.match_id)
         self.walk.settle(spec, judged.ranking if verdict is None else verdict.ranking, judged.faults)
         self.follow()
@@ -148,13 +152,19 @@ class Stock:
         self.played -= not found
         self.cancelled += not self.walk.beyond(score.place)
         self.walk.revoke(score)
-        self.moved.append(set_aside(self.folder, record, "late"))
+        self._move(record, score.match_id, "late")
         self.on_revoked(record)
 
     def sweep(self) -> None:
         """Set aside what no match of the schedule has claimed."""
-        self.moved += [set_aside(self.folder, path, "foreign") for path in self._files.values()]
+        for match_id, path in self._files.items():
+            self._move(path, match_id, "foreign")
         self._files.clear()
+
+    def _move(self, record: Path, match_id: str, why: str) -> None:
+        """Set a record aside, which counts no more if it has."""
+        self.moved.append(set_aside(self.folder, record, why))
+        self.anchors.uncounted(match_id, why)
 
     def _look(self) -> MatchSpec | None:
         """Walk on to the next match that has to be played."""
@@ -185,8 +195,10 @@ class Stock:
         """Whether the record settles the match; if not, it is set aside."""
         judged = judge(path, spec, self.walk.seeds_of(spec))
         why = "annulled" if judged.why == COUNTS and self._annulled(spec) else judged.why
+        if why == COUNTS and not self.anchors.fits(spec.match_id, judged.digest):
+            why = CHANGED
         if why != COUNTS:
-            self.moved.append(set_aside(self.folder, path, why))
+            self._move(path, spec.match_id, why)
             return False
         self.count(spec, close_if_live(path), judged, found=True)
         return True

@@ -63,6 +63,7 @@ THIRD_PARTY = {
     "referee.wire": {"google", "hpack"},
     "referee.match": {"google"},
     "referee.compliance": {"google"},
+    "referee.tournament.signing": {"cryptography"},
     "referee.cli.web": {"typer", "uvicorn"},
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
     "referee.cli": {"typer", "click", "rich"},

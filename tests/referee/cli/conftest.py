@@ -1,6 +1,7 @@
 """A run of the toy game as it lies on disk, made without playing; commands run in this process."""
 
 import os
+import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +20,8 @@ from referee.tournament.identity import describe, digest
 from referee.tournament.journal import Journal, read_journal
 from referee.tournament.luck import Luck
 from referee.tournament.walk import Walk
+
+BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,21 @@ def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
         return folder
 
     return make
+
+
+@pytest.fixture
+def played(tmp_path: Path, crosstown: Callable[..., Printed]) -> RunFolder:
+    """runs/cup, a run of two bots that is finished."""
+    lines = ['game = "manhattan_traffiq"', "seed = 987654321", "blocks = 1"]
+    for name in ("ann", "bob"):
+        shutil.copytree(BOTS / "random", tmp_path / "bots" / name)
+        manifest = tmp_path / "bots" / name / "bot.toml"
+        manifest.write_text(manifest.read_text().replace('"random"', f'"{name}"', 1))
+        lines += ["[[bots]]", f'path = "bots/{name}"']
+    (tmp_path / "cup.toml").write_text("\n".join(lines) + "\n[limits]\n[clock]\nstartup_s = 60\nmove_s = 30\n")
+    printed = crosstown("run", "cup.toml")
+    assert printed.code == 0, printed.err
+    return RunFolder(tmp_path / "runs" / "cup")
 
 
 def _record(folder: RunFolder, tournament: Tournament, spec) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from referee.record import read_record
 from referee.tournament.folder import RunFolder
+from referee.tournament.head import head_file
 from referee.tournament.journal import Journal, read_journal
 from referee.tournament.luck import keep_secrets
 
@@ -24,26 +25,12 @@ def secret(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def played(tmp_path: Path, crosstown) -> RunFolder:
-    """runs/cup, a run of two bots that is finished."""
-    lines = ['game = "manhattan_traffiq"', "seed = 987654321", "blocks = 1"]
-    for name in ("ann", "bob"):
-        shutil.copytree(BOTS / "random", tmp_path / "bots" / name)
-        manifest = tmp_path / "bots" / name / "bot.toml"
-        manifest.write_text(manifest.read_text().replace('"random"', f'"{name}"', 1))
-        lines += ["[[bots]]", f'path = "bots/{name}"']
-    (tmp_path / "cup.toml").write_text("\n".join(lines) + "\n[limits]\n[clock]\nstartup_s = 60\nmove_s = 30\n")
-    printed = crosstown("run", "cup.toml")
-    assert printed.code == 0, printed.err
-    return RunFolder(tmp_path / "runs" / "cup")
-
-
 def unfinish(folder: RunFolder) -> str:
     """As it was before its secret was told, which is returned."""
     lines = folder.journal.read_text().splitlines(keepends=True)
     last = next(number for number, line in enumerate(lines) if line.startswith('["revealed"'))
     folder.journal.write_text("".join(lines[:last]))
+    head_file(folder.journal).unlink()  # which is of the whole journal
     return folder.secrets.read_text().strip()
 
 

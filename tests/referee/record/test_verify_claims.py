@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.record import verify
+from referee.record import read_record, verify
 
 Start = Callable[..., Any]
 FOOTER = [
@@ -72,3 +72,47 @@ def test_a_damaged_footer_is_named_by_its_line(lines: Any, tmp_path: Path) -> No
     for path in (plain, closed):
         verdict = verify(path)
         assert (verdict.status, verdict.line) == ("wrong", len(lines.lines)), verdict
+
+
+@pytest.mark.parametrize("rules_version", [1, 99])
+@pytest.mark.parametrize("state_hash", ["", "ab", "0" * 31, "g" * 32, "0" * 33])
+def test_a_final_state_that_contradicts_the_footer_is_wrong_also_under_other_rules(
+    start_match: Start, state_hash: str, rules_version: int
+) -> None:
+    """Of other rules only what no rules can give is known."""
+    match = start_match(rules_version=rules_version)
+    match.play()
+    verdict = verify(match.writer.close(match.footer(state_hash=state_hash)))
+    assert (verdict.status, "hash" in verdict.problem) == ("wrong", True), verdict
+
+
+@pytest.mark.parametrize("faulted", [False, True])
+def test_another_final_state_is_wrong_whatever_else_the_footer_says(start_match: Start, faulted: bool) -> None:
+    match = start_match(players=3)
+    match.play(decisions=4)
+    faults: tuple[Any, ...] = ()
+    if faulted:
+        match.fault(1)
+        faults = (None, {"reason": "crashed"}, None)
+    match.play()
+    verdict = verify(match.writer.close(match.footer(state_hash="0" * 32, faults=faults)))
+    assert (verdict.status, "the final state has the hash" in verdict.problem) == ("wrong", True), verdict
+
+
+@pytest.mark.parametrize(("claim", "said"), [case for case in FOOTER if case[0] != {"reason": "everyone_faulted"}])
+def test_claims_that_need_no_rules_are_checked_under_other_rules_too(start_match: Start, claim: Any, said: str) -> None:
+    match = start_match(rules_version=99)
+    match.play()
+    verdict = verify(match.writer.close(match.footer(**claim)))
+    assert (verdict.status, said in verdict.problem) == ("wrong", True), verdict
+
+
+def test_a_record_that_is_not_the_one_that_counted_is_named_with_both_digests(start_match: Start) -> None:
+    match = start_match()
+    match.play()
+    path = match.writer.close(match.footer())
+    assert verify(path, anchored=read_record(path).digest).status == "ok"
+    verdict = verify(path, anchored="ab" * 32)
+    assert (verdict.status, verdict.line) == ("wrong", 0)
+    assert read_record(path).digest in verdict.problem
+    assert "ab" * 32 in verdict.problem

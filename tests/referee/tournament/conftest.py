@@ -19,6 +19,7 @@ from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
 from referee.tournament.executor import MatchLost
 from referee.tournament.folder import RunFolder
+from referee.tournament.head import head_file
 from referee.tournament.luck import Luck
 from referee.tournament.machine import Machine
 from referee.tournament.runner import Reached, Summary
@@ -310,6 +311,7 @@ def unfinish(run_folder: RunFolder) -> Callable[[], None]:
         lines = run_folder.journal.read_bytes().splitlines(keepends=True)
         last = max(number for number, line in enumerate(lines) if line.startswith(b'["revealed"'))
         run_folder.journal.write_bytes(b"".join(lines[:last]))
+        head_file(run_folder.journal).unlink()  # which is of the whole journal
 
     return cut
 
@@ -350,6 +352,7 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
         secrets: Sequence[bytes] = SECRETS,
         machine: Machine | None = None,
         accept_weaker: bool = False,
+        head_file: Path | None = None,
         **executor_keys: Any,
     ) -> Run:
         made: list[FakeExecutor] = []
@@ -362,7 +365,15 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
 
         log = log or Log()
         summary = run_session(
-            tournament, run_folder, make, log, decide, secrets, machine=machine, accept_weaker=accept_weaker
+            tournament,
+            run_folder,
+            make,
+            log,
+            decide,
+            secrets,
+            machine=machine,
+            accept_weaker=accept_weaker,
+            head_file=head_file,
         )
         return Run(summary, log, made[0] if made else None)
 

@@ -366,6 +366,7 @@ def test_a_run_whose_file_has_a_remote_bot_takes_others_from_the_working_directo
 
 
 def test_the_folder_of_a_remote_bot_in_an_older_journal_is_none(make_tournament, play, run_folder, monkeypatch):
+    from referee.tournament.head import head_file
     from referee.tournament.journal import Journal
 
     monkeypatch.setenv("ADA_TOKEN", "0123456789abcdef")
@@ -373,6 +374,7 @@ def test_the_folder_of_a_remote_bot_in_an_older_journal_is_none(make_tournament,
     play(make_tournament(2, more=more))
     created = dict(read_journal(run_folder.journal).created.fields)
     run_folder.journal.unlink()
+    head_file(run_folder.journal).unlink()
     with Journal(run_folder.journal, read_journal(run_folder.journal)) as journal:
         journal.append("created", **{**created, "folders": [*created["folders"][:2], "."]})
     assert known_bots(read_journal(run_folder.journal))[2].folder == ""

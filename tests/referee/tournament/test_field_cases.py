@@ -77,6 +77,7 @@ def test_res_6_a_void_match_stays_in_the_log_with_its_status_and_never_counts(ma
     assert [event.kind for event in read_journal(run_folder.journal).events] == [
         "created",
         "void",
+        "counted",
         "revealed",
         "finished",
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.tournament.errors import JournalError, PlatformError
+from referee.tournament.head import head_file
 from referee.tournament.journal import Journal, JournalText, read_journal
 
 
@@ -42,6 +43,7 @@ def test_a_cut_at_any_byte_loses_at_most_the_last_event_and_the_next_one_fits(pa
     lines = whole.splitlines(keepends=True)
     for cut in range(len(whole) + 1):
         path.write_bytes(whole[:cut])
+        head_file(path).unlink(missing_ok=True)  # as a kill leaves it: never of more lines than there are
         text = read_journal(path)
         complete = sum(cut >= len(b"".join(lines[: number + 1])) for number in range(3))
         assert len(text.events) == complete, cut

@@ -12,6 +12,7 @@ from referee.record import read_record
 from referee.record.control import read_controls
 from referee.tournament.breaker import LEAST_PLAYED, Breaker
 from referee.tournament.formats.api import MatchScore
+from referee.tournament.head import head_file
 from referee.tournament.journal import read_journal
 from referee.tournament.runner import Reached
 from referee.tournament.schedule import count, schedule
@@ -117,6 +118,7 @@ def test_on_resume_the_breaker_trips_again_at_the_same_place_even_if_it_was_not_
     before = counted(run_folder), [(c.kind, c.place) for c in read_controls(run_folder.journal)]
     lines = run_folder.journal.read_bytes().splitlines(keepends=True)
     run_folder.journal.write_bytes(lines[0])  # killed before the decision was on the disk
+    head_file(run_folder.journal).unlink()
     play(tournament)
     assert (counted(run_folder), [(c.kind, c.place) for c in read_controls(run_folder.journal)]) == before
 
@@ -169,9 +171,10 @@ def test_attempts_are_counted_through_kills(make_tournament, play, run_folder, l
     journal = run_folder.journal.read_bytes().splitlines(keepends=True)
     assert [event.kind for event in read_journal(run_folder.journal).events] == [
         *("created", "void", "void", "void"),
-        *("given_up", "finished"),
+        *("given_up", "counted", "finished"),
     ]
     run_folder.journal.write_bytes(b"".join(journal[:lines]))
+    head_file(run_folder.journal).unlink()
     run = play(tournament, script={0: ["void"]})
     assert run.executor is None or run.executor.started.count(0) == 4 - lines
     voids = [event.fields["attempt"] for event in read_journal(run_folder.journal).events if event.kind == "void"]
@@ -187,6 +190,7 @@ def test_the_last_attempt_is_played_alone_after_a_kill_too(make_tournament, play
     play(tournament, script={5: ["void"]})
     journal = run_folder.journal.read_bytes().splitlines(keepends=True)
     run_folder.journal.write_bytes(b"".join(journal[:3]))
+    head_file(run_folder.journal).unlink()
     for path in list(run_folder.matches.glob("*.gz"))[:4]:
         path.unlink()
     run = play(tournament, slots=4, order=lambda spec: 4)

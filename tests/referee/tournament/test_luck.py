@@ -65,7 +65,7 @@ def test_all_seeds_follow_from_the_secret_that_is_committed_to_first_and_reveale
     play(tournament, secrets=())
     secret = secret_in_force(run_folder)
     lines = read_journal(run_folder.journal).events
-    assert [line.kind for line in lines] == ["created", REVEALED, "finished"]
+    assert [line.kind for line in lines] == ["created", "counted", REVEALED, "finished"]
     assert lines[0].fields["commitment"] == commitment(secret)
     assert lines[1].fields == {"epoch": 0, "secret": secret.hex()}
     luck, complete = luck_of(read_journal(run_folder.journal))
@@ -225,7 +225,9 @@ def test_a_run_of_before_there_were_secrets_is_taken_up_as_it_was_begun(make_tou
     assert run.summary.complete
     assert set(seeds(run_folder).values()) == {public_block_seed(1, "toy", block) for block in (0, 1)}
     assert not run_folder.secrets.exists()
-    assert [line.kind for line in read_journal(run_folder.journal).events] == ["created", "resumed", "finished"]
+    assert [line.kind for line in read_journal(run_folder.journal).events] == [
+        *("created", "resumed", "counted", "finished")
+    ]
     assert not epochs_of(read_journal(run_folder.journal))[0].commitment
 
 

@@ -1,0 +1,41 @@
+"""`crosstown sign`: sign a run, so that anybody can see whether it was changed since."""
+
+from typing import Annotated
+
+import typer
+
+from referee.cli.arguments import OUT, LatestRun, Out
+
+
+def sign(
+    run: LatestRun = None,
+    out: Out = OUT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the signature as JSON.")] = False,
+) -> None:
+    """Sign the journal of a run with your key (Ed25519), and print the public key. Stop the run first.
+
+    The journal has a digest of every record that counts, so the signature covers them all; `crosstown matches verify`
+    checks it. The key is made at first use, in crosstown/signing.pem in your configuration folder.
+    """
+    from referee.cli.output import plural, print_json, print_text
+    from referee.cli.runs import find_run
+    from referee.tournament.signing import key_file
+    from referee.tournament.signing import sign as sign_run
+
+    folder = find_run(run, out).folder
+    signed = sign_run(folder)
+    if as_json:
+        print_json(
+            {
+                "run": str(folder.path),
+                "signature": str(folder.signature),
+                "lines": signed.head.lines,
+                "digest": signed.head.digest,
+                "at": signed.at,
+                "public_key": signed.public_key,
+            }
+        )
+        return
+    print_text(f"signed: {plural(signed.head.lines, 'line')} of the journal of {folder.path}, in {folder.signature}")
+    print_text(f"public key: {signed.public_key}")
+    print_text(f"Publish the public key where others know that it is yours, and keep {key_file()} to yourself.")

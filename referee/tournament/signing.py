@@ -1,0 +1,199 @@
+"""Signs the head of a run's journal (Ed25519), so that anybody can see whether the run was changed since.
+
+The signature lies in `tournament.signature` in the run folder, and can be published with the run. The key is the
+organiser's, one for all runs: `crosstown/signing.pem` in the user's configuration folder, made at first use.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+
+from referee.folders import configuration_folder
+from referee.record.anchors import anchors_of, mismatch
+from referee.record.control import JournalLine
+from referee.record.format import RecordError, dumps
+from referee.record.reader import Record, read_record
+from referee.tournament.anchors import AnchorKeeper
+from referee.tournament.errors import JournalError, PlatformError, UsageError
+from referee.tournament.folder import RunFolder
+from referee.tournament.head import FORMAT, Head, contradiction, parse_head, write_durably
+from referee.tournament.journal import Journal, JournalText, read_journal
+from referee.tournament.lock import RunLock
+from referee.tournament.records import record_files
+
+_NO_RIGHTS_BUT_MINE = 0o077
+
+DECISIONS = ("annulled", "rejudged", "reopened", "withdrawn", "disabled")
+"""What an organiser decides about matches that were played: after the signature it changes what was signed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A head that was signed: by which key (64 hexadecimal digits), when by the signer's word (UTC), and the
+    signature."""
+
+    head: Head
+    at: str
+    public_key: str
+    signature: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the key has signed just this."""
+        try:
+            key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.public_key))
+            key.verify(bytes.fromhex(self.signature), _message(self.head, self.at))
+        except (ValueError, InvalidSignature):
+            return False
+        return True
+
+
+def key_file() -> Path:
+    """Where the organiser's key is."""
+    return configuration_folder() / "signing.pem"
+
+
+def sign(folder: RunFolder) -> Signature:
+    """Sign the journal of a run as it is now, with a digest of each record that counts.
+
+    BusyError while it is played, JournalError, UsageError if records do not match it, PlatformError.
+    """
+    key = _key()
+    with RunLock(folder.lock, wait_s=0):
+        text = read_journal(folder.journal)
+        if text.created is None:
+            raise UsageError(f"the run in {folder.path} has not begun", "play it first: crosstown run FILE")
+        with Journal(folder.journal, text) as journal:
+            keeper = AnchorKeeper(journal, anchors_of(text.events).digests)
+            _check_records(folder, keeper, text)
+            keeper.flush()
+            head, at = journal.head, datetime.now(UTC).isoformat(timespec="seconds")
+        signed = Signature(head, at, key.public_key().public_bytes_raw().hex(), key.sign(_message(head, at)).hex())
+        try:
+            write_durably(folder.signature, dumps(_values(signed)) + "\n")
+        except OSError as error:
+            step = "free some space or check the rights of the folder, then sign again"
+            raise PlatformError(f"cannot write {folder.signature}: {error.strerror}", step) from error
+    return signed
+
+
+def _check_records(folder: RunFolder, keeper: AnchorKeeper, text: JournalText) -> None:
+    """Every record that counts has its digest in the journal, or is put there. UsageError for what does not match."""
+    step = f"see what is wrong: crosstown matches verify {folder.path}"
+    files = record_files(folder)
+    anchored = anchors_of(text.events).digests
+    if gone := sorted(anchored.keys() - files.keys()):
+        raise UsageError(
+            f"the record of match {gone[0]}, which counts by the journal, is not in {folder.matches}", step
+        )
+    for match_id, path in files.items():
+        record = _read(path)
+        if record is None or not record.complete or record.footer is None or record.footer.status != "rated":
+            raise UsageError(f"{path} is no complete record of a match that counts", step)
+        if what := mismatch(record.digest, anchored.get(match_id, "")):
+            raise UsageError(f"{path}: {what}", step)
+        keeper.found(match_id, record.digest)
+
+
+def _read(path: Path) -> Record | None:
+    try:
+        return read_record(path)
+    except RecordError:
+        return None
+
+
+def read_signature(folder: RunFolder) -> Signature | None:
+    """The signature of a run; None if it is not signed. JournalError for a file that is no signature."""
+    step = "restore the file from a copy, or sign the run again: crosstown sign RUN"
+    try:
+        values = json.loads(folder.signature.read_text(encoding="ascii"))
+        return Signature(parse_head(values), str(values["at"]), str(values["public_key"]), str(values["signature"]))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise JournalError(f"cannot read {folder.signature}: {error.strerror}", step) from error
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise JournalError(f"{folder.signature} is no signature of a run", step) from None
+
+
+def since_signed(signed: Signature, folder: RunFolder, text: JournalText, data: bytes) -> Iterator[str]:
+    """Sentences on what of a run is not as it was when it was signed. `data` is the journal's content."""
+    if not signed.holds:
+        yield f"the signature in {folder.signature} was not made by the key {signed.public_key} for this"
+        return
+    if what := contradiction(signed.head, folder.signature, data, text.events):
+        yield what
+        return
+    then, now = anchors_of(text.events[: signed.head.lines]), anchors_of(text.events)
+    for match_id, digest in then.digests.items():
+        if match_id not in now.digests:
+            yield f"match {match_id} counted when the run was signed, and does not now: {now.uncounted[match_id]}"
+        elif now.digests[match_id] != digest:
+            yield f"match {match_id} was played again since the run was signed"
+    for number, line in enumerate(text.events[signed.head.lines :], start=signed.head.lines + 1):
+        if line.kind in DECISIONS:
+            yield f"line {number} of the journal was decided since the run was signed: {_decision(line)}"
+
+
+def _decision(line: JournalLine) -> str:
+    about = line.fields.get("match_id") or line.fields.get("name") or line.fields.get("entry_id") or ""
+    return f"{line.kind} {about}".rstrip()
+
+
+def _key() -> Ed25519PrivateKey:
+    """The organiser's key, made if there is none. UsageError for a file that is none or that others can read,
+    PlatformError."""
+    path = key_file()
+    step = f"move {path} away, and a new key is made: runs that were signed before keep the old public key"
+    try:
+        if not path.exists():
+            _make_key(path)
+        if stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
+            what = f"the key in {path} can be read by others"
+            raise UsageError(what, f"take their rights away: chmod 600 {path}; or, if it may have been read, {step}")
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except OSError as error:
+        what = f"cannot use the signing key {error.filename or path}: {error.strerror}"
+        raise PlatformError(what, "check the folder and its rights, or name another one in XDG_CONFIG_HOME") from error
+    except (ValueError, TypeError):
+        raise UsageError(f"{path} is not a key in PEM form without a password", step) from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UsageError(f"the key in {path} is not an Ed25519 key", step)
+    return key
+
+
+def _make_key(path: Path) -> None:
+    pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    fresh.unlink(missing_ok=True)
+    try:
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(pem)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(fresh, path)  # of two that make one at the same time, the first one's is used by both
+    except FileExistsError:
+        pass
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _message(head: Head, at: str) -> bytes:
+    """What is signed."""
+    return dumps(["crosstown journal head", *asdict(head).values(), at]).encode("ascii")
+
+
+def _values(signed: Signature) -> Mapping[str, Any]:
+    rest = {"at": signed.at, "public_key": signed.public_key, "signature": signed.signature}
+    return {"format": FORMAT, **asdict(signed.head), **rest}

@@ -1,0 +1,205 @@
+"""`crosstown sign`, and what `verify` and `rebuild` say of runs that were changed."""
+
+import gzip
+import json
+import stat
+
+import pytest
+
+from referee.record import read_record
+from referee.record.anchors import anchors_of
+from referee.record.format import next_chain, open_line
+from referee.tournament.head import head_file
+from referee.tournament.journal import Journal, read_journal
+from referee.tournament.signing import key_file
+
+SIGNATURE = "runs/cup/tournament.signature"
+
+
+@pytest.fixture(autouse=True)
+def settings(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+
+
+def records(folder):
+    return sorted(folder.matches.glob("*.gz"))
+
+
+def forge(path):
+    """A crash that never was, in a record that is right by itself."""
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    header, footer = json.loads(lines[0]), json.loads(lines[-1])
+    note = json.dumps(["x", 0, "late", ""], separators=(",", ":"))[:-1]
+    bodies = [open_line(line)[0] for line in lines[:-1]] + [note, open_line(lines[-1])[0]]
+    assert header[0] == "header"
+    assert footer[0] == "footer"
+    path.write_bytes(gzip.compress(chained(bodies).encode(), mtime=0))
+
+
+def chained(bodies):
+    """The lines of a file with these, every chain made anew."""
+    chain, made = "", []
+    for body in bodies:
+        chain = next_chain(chain, body)
+        made.append(f'{body},"{chain}"]\n')
+    return "".join(made)
+
+
+def test_a_forged_record_is_named_by_verify_and_left_out_by_rebuild(played, crosstown):
+    honest, forged = records(played)
+    assert crosstown("matches", "verify", "cup").code == 0
+    forge(forged)
+    for words in ("cup", f"runs/cup/matches/{forged.name}"):
+        printed = crosstown("matches", "verify", words)
+        assert printed.code == 1
+        assert (
+            f"runs/cup/matches/{forged.name}: wrong: this is not the record that counted: its digest is " in printed.out
+        )
+        assert honest.name not in printed.out
+    printed = crosstown("rebuild", "cup")
+    assert printed.code == 1
+    assert "1 match from the records" in printed.out
+    assert f"not counted: {forged.name}: damaged: this is not the record that counted" in printed.out
+    assert json.loads(crosstown("standings", "cup", "--json").out)["played"] == 1
+
+
+def test_a_deleted_record_is_named_also_while_the_run_is_not_finished(played, crosstown):
+    text = read_journal(played.journal)
+    with Journal(played.journal, text) as journal:
+        journal.append("stopped", why="a test")
+    gone = records(played)[0]
+    gone.unlink()
+    match_id = gone.name.removesuffix(".jsonl.gz")
+    sentence = f"match {match_id} counts by the journal, and its record is not in runs/cup/matches"
+    printed = crosstown("matches", "verify", "cup")
+    assert (printed.code, sentence in printed.out) == (1, True)
+    printed = crosstown("rebuild", "cup", "--json")
+    assert (printed.code, json.loads(printed.out)["wrong"]) == (1, [sentence])
+
+
+def test_a_deleted_record_of_a_finished_run_is_named_once(played, crosstown):
+    gone = records(played)[0]
+    gone.unlink()
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert printed.out.count(gone.name.removesuffix(".jsonl.gz")) == 1
+
+
+def test_a_cut_journal_is_named_and_a_missing_head_is_told(played, crosstown):
+    whole = played.journal.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    played.journal.write_bytes(b"".join(lines[:-1]))
+    for words in (("matches", "verify", "cup"), ("rebuild", "cup")):
+        printed = crosstown(*words)
+        assert printed.code == 1
+        assert f"1 line was cut off the end of the journal: it has {len(lines) - 1}" in printed.out
+    head_file(played.journal).unlink()
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 0
+    assert "there is no runs/cup/tournament.head: lines that were cut off" in printed.out
+
+
+def test_a_run_of_an_older_version_is_verified_and_called_not_anchored(played, crosstown):
+    lines = [line for line in played.journal.read_text().splitlines() if not line.startswith('["counted"')]
+    played.journal.write_text(chained(open_line(line)[0] for line in lines))
+    head_file(played.journal).unlink()
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 0, printed.out
+    assert "its records are not anchored: an older version wrote the journal" in printed.out
+    assert crosstown("sign", "cup").code == 0
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 0, printed.out
+    assert "2 records had no digest before the run was taken up or signed, and counted as found" in printed.out
+    assert len(anchors_of(read_journal(played.journal).events).digests) == 2
+
+
+def test_a_signed_run_proves_that_nothing_changed_and_says_what_it_does_not_prove(played, crosstown):
+    assert "it is not signed" in crosstown("matches", "verify", "cup").out
+    printed = crosstown("sign", "cup")
+    assert printed.code == 0, printed.err
+    key = printed.out.split("public key: ")[1].split()[0]
+    assert len(bytes.fromhex(key)) == 32
+    assert stat.S_IMODE(key_file().stat().st_mode) == 0o600
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 0, printed.out
+    assert (
+        f"by the key {key}: nothing that counted was changed since. This does not prove who has the key" in printed.out
+    )
+    printed = crosstown("matches", "verify", "cup", "--key", key)
+    assert printed.code == 0, printed.out
+    assert "who has the key" not in printed.out
+    assert "what happened before it was signed" in printed.out
+    printed = crosstown("matches", "verify", "cup", "--key", "ab" * 32)
+    assert (printed.code, f"signed by the key {key}, not by {'ab' * 32}" in printed.out) == (1, True)
+    assert crosstown("report", "cup", "page.html").code == 0
+    page = (played.path.parents[1] / "page.html").read_text()
+    assert key in page
+    assert key_file().read_text().splitlines()[1] not in page
+    assert json.loads(crosstown("sign", "cup", "--json").out)["public_key"] == key, "one key for all runs"
+
+
+def test_a_run_made_anew_after_it_was_signed_is_found_out(played, crosstown):
+    """Record, journal and head forged together, every chain made anew: all of it is right, but for the signature."""
+    assert crosstown("sign", "cup").code == 0
+    forged = records(played)[0]
+    match_id, before = forged.name.removesuffix(".jsonl.gz"), anchors_of(read_journal(played.journal).events).digests
+    forge(forged)
+    lines = played.journal.read_text().replace(before[match_id], read_record(forged).digest).splitlines()
+    played.journal.write_text(chained(open_line(line)[0] for line in lines))
+    head_file(played.journal).unlink()
+    with Journal(played.journal, read_journal(played.journal)) as journal:
+        journal.write_head()
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert f"wrong: the first {len(lines)} lines of the journal are not those that it had by {SIGNATURE}" in printed.out
+    assert "this is not the record that counted" not in printed.out
+
+
+def test_a_decision_after_the_signature_is_named(played, crosstown):
+    assert crosstown("sign", "cup").code == 0
+    match_id = records(played)[0].name.removesuffix(".jsonl.gz")
+    assert crosstown("annul", "cup", match_id).code == 0
+    printed = crosstown("matches", "verify", "cup")
+    assert printed.code == 1
+    assert f"match {match_id} counted when the run was signed, and does not now: annulled" in printed.out
+    assert f"was decided since the run was signed: annulled {match_id}" in printed.out
+    assert crosstown("sign", "cup").code == 0
+    assert crosstown("matches", "verify", "cup").code == 0
+
+
+def test_a_signature_that_was_changed_does_not_hold(played, crosstown):
+    assert crosstown("sign", "cup").code == 0
+    values = json.loads(played.signature.read_text())
+    played.signature.write_text(json.dumps({**values, "at": "2020-01-01T00:00:00+00:00"}))
+    printed = crosstown("matches", "verify", "cup")
+    assert (printed.code, "was not made by the key" in printed.out) == (1, True)
+    played.signature.write_text("signed, the organiser\n")
+    printed = crosstown("matches", "verify", "cup")
+    assert (printed.code, "is no signature of a run" in printed.out) == (1, True)
+    played.signature.unlink()
+    printed = crosstown("matches", "verify", "cup", "--key", "ab" * 32)
+    assert (printed.code, "it is not signed" in printed.out) == (1, True)
+
+
+def test_what_does_not_match_its_journal_is_not_signed(played, crosstown):
+    forge(records(played)[0])
+    printed = crosstown("sign", "cup")
+    assert printed.code == 2
+    assert "this is not the record that counted" in printed.err
+    records(played)[0].unlink()
+    assert "which counts by the journal, is not in runs/cup/matches" in crosstown("sign", "cup").err
+    assert not played.signature.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "said"), [("", 0o600, "is not a key in PEM form"), (None, 0o644, "others")]
+)
+def test_a_key_that_cannot_be_used_or_that_others_can_read_is_refused(played, crosstown, content, mode, said):
+    assert crosstown("sign", "cup").code == 0
+    if content is not None:
+        key_file().write_text(content)
+    key_file().chmod(mode)
+    printed = crosstown("sign", "cup")
+    assert printed.code == 2
+    assert said in printed.err
+    assert "next: " in printed.err
