@@ -35,6 +35,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     return folder
 
 
+@pytest.fixture(autouse=True)
+def patient_anchors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine, too, digests of few matches are in one line of the journal."""
+    monkeypatch.setattr("referee.tournament.anchors.BATCH_S", 3600.0)
+
+
 @pytest.fixture
 def write_bot(tmp_path: Path) -> Callable[..., Path]:
     """write_bot("ann") makes the folder bots/ann with a manifest of that name."""

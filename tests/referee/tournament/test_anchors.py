@@ -12,7 +12,8 @@ import pytest
 from leaderboard.index import load_index
 from referee.record.anchors import anchors_of
 from referee.record.format import next_chain, open_line
-from referee.tournament.anchors import BATCH_MATCHES, BATCH_S, HEAD_MATCHES, AnchorKeeper
+from referee.tournament import anchors
+from referee.tournament.anchors import BATCH_MATCHES, HEAD_MATCHES, AnchorKeeper
 from referee.tournament.errors import JournalError, PlatformError, UsageError
 from referee.tournament.head import head_file, read_head
 from referee.tournament.journal import Journal, read_journal
@@ -80,7 +81,7 @@ def test_a_batch_is_written_when_it_is_full_or_old(tmp_path):
         keeper = AnchorKeeper(journal, {}, lambda: now[0])
         keeper.counted("a", "1")
         assert journal.lines == 1
-        now[0] = BATCH_S
+        now[0] = anchors.BATCH_S
         keeper.counted("b", "2")
         assert journal.lines == 2, "no match waits much longer than another takes"
         for number in range(BATCH_MATCHES):
@@ -93,7 +94,7 @@ def test_a_batch_is_written_when_it_is_full_or_old(tmp_path):
         assert read_head(head_file(path)).lines >= journal.lines - 1, "while the run goes on"
 
 
-def test_a_record_costs_no_second_wait_for_the_disk(make_tournament, play, run_folder, monkeypatch):
+def test_a_record_costs_no_second_wait_for_the_disk(make_tournament, play, run_folder):
     """Fake matches take no time: all of a run are in one line of the journal."""
     play(make_tournament(2, blocks=20))
     assert kinds(run_folder) == ["created", "counted", "revealed", "finished"]
