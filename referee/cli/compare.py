@@ -55,7 +55,9 @@ def compare(
         int | None, typer.Option(min=1, max=1024, help="Worker processes; default: one per core.", show_default=False)
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
-    new: Annotated[bool, typer.Option("--new", help="Start anew beside an older comparison, which is kept.")] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="Start a new comparison beside an older one, which is kept.")
+    ] = False,
     accept_weaker: Annotated[
         bool,
         typer.Option("--accept-weaker-sandbox", help="Go on though the sandbox is weaker than when it began."),

@@ -83,7 +83,7 @@ def show(
     seat: Annotated[
         int | None, typer.Option(min=0, help="As this seat saw it; default: what everybody could see.")
     ] = None,
-    play: Annotated[bool, typer.Option("--play", help="Begin to play by itself.")] = False,
+    play: Annotated[bool, typer.Option("--play", help="Start the replay at once.")] = False,
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:

@@ -114,7 +114,7 @@ def seed_of(seed: str | None, secret: Path | None) -> str | None:
         raise UsageError("seed '': expected 2 to 128 hexadecimal digits, an even number", "correct it, or leave it out")
     if seed is not None and len(seed) < 2 * SECRET_BYTES:
         notes.print(
-            f"note: the luck is known to whoever knows the seed, and a bot can guess one of {4 * len(seed)} bits: leave"
+            f"note: everybody who knows the seed knows the luck, and a bot can guess one of {4 * len(seed)} bits: leave"
             f" --seed out, give {2 * SECRET_BYTES} digits, or keep the luck secret with --secret FILE",
             markup=False,
         )

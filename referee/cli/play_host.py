@@ -105,7 +105,7 @@ class Host:
     def _planned(self, setup: Setup) -> Plan:
         unknown = [seat for seat in setup.seats if seat != HUMAN and seat not in self._bots]
         if unknown:
-            raise UsageError("a bot is chosen that is not there", "load the page anew")
+            raise UsageError("a bot is chosen that is not there", "reload the page")
         return plan(
             setup.game,
             [HUMAN if seat == HUMAN else str(self._bots[seat]) for seat in setup.seats],

@@ -19,7 +19,9 @@ def report(
         Path | None,
         typer.Argument(help="Where to write; default: report.html in the run folder.", show_default=False),
     ] = None,
-    html: Annotated[bool, typer.Option("--html", help="An HTML page, which is all there is: may be left out.")] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="Write an HTML page. There is no other form, so this can be left out.")
+    ] = False,
     out: Out = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print where it is as JSON.")] = False,
 ) -> None:

@@ -251,7 +251,7 @@ class Sitting:
             text = self._game.format_action(action)
             some = ", ".join(map(self._game.format_action, legal[:EXAMPLES]))
             raise Failed(
-                f"{text} in the answer to {where} is none of the {len(legal)} legal actions; expected one of {some}"
+                f"{text} in the answer to {where} is not one of the {len(legal)} legal actions; expected one of {some}"
                 + (", ..." if len(legal) > EXAMPLES else "")
             )
         return action

@@ -44,5 +44,5 @@ def read_choice(message: BotMessage, question: Question, game: Game) -> Any:
     what = game.format_action(action)[:_SHOWN]
     some = ", ".join(game.format_action(other) for other in legal[:_EXAMPLES])
     expected = some if len(legal) <= _EXAMPLES else f"{some}, ..."
-    detail = f"{what} in decision {number} is none of the {len(legal)} legal actions; expected one of {expected}"
+    detail = f"{what} in decision {number} is not one of the {len(legal)} legal actions; expected one of {expected}"
     return Refusal(EndReason.ILLEGAL_ACTION, detail)

@@ -36,7 +36,7 @@ def judge_lateness(
     if busy := _busy_meanwhile(seat, question, seats):
         evidence["busy_seats_us"] = busy
         late += [f"the bot of seat {number} computed for {us / 1e6:.3f} s" for number, us in busy.items()]
-    return EndReason.SUSPECT_TIMEOUT, f"{detail}; {' and '.join(late)} meanwhile", evidence
+    return EndReason.SUSPECT_TIMEOUT, f"{detail}; {' and '.join(late)}", evidence
 
 
 def _state(seat: SeatPlay, question: Question, *, answered: bool) -> str:

@@ -120,8 +120,8 @@ class Replay:
         if action not in self.state.legal_actions(line.seat):
             raise ReplayError(
                 number,
-                f"illegal_action: {line.action} is none of the {len(self.state.legal_actions(line.seat))} legal actions"
-                f" of seat {line.seat}",
+                f"illegal_action: {line.action} is not one of the {len(self.state.legal_actions(line.seat))} legal"
+                f" actions of seat {line.seat}",
             )
         if line.seat in self._unanswered or line.seat in self.taken:
             self._check_stand_in(number, line.seat, action)

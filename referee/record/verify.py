@@ -166,7 +166,7 @@ def _check_status(lines: Sequence[object], footer: Footer, end: int) -> None:
     try:
         reason = EndReason(footer.reason)
     except ValueError:
-        raise ReplayError(end, f"the end reason {footer.reason[:40]!r} is none of those there are") from None
+        raise ReplayError(end, f"the end reason {footer.reason[:40]!r} is not a known one") from None
     if footer.status != status_of(reason):
         raise ReplayError(
             end, f"a match that ended by {reason} is {status_of(reason)}, the footer says {footer.status}"

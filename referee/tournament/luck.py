@@ -204,7 +204,7 @@ def read_secrets(path: Path) -> tuple[bytes, ...]:
 
 def known_words(path: Path) -> str:
     """What a user who gives a secret is told."""
-    return f"the luck is known to whoever has {path}: keep it from the authors of the bots"
+    return f"everybody who has {path} knows the luck: keep it from the authors of the bots"
 
 
 def keep_secrets(path: Path, known: Sequence[bytes | None]) -> None:

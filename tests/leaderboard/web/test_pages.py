@@ -75,7 +75,7 @@ async def test_of_a_fault_in_a_match_that_goes_on_the_reason_alone_is_told(
     asked = match.state.decisions()[0]
     legal = match.state.legal_actions(asked.seat)
     secret = match.game.format_action(legal[0])
-    detail = f"x in decision 1 is none of the {len(legal)} legal actions; expected one of {secret}"
+    detail = f"x in decision 1 is not one of the {len(legal)} legal actions; expected one of {secret}"
     if kind == "strike":
         match.writer.strike(Strike(asked.seat, "illegal_action", detail, "choice"))
     else:

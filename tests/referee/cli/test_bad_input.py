@@ -93,7 +93,7 @@ def program(choose: str = "return 0", before: str = "", attribute: str = "pass")
         ),
         (
             program("return turn.match.messages.Action(move=dict(source=0, target=1))"),
-            ["illegal_action: seat 0 (mine): ", " in decision 1 is none of the ", "; expected one of "],
+            ["illegal_action: seat 0 (mine): ", " in decision 1 is not one of the ", "; expected one of "],
         ),
         (
             program("return 'three'"),
@@ -124,7 +124,7 @@ def test_a_bot_of_the_python_kit(match: Match, bot: str, sentences: list[str]) -
         (
             """'{"action": {"move": {"source": 0, "target": 1}}}'""",
             ["--"],
-            ["illegal_action: seat 0 (mine): ", " in decision 1 is none of the ", "; expected one of "],
+            ["illegal_action: seat 0 (mine): ", " in decision 1 is not one of the ", "; expected one of "],
         ),
         (
             "'three'",

@@ -39,7 +39,7 @@ def test_a_match_of_a_secret_has_the_same_luck_again_and_says_who_knows_it(cross
     for words in ((), (), ("--seed", "07")):
         printed = crosstown("match", *GAMES, "--secret", str(secret), "--json", *words)
         assert printed.code == 0, printed.err
-        assert f"the luck is known to whoever has {secret}" in printed.err
+        assert f"everybody who has {secret} knows the luck" in printed.err
         assert SECRET.hex() not in printed.err + printed.out
         seeds.append(json.loads(printed.out)["seed"])
     assert seeds[0] == seeds[1] != seeds[2]

@@ -67,7 +67,7 @@ def bulk(seat: Any) -> None:
 
 DEEDS = [
     (illegal_index, R.ILLEGAL_ACTION, "expected 0 to"),
-    (illegal_action, R.ILLEGAL_ACTION, "guard(card=5) in decision 3 is none of the"),
+    (illegal_action, R.ILLEGAL_ACTION, "guard(card=5) in decision 3 is not one of the"),
     (malformed_action, R.MALFORMED_MESSAGE, "cannot be decoded"),
     (empty_move, R.MALFORMED_MESSAGE, "neither an index nor an action"),
     (malformed_message, R.MALFORMED_MESSAGE, "not a crosstown.v1.BotMessage"),

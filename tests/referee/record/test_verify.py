@@ -66,7 +66,7 @@ def test_an_illegal_action_is_named(lines: Any, tmp_path: Path) -> None:
     lines.lines[index] = '["a",0,"guard(card=5)",10,5,0,"00000000"]'
     verdict = forged(lines, tmp_path / "f.jsonl")
     assert (verdict.status, verdict.line) == ("wrong", index + 1)
-    assert "guard(card=5) is none of the" in verdict.problem
+    assert "guard(card=5) is not one of the" in verdict.problem
 
 
 def test_an_action_that_is_no_action_is_named(lines: Any, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ FOOTER = [
     ({"status": "cancelled"}, "the footer says cancelled"),
     ({"reason": "platform_fault"}, "a match that ended by platform_fault is void, the footer says rated"),
     ({"reason": "suspect_timeout"}, "is void, the footer says rated"),
-    ({"reason": "boredom"}, "the end reason 'boredom' is none of those there are"),
+    ({"reason": "boredom"}, "the end reason 'boredom' is not a known one"),
     ({"reason": "crashed"}, "the footer says crashed, which no line tells of"),
     ({"reason": "everyone_faulted"}, "the footer says everyone_faulted"),
     ({"status": "void", "reason": "platform_fault"}, "the footer of a void match has a result"),
