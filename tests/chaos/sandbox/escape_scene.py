@@ -18,6 +18,7 @@ import subprocess
 import sys
 import uuid
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from referee.process.entry import Entry, load_entry
 from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
+from referee.process.sources import copied
 
 SECRET = "the-secret"
 
@@ -77,7 +79,7 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
     mark = uuid.uuid4().hex
     note, host_tmp = Path(f"/tmp/note-{mark}"), Path(f"/tmp/secret-{mark}")
     bot = home / "bots" / "escape"
-    (bot / ".cache").mkdir(parents=True)  # nobody looks at the links in there
+    bot.mkdir(parents=True)
     other = home / "bots" / "other"
     other_bot = hide(other / "bot.py", "# here is {}\nimport time\nprint(1, flush=True)\ntime.sleep(600)\n")
     shutil.copyfile(escape / "bot.toml", other / "bot.toml")
@@ -110,7 +112,6 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
         "seed": hide(home / "cup.toml"),
         "luck": hide(home / "runs" / "cup" / "luck.secret"),
         "other_bot": other_bot,
-        "hidden": str(other),
         "own_path": own_path,
         "built": hide(home / "cache" / "0123456789abcdef" / "1" / "bot" / "bot"),
         "host_tmp": hide(host_tmp),
@@ -120,18 +121,21 @@ async def main(profile: str, folder: Path, escape: Path) -> None:
         "socket": str(home / "sockets" / "referee.sock"),
         "note": str(note),
     }
-    (bot / ".cache" / "way-out").symlink_to(targets["record"])
     referee_socket = home / "sockets" / "referee.sock"
     token = uuid.uuid4().hex
     own_seed = hide(bot / "cup.toml")  # as where a tournament lies beside its author's bot
-    hidden = (str(home / "runs" / "cup"), str(bot), str(other), str(targets["seed"]), own_seed)
+    other_entry = load_entry(other)
+    targets["hidden"] = str(other_entry.home)
+    hidden = (str(home / "runs" / "cup"), str(bot), str(other), str(other_entry.home), str(targets["seed"]), own_seed)
     sandbox = Sandbox("plain" if profile == "plain" else "strict", network="network" in profile, hidden=hidden)
-    playing = await start_bot(load_entry(other), sandbox, referee_socket, token)
+    playing = await start_bot(other_entry, sandbox, referee_socket, token)
     try:
         while not playing.output().stdout_text():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         targets |= {"playing": process_with(token), "token": token}
         entry = load_entry(bot, options={"targets": json.dumps(targets)})
+        own_copies = tuple(map(str, copied(hidden, bot, entry.home)))  # as the command hides them
+        sandbox = replace(sandbox, hidden=(*hidden, *own_copies))
         first = await run_bot(entry, sandbox, referee_socket)
         second = await run_bot(entry, sandbox, referee_socket)
         first["remember an earlier match"] = second["remember an earlier match"]

@@ -51,7 +51,7 @@ ATTEMPTS = (
     "signal a bot that plays beside it",
     "read what the referee has open",
     "read through another's root",
-    "follow a link in its own folder",
+    "follow a link of its own",
     "read the cache of builds",
     "change the rights of the socket's folder",
     "replace the referee's socket",
@@ -73,7 +73,7 @@ def stranger_python() -> Iterator[tuple[list[str], Path]]:
     try:
         code = folder / "code"
         (code / "referee").mkdir(parents=True)
-        for name in ("__init__.py", "texts.py"):
+        for name in ("__init__.py", "folders.py", "texts.py"):
             shutil.copyfile(ROOT / "referee" / name, code / "referee" / name)
         shutil.copytree(ROOT / "referee" / "process", code / "referee" / "process")
         shutil.copytree(ESCAPE, folder / "escape")

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,13 @@ def in_a_child(deed: Callable[[], None]) -> None:
 def reads(path: str, secret: str) -> None:
     if secret.encode() not in Path(path).read_bytes():
         raise OSError(f"{path} is not what it should be")
+
+
+def reads_through_a_link(path: str, secret: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        link = Path(folder) / "way-out"
+        link.symlink_to(path)
+        reads(str(link), secret)
 
 
 def signals_a_guardian() -> None:
@@ -149,6 +157,8 @@ def replaces(path: Path) -> None:
 
 
 def leaves_a_file(folder: str) -> None:
+    """Whoever owns the folder, or is root, may do so though it is read-only; on a mount that is, nobody may."""
+    Path(folder).chmod(0o755)
     path = Path(folder) / "left-behind"
     path.write_text("x")
     path.unlink()
@@ -185,7 +195,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "signal a bot that plays beside it": lambda: os.kill(TARGETS["playing"], signal.SIGCONT),
     "read what the referee has open": lambda: reads_a_descriptor(TARGETS["referee"], TARGETS["secret"]),
     "read through another's root": lambda: reads_through_a_root(TARGETS["record"], TARGETS["secret"]),
-    "follow a link in its own folder": lambda: reads(".cache/way-out", TARGETS["secret"]),
+    "follow a link of its own": lambda: reads_through_a_link(TARGETS["record"], TARGETS["secret"]),
     "read the cache of builds": lambda: reads(TARGETS["built"], TARGETS["secret"]),
     "change the rights of the socket's folder": lambda: Path(TARGETS["socket"]).parent.chmod(0o711),
     "replace the referee's socket": lambda: replaces(Path(TARGETS["socket"])),
