@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.process.bot import BotProcess
-from referee.process.entry import load_entry
+from referee.process.entry import Entry, load_entry
 from referee.process.launch import Ground
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Profile, Sandbox
@@ -35,9 +35,9 @@ ROOT_ONLY = {"fanotify"}
 PATIENCE_S = 60.0
 
 
-async def start(folder: Path, profile: Profile, role: str, wait_ms: int) -> BotProcess:
+async def start(entry: Entry, profile: Profile) -> BotProcess:
     return await BotProcess.start(
-        load_entry(folder, options={"role": role, "wait_ms": wait_ms}),
+        entry,
         address="unix:/nowhere",
         token=uuid.uuid4().hex,
         limits=ProcessLimits(start_timeout_s=60, open_files=2048),
@@ -54,10 +54,17 @@ async def until_printed(bot: BotProcess, word: str) -> None:
 
 async def received(folder: Path, profile: Profile, *, sent: bool) -> dict[str, str]:
     """What came through in each way, with or without a sender beside the receiver."""
-    async with await start(folder, profile, "receiver", wait_ms=3000 if sent else 500) as receiver:
+    # Both first: to load an entry is to read the files that they share, which brings these into memory.
+    receives = load_entry(folder, options={"role": "receiver", "wait_ms": 3000 if sent else 500})
+    sends = load_entry(folder, options={"role": "sender", "wait_ms": 0})
+    assert receives.home == sends.home
+    for path in receives.home.glob("shared-*"):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())  # a page that is still to be written cannot be dropped from memory
+    async with await start(receives, profile) as receiver:
         await until_printed(receiver, "ready")
         if sent:
-            async with await start(folder, profile, "sender", wait_ms=0) as sender:
+            async with await start(sends, profile) as sender:
                 await until_printed(sender, "sent")
                 await receiver.wait()
         else:
@@ -74,8 +81,6 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, st
     for number in range(len(WAYS)):
         with (folder / f"shared-{number}").open("wb") as file:
             file.write(bytes(1 << 16))
-            file.flush()
-            os.fsync(file.fileno())  # a page that is still to be written cannot be dropped from memory
 
     async def all_three() -> dict[str, dict[str, str]]:
         return {
