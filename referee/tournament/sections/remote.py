@@ -12,7 +12,7 @@ from referee.wire.listening import Listen, check_public, parse_address
 
 BOT_KEYS = ("remote", "token_env", "token_file", "version")
 _KEYS = ("listen", "public", "certificate", "key", "plain", "wait_s", "reconnect_s", "keepalive_s", "margin_s")
-_LOCAL_KEYS = ("path", "options", "limits", "sandbox", "network", "env", "read")
+_LOCAL_KEYS = ("path", "options", "limits", "sandbox", "network", "env", "read", "devices", "fresh", "copies")
 _LONGEST_S = 86400
 LEAST_KEEPALIVE_S = 1.0
 """Below it a connection is taken for broken that only lost a packet."""
@@ -86,7 +86,7 @@ def read_remote_bot(file: TomlFile, here: Where, given: Mapping[str, Any]) -> Re
         return None
     for key in _LOCAL_KEYS:
         if key in given:
-            what = f"'{dotted(*here, key)}' is for bots that the referee starts, and this one dials in"
+            what = f"'{dotted(*here, key)}' is for bots that the referee starts, and this one connects itself"
             file.fail((*here, key), what, "take it, or remote = true, away")
     if "remote" not in file.values:
         what = "a bot dials in, and the file does not say where"
