@@ -190,6 +190,8 @@ async def misbehave(phase, call=None):
     elif DEED in IN_LOOP:
         await IN_LOOP[DEED]()
     elif call is not None:
+        if DEED == "junk_and_exits":
+            await asyncio.sleep(0.5)  # after the move before it: another, which hangs, has been asked by now
         for message in SENDS.get(DEED, tuple)():
             await call.write(message)
         if DEED == "junk_and_exits":
