@@ -229,7 +229,8 @@ async def _stream(
                     await stream.write(hello(playing, token, PROTOCOL))
                     welcome = await stream.read()
             except TimeoutError:
-                return f"no answer from the referee at {address} within {CONNECT_LIMIT_S:g} s", None
+                used = "" if remote else "; it takes one process for each token, and no further connection after that"
+                return f"no answer from the referee at {address} within {CONNECT_LIMIT_S:g} s{used}", None
             if welcome is not grpc.aio.EOF:
                 playing.welcome(pb.RefereeMessage.FromString(welcome))
                 if await playing.serve(stream):

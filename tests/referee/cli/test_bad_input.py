@@ -77,7 +77,7 @@ def program(choose: str = "return 0", before: str = "", attribute: str = "pass")
                 "print(subprocess.run([sys.executable, *sys.argv], stderr=subprocess.PIPE, text=True).stderr,"
                 " file=sys.stderr); return 1 << 20",
             ),
-            ["this token has opened a session already: one process, one token, one stream for all its matches"],
+            ["no answer from the referee at unix:", "; it takes one process for each token, and no further connection"],
         ),
         (
             program(attribute="games = ('toy',)"),
