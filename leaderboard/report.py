@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from leaderboard.account import NO_TABLE, FormatTable
 from leaderboard.controls import Counted
+from leaderboard.evidence import BotFault
 from leaderboard.plots import history_plot, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
 from leaderboard.results import is_mirror
@@ -66,11 +67,12 @@ def report_html(
     facts: Mapping[str, Any] | None = None,
     format_table: FormatTable = NO_TABLE,
     failed_starts: Sequence[FailedStart] = (),
+    faults: Sequence[BotFault] = (),
     startup_s: Mapping[str, float] | None = None,
     ratings: Mapping[Pool, Ratings] | None = None,
 ) -> str:
-    """The page. `link` is where the records are, as seen from it; `facts` are shown as they are, by name. `ratings` are
-    those of `rate_pools` for these matches, if they are known.
+    """The page. `faults` are the last ones of each bot. `link` is where the records are, as seen from it; `facts` are
+    shown as they are, by name. `ratings` are those of `rate_pools` for these matches, if they are known.
     `startup_s` has by entry id how long a bot may take to start."""
     ratings = rate_pools(counted.rows) if ratings is None else ratings
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
@@ -88,6 +90,7 @@ def report_html(
         played=len(counted.rows),
         total=total,
         made_at=made_at,
+        link=link,
         matches=[MatchLine(row, f"{link}/{row.stamp.name}" if link else "") for row in matches],
         left_out=len(counted.rows) - len(matches),
         unusable=list(unusable),
@@ -95,6 +98,7 @@ def report_html(
         facts=facts or {},
         format_table=format_table,
         failed_starts=failed_starts,
+        faults=faults,
         slow_starts=_slow_starts(counted.rows, startup_s or {}),
     )
 

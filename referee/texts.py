@@ -1,5 +1,7 @@
 """Text that a bot or a file brought in, made fit for a terminal or a page. Escaping for HTML is the page's own work."""
 
+import re
+
 MOST = 2000
 """Characters of one text that are shown; the record has all of it."""
 
@@ -17,3 +19,33 @@ def clean(text: object, most: int = MOST) -> str:
 def one_line(text: object, most: int = MOST) -> str:
     """The same, with line ends written out."""
     return clean(text, most).replace("\n", "\\n")
+
+
+_STORED = re.compile(r'(?<=File ")[^"\n]{1,1000}?/[0-9a-f]{32}/bot/|(?:/[^/\s"\'()]{1,255}){1,20}/[0-9a-f]{32}/bot/')
+"""The folder that a bot plays from: a copy of its own, whose path says nothing to its author."""
+
+_MISSING = re.compile(r"^ModuleNotFoundError: No module named '([^'\n]{1,200})'", re.MULTILINE)
+
+
+def without_store(printed: str) -> str:
+    """The text in which the bot's files have their paths in the bot's folder, not in the store of versions."""
+    return _STORED.sub("", printed)
+
+
+def own_frames(stacks: str) -> list[str]:
+    """Of the thread that was interrupted the innermost lines, up to the first one of the SDK, which called the bot."""
+    _, _, interrupted = stacks.rpartition("Current thread ")
+    frames = [line.strip() for line in interrupted.splitlines()[1:]]
+    called = next((number for number, frame in enumerate(frames) if "/crosstown_bot/" in frame), len(frames))
+    return frames[:called]
+
+
+def missing_package(printed: str) -> str:
+    """What to do about the module that a Python bot did not find; '' if it printed no such error."""
+    found = _MISSING.findall(printed)
+    if not found:
+        return ""
+    return (
+        f"the bot has no module '{one_line(found[-1])}': if that is a package, write its name on the index into"
+        " requirements.txt in the bot's folder; if it is the bot's own file, see that it is in that folder"
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, tell
-from referee.cli.match_outcome import GRANTS
+from referee.cli.match_outcome import GRANTS, sandbox_may_help
 from referee.cli.output import print_json, print_text
 from referee.compliance import Report, Row, check_bot
 from referee.games.api import Game
@@ -15,7 +15,7 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry
 from referee.process.launch import Ground
 from referee.process.manifest import ANY_GAME
-from referee.texts import one_line
+from referee.texts import missing_package, one_line
 from referee.tournament.errors import UsageError
 
 _SHOWN_OUTPUT_LINES = 20
@@ -51,7 +51,14 @@ def check_folder(
     else:
         _conclude(report)
         first = report.first_failure
-        if first is not None and "exit code" in first.detail and confinement.sandbox.profile == "strict":
+        if first is not None and (advice := missing_package(report.stderr)):
+            print_text(one_line(advice))
+        elif (
+            first is not None
+            and "exit code" in first.detail
+            and confinement.sandbox.profile == "strict"
+            and sandbox_may_help(report.stderr)
+        ):
             print_text(GRANTS)
     return report.passed
 

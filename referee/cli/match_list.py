@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from leaderboard.evidence import evidence_of, last_lines
 from referee.cli.match_standing import Verdicts, set_aside_as
 from referee.cli.output import console, print_json, print_table, print_text, table
 from referee.record import Answer, Footer, Header, Record, RecordError, read_record
@@ -213,6 +214,8 @@ def _seat(record: Record, number: int, ruled: Sequence[int]) -> dict[str, Any]:
         "rank": _of_seat(ruled or footer.ranking, number) if footer else None,
         "points": _of_seat(footer.returns, number) if footer else None,
         "fault": "" if fault is None else str(fault.get("reason", "unknown")),
+        "fault_detail": "" if fault is None else str(fault.get("detail", "")),
+        "last_output": "\n".join(last_lines(one) for one in evidence_of(record) if one.seat == number),
         "decisions": len(answers),
         "total_us": sum(answer.wall_us for answer in answers),
         "worst_us": max((answer.wall_us for answer in answers), default=0),

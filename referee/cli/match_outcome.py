@@ -1,5 +1,6 @@
 """How a single match ended, as `crosstown match` prints it."""
 
+import re
 import shlex
 import signal
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +15,9 @@ from referee.match.spec import MatchSpec
 from referee.process.exit import Exit
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
-from referee.process.stacks import own_frames
 from referee.record.starts import slow_start
 from referee.record.times import SHOWN_LAG_US
-from referee.texts import one_line
+from referee.texts import missing_package, one_line, own_frames, without_store
 
 _LAST_WORDS = 12
 """Lines of a faulted bot's stderr that are shown."""
@@ -31,6 +31,12 @@ GRANTS = (
     "it ran in the sandbox: --read PATH, --network and --env NAME grant more, and /tmp may be written; "
     "--sandbox plain tries it without"
 )
+_REFUSED = re.compile(
+    r"Permission ?(denied|Error)|not permitted|Read-only file system|No such file|\bno such file|FileNotFoundError"
+    r"|unreachable|name resolution|Name or service not known|getaddrinfo|Connection refused|Errno 9[79]"
+    r"|\b(EACCES|EPERM|EROFS|ENOENT|ENETUNREACH|EAI_AGAIN)\b|KeyError: '[A-Z][A-Z0-9_]*'|Bad system call"
+)
+"""What programs print when a sandbox keeps a path, the network or an environment variable from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,13 @@ def _last_words(title: str, stderr: str) -> Iterator[str]:
     if len(lines) > _LAST_WORDS:
         yield f"    ... ({len(lines) - _LAST_WORDS} lines more: --output shows them)"
     for line in lines[-_LAST_WORDS:]:
-        yield f"    {line}"
+        yield f"    {without_store(line)}"
+
+
+def sandbox_may_help(printed: str) -> bool:
+    """Whether a bot that ended so may have missed something that a sandbox keeps from it: it printed an error of that
+    kind, or nothing at all."""
+    return not printed.strip() or _REFUSED.search(printed) is not None
 
 
 def _of_fault(spec: MatchSpec, fault: Fault, sandboxes: Mapping[str, Sandbox]) -> Iterator[str]:
@@ -94,13 +106,21 @@ def _of_fault(spec: MatchSpec, fault: Fault, sandboxes: Mapping[str, Sandbox]) -
     seat = spec.seats[fault.seat]
     if frames := own_frames(str(fault.evidence.get("stacks", ""))):
         yield f"where {seat.name} (seat {fault.seat}) was when its time was up:"
-        yield from (f"    {frame}" for frame in frames[:_LAST_WORDS])
+        yield from (f"    {without_store(frame)}" for frame in frames[:_LAST_WORDS])
     title = f"the end of what {seat.name} (seat {fault.seat}) printed to stderr"
-    yield from _last_words(title, str(fault.evidence.get("stderr", "")))
+    stderr = str(fault.evidence.get("stderr", ""))
+    yield from _last_words(title, stderr)
     if str(fault.evidence.get("stdout", "")).strip():
         yield f"{seat.name} (seat {fault.seat}) printed to stdout, too: --output shows it"
     sandbox = sandboxes.get(seat.entry_id)
-    if fault.reason in _MAY_BE_THE_SANDBOX and sandbox is not None and sandbox.profile == _SANDBOXED:
+    if advice := missing_package(stderr):
+        yield advice
+    elif (
+        fault.reason in _MAY_BE_THE_SANDBOX
+        and sandbox is not None
+        and sandbox.profile == _SANDBOXED
+        and sandbox_may_help(stderr)
+    ):
         yield GRANTS
 
 

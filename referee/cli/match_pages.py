@@ -20,6 +20,10 @@ from referee.tournament.errors import UsageError
 NOTE_SHOWN = 200
 """Characters of a note beside its move; so many moves stay readable one below the other."""
 
+KEPT_OUTPUT = (
+    "output: a record keeps what a bot printed only for its fault; crosstown match --output shows it for any match"
+)
+
 _EFFECTS = {
     EFFECT_NONE: "",
     EFFECT_CHOICE: ", the referee chooses for it once",
@@ -109,6 +113,8 @@ class Match:
             lines += [f"  {name}: {value}" for name, value in fault.values]
             for name, text in fault.texts:
                 lines += [f"  {name}:", *_indented(text)]
+        if not self._secret:
+            lines.append(KEPT_OUTPUT)
         if footer.trouble:
             lines += ["the referee's own trouble:", *_indented(clean(footer.trouble, LONGEST))]
         return lines

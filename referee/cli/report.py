@@ -31,6 +31,7 @@ def report(
     """
     from datetime import UTC, datetime
 
+    from leaderboard.evidence import last_faults
     from leaderboard.index import load_index
     from leaderboard.report import report_html
     from leaderboard.run_table import counted_rows, kept_live
@@ -63,6 +64,7 @@ def report(
         link=os.path.relpath(found.folder.matches, path.parent),
         facts=facts,
         failed_starts=list(failed_starts_of(found.journal).values()),
+        faults=last_faults(counted.rows, found.folder.matches),
         startup_s=startup_limits(found.journal),
         ratings=ratings,
     )

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from leaderboard.account import FormatTable
+from leaderboard.evidence import last_faults
+from leaderboard.index import load_index
 from leaderboard.run_table import RunTable, run_table
 from leaderboard.standings import CAPTION, Standing
 from referee.cli.building import build_missing
@@ -38,6 +40,9 @@ from referee.tournament.remote import invite_all
 from referee.tournament.runner import Summary
 from referee.tournament.session import run_session
 from referee.tournament.stock import Decide
+
+_MOST_FAULTS = 10
+"""Last faults that are printed when a run ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +283,8 @@ def _tell(
             one_line(f"'{name}' was set aside for its faults: its matches that were not played are cancelled"),
             markup=False,
         )
+    for line in _fault_lines(folder, table):
+        notes.print(one_line(line), markup=False)
     if summary.decided:
         notes.print("the run was decided before its schedule ended", markup=False)
     if summary.complete:
@@ -293,6 +300,28 @@ def _tell(
         f" {folder.worker_log}); when the cause is mended, try them again: {go_on}",
         markup=False,
     )
+
+
+def _fault_lines(folder: RunFolder, table: Sequence[Standing]) -> list[str]:
+    """Why bots failed: their last faults, and the command that shows each."""
+    failing = {(row.entry_id, reason) for row in table for reason in row.faults}
+    if not failing:
+        return []
+    rows = load_index(folder.matches, folder.database).rows
+    faults = [fault for fault in last_faults(rows, folder.matches) if (fault.entry_id, fault.reason) in failing]
+    lines = []
+    for fault in faults[:_MOST_FAULTS]:
+        printed = f": {fault.lines[-1].strip()}" if fault.lines else ""
+        lines.append(
+            f"'{fault.name}' {fault.reason} in {plural(fault.matches, 'match')}; the last: {fault.said}{printed}"
+        )
+        show = shlex.join(["crosstown", "matches", "show", str(folder.matches / fault.record)])
+        lines.append(f"    {fault.advice}" if fault.advice else f"    to see why: {show}")
+    if len(faults) > _MOST_FAULTS:
+        lines.append(
+            f"{len(faults) - _MOST_FAULTS} more kinds of faults: crosstown report {shlex.quote(str(folder.path))}"
+        )
+    return lines
 
 
 def _outcome(

@@ -35,14 +35,6 @@ def stacks_in(printed: str) -> str:
     return "" if first is None else "\n".join(lines[first:]).strip()
 
 
-def own_frames(stacks: str) -> list[str]:
-    """Of the thread that was interrupted the innermost lines, up to the first one of the SDK, which called the bot."""
-    _, _, interrupted = stacks.rpartition("Current thread ")
-    frames = [line.strip() for line in interrupted.splitlines()[1:]]
-    called = next((number for number, frame in enumerate(frames) if "/crosstown_bot/" in frame), len(frames))
-    return frames[:called]
-
-
 def _handles(pid: int, number: int) -> bool:
     """OSError if the process is gone."""
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():

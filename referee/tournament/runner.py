@@ -20,6 +20,7 @@ from referee.match.result import Fault, MatchResult
 from referee.match.seat import FREE_MEMORY_VOIDS
 from referee.match.spec import MatchSpec
 from referee.record.starts import slow_start
+from referee.texts import missing_package, without_store
 from referee.tournament.attempts import Attempts
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor, MatchLost
@@ -351,9 +352,7 @@ class Runner:
             if fault is not None and fault.reason is EndReason.START_FAILED
         ]
         failed = [(spec.seats[fault.seat].entry_id, fault.detail) for fault in faults]
-        printed = {
-            spec.seats[fault.seat].entry_id: "\n".join(lines) for fault in faults if (lines := fault.last_lines())
-        }
+        printed = {spec.seats[fault.seat].entry_id: "\n".join(lines) for fault in faults if (lines := _printed(fault))}
         more: dict[str, object] = {"failed_starts": failed} if failed else {}
         if result is not None and result.memory_of is not None:
             more["memory_of"] = spec.seats[result.memory_of].entry_id
@@ -389,11 +388,13 @@ class Runner:
         if fault.detail in told or len(told) >= _MOST_REASONS:
             return
         told.add(fault.detail)
-        lines = fault.last_lines()
+        lines = _printed(fault)
         end = "; the last lines it printed:" if lines else ""
         self._observer.note(f"'{seat.name}' did not start (match {spec.match_id}): {fault.detail}{end}")
         for line in lines:
             self._observer.note(f"    {line}")
+        if advice := missing_package("\n".join(lines)):
+            self._observer.note(advice)
 
     def _warn_of_slow_starts(self, spec: MatchSpec, result: MatchResult) -> None:
         """One warning for a bot."""
@@ -514,3 +515,8 @@ def _event(spec: MatchSpec, past: Attempts) -> dict[str, str | int]:
 
 def _has_fault(result: MatchResult | None) -> bool:
     return result is not None and any(fault is not None for fault in result.faults)
+
+
+def _printed(fault: Fault) -> list[str]:
+    """The last lines that the bot printed, with its files as its author knows them."""
+    return [without_store(line) for line in fault.last_lines()]

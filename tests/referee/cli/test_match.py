@@ -207,6 +207,24 @@ def test_the_author_of_a_bot_that_crashed_in_the_sandbox_reads_what_grants_more(
     assert "it ran in the sandbox" not in done.stdout
 
 
+@pytest.mark.strict_sandbox
+def test_an_error_that_no_sandbox_causes_gets_no_advice_about_the_sandbox(say: Say, tmp_path: Path) -> None:
+    bot = write_bot(tmp_path / "mine", "raise ValueError('no plan for this')")
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot)
+    assert "ValueError: no plan for this" in done.stdout
+    assert "it ran in the sandbox" not in done.stdout
+
+
+@pytest.mark.strict_sandbox
+def test_a_missing_package_leads_to_requirements_not_to_the_sandbox(say: Say, tmp_path: Path) -> None:
+    bot = write_bot(tmp_path / "mine", "import no_such_package_of_mine; return 0")
+    done = say("shibuya", "--seat", RANDOM, "--seat", bot)
+    assert "the bot has no module 'no_such_package_of_mine'" in done.stdout
+    assert "requirements.txt" in done.stdout
+    assert "it ran in the sandbox" not in done.stdout
+    assert str(tmp_path / "cache") not in done.stdout
+
+
 def test_what_is_cut_of_a_long_stderr_is_said(say: Say, tmp_path: Path) -> None:
     bot = write_bot(tmp_path / "mine", "print('\\n'.join(map(str, range(99))), file=sys.stderr); sys.exit('enough')")
     done = say("shibuya", "--seat", RANDOM, "--seat", bot)

@@ -47,3 +47,13 @@ def test_the_bar_of_a_terminal_tells_a_bound_until_the_number_is_known(monkeypat
 
 def _plain(written: io.StringIO) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.getvalue())
+
+
+def test_a_run_says_which_match_shows_why_a_bot_failed(make_run, crosstown):
+    folder = make_run(played=4)
+    told = crosstown("run", "cup.toml")
+    (line,) = [line for line in told.err.splitlines() if "crashed in 1 match; the last: crashed" in line]
+    assert line.startswith("'<ann>'")
+    record = next(path for path in folder.matches.iterdir() if path.name.startswith("m000001"))
+    assert f"    to see why: crosstown matches show {record.relative_to(folder.path.parent.parent)}\n" in told.err
+    assert "fault" in crosstown("matches", "show", str(record.relative_to(folder.path.parent.parent))).out

@@ -169,3 +169,13 @@ def test_a_round_robin_has_no_round(make_run, crosstown):
     make_run("cup")
     assert {row["round"] for row in json.loads(crosstown("matches", "list", "cup", "--json").out)} == {None}
     assert " round " not in crosstown("matches", "list", "cup").out
+
+
+def test_the_json_of_a_crashed_match_says_why(matches: Any, tmp_path: Path, write: Callable[..., Path]) -> None:
+    write(tmp_path / "runs" / "cup" / "matches", "m1", crash_after=4)
+    (row,) = json.loads(matches("list", "--json").stdout)
+    fault = row["seats"][1]
+    assert fault["fault"] == "crashed"
+    assert fault["fault_detail"].endswith("gnp.exe\nnext line")
+    assert fault["last_output"].endswith("gnp.exe\nnext line")
+    assert [row["seats"][0][name] for name in ("fault_detail", "last_output")] == ["", ""]
