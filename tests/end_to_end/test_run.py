@@ -207,16 +207,13 @@ def test_a_full_disk_ends_the_run_with_a_sentence_and_loses_nothing(workplace, w
     assert_exact(workplace, total=400)
 
 
-def test_a_socket_path_that_is_too_long(workplace, write_cup, tmp_path):
+def test_a_socket_path_that_is_too_long_is_not_taken(workplace, write_cup, tmp_path):
     write_cup(bots=2, blocks=1)
     long = tmp_path / ("x" * 100)
     long.mkdir()
     workplace.environment["TMPDIR"] = str(long)
     outcome = workplace.run("run", "cup.toml")
-    assert outcome.code == 3
-    assert outcome.stderr.splitlines()[-2].startswith("error: no socket for the bots in ")
-    assert "TMPDIR" in outcome.stderr.splitlines()[-1]
-    assert "Traceback" not in outcome.stderr
+    assert outcome.code == 0, outcome.stderr
     assert list(long.iterdir()) == []
 
 

@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 MATCHES = 10
 
 
@@ -37,6 +39,7 @@ def faults(records: list[Path]) -> list[str]:
     return sorted({footer.reason for footer in footers if footer is not None})
 
 
+@pytest.mark.usefixtures("same_luck")
 def test_a_run_whose_guardians_and_workers_are_killed_costs_the_one_beside_it_nothing(
     workplace: Any, write_cup: Any
 ) -> None:
