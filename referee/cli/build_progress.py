@@ -28,6 +28,7 @@ class BuildProgress:
         self._console = console(stderr=True)
         self._live: Live | None = None
         self._doing = ""
+        self._said: set[str] = set()
         self._began_s = 0.0
 
     def __enter__(self) -> Self:
@@ -43,7 +44,8 @@ class BuildProgress:
         """From now on it is at this step."""
         self._doing, self._began_s = DOING[step], time.monotonic()
         if not self._console.is_terminal:
-            if step != "toolchain":  # which takes no time, as a rule
+            if step != "toolchain" and self._doing not in self._said:  # asking takes no time, as a rule
+                self._said.add(self._doing)
                 self._console.print(f"building {self._name}: {self._doing} ...", markup=False)
         elif self._live is None:
             self._live = Live(

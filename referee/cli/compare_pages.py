@@ -73,8 +73,9 @@ def print_outcome(found: dict[str, Any]) -> None:
     if found["score"] is not None:
         low, high = found["interval"]
         print_text(
-            f"A scores {found['score']:.3f}, {found['confidence']:.0%} from {low:.3f} to {high:.3f} whenever one stops;"
-            f" Elo {_elo(found['elo'])}, {_elo(found['elo_interval'][0])} to {_elo(found['elo_interval'][1])}"
+            f"A scores {found['score']:.3f}; the {found['confidence']:.0%} interval is {low:.3f} to {high:.3f},"
+            f" whenever the comparison stops; Elo {_elo(found['elo'])},"
+            f" {_elo(found['elo_interval'][0])} to {_elo(found['elo_interval'][1])}"
         )
     for start in found["failed_starts"]:
         for line in FailedStart(**start).lines:
@@ -86,9 +87,11 @@ def print_outcome(found: dict[str, Any]) -> None:
 def _sentence(found: dict[str, Any]) -> str:
     low, high = found["bounds"]
     if found["verdict"] == "accepted":
-        return f"accepted: A scores more than {low:.3f} (wrong in at most {found['alpha']:.1%} of such comparisons)"
+        wrong = f"wrong in at most {found['alpha']:.1%} of such comparisons"
+        return f"accepted: A scores more than {_bound(low)} against B ({wrong})"
     if found["verdict"] == "rejected":
-        return f"rejected: A scores less than {high:.3f} (wrong in at most {found['beta']:.1%} of such comparisons)"
+        wrong = f"wrong in at most {found['beta']:.1%} of such comparisons"
+        return f"rejected: A scores less than {_bound(high)} against B ({wrong})"
     return (
         f"undecided: evidence that A scores more than {low:.3f} is {found['evidence_for_accepting']:.3g} of"
         f" {1 / found['alpha']:.3g}, that it scores less than {high:.3f} {found['evidence_for_rejecting']:.3g} of"
@@ -99,8 +102,8 @@ def _sentence(found: dict[str, Any]) -> str:
 def _surer(found: dict[str, Any]) -> str:
     if found["verdict"] != "undecided":
         return (
-            f"to halve the interval: about {3 * found['rounds']} more rounds; smaller --alpha and --beta, or closer"
-            " bounds, need --new"
+            "this verdict is final: a higher --cap changes nothing; to be surer, compare again with --new and smaller"
+            " --alpha and --beta, or closer bounds"
         )
     if found["set_aside"]:
         names = " and ".join(f"'{one_line(name)}'" for name in found["set_aside"])
@@ -111,6 +114,10 @@ def _surer(found: dict[str, Any]) -> str:
         f"to be surer: about {plural(max(found['more_rounds'], 1), 'more round')}, if scores go on like this"
         " (a higher --cap goes on from here)"
     )
+
+
+def _bound(score: float) -> str:
+    return f"{score:.3f} (Elo {_elo(_finite(elo_of_score(score)))})"
 
 
 def _finite(value: float | None) -> float | None:

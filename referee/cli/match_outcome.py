@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.cli.output import print_text
+from referee.games.registry import get_game
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult
 from referee.match.spec import MatchSpec
@@ -173,6 +174,24 @@ def show_output(spec: MatchSpec, texts: Sequence[Mapping[str, str]]) -> None:
                     print_text(f"    {one_line(line)}")
 
 
+def result_sentence(spec: MatchSpec, result: MatchResult) -> str:
+    """Who won, or that it is a draw, and who lost by a fault."""
+    if not result.ranking:
+        return "no result: the match does not count"
+    names = [f"{seat.name} (seat {number})" for number, seat in enumerate(spec.seats)]
+    best = [number for number, rank in enumerate(result.ranking) if rank == 1]
+    teams = get_game(spec.game).teams(len(spec.seats), spec.options)
+    winners = " and ".join(names[number] for number in best)
+    if len({teams[number] for number in best}) == 1:
+        said = f"{winners} won"
+    elif len(best) == len(names):
+        said = f"draw: {winners}"
+    else:
+        said = f"draw for the first place: {winners}"
+    faults = [f"; {names[fault.seat]}: {fault.reason}" for fault in result.faults if fault is not None]
+    return said + "".join(faults)
+
+
 def conclude(
     spec: MatchSpec, result: MatchResult, path: Path, heard: Sequence[Heard], sandboxes: Mapping[str, Sandbox]
 ) -> None:
@@ -190,6 +209,7 @@ def conclude(
     order = range(len(spec.seats))
     if result.ranking:
         order = sorted(order, key=lambda seat: result.ranking[seat])  # type: ignore[assignment]
+    print_text(one_line(result_sentence(spec, result)))
     for seat in order:
         stats = result.seat_stats[seat]
         place = f"{result.ranking[seat]}." if result.ranking else "-"

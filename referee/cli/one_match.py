@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import secrets
+import shlex
 import sys
 import tempfile
 import threading
@@ -32,6 +33,7 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.manifest import ANY_GAME
 from referee.process.memory import LEAST_MIB, Share, memory_room
+from referee.process.outside import not_shown
 from referee.process.sandbox import Profile, Sandbox
 from referee.texts import one_line
 from referee.tournament.confine import hide
@@ -139,6 +141,7 @@ def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> 
     records = planned.folder / "matches"
     if any(bot is not None and bot.argv for bot in planned.bots):
         tell(planned.confinement, quiet=as_json)
+        _tell_unseen(planned)
     with _people(planned) as entries:
         spec = match_spec(planned, entries)
         sandboxes = sandboxes_of(planned, entries)
@@ -162,6 +165,17 @@ def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> 
         if output:
             show_output(spec, outputs(spec, result, heard))
     return result.status == "rated"
+
+
+def _tell_unseen(planned: Plan) -> None:
+    """A warning about each file that a bot's command names and its sandbox does not show."""
+    for bot in planned.bots:
+        if bot is None or not bot.argv:
+            continue
+        for path in not_shown(bot, planned.confinement.sandbox):
+            sentence = f"warning: 'run' of '{bot.name}' names {path}, which its sandbox does not show to it"
+            step = shlex.join(["--read", str(path)])
+            console(stderr=True).print(one_line(f"{sentence}; grant it: {step}"), markup=False, style="bold")
 
 
 async def run_match(

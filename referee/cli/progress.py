@@ -107,7 +107,8 @@ class ProgressReport:
             self._bar.update(self._task, total=self._at.total, completed=done, number=number, pace=self.pace())
         elif time.monotonic() - self._said_s >= LINE_EVERY_S:
             self._said_s = time.monotonic()
-            self.note(f"{self._title}: {_of(self._at, self._at.done)} matches, {self.pace()}")
+            pace = f", {pace}" if (pace := self.pace()) else ""
+            self.note(f"{self._title}: {_of(self._at, self._at.done)} matches{pace}")
 
 
 def _of(at: Reached, number: int) -> str:

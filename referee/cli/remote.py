@@ -95,6 +95,8 @@ def announce(remote: RemoteSeats, address: str, entries: Sequence[Entry]) -> Non
             out.print(f"    CROSSTOWN_ADDRESS={shown}", markup=False, soft_wrap=True)
             out.print(f"    CROSSTOWN_TOKEN={remote.tokens[entry.id]}", markup=False, soft_wrap=True)
             out.print(
-                f"    CROSSTOWN_TLS_CA={remote.listen.certificate}  (a copy of this file)", markup=False, soft_wrap=True
+                f"    CROSSTOWN_TLS_CA={remote.listen.certificate.resolve()}  (a copy of this file)",
+                markup=False,
+                soft_wrap=True,
             )
             out.print("and starts the bot by hand, such as: python bot.py", markup=False)

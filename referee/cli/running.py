@@ -1,5 +1,6 @@
 """Puts runner, workers, database, progress and table together for `crosstown run`."""
 
+import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -214,6 +215,13 @@ def tell_confinement(confinement: Confinement, *, quiet: bool) -> None:
     notes = console(stderr=True)
     if confinement.warning:
         notes.print(f"warning: {confinement.warning}", markup=False, style="bold")
+    for name, paths in confinement.unseen.items():
+        listed = ", ".join(json.dumps(str(path)) for path in paths)
+        sentence = (
+            f"warning: 'run' of '{name}' names {', '.join(map(str, paths))}, which its sandbox does not show to it;"
+            f" grant it in the tournament file, in its [[bots]]: read = [{listed}]"
+        )
+        notes.print(one_line(sentence), markup=False, style="bold")
     for name, sandbox in () if quiet else confinement.grants.items():
         notes.print(one_line(f"sandbox of '{name}': {sandbox}"), markup=False)
     for name, program in () if quiet else confinement.opened.items():

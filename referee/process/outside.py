@@ -10,14 +10,16 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from fnmatch import translate
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from importlib.metadata import distributions
 from pathlib import Path
 
 from referee.process.entry import Entry
 from referee.process.look import is_file, is_folder
-from referee.process.needs import interpreter_of, our_packages
+from referee.process.needs import find_needs, interpreter_of, our_packages
+from referee.process.places import SYSTEM
+from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import LEFT_OUT
 
 OUR_PACKAGES = "packages of Crosstown"
@@ -78,6 +80,18 @@ def _our_runtime() -> str:
     installed = sorted({f"{one.name}=={one.version}" for one in distributions()})
     made = blake2b("\n".join(installed).encode(errors="surrogateescape"), digest_size=_HASH_BYTES)
     return f"{platform.python_implementation()} {platform.python_version()}, packages {made.hexdigest()}"
+
+
+def not_shown(entry: Entry, sandbox: Sandbox) -> list[Path]:
+    """What the bot's command names by its whole path and a strict sandbox does not show to the bot."""
+    if sandbox.profile != "strict":
+        return []
+    needs = find_needs(entry.argv, entry.home, partial(given_to, sandbox, entry.home))
+    shown = [entry.home, *needs, *map(Path, (*sandbox.read, *sandbox.devices, *SYSTEM, "/proc", "/dev"))]
+    roots = {Path(os.path.realpath(path)) for path in shown}
+    programs = set(_programs(entry))
+    named = [path for path in _named(entry) if path not in programs]
+    return [path for path in named if not any(Path(os.path.realpath(path)).is_relative_to(root) for root in roots)]
 
 
 def _is_ours(programs: Iterable[Path]) -> bool:

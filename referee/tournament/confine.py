@@ -11,6 +11,7 @@ from pathlib import Path
 from referee.process.entry import Entry
 from referee.process.look import is_folder, is_there
 from referee.process.needs import opens
+from referee.process.outside import not_shown
 from referee.process.places import SYSTEM
 from referee.process.probe import Probe, SandboxError, choose_profile
 from referee.process.sandbox import Sandbox, given_to
@@ -36,6 +37,8 @@ class Confinement:
     warning: str
     grants: Mapping[str, Sandbox]
     opened: Mapping[str, str] = field(default_factory=dict)
+    unseen: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    """By the bot's name, what its `run` names and its sandbox does not show."""
 
 
 def confine_all(tournament: Tournament, found: Probe, hidden: Iterable[Path] = ()) -> Confinement:
@@ -46,6 +49,7 @@ def confine_all(tournament: Tournament, found: Probe, hidden: Iterable[Path] = (
     sandboxes: dict[str, Sandbox] = {}
     grants: dict[str, Sandbox] = {}
     opened: dict[str, str] = {}
+    not_seen: dict[str, tuple[Path, ...]] = {}
     unasked = False
     unseen = tuple(os.path.realpath(path) for path in (tournament.config.path, *hidden))
     for settings, entry in zip(tournament.bots, tournament.entries, strict=True):
@@ -64,7 +68,9 @@ def confine_all(tournament: Tournament, found: Probe, hidden: Iterable[Path] = (
             grants[entry.name] = sandbox
         if profile == "strict" and opens(entry.argv[0], entry.home, partial(given_to, sandbox, entry.home)):
             opened[entry.name] = entry.argv[0]
-    return Confinement(sandboxes, found.warning if unasked else "", grants, opened)
+        if missing := not_shown(entry, sandbox):
+            not_seen[entry.name] = tuple(missing)
+    return Confinement(sandboxes, found.warning if unasked else "", grants, opened, not_seen)
 
 
 def hide(sandboxes: Mapping[str, Sandbox], entries: Iterable[Entry], records: Path) -> dict[str, Sandbox]:

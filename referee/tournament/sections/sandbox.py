@@ -83,7 +83,9 @@ def _texts(file: TomlFile, where: Where, name: str) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(item, str) and item and "\0" not in item for item in value):
-        what = f"'{dotted(*where, name)}' must be a list of texts, not {show(value)}"
+        empty = isinstance(value, list) and "" in value
+        wanted = "a list of texts that are not empty" if empty else "a list of texts"
+        what = f"'{dotted(*where, name)}' must be {wanted}, not {show(value)}"
         file.fail((*where, name), what, f"write, for instance, {_EXAMPLES[name]}")
     return value
 

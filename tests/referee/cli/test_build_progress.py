@@ -72,3 +72,13 @@ def test_a_failure_in_a_home_that_was_not_clean_says_how_to_try_a_clean_one(*, w
     error = BuildError("build: 'sh' ended with exit code 1", Path("log.txt"), "oops")
     error.warm = warm
     assert ("crosstown bots build --again" in end_of_log(error)) == warm
+
+
+def test_a_phase_that_comes_twice_is_said_once(capfd: pytest.CaptureFixture[str]) -> None:
+    with BuildProgress(Path("bots/go")) as progress:
+        for step in ("fetch", "fetch", "build", "fetch"):
+            progress.told(step)  # type: ignore[arg-type]
+    assert capfd.readouterr().err.splitlines() == [
+        "building bots/go: fetching ...",
+        "building bots/go: compiling ...",
+    ]

@@ -156,3 +156,23 @@ def test_a_comparison_with_a_bot_that_does_not_start_says_why_and_asks_for_no_mo
     assert "    no weights" in told
     assert "'bob' was set aside for its faults; mend it" in told
     assert "more rounds (a higher --cap" not in told
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sentence"),
+    [("accepted", "accepted: A scores more than 0.500 (Elo +0) against B"),
+     ("rejected", "rejected: A scores less than 0.550 (Elo +35) against B")],
+)  # fmt: skip
+def test_a_verdict_names_its_bound_in_elo_and_promises_nothing_of_a_higher_cap(capsys, verdict, sentence):
+    sides = {side: {"name": side, "entry_id": "00" * 8, "faults": {}} for side in ("a", "b")}
+    found = {
+        **sides, "games": "toy", "rounds": 7, "cap": 9, "matches": 14, "verdict": verdict, "bounds": [0.5, 0.55],
+        "alpha": 0.05, "beta": 0.05, "score": 0.286, "interval": [0.096, 0.538], "confidence": 0.9, "elo": -159.0,
+        "elo_interval": [-390.0, 26.0], "failed_starts": [], "set_aside": [], "more_rounds": None,
+    }  # fmt: skip
+    print_outcome(found)
+    printed = capsys.readouterr().out
+    assert sentence in printed
+    assert "A scores 0.286; the 90% interval is 0.096 to 0.538" in printed
+    assert "a higher --cap changes nothing" in printed
+    assert "to halve" not in printed

@@ -45,6 +45,16 @@ def test_the_bar_of_a_terminal_tells_a_bound_until_the_number_is_known(monkeypat
     assert "6 of 6" in _plain(written)
 
 
+def test_a_line_without_a_pace_ends_after_the_matches(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LINE_EVERY_S", 0.0)
+    with ProgressReport("cup", NoRecords()) as report:
+        report.begun(Reached(8, 0, 0, False))
+        report.reached(Reached(8, 0, 0, False))
+    assert capfd.readouterr().err == "cup: 0 of 8 matches\n"
+
+
 def _plain(written: io.StringIO) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.getvalue())
 

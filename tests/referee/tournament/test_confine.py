@@ -203,6 +203,7 @@ def test_limits_of_all_bots_and_of_one(write: Write) -> None:
         ("sandbox.profil = 1", "", "unknown key"),
         ('sandbox.read = ["nowhere"]', "", "does not exist"),
         ('sandbox.read = "x"', "", "must be a list of texts"),
+        ('sandbox.read = [""]', "", "must be a list of texts that are not empty"),
         ("", 'network = "yes"', "must be true or false"),
         ("", 'env = ["A=B"]', "cannot be the name of a variable"),
         ("", 'env = ["CROSSTOWN_TOKEN"]', "cannot be the name of a variable"),
@@ -271,3 +272,19 @@ def test_a_bot_whose_folder_holds_the_cache_of_builds_is_refused(
     with pytest.raises(ConfigError, match=r"the cache of builds, .*, lies in it") as caught:
         load_tournament(write())
     assert "CROSSTOWN_CACHE" in caught.value.next_step
+
+
+def test_a_script_that_strict_does_not_show_is_known_before_the_first_match(write: Write, tmp_path: Path) -> None:
+    script = tmp_path / "elsewhere" / "main.py"
+    script.parent.mkdir()
+    script.write_text("")
+    path = write()
+    toml = tmp_path / "bots" / "ann" / "bot.toml"
+    lines = [line for line in toml.read_text().splitlines() if not line.startswith("run")]
+    run = f'run = ["{{python}}", "{script}"]'
+    at = next((number for number, line in enumerate(lines) if line.startswith("[")), len(lines))
+    toml.write_text("\n".join([*lines[:at], run, *lines[at:]]) + "\n")
+    assert confine_all(load_tournament(path), WORKS).unseen == {"ann": (script,)}
+    assert confine_all(load_tournament(path), DOES_NOT).unseen == {}
+    granted = write("", f'read = ["{script}"]')
+    assert confine_all(load_tournament(granted), WORKS).unseen == {}
