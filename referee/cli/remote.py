@@ -95,7 +95,7 @@ def announce(remote: RemoteSeats, address: str, entries: Sequence[Entry]) -> Non
             out.print(f"    CROSSTOWN_ADDRESS={shown}", markup=False, soft_wrap=True)
             out.print(f"    CROSSTOWN_TOKEN={remote.tokens[entry.id]}", markup=False, soft_wrap=True)
             out.print(
-                f"    CROSSTOWN_TLS_CA={remote.listen.certificate.resolve()}  (a copy of this file)",
+                f"    CROSSTOWN_TLS_CA={Path(str(remote.listen.certificate)).resolve()}  (a copy of this file)",
                 markup=False,
                 soft_wrap=True,
             )
