@@ -1,4 +1,4 @@
-"""`crosstown withdraw`, `disable`, `add` and `annul`: what an organiser decides about a run."""
+"""`crosstown withdraw`, `disable`, `reinstate`, `add` and `annul`: what an organiser decides about a run."""
 
 import getpass
 import shlex
@@ -30,15 +30,19 @@ class ChoiceWord(StrEnum):
 
 
 ChoiceOption = Annotated[
-    ChoiceWord,
-    typer.Option(help="Its matches: keep those played; annul all of them; or keep them and score the rest as losses."),
+    ChoiceWord | None,
+    typer.Option(
+        help="Its matches: keep those played; annul all of them; or keep them and score the rest as losses. Default:"
+        " keep. For a bot that is out already, this changes the choice.",
+        show_default=False,
+    ),
 ]
 
 
 def withdraw(
     run: RunArgument,
     bot: BotArgument,
-    choice: ChoiceOption = ChoiceWord.KEEP,
+    choice: ChoiceOption = None,
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
@@ -49,7 +53,7 @@ def withdraw(
 def disable(
     run: RunArgument,
     bot: BotArgument,
-    choice: ChoiceOption = ChoiceWord.KEEP,
+    choice: ChoiceOption = None,
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
@@ -57,8 +61,24 @@ def disable(
     _leave("disabled", run, bot, choice, reason, out)
 
 
+def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out: Out = OUT) -> None:
+    """Let a bot that was set aside, withdrawn or disabled play on as if it had not left. Stop the run first; the next
+    `crosstown run` plays what the bot has missed.
+
+    The breaker does not count the faults for which it set the bot aside. Where pairings depend on results, the rounds
+    since the bot left are paired again, and only pairings that change are played again.
+    """
+    from referee.cli.output import print_text
+    from referee.cli.runs import find_run
+    from referee.tournament.controls import reinstate as reinstate_bot
+
+    found = find_run(run, out)
+    control = reinstate_bot(found.folder, bot, by=who(), reason=reason)
+    print_text(f"'{control.name}' plays on as if it had not left at place {control.place}; go on with: {_go_on(found)}")
+
+
 def _leave(
-    kind: Literal["withdrawn", "disabled"], run: str, bot: str, choice: ChoiceWord, reason: str, out: Path
+    kind: Literal["withdrawn", "disabled"], run: str, bot: str, choice: ChoiceWord | None, reason: str, out: Path
 ) -> None:
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
@@ -67,8 +87,10 @@ def _leave(
 
     found = find_run(run, out)
     folder = found.folder
-    control = leave(folder, kind, bot, choice.value, by=who(), reason=reason)
-    print_text(f"'{control.name}' is {kind} from place {control.place} on ({choice}); go on with: {_go_on(found)}")
+    control = leave(folder, kind, bot, None if choice is None else choice.value, by=who(), reason=reason)
+    word = "set aside" if control.kind == "breaker" else kind
+    what = f"'{control.name}' is {word} from place {control.place} on ({control.choice})"
+    print_text(f"{what}; go on with: {_go_on(found)}")
     if missing := too_few(read_journal(folder.journal)):
         print_text(missing)
 

@@ -40,6 +40,7 @@ def make_app() -> typer.Typer:
     app.command("sign")(sign)
     app.command("withdraw")(control.withdraw)
     app.command("disable")(control.disable)
+    app.command("reinstate")(control.reinstate)
     app.command("add")(control.add)
     app.command("annul")(control.annul)
     app.command("compare")(compare)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from leaderboard.account import Account, FormatTable, Look
 from leaderboard.records import MatchRow
 from referee.match.spec import Limits, MatchSpec
-from referee.record.control import LEAVING, in_force
+from referee.record.control import LEAVING, Control, in_force
 from referee.tournament.config import Tournament, TournamentConfig
 from referee.tournament.controls import ghost, known_bots
 from referee.tournament.formats.registry import UnknownFormat, get_format
@@ -54,6 +54,7 @@ def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | 
     if not needed and watch is None:
         return Account()
     course = Course(text, rows)
+    later = _joined_since_leaving(text.controls) if lost else {}
     missed: list[tuple[str, ...]] = []
     rounds: dict[str, int] = {}
     watching = watch
@@ -65,7 +66,8 @@ def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | 
         if not needed and watching is None:
             return Account()
         if state == "off" and {seat.entry_id for seat in course.walk.out(spec)} & lost:
-            missed.append(tuple(seat.entry_id for seat in spec.seats))
+            seated = {seat.entry_id for seat in spec.seats}
+            missed.append(tuple(entry for entry in seated if entry not in lost or later[entry].isdisjoint(seated)))
     walk = course.walk
     final = walk.ended and course.whole
     if style.has_table:
@@ -76,6 +78,18 @@ def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | 
         for row in walk.placings
     ]
     return Account(tuple(missed), FormatTable(style.name, tuple(placed), final, course.gap), rounds)
+
+
+def _joined_since_leaving(controls: Sequence[Control]) -> dict[str, set[str]]:
+    """By entry that is out: the entries that have joined since it left. It never had to play against those."""
+    found: dict[str, set[str]] = {}
+    for number, control in enumerate(controls, start=1):
+        out = {left.entry_id for left in in_force(controls[:number]) if left.kind in LEAVING}
+        found = {entry: found.get(entry, set()) for entry in out}
+        if control.kind == "added":
+            for joined in found.values():
+                joined.add(control.entry_id)
+    return found
 
 
 class Course:

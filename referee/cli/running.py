@@ -288,7 +288,10 @@ def _tell(
         notes.print(f"{plural(summary.cancelled, 'match')} cancelled: entries that are out, or annulled", markup=False)
     for name in summary.set_aside:
         notes.print(
-            one_line(f"'{name}' was set aside for its faults: its matches that were not played are cancelled"),
+            one_line(
+                f"'{name}' was set aside for its faults: its matches that were not played are cancelled; to let it"
+                f" play on: {shlex.join(['crosstown', 'reinstate', str(folder.path), name])}"
+            ),
             markup=False,
         )
     for line in _fault_lines(folder, table):

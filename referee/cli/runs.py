@@ -58,7 +58,9 @@ class Run:
     def _finish(self) -> int | None:
         """The event that says how many matches there are; None if the schedule goes on, or has grown since."""
         finish = finish_of(self.journal)
-        grown = finish is not None and any(line.kind == "added" for line in self.journal.events[finish + 1 :])
+        grown = finish is not None and any(
+            line.kind in ("added", "reinstated") for line in self.journal.events[finish + 1 :]
+        )
         return None if grown else finish
 
     def _extent(self) -> Extent:

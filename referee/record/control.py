@@ -6,12 +6,13 @@ They hold from a place in the schedule on, so that everything derived from them 
 
     added       entry_id joins                       withdrawn   entry_id leaves, by its owner's or organiser's wish
     breaker     entry_id was set aside for faults    disabled    entry_id leaves, because it must not go on
+    reinstated  entry_id is back, as if it had not left; the breaker ignores its faults in the matches in `forgiven`
     annulled    match_id does not count              rejudged    match_id counts with `ranking` instead of its own
     reopened    match_id is played again: what was decided about it before was about another record
     decided     the run stopped here by its own statistics, or by its budget or precision
 
 For entries that leave, `choice` says what becomes of their matches: `keep` those played, `annul` all of them, or keep
-those played and score what they miss as `losses`.
+those played and score what they miss as `losses`. A later event about the same entry, at the same place, changes it.
 """
 
 import json
@@ -23,7 +24,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from referee.record.format import CHAIN_START, RecordError, next_chain, open_line
 
 ControlKind: TypeAlias = Literal[
-    "added", "withdrawn", "disabled", "breaker", "annulled", "rejudged", "reopened", "decided"
+    "added", "withdrawn", "disabled", "breaker", "reinstated", "annulled", "rejudged", "reopened", "decided"
 ]
 Choice: TypeAlias = Literal["keep", "annul", "losses"]
 
@@ -61,7 +62,7 @@ class Control:
     """One decision about a tournament. `place` is the first index of the schedule for which it holds.
 
     `entry_id` or `match_id` is what it is about, the other one ''. `name` is for people. `ranking` is per seat, for
-    `rejudged` only. `by` says who decided: a person, or the rule.
+    `rejudged` only; `forgiven` are match ids, for `reinstated` only. `by` says who decided: a person, or the rule.
     """
 
     kind: ControlKind
@@ -73,6 +74,7 @@ class Control:
     by: str = ""
     reason: str = ""
     ranking: tuple[int, ...] = ()
+    forgiven: tuple[str, ...] = ()
     at: str = ""
 
 
@@ -125,23 +127,53 @@ def controls_of(path: Path, lines: tuple[JournalLine, ...]) -> tuple[Control, ..
 
 def in_force(controls: Sequence[Control]) -> tuple[Control, ...]:
     """Those of `controls` that hold, in their order: of several about one match the last, and none that it was reopened
-    from. What a rule has decided falls with a match before its place that was judged otherwise since: the rule rested
-    on it, and decides again when the run goes on."""
+    from; of several by which one entry left the last, and none that it was reinstated from. What a rule has decided
+    falls with a match before its place that was judged otherwise since, and with an entry that left before its place
+    and is back: the rule rested on it, and decides again when the run goes on."""
     matches: dict[str, Control] = {}
-    rules: dict[str, Control] = {}
+    leaving: dict[str, Control] = {}
+    decided: Control | None = None
     for control in controls:
         if control.match_id:
             matches[control.match_id] = control
-            rules = {about: rule for about, rule in rules.items() if control.place >= rule.place}
-        elif control.kind in RULES:
-            rules[control.entry_id] = control
-    return tuple(control for control in controls if _holds(control, matches, rules))
+        elif control.kind == "reinstated":
+            leaving.pop(control.entry_id, None)
+        elif control.kind in LEAVING:
+            leaving[control.entry_id] = control
+        elif control.kind == "decided":
+            decided = control
+        if control.match_id or control.kind == "reinstated":
+            leaving = {entry: left for entry, left in leaving.items() if not _falls(left, control.place)}
+            decided = None if decided is None or _falls(decided, control.place) else decided
+    return tuple(control for control in controls if _holds(control, matches, leaving, decided))
 
 
-def _holds(control: Control, matches: Mapping[str, Control], rules: Mapping[str, Control]) -> bool:
+def _holds(
+    control: Control, matches: Mapping[str, Control], leaving: Mapping[str, Control], decided: Control | None
+) -> bool:
     if control.match_id:
         return control is matches[control.match_id] and control.kind != "reopened"
-    return control.kind not in RULES or control is rules.get(control.entry_id)
+    if control.kind in LEAVING:
+        return control is leaving.get(control.entry_id)
+    return control.kind != "decided" or control is decided
+
+
+def _falls(control: Control, place: int) -> bool:
+    """Whether this was decided by a rule that rested on what was at `place`."""
+    return control.kind in RULES and place < control.place
+
+
+def forgiven_faults(controls: Sequence[Control]) -> dict[str, set[str]]:
+    """By entry that was reinstated: the matches in which the breaker ignores its faults. One that is played again
+    counts as any other."""
+    found: dict[str, set[str]] = {}
+    for control in controls:
+        if control.kind == "reinstated":
+            found.setdefault(control.entry_id, set()).update(control.forgiven)
+        elif control.kind == "reopened":
+            for matches in found.values():
+                matches.discard(control.match_id)
+    return found
 
 
 def control_fields(control: Control) -> dict[str, Any]:
@@ -168,11 +200,15 @@ def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
     ranking = fields.get("ranking", [])
     if not isinstance(ranking, list) or not all(type(rank) is int for rank in ranking):
         raise TypeError("ranking")
+    forgiven = fields.get("forgiven", [])
+    if not isinstance(forgiven, list) or not all(isinstance(match_id, str) for match_id in forgiven):
+        raise TypeError("forgiven")
     return Control(
         kind=kind,  # type: ignore[arg-type]  # one of _KINDS
         place=fields["place"],
         choice=choice,
         ranking=tuple(ranking),
+        forgiven=tuple(forgiven),
         at=at,
         **texts,
     )

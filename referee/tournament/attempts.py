@@ -10,7 +10,7 @@ from referee.record.control import JournalLine
 
 @dataclass(slots=True)
 class Attempts:
-    """At one match, since it was last given up, annulled or reopened.
+    """At one match, since it was last given up, annulled or reopened, or a bot that did not start was reinstated.
 
     `reason` and `detail` are of the last attempt; `failed_starts` has (entry, what went wrong) for every one that was
     lost because a bot did not start; `floods` tells, by seat, of bots that kept a worker busy until it died.
@@ -44,4 +44,15 @@ def attempts_of(events: Iterable[JournalLine]) -> dict[str, Attempts]:
             found.pop(line.fields["match"], None)
         elif line.kind in ("annulled", "reopened"):
             found.pop(line.fields["match_id"], None)
+        elif line.kind == "reinstated":
+            for past in found.values():
+                _forgive(past, line.fields["entry_id"])
     return found
+
+
+def _forgive(past: Attempts, entry_id: str) -> None:
+    """The attempts that were lost because this entry did not start count no more, neither for it nor for the match."""
+    others = [(entry, why) for entry, why in past.failed_starts if entry != entry_id]
+    if len(others) < len(past.failed_starts):
+        past.number = 0
+    past.failed_starts = others

@@ -7,7 +7,7 @@ strike paid for.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from referee.match.reasons import EndReason
@@ -37,6 +37,7 @@ class Breaker:
         self._config = config
         self._forms: dict[str, _Form] = {}
         self._tripped: set[str] = set()
+        self._forgiven: Mapping[str, Collection[str]] = {}
 
     @property
     def choice(self) -> Choice:
@@ -55,6 +56,8 @@ class Breaker:
         seats = zip(score.entries, score.faults or ("",) * len(score.entries), strict=True) if score else ()
         faults: dict[str, str] = {}
         for entry_id, reason in seats if score and score.counts else ():
+            if score and reason and score.match_id in self._forgiven.get(entry_id, ()):
+                continue
             faults[entry_id] = faults.get(entry_id, "") or ("" if reason in _NO_FAULTS else reason)
         for entry_id, fault in faults.items():
             self._count(entry_id, fault)
@@ -69,6 +72,10 @@ class Breaker:
     def forget(self, entry_id: str) -> None:
         """It is out already: say no more of it."""
         self._tripped.add(entry_id)
+
+    def forgive(self, faults: Mapping[str, Collection[str]]) -> None:
+        """By entry: the matches in which a fault of it is not counted."""
+        self._forgiven = faults
 
     def _count(self, entry_id: str, fault: str) -> None:
         form = self._forms.setdefault(entry_id, _Form())

@@ -29,10 +29,19 @@ from referee.tournament.formats.registry import get_format
 from referee.tournament.journal import Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
 from referee.tournament.reading import TomlFile
-from referee.tournament.records import clear_leftovers, live_or_closed, place_of, record_files, set_aside
+from referee.tournament.records import (
+    clear_leftovers,
+    entries_at_fault,
+    live_or_closed,
+    place_of,
+    record_files,
+    set_aside,
+)
 from referee.tournament.sections.bots import read_bot
 from referee.tournament.sections.remote import RemoteBot, RemoteConfig
 from referee.tournament.sections.sandbox import SandboxConfig, check_grants
+
+_APART = "give each bot a folder of its own, apart from where runs are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,24 +200,92 @@ def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
     return fields
 
 
-def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice, *, by: str, reason: str) -> Control:
-    """A bot, by name or entry id, plays no more. Not the last one. UsageError, BusyError or PlatformError."""
+def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice | None, *, by: str, reason: str) -> Control:
+    """A bot, by name or entry id, plays no more. Not the last one. Without `choice` its played matches are kept; with
+    one, what becomes of the matches of a bot that is out already is changed. UsageError, BusyError or PlatformError."""
 
     def make(text: JournalText) -> Control:
         bots = known_bots(text)
         bot = find_bot(bots, wanted)
         if bot.out:
-            raise UsageError(f"'{bot.name}' is out already", "nothing has to be done")
+            left = _departure(text, bot)
+            if choice in (None, left.choice):
+                back = shlex.join(["crosstown", "reinstate", str(folder.path), bot.entry_id])
+                raise UsageError(
+                    f"'{bot.name}' is out already, with --choice {left.choice}",
+                    f"to change what becomes of its matches, give another --choice; to let it play on: {back}",
+                )
+            # What a rule has decided stays a rule's, with all that follows from that.
+            return replace(
+                left,
+                kind="breaker" if left.kind == "breaker" else kind,
+                choice=choice or "keep",
+                by=by,
+                reason=reason or left.reason,
+            )
         if all(other.out for other in bots if other is not bot):
             raise UsageError(
                 f"'{bot.name}' is the last bot of this run: without it there is nothing to play or to rank",
                 "leave the run as it is, or let another bot join first: crosstown add",
             )
         return Control(
-            kind, next_place(folder), entry_id=bot.entry_id, choice=choice, name=bot.name, by=by, reason=reason
+            kind,
+            next_place(folder),
+            entry_id=bot.entry_id,
+            choice=choice or "keep",
+            name=bot.name,
+            by=by,
+            reason=reason,
         )
 
     return _append(folder, make)
+
+
+def _departure(text: JournalText, bot: KnownBot) -> Control:
+    """By what a bot is out."""
+    return next(
+        control for control in in_force(text.controls) if control.kind in LEAVING and control.entry_id == bot.entry_id
+    )
+
+
+def reinstate(folder: RunFolder, wanted: str, *, by: str, reason: str) -> Control:
+    """A bot that is out, by name or entry id, plays on as if it had not left. Of one that the breaker has set aside
+    the faults so far are not counted any more. UsageError, BusyError or PlatformError."""
+
+    def make(text: JournalText) -> Control:
+        bots = known_bots(text)
+        bot = _find_out(bots, wanted)
+        for other in bots:
+            if not other.out:
+                if clashes(other.name, bot.name):
+                    step = shlex.join(["crosstown", "withdraw", str(folder.path), other.entry_id])
+                    raise UsageError(f"another bot plays as '{other.name}' now", f"take it out first: {step}")
+                if bot.folder:
+                    _check_folders(bot.name, Path(os.path.realpath(bot.folder)), other)
+        left = _departure(text, bot)
+        forgiven = _faulty_matches(folder, bot, left.place) if left.kind == "breaker" else ()
+        return Control(
+            "reinstated", left.place, entry_id=bot.entry_id, name=bot.name, by=by, reason=reason, forgiven=forgiven
+        )
+
+    return _append(folder, make)
+
+
+def _find_out(bots: Sequence[KnownBot], wanted: str) -> KnownBot:
+    """As `find_bot`, but of several that had a name one after the other the last that is out. UsageError."""
+    if out := [bot for bot in bots if bot.out and wanted in (bot.name, bot.entry_id)]:
+        return out[-1]
+    bot = find_bot(bots, wanted)
+    raise UsageError(f"'{bot.name}' is in the run", "nothing has to be done")
+
+
+def _faulty_matches(folder: RunFolder, bot: KnownBot, place: int) -> tuple[str, ...]:
+    """The matches before `place` that have a record by which this bot was at fault."""
+    found = []
+    for match_id, path in record_files(folder).items():
+        if (at := place_of(match_id)) is not None and at < place and bot.entry_id in entries_at_fault(path):
+            found.append(match_id)
+    return tuple(sorted(found))
 
 
 def add(
@@ -235,7 +312,7 @@ def add(
         for bot in known_bots(text):
             _check_apart(entry, bot, folder.path.resolve())
             if bot.entry_id == entry.id:
-                _fail_for_same(bot)
+                _fail_for_same(bot, folder.path)
             if not bot.out and clashes(bot.name, entry.name):
                 raise UsageError(f"there is a bot '{bot.name}' already", "give this one another name: --name NAME")
         assert text.created is not None
@@ -283,12 +360,12 @@ def _remote_of(text: JournalText) -> RemoteConfig:
     return config.remote
 
 
-def _fail_for_same(bot: KnownBot) -> NoReturn:
+def _fail_for_same(bot: KnownBot, run: Path) -> NoReturn:
     if not bot.out:
         raise UsageError(f"'{bot.name}' is the same entry: same source, same options", "add another bot")
     raise UsageError(
-        f"'{bot.name}' is the same entry: same source, same options; it has left this run, and cannot come back",
-        "change its version or its options to let it join as another, or start another run with it: --new",
+        f"'{bot.name}' is the same entry: same source, same options; it has left this run",
+        f"to let it play on as if it had not: {shlex.join(['crosstown', 'reinstate', str(run), bot.entry_id])}",
     )
 
 
@@ -296,16 +373,19 @@ def _check_apart(entry: Entry, bot: KnownBot, run: Path) -> None:
     """UsageError if the new bot's folder, all of which it may read, holds another or the run, or lies in another's."""
     if not entry.argv:
         return
-    step = "give each bot a folder of its own, apart from where runs are"
     if run.is_relative_to(entry.folder):
-        raise UsageError(f"the folder of the bot '{entry.name}', {entry.folder}, holds the run, {run}", step)
+        raise UsageError(f"the folder of the bot '{entry.name}', {entry.folder}, holds the run, {run}", _APART)
+    if not bot.out:
+        _check_folders(entry.name, entry.folder, bot)
+
+
+def _check_folders(name: str, folder: Path, bot: KnownBot) -> None:
     there = Path(os.path.realpath(bot.folder))
-    if not bot.folder or bot.out or there == entry.folder:
+    if not bot.folder or there == folder:
         return
-    if there.is_relative_to(entry.folder) or entry.folder.is_relative_to(there):
-        folders = f"{entry.folder} and {there}"
+    if there.is_relative_to(folder) or folder.is_relative_to(there):
         raise UsageError(
-            f"of the folders of the bots '{entry.name}' and '{bot.name}', {folders}, one holds the other", step
+            f"of the folders of the bots '{name}' and '{bot.name}', {folder} and {there}, one holds the other", _APART
         )
 
 
@@ -349,13 +429,18 @@ def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: st
     return control
 
 
+_PLAYED_AGAIN = (
+    "go on with: crosstown run FILE; if a bot of it was set aside or withdrawn, first: crosstown reinstate RUN BOT"
+)
+
+
 def _check_without_record(folder: RunFolder, text: JournalText, match_id: str, *, replay: bool) -> None:
     annulled = any(c.kind == "annulled" and c.match_id == match_id for c in in_force(text.controls))
     waits = any(line.kind in ("void", "reopened") and match_id in line.fields.values() for line in text.events)
     if annulled and not replay:
         raise UsageError(f"match {match_id} is annulled already", "to play it again: --replay")
     if not annulled and waits and replay:
-        raise UsageError(f"match {match_id} is to be played again already", "go on with: crosstown run FILE")
+        raise UsageError(f"match {match_id} is to be played again already", _PLAYED_AGAIN)
     if not annulled and not waits:
         raise _no_match(folder, match_id)
 

@@ -77,6 +77,16 @@ def judge(path: Path, spec: MatchSpec, seeds: Collection[str]) -> Judged:
     return Judged(COUNTS, footer.ranking, tuple(map(_reason, faults)), footer.wall_us, record.digest)
 
 
+def entries_at_fault(path: Path) -> frozenset[str]:
+    """Those for whose fault a seat left or was taken over in the match of this record; none if it cannot be read."""
+    try:
+        record = read_record(path)
+    except RecordError:
+        return frozenset()
+    faults = record.footer.faults if record.footer is not None else ()
+    return frozenset(seat.entry_id for seat, fault in zip(record.header.seats, faults, strict=False) if _reason(fault))
+
+
 def _reason(fault: Mapping[str, Any] | None) -> str:
     """Of the fault for which a seat left or was taken over. One that it went on after says how many strikes it had."""
     return "" if fault is None or "strikes" in fault else str(fault.get("reason", "unknown"))

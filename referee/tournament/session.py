@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from referee.record.anchors import anchors_of
-from referee.record.control import LEAVING, Control, in_force
+from referee.record.control import LEAVING, Control, forgiven_faults, in_force
 from referee.texts import one_line
 from referee.tournament.anchors import AnchorKeeper
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
@@ -122,6 +122,7 @@ def open_stock(
 ) -> Stock:
     """The stock of a run, not taken yet. Needs the lock."""
     breaker = Breaker(tournament.config.breaker)
+    breaker.forgive(forgiven_faults(controls))
     controls = in_force(controls)
     for control in controls:
         if control.kind in LEAVING:

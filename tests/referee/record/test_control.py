@@ -14,6 +14,7 @@ CONTROLS = (
     Control("rejudged", 4, match_id="m000004-00000000", ranking=(2, 1)),
     Control("added", 20, entry_id="ef"),
     Control("decided", 40),
+    Control("reinstated", 7, entry_id="cd", by="organiser", forgiven=("m000003-00000000",)),
 )
 
 
@@ -58,6 +59,8 @@ def test_no_journal_has_no_controls(tmp_path):
         {"place": 3, "entry_id": 7},
         {"place": 3, "ranking": ["1"]},
         {"place": 3, "ranking": 1},
+        {"place": 3, "forgiven": "m000003-00000000"},
+        {"place": 3, "forgiven": [3]},
     ],
 )
 def test_a_control_that_lacks_a_field_is_named_with_its_line(tmp_path, fields):

@@ -99,6 +99,7 @@ class Organiser:
             "run": ("run", self.file, "--quiet", "--workers", 1 + number % 2),
             "withdraw": ("withdraw", "cup", name, "--choice", ["keep", "annul", "losses"][number % 3]),
             "disable": ("disable", "cup", name),
+            "reinstate": ("reinstate", "cup", name),
             "add": ("add", "cup", self.there / "bots" / late),
             "add with settings": (
                 "add", "cup", self.there / "bots" / late, "--name", f"own{number}", "--clock", "move_s=2",
@@ -204,8 +205,8 @@ def organiser(
         place.cleanup()
 
 
-STEPS = ("run", "withdraw", "disable", "add", "add with settings", "add remote", "annul", "replay", "rejudge", "kill",
-         "folder gone", "folder back", "new version")  # fmt: skip
+STEPS = ("run", "withdraw", "disable", "reinstate", "add", "add with settings", "add remote", "annul", "replay",
+         "rejudge", "kill", "folder gone", "folder back", "new version")  # fmt: skip
 Step = tuple[str, int]
 
 
@@ -218,6 +219,8 @@ Step = tuple[str, int]
 @example(2, "round-robin", [("add", 0), ("run", 0), ("withdraw", 2), ("run", 0)])
 @example(2, "round-robin", [("add", 0), ("run", 0), ("folder gone", 2), ("withdraw", 2), ("run", 0)])
 @example(3, "round-robin", [("kill", 2), ("folder gone", 1), ("run", 0), ("withdraw", 1), ("run", 0)])
+@example(3, "swiss", [("kill", 2), ("withdraw", 1), ("run", 0), ("reinstate", 1), ("kill", 1), ("withdraw", 2)])
+@example(3, "knockout", [("withdraw", 0), ("run", 0), ("reinstate", 0)])
 @example(2, "round-robin", [("add remote", 0), ("run", 0), ("add", 0), ("run", 0), ("withdraw", 2), ("run", 0)])
 def test_a_run_that_is_changed_in_any_way_goes_on_or_says_why(organiser, bots, style, steps):
     here = organiser()
@@ -416,13 +419,74 @@ def test_a_new_version_joins_under_the_name_of_the_one_in_the_file_that_has_left
     assert [bot.out for bot in known_bots(read_journal(here.run.journal)) if bot.name == "bot1"] == [True, False]
 
 
-def test_a_bot_that_has_left_is_told_that_it_cannot_come_back_as_it_was(organiser):
+def test_a_bot_that_has_left_is_told_how_it_plays_on(organiser):
     here = organiser()
     here.begin(3, "round-robin")
     here.explained("withdraw", "cup", "bot1")
     code, _, err = here.command("add", "cup", "bots/bot1", "--name", "again")
     assert code == 2
-    assert "it has left this run, and cannot come back" in err
+    assert "it has left this run" in err
+    assert "crosstown reinstate" in " ".join(err.split())
+    bot = next(bot for bot in known_bots(read_journal(here.run.journal)) if bot.name == "bot1")
+    assert here.command("reinstate", "cup", bot.entry_id)[0] == 0
+    assert here.command("run", here.file, "--quiet")[0] == 0
+
+
+@pytest.mark.parametrize("choice", ["keep", "annul", "losses"])
+def test_a_run_that_was_finished_without_a_bot_is_whole_again_after_it_was_reinstated(organiser, choice):
+    here = organiser()
+    here.begin(3, "round-robin", blocks=4)
+    whole = json.loads(here.command("standings", "cup", "--json")[1])
+    shutil.rmtree(here.there / "runs")
+    here.kill(3)
+    here.explained("withdraw", "cup", "bot1", "--choice", choice)
+    here.explained("run", here.file, "--quiet")
+    assert len(here.matches()) < whole["played"]
+    code, out, err = here.command("reinstate", "cup", "bot1")
+    assert code == 0, err
+    assert out.startswith("'bot1' plays on as if it had not left at place ")
+    now = json.loads(here.command("standings", "cup", "--json")[1])
+    assert now["total"] == whole["total"], "what it missed is to be played"
+    here.kill(2)
+    here.check()
+    after = json.loads(here.command("standings", "cup", "--json")[1])
+    assert (after["played"], after["total"]) == (whole["played"], whole["total"])
+    assert [row["note"] for row in after["standings"] if row.get("note")] == []
+
+
+@pytest.mark.parametrize("style", ["round-robin", "gauntlet"])
+def test_a_bot_that_has_left_loses_no_matches_against_bots_that_joined_later(organiser, style):
+    here = organiser()
+    here.begin(3, style)
+    shutil.rmtree(here.there / "runs")
+    here.kill(3)
+
+    def losses():
+        rows = json.loads(here.command("standings", "cup", "--json")[1])["standings"]
+        return {row["name"]: row["forfeited"] for row in rows}
+
+    here.explained("withdraw", "cup", "bot0", "--choice", "losses")
+    before = losses()
+    assert before["bot0"] > 0
+    here.explained("add", "cup", "bots/late0")
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert losses() == before | {"late0": 0}
+    here.explained("withdraw", "cup", "bot0", "--choice", "annul")
+    here.explained("withdraw", "cup", "bot0", "--choice", "losses")
+    assert losses() == before | {"late0": 0}, "changing the choice does not make it leave later"
+
+
+def test_a_bot_whose_name_another_one_has_now_is_not_reinstated(organiser):
+    here = organiser()
+    here.begin(3, "round-robin")
+    here.explained("withdraw", "cup", "bot1")
+    here.explained("add", "cup", "bots/late0", "--name", "bot1")
+    code, _, err = here.command("reinstate", "cup", "bot1")
+    assert code == 2
+    assert "another bot plays as 'bot1' now" in err
+    code, _, err = here.command("reinstate", "cup", "bot2")
+    assert code == 2
+    assert "'bot2' is in the run" in err
 
 
 def test_the_journal_of_a_bot_added_by_an_older_version_is_read(make_tournament, play, run_folder, write_bot):

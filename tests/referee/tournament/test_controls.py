@@ -652,3 +652,103 @@ def test_what_is_decided_about_a_finished_run_leaves_no_cancelled_match_in_its_t
     controls.judge_again(run_folder, second, (1, 1), **BY)
     shown = find_run(None, run_folder.path.parent)
     assert (shown.total, shown.at_most) == (11, False)
+
+
+def outcome(folder):
+    return played(folder), {path.name: read_record(path).footer.ranking for path in folder.matches.glob("*.gz")}
+
+
+@pytest.mark.parametrize("style", ["round-robin", "swiss", "knockout", "league"])
+@pytest.mark.parametrize("why", ["breaker", "withdrawn"])
+def test_a_run_whose_bot_was_reinstated_comes_out_as_one_that_it_never_left(
+    make_tournament, play, run_folder, style, why
+):
+    """However often it is killed on the way."""
+    more = "[swiss]\nrounds = 4\n" if style == "swiss" else ""
+    tournament = make_tournament(5, blocks=2 if style != "league" else 12, format=style, more=more)
+    whole = play(tournament).summary
+    expected = outcome(run_folder)
+    shutil.rmtree(run_folder.path)
+    late = tournament.entries[-1 if style == "knockout" else 0]  # the first ones get byes there
+    if why == "withdrawn":
+        stop_after(play, tournament, 4)
+        controls.leave(run_folder, "withdrawn", late.name, "losses", **BY)
+    with pytest.raises(Killed):
+        play(tournament, absent=late.id, slots=3, order=lambda spec: killed() if spec.place >= 7 else 0)
+    assert [c.kind for c in in_force(read_controls(run_folder.journal))] == [why]
+    controls.reinstate(run_folder, late.name, **BY)
+    assert not [c for c in in_force(read_controls(run_folder.journal)) if c.kind in ("breaker", "withdrawn")]
+    for place in (0, 2):
+        with pytest.raises(Killed):
+            play(tournament, order=lambda spec, place=place: 0 if spec.place <= place else killed())
+    again = play(tournament, slots=3)
+    assert again.summary.complete
+    assert not again.summary.set_aside
+    assert outcome(run_folder) == expected
+    assert (again.summary.total, again.summary.placings) == (whole.total, whole.placings)
+    assert play(tournament).executor is None
+
+
+def killed():
+    raise Killed
+
+
+def test_the_faults_for_which_a_bot_was_set_aside_are_forgiven_and_later_ones_are_not(
+    make_tournament, play, run_folder
+):
+    tournament = make_tournament(3, blocks=6)
+    bad = tournament.entries[0]
+    play(tournament, crashes=bad.id)
+    (before,) = read_controls(run_folder.journal)
+    control = controls.reinstate(run_folder, bad.name, **BY)
+    assert len(control.forgiven) == 3
+    run = play(tournament, crashes=bad.id)
+    assert run.summary.set_aside == ("bot0",)
+    last = read_controls(run_folder.journal)[-1]
+    assert (last.kind, last.place > before.place) == ("breaker", True)
+    assert len(controls.reinstate(run_folder, bad.name, **BY).forgiven) == 6
+    run = play(tournament)
+    assert (run.summary.complete, run.summary.set_aside) == (True, ())
+    assert len(played(run_folder)) == count(tournament)
+
+
+def test_a_match_that_is_played_again_is_forgiven_nothing(make_tournament, play, run_folder):
+    tournament = make_tournament(2, blocks=6, more="[breaker]\nin_a_row = 1\n")
+    bad = tournament.entries[0]
+    play(tournament, crashes=bad.id)
+    (match_id,) = controls.reinstate(run_folder, bad.name, **BY).forgiven
+    controls.annul(run_folder, match_id, replay=True, **BY)
+    play(tournament, crashes=bad.id, crashes_at=lambda spec: spec.match_id == match_id)
+    assert [c.kind for c in in_force(read_controls(run_folder.journal))][-1] == "breaker"
+
+
+def test_a_bot_that_still_does_not_start_after_it_was_reinstated_is_set_aside_again(make_tournament, play, run_folder):
+    tournament = make_tournament(3, blocks=3)
+    late = tournament.entries[0]
+    play(tournament, absent=late.id)
+    controls.reinstate(run_folder, late.name, **BY)
+    run = play(tournament, absent=late.id)
+    assert (run.summary.set_aside, run.summary.given_up) == (("bot0",), ())
+    assert sum(run.executor.attempts.values()) == 3
+
+
+@pytest.mark.parametrize("why", ["breaker", "withdrawn"])
+def test_what_becomes_of_the_matches_of_a_bot_that_is_out_can_be_changed(make_tournament, play, run_folder, why):
+    tournament = make_tournament(3, blocks=4)
+    if why == "withdrawn":
+        stop_after(play, tournament, 6)
+        controls.leave(run_folder, "withdrawn", "bot0", None, **BY)
+    play(tournament, crashes=tournament.entries[0].id)
+    before = outcome(run_folder)
+    (left,) = in_force(read_controls(run_folder.journal))
+    for choice in ("losses", "annul", "keep"):
+        changed = controls.leave(run_folder, "withdrawn", "bot0", choice, **BY)
+        (found,) = in_force(read_controls(run_folder.journal))
+        assert (found.kind, found.place, found.choice) == (why, left.place, choice)
+        assert changed.place == left.place
+        assert play(tournament).executor is None
+        assert outcome(run_folder) == before
+    for choice in (None, "keep"):
+        with pytest.raises(UsageError, match="'bot0' is out already, with --choice keep") as caught:
+            controls.leave(run_folder, "withdrawn", "bot0", choice, **BY)
+        assert "crosstown reinstate" in caught.value.next_step
