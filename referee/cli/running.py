@@ -104,7 +104,7 @@ def play_tournament(
     if as_json:
         print_json(_outcome(tournament, folder, played.summary, table, played.elapsed_s, played.problem))
     elif not quiet:
-        _tell(tournament, _go_on(tournament, out), folder, played.summary, table, played.elapsed_s)
+        _tell(tournament, _go_on(tournament, out), folder, played)
     tell_problem(played)
     return _code(played.summary)
 
@@ -270,9 +270,8 @@ def _go_on(tournament: Tournament, out: Path) -> str:
     return shlex.join(["crosstown", "run", str(tournament.config.path), *elsewhere])
 
 
-def _tell(
-    tournament: Tournament, go_on: str, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float
-) -> None:
+def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played) -> None:
+    summary, table, elapsed_s = played.summary, list(played.table.rows), played.elapsed_s
     notes = console(stderr=True)
     there = summary.found + summary.played
     if summary.played:
@@ -280,7 +279,8 @@ def _tell(
         again = f", {plural(summary.void, 'attempt')} did not count" if summary.void else ""
         notes.print(f"{pace}{again}; everything is in {folder.path}", markup=False)
     elif summary.complete and there:
-        notes.print(f"all {plural(there, 'match')} were there already, in {folder.path}", markup=False)
+        annulled = f" ({played.table.annulled} annulled)" if played.table.annulled else ""
+        notes.print(f"all {plural(there, 'match')} were there already{annulled}, in {folder.path}", markup=False)
     if not summary.stopped or summary.complete:
         print_standings(table, CAPTION)
         print_placings(tournament, summary)

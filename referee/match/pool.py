@@ -280,7 +280,8 @@ class _Place:
         self.free.set()
         self._clock = clock
         self._max_message_bytes = invited.limits.max_message_bytes
-        self._waited_for_until_s = time.monotonic() + invited.wait_s
+        self._awaited_since_s = time.monotonic()
+        self._waited_for_until_s = self._awaited_since_s + invited.wait_s
         server.invite(self.guest)
 
     async def take(self, entry: Entry, startup_s: float, game: str) -> GuestBot:
@@ -313,7 +314,8 @@ class _Place:
         while True:
             left_s = until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9 - time.monotonic()
             try:
-                return await self.guest.arrive(max(GRACE_NS / 1e9, left_s))
+                waited_s = time.monotonic() - self._awaited_since_s
+                return await self.guest.arrive(max(GRACE_NS / 1e9, left_s), waited_s)
             except HandshakeError:
                 if time.monotonic() >= until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9:
                     raise

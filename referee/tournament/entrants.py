@@ -94,7 +94,8 @@ def sources_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[
 
 
 def _begun(config: TournamentConfig, known: Sequence[KnownBot]) -> list[KnownBot | None]:
-    """For each bot of the file the one with which the run began, if it is the same folder under the same name."""
+    """For each bot of the file the one with which the run began, if it is the same folder under the same name, or a
+    link lies in the folder's place by now."""
     first = [bot for bot in known if not bot.joined]
     pairs = zip_longest(config.bots, first[: len(config.bots)])
     return [
@@ -102,7 +103,7 @@ def _begun(config: TournamentConfig, known: Sequence[KnownBot]) -> list[KnownBot
         if one is not None
         and one.content
         and not one.out
-        and Path(one.folder) == _real(bot.folder)
+        and Path(one.folder) in (_real(bot.folder), _real(bot.folder.parent) / bot.folder.name)
         and bot.name in (None, one.name)
         else None
         for bot, one in pairs

@@ -56,15 +56,16 @@ class Guest:
         """The one that has not ended; its bot may be away."""
         return None if self._session is None or self._session.ended.done() else self._session
 
-    async def arrive(self, limit_s: float) -> LastingSession:
-        """The session once the bot is there. HandshakeError, with what it did wrong last, if it does not come."""
+    async def arrive(self, limit_s: float, waited_s: float = 0.0) -> LastingSession:
+        """The session once the bot is there. HandshakeError, with what it did wrong last, if it does not come. It has
+        been waited for `waited_s` before."""
         try:
             async with asyncio.timeout(limit_s):
                 while self.session is None or not self.session.online:
                     self._came.clear()
                     await self._came.wait()
         except TimeoutError:
-            raise HandshakeError(self._problem or f"it did not connect within {limit_s:.0f} s") from None
+            raise HandshakeError(self._problem or f"it did not connect within {waited_s + limit_s:.0f} s") from None
         return self.session
 
     def dismiss(self, bye: bytes) -> LastingSession | None:

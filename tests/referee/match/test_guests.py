@@ -1,6 +1,7 @@
 """Bots that are not started by the referee but come by themselves: sessions that go on, and who is turned away."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -185,6 +186,15 @@ async def test_con_4_a_guest_that_never_comes_is_failed_to_start(room: Any) -> N
     assert (result.reason, result.status) == (R.START_FAILED, "void")
     assert result.faults[0] is None
     assert "did not connect" in result.faults[1].detail
+
+
+async def test_how_long_a_guest_was_waited_for_is_said_since_it_was_first_awaited(room: Any) -> None:
+    """Not how long this match, or its last wait, took: that may be no time at all."""
+    hall = await room(wait_s=1.2)
+    await hall.come(ADA)
+    await asyncio.sleep(1.1)
+    result, _ = await hall.begin(limits=Limits(startup_s=0.1))
+    assert re.search(r"did not connect within [1-9]", result.faults[1].detail), result.faults
 
 
 async def test_a_guest_that_came_too_late_for_one_match_plays_the_next(room: Any) -> None:

@@ -476,6 +476,31 @@ def test_a_bot_that_has_left_loses_no_matches_against_bots_that_joined_later(org
     assert losses() == before | {"late0": 0}, "changing the choice does not make it leave later"
 
 
+@pytest.mark.parametrize("target", ["nowhere", "no bot"])
+def test_a_bot_plays_on_as_it_was_when_a_link_lies_in_the_place_of_its_folder(organiser, target):
+    here = organiser()
+    here.begin(2, "round-robin")
+    (here.there / "no bot").mkdir()
+    here.explained("annul", "cup", here.matches()[0], "--replay")
+    shutil.rmtree(here.folders["bot1"])
+    here.folders["bot1"].symlink_to(here.there / target)
+    code, _, err = here.command("run", here.file)
+    assert code == 0, err
+    assert "'bot1' plays on as it was then" in " ".join(err.split())
+
+
+def test_a_run_that_has_all_its_matches_says_how_many_of_them_are_annulled(organiser):
+    here = organiser()
+    here.begin(3, "round-robin")
+    total = len(here.matches())
+    here.explained("withdraw", "cup", "bot1", "--choice", "annul")
+    code, _, err = here.command("run", here.file)
+    assert code == 0, err
+    annulled = total - json.loads(here.command("standings", "cup", "--json")[1])["played"]
+    assert annulled > 0
+    assert f"all {total} matches were there already ({annulled} annulled)" in " ".join(err.split())
+
+
 def test_a_bot_whose_name_another_one_has_now_is_not_reinstated(organiser):
     here = organiser()
     here.begin(3, "round-robin")
