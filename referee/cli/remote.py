@@ -68,9 +68,9 @@ def remote_seats(
     try:
         if certificate is not None and key is not None:
             check_pair(certificate, key)
-            pair = certificate, key
+            pair = certificate.resolve(), key
         else:
-            pair = own_certificate(folder, host, public)
+            pair = own_certificate(folder.resolve(), host, public)
     except ListenError as error:
         raise UsageError(str(error), error.next_step) from None
     return RemoteSeats(
@@ -95,7 +95,7 @@ def announce(remote: RemoteSeats, address: str, entries: Sequence[Entry]) -> Non
             out.print(f"    CROSSTOWN_ADDRESS={shown}", markup=False, soft_wrap=True)
             out.print(f"    CROSSTOWN_TOKEN={remote.tokens[entry.id]}", markup=False, soft_wrap=True)
             out.print(
-                f"    CROSSTOWN_TLS_CA={Path(str(remote.listen.certificate)).resolve()}  (a copy of this file)",
+                f"    CROSSTOWN_TLS_CA={remote.listen.certificate}  (a copy of this file)",
                 markup=False,
                 soft_wrap=True,
             )

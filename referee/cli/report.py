@@ -42,6 +42,7 @@ def report(
     from referee.cli.run_tables import entrants_of, failed_starts_of, startup_limits
     from referee.cli.runs import find_run
     from referee.cli.whole_file import write_whole
+    from referee.tournament.folder import title_of
 
     if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
         file, run = Path(run), None
@@ -54,7 +55,7 @@ def report(
     if lost := gaps_of(found.folder).lost:
         facts["attention"] = lost_words(found.folder, lost)
     page = report_html(
-        str(found.configuration["name"]),
+        title_of(found.folder, str(found.configuration["name"])),
         counted,
         standings(counted, entrants_of(found.journal), ratings=ratings),
         total=found.total - counted.annulled,

@@ -15,7 +15,7 @@ from referee.match.spec import MatchSpec
 from referee.record import RecordError
 from referee.record.reader import read_header
 from referee.tournament.errors import TournamentError
-from referee.tournament.folder import RunFolder, check_no_records
+from referee.tournament.folder import RunFolder, check_no_records, title_of
 from referee.tournament.formats.registry import UnknownFormat
 from referee.tournament.journal import read_journal
 from referee.tournament.lock import is_run
@@ -45,7 +45,7 @@ def facts_of(folder: Path) -> RunFacts:
             return _without_journal(place)
         run = Run(place, text)
         return RunFacts(
-            title=str(run.configuration["name"]),
+            title=title_of(place, str(run.configuration["name"])),
             total=run.total,
             at_most=run.at_most,
             entrants=entrants_of(text),

@@ -30,7 +30,7 @@ from referee.tournament.controls import joining, known_bots, with_added
 from referee.tournament.cores import available_cores, split_cores, too_many_threads
 from referee.tournament.entrants import changed_since, load_tournament, stand_ins
 from referee.tournament.executor import Executor
-from referee.tournament.folder import RunFolder, choose_folder, is_renamed
+from referee.tournament.folder import RunFolder, choose_folder, is_renamed, title_of
 from referee.tournament.identity import describe
 from referee.tournament.journal import read_journal
 from referee.tournament.local import LocalExecutor
@@ -156,7 +156,7 @@ def play(
             note=lambda sentence: report.note(one_line(sentence)),
         )
 
-    with ProgressReport(tournament.config.name, indexer, quiet=quiet) as report:
+    with ProgressReport(title_of(folder, tournament.config.name), indexer, quiet=quiet) as report:
         try:
             summary = run_session(
                 tournament,

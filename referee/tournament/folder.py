@@ -95,6 +95,11 @@ def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> Ru
     return fresh or RunFolder(_free_path(out, name))
 
 
+def title_of(folder: RunFolder, name: str) -> str:
+    """What a run of this tournament is called: 'cup', or 'cup (cup-2)' for another one in a folder of its own."""
+    return name if folder.path.name == name else f"{name} ({folder.path.name})"
+
+
 def is_renamed(folder: RunFolder, name: str) -> bool:
     """Whether a run of the tournament lies in a folder that is called otherwise."""
     return not _number(folder.path.name, name)

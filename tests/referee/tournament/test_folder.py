@@ -4,7 +4,7 @@ import pytest
 
 from referee.tournament.entrants import load_tournament
 from referee.tournament.errors import ChangedError, JournalError, UsageError
-from referee.tournament.folder import RunFolder, choose_folder, is_renamed, run_folders
+from referee.tournament.folder import RunFolder, choose_folder, is_renamed, run_folders, title_of
 from referee.tournament.identity import changes, describe, digest
 from referee.tournament.journal import Journal, read_journal
 
@@ -138,3 +138,8 @@ def test_differences_name_what_came_and_went(make_tournament):
     assert changes(two, two) == ()
     assert any(line.startswith("bots[3].name: nothing -> ") for line in changes(two, three))
     assert any(line.startswith("bots[3].name: ") and line.endswith(" -> nothing") for line in changes(three, two))
+
+
+def test_a_second_run_of_a_tournament_is_told_from_the_first_by_its_title(tmp_path):
+    assert title_of(RunFolder(tmp_path / "cup"), "cup") == "cup"
+    assert title_of(RunFolder(tmp_path / "cup-2"), "cup") == "cup (cup-2)"
