@@ -172,8 +172,8 @@ def take_up(path: Path, text: JournalText, seed: int, given: Sequence[bytes] = (
     if given:
         if len(given) <= now.number or commitment(given[now.number]) != now.commitment:
             raise UsageError(
-                f"the secret given is not the one that the run in {path.parent} was begun with",
-                "leave --secret out to go on with the run's own secret, or start a new run with --new",
+                f"the run in {path.parent} has a secret of its own, and the one given is another",
+                "to repeat the tournament with this secret, add --new; to go on with that run, leave --secret out",
             )
         known.append(given[now.number])
         if not path.exists():

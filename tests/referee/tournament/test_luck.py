@@ -173,8 +173,9 @@ def test_a_copy_of_a_lost_secret_can_be_given(make_tournament, play, run_folder,
 def test_another_secret_than_that_of_the_run_is_refused(make_tournament, play, run_folder, unfinish):
     play(make_tournament(2), secrets=())
     unfinish()
-    with pytest.raises(UsageError, match="not the one that the run"):
+    with pytest.raises(UsageError, match="has a secret of its own, and the one given is another") as refused:
         play(make_tournament(2), secrets=(bytes(16),))
+    assert "to repeat the tournament with this secret, add --new" in refused.value.next_step
 
 
 def test_runs_of_one_secret_are_the_same_and_a_longer_run_needs_a_longer_file(make_tournament, play, run_folder):
