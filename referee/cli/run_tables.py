@@ -66,6 +66,6 @@ def startup_limits(text: JournalText) -> dict[str, float]:
     """By entry id, how many seconds each bot of the file has to say Hello; one that joined later has what all have."""
     if text.created is None:
         return {}
-    of_all = float(text.configuration["limits"].get("startup_s", Limits().startup_s))
+    of_all = float(text.configuration.get("limits", {}).get("startup_s", Limits().startup_s))
     own = {bot["entry_id"]: bot.get("clock", {}).get("startup_s") for bot in text.configuration["bots"]}
     return {bot.entry_id: float(own.get(bot.entry_id) or of_all) for bot in known_bots(text)}
