@@ -313,3 +313,12 @@ async def test_the_options_reach_the_pages(
         assert (await web.get("/play")).status_code == (200 if plays else 404)
         assert (await web.get("/", headers={"Host": "elsewhere.example"})).status_code == 403
         assert (await web.get("/api/runs/cup/matches")).json()["total"] == (0 if "--hide-live" in words else 1)
+
+
+async def test_a_match_of_a_run_that_does_not_go_on_is_said_to_be_cut_off(make_run):
+    run = make_run(played=2)
+    (run.matches / "m000003-00000000.jsonl").write_text("")
+    async with client(run.path.parent) as web:
+        page = (await web.get("/runs/cup")).text
+    assert "<h2>Cut off</h2>" in page
+    assert "<h2>Going on" not in page
