@@ -19,6 +19,7 @@ from referee.cli.output import console, duration, plural, print_json, print_stan
 from referee.cli.progress import ProgressReport
 from referee.cli.run_account import looking
 from referee.cli.run_tables import entrants_of, failed_starts_of, plan_of
+from referee.process.cgroup import find
 from referee.process.memory import memory_room
 from referee.process.orphans import Household
 from referee.process.outside import Prints
@@ -132,7 +133,7 @@ def play(
 
     confinement = confine_all(tournament, probe(), [secret] if secret else ())
     staying = {entry_id: sandbox for entry_id, sandbox in confinement.sandboxes.items() if entry_id not in gone}
-    machine = machine_of(tournament, staying, Prints())
+    machine = machine_of(tournament, staying, Prints(), find().controllers)
 
     def make_executor(missing: int, lock_fd: int) -> Executor:
         used = min(workers, missing)

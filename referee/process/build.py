@@ -52,7 +52,13 @@ from referee.process.toolchains import find_toolchains
 from referee.texts import one_line
 
 _NO_WHEEL = ("No matching distribution found", "Could not find a version")
-_NO_NETWORK = ("Failed to establish a new connection", "Connection to ", "Name or service not known", "SSLError")
+_NO_NETWORK = (
+    "Failed to establish a new connection",
+    "Connection to ",
+    "Name or service not known",
+    "SSLError",
+    "Retrying (Retry(total=0,",
+)
 _SHOWN_CHARS = 300
 
 Step: TypeAlias = Phase | Literal["wait"]
@@ -271,8 +277,9 @@ def pip_failed(said: str) -> str:
         step = "see whether this machine reaches the package index, and pip's settings (PIP_INDEX_URL, pip.conf)"
     elif any(words in said for words in _NO_WHEEL):
         version = ".".join(map(str, sys.version_info[:2]))
+        name = "check the name of the package, or " if "(from versions: none)" in said else ""
         step = (
-            f"choose a version that has a wheel for Python {version}, or allow its source with a line"
+            f"{name}choose a version that has a wheel for Python {version}, or allow its source with a line"
             f" --no-binary NAME in {REQUIREMENTS}"
         )
     else:

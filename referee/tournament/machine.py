@@ -13,9 +13,10 @@ from referee.tournament.errors import ChangedError
 from referee.tournament.journal import JournalText
 
 EVENT = "machine"
+_GROUPS = "control groups"
 
 Facts: TypeAlias = Mapping[str, Any]
-"""Of one bot: profile, grants, build, runtime, and `outside` by path."""
+"""Of one bot: profile, control groups, grants, build, runtime, and `outside` by path."""
 
 Machine: TypeAlias = Mapping[str, Facts]
 """By entry id."""
@@ -36,8 +37,10 @@ class Change:
         return f"'{self.name}': {self.what}: {self.before or 'none'} -> {self.now or 'none'}"
 
 
-def machine_of(tournament: Tournament, sandboxes: Mapping[str, Sandbox], prints: Prints) -> Machine:
-    """The facts of every bot that is started here."""
+def machine_of(
+    tournament: Tournament, sandboxes: Mapping[str, Sandbox], prints: Prints, controllers: Sequence[str]
+) -> Machine:
+    """The facts of every bot that is started here. `controllers`: those of the control groups that hold its limits."""
     facts: dict[str, Facts] = {}
     for entry in tournament.entries:
         sandbox = sandboxes.get(entry.id)
@@ -45,6 +48,7 @@ def machine_of(tournament: Tournament, sandboxes: Mapping[str, Sandbox], prints:
             continue
         found = {
             "profile": sandbox.profile,
+            _GROUPS: ", ".join(controllers) or "none",
             "grants": ", ".join(_grants(sandbox)),
             "build": "; ".join(map(str, entry.builds)),
             "runtime": runtime_of(entry),
@@ -87,8 +91,9 @@ def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> 
             old, new = _flat(before[entry_id]), _flat(facts)
             for what in dict.fromkeys((*old, *new)):
                 one, other = old.get(what, ""), new.get(what, "")
-                if one != other:
-                    weaker = what == "sandbox" and one == "strict"
+                if one != other and (one or what != _GROUPS):  # older versions did not keep the control groups
+                    lost = what == _GROUPS and bool(set(one.split(", ")) - set(other.split(", ")) - {"none"})
+                    weaker = lost or (what == "sandbox" and one == "strict")
                     found.append(Change(entry_id, names.get(entry_id, entry_id), what, one, other, weaker))
     return found
 

@@ -19,7 +19,7 @@ from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, MatchSpec, SeatSpec, Table
 from referee.process import build as build_module
-from referee.process.build import Yard, build
+from referee.process.build import Yard, build, pip_failed
 from referee.process.entry import NotBuiltError, load_entry
 from referee.process.manifest import load_manifest
 from referee.process.packages import read_requirements, write_wheels
@@ -258,3 +258,17 @@ def test_the_rules_can_be_asked_for(tmp_path: Path) -> None:
         assert {"referee/games/shibuya/rules.py", "crosstown_greedy/__init__.py"} <= set(wheel.namelist())
         about = next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))
         assert b"crosstown.games" in wheel.read(about)
+
+
+def test_a_proxy_that_does_not_reach_the_index_is_no_missing_wheel() -> None:
+    why = "ERROR: No matching distribution found for tiny==7\n"
+    retry = "WARNING: Retrying (Retry(total={}, connect=None)) after connection broken by 'ProxyError(502)': /simple/\n"
+    assert "whether this machine reaches the package index" in pip_failed(retry.format(1) + retry.format(0) + why)
+    assert "whether this machine reaches the package index" not in pip_failed(retry.format(1) + why)
+
+
+def test_a_package_without_any_version_may_have_a_wrong_name() -> None:
+    said = "ERROR: Could not find a version that satisfies the requirement {} (from versions: {})\n"
+    said += "ERROR: No matching distribution found for {}\n"
+    assert "; check the name of the package, or choose" in pip_failed(said.format("tniy", "none", "tniy"))
+    assert "; choose a version that has a wheel" in pip_failed(said.format("tiny==7", "1.0", "tiny==7"))

@@ -99,6 +99,29 @@ def test_a_finished_run_can_be_looked_at_on_any_machine(begun, play):
     assert play(tournament, machine=machine(tournament, profile="plain")).summary.complete
 
 
+def test_a_run_whose_control_groups_are_gone_is_refused_until_it_is_accepted(begun, play, run_folder):
+    tournament = begun(**{"control groups": "memory, pids, cpu"})
+    for now in ("none", "pids, cpu"):
+        with pytest.raises(ChangedError, match=rf"'bot0': control groups: memory, pids, cpu -> {now}"):
+            play(tournament, machine=machine(tournament, **{"control groups": now}))
+    run = play(tournament, machine=machine(tournament, **{"control groups": "none"}), accept_weaker=True)
+    assert run.summary.complete
+    assert "control groups: memory, pids, cpu -> none" in run.log.notes[0]
+
+
+def test_control_groups_that_were_added_are_told_and_refuse_nothing(begun, play, run_folder):
+    tournament = begun(**{"control groups": "none"})
+    run = play(tournament, machine=machine(tournament, **{"control groups": "memory, pids"}))
+    assert run.summary.complete
+    assert "control groups: none -> memory, pids" in run.log.notes[0]
+
+
+def test_a_run_that_kept_no_control_groups_says_nothing_of_them(begun, play, run_folder):
+    run = play(tournament := begun(), machine=machine(tournament, **{"control groups": "memory"}))
+    assert run.summary.complete
+    assert run.log.notes == []
+
+
 def test_a_run_of_an_older_version_takes_the_machine_as_it_is(begun, play, run_folder, make_tournament):
     tournament = make_tournament(2, blocks=1)
     with pytest.raises(Killed):
@@ -118,12 +141,13 @@ def test_facts_are_the_profile_the_grants_in_force_and_what_lies_outside(make_to
     first, second = tournament.entries
     sandboxes = {first.id: Sandbox("strict", True, ("SET", "UNSET"), (str(grant),), (), ("/dev/null",))}
     sandboxes[second.id] = Sandbox()
-    found = machine_of(tournament, sandboxes, Prints(0))
+    found = machine_of(tournament, sandboxes, Prints(0), ("memory", "pids"))
     assert found[first.id]["profile"] == "strict"
+    assert found[first.id]["control groups"] == "memory, pids"
     assert found[first.id]["grants"] == f"network, env SET, env UNSET (not set), read {grant}, device /dev/null"
     assert str(grant) in found[first.id]["outside"]
     assert found[first.id]["runtime"].startswith("CPython 3.")
     assert found[second.id]["profile"] == "plain"
     assert "grants" not in found[second.id]
     grant.write_text("2")
-    assert machine_of(tournament, sandboxes, Prints(0))[first.id] != found[first.id]
+    assert machine_of(tournament, sandboxes, Prints(0), ("memory", "pids"))[first.id] != found[first.id]
