@@ -61,6 +61,9 @@ _NO_NETWORK = (
 )
 _SHOWN_CHARS = 300
 
+_MOST_LEFT_BYTES = 4 << 30
+_MOST_LEFT_FILES = 200_000
+
 Step: TypeAlias = Phase | Literal["wait"]
 """What a build is at: a phase, or waiting for another that makes the same."""
 
@@ -108,7 +111,8 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
         def install(place: Path, home: Home | None) -> Built:
             return _install(folder, wanted, place, yard, home)
 
-        built, fresh = _once(folder, manifest, cache / requirements.id, yard, install, again=again)
+        # Bots with the same list share an environment: nothing that one of them left in a home may go into it.
+        built, fresh = _once(folder, manifest, cache / requirements.id, yard, install, again=again, kept_home=False)
         environment = hold_environment(cache, requirements)
         if not manifest.build or environment is None:
             return built, fresh
@@ -135,8 +139,12 @@ def _once(
     make: Callable[[Path, Home | None], Built],
     *,
     again: bool,
+    kept_home: bool = True,
 ) -> tuple[Built, bool]:
-    """The build that counts in `place`, which `make` makes if there is none; and whether it did."""
+    """The build that counts in `place`, which `make` makes if there is none; and whether it did.
+
+    It is made in the home that is kept for this bot's builds, or else in a new one that goes with it.
+    """
     try:
         most_bytes = most_mib() << 20
     except ValueError as error:
@@ -146,6 +154,8 @@ def _once(
             built = read_built(place)
             if built and not again and yard.profile in ("plain", built.sandbox):
                 return built, False
+            if not kept_home:
+                return make(place, None), True
             owner = Owner(folder, manifest.name, yard.profile)
             with keep_home(place.parent, owner, most_bytes=most_bytes, clean=again) as home:
                 return make(place, home), True
@@ -308,6 +318,7 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
     if outside is not None:
         where = f"{program.relative_to(copy)} links to {outside}, outside of the bot's folder"
         raise BuildError(f"{where}; the build must copy it", log_file, log.tail())
+    _check_size(copy)
     return Built(
         source_id=source,
         folder=copy,
@@ -339,6 +350,18 @@ def _files(folder: Path) -> Iterator[str]:
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
             yield path.relative_to(folder).as_posix()
+
+
+def _check_size(copy: Path) -> None:
+    """What a build left is hashed, outside of its limits: sparse files take no disk and count in full."""
+    left_bytes = 0
+    for number, name in enumerate(_files(copy), start=1):
+        left_bytes += (copy / name).lstat().st_size
+        if left_bytes > _MOST_LEFT_BYTES or number > _MOST_LEFT_FILES:
+            raise BuildError(
+                f"the build left more than {_MOST_LEFT_BYTES >> 20} MiB or {_MOST_LEFT_FILES:,} files; sparse files"
+                " count in full; have it remove what the bot does not need to run"
+            )
 
 
 def _hashed(folder: Path) -> Iterator[tuple[str, str]]:

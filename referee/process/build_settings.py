@@ -109,9 +109,9 @@ def _lay(home: Path, name: str, text: str) -> None:
     for part in parents:
         place = place / part
         if place.is_symlink() or not place.is_dir():
+            place.unlink(missing_ok=True)
             if not text:
                 return
-            place.unlink(missing_ok=True)
             place.mkdir()
     target = place / last
     if target.is_dir() and not target.is_symlink():

@@ -19,7 +19,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from referee.process.built import Built, Hold, hold_built
-from referee.process.look import is_file, is_folder
+from referee.process.look import is_file, is_folder, is_link
 from referee.process.manifest import PYTHON, Manifest
 from referee.process.sources import EntryError, Sources, digest, hash_file
 
@@ -38,6 +38,7 @@ MOST_LIST_BYTES = 1 << 20
 _BETWEEN = re.compile(r"""[\s=@"']+""")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: crosstown\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _DIGEST_BYTES = 16
+_RECORD_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,14 @@ def write_wheels(folder: Path) -> Path:
 def installed_in(folder: Path) -> tuple[str, int]:
     """A hash over all files that the packages of an environment say they have, and how many packages there are."""
     made = blake2b(digest_size=8)
-    records = sorted(python_in(folder).parents[1].glob("lib/python*/site-packages/*.dist-info/RECORD"))
-    lines = {line for record in records for line in record.read_text(errors="replace").splitlines()}
+    found = sorted(python_in(folder).parents[1].glob("lib/python*/site-packages/*.dist-info/RECORD"))
+    # A package may run code of its own when it is installed: a pipe here would wait for ever, a link read anything.
+    records = [record for record in found if is_file(record) and not is_link(record)]
+    lines: set[str] = set()
+    for record in records:
+        if record.stat().st_size > _RECORD_BYTES:
+            raise EntryError(f"{record}: has more than {_RECORD_BYTES >> 20} MiB; leave that package out")
+        lines.update(record.read_text(errors="replace").splitlines())
     for line in sorted(lines):
         if "/direct_url.json," not in line:  # says where our own wheels lay
             made.update(f"{line}\n".encode(errors="replace"))

@@ -30,7 +30,12 @@ PATH = b"/crosstown.v1.Referee/Play"
 MAX_CALLS = 4
 """Of one connection at the same time."""
 
-MAX_HEADER_BYTES = 16384
+MAX_HEADER_BYTES = 4096
+"""Of one block. A client of gRPC sends some 300."""
+
+MAX_TABLE_SIZE_UPDATES = 2
+"""At the beginning of a block: no client needs more (RFC 7541, 4.2), and each is one byte that keeps the decoder busy
+for a hundred times as long as another."""
 MAX_UNREAD_BYTES = 256 << 10
 """Of answers to pings and settings that the other end does not read."""
 
@@ -394,9 +399,11 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(data)
 
     def forget(self, number: int) -> Call | None:
-        """The call, which is over."""
-        self.idle_since_s = time.monotonic()
-        return self._calls.pop(number, None)
+        """The call, which is over; None if there is none of this number."""
+        call = self._calls.pop(number, None)
+        if call is not None:
+            self.idle_since_s = time.monotonic()
+        return call
 
     def spend(self, units: int) -> None:
         if not self.budget.spend(units):
@@ -576,6 +583,8 @@ class Connection(asyncio.BufferedProtocol):
             raise _ConnectionError(_Code.ENHANCE_YOUR_CALM, f"headers of more than {MAX_HEADER_BYTES} bytes")
         if flags & _END_HEADERS:
             self._block = None
+            if _table_size_updates(block) > MAX_TABLE_SIZE_UPDATES:
+                raise _ConnectionError(_Code.COMPRESSION_ERROR, "headers that begin with many table size updates")
             try:
                 fields = dict(self._decoder.decode(bytes(block), raw=True))
             except HPACKError as error:
@@ -615,6 +624,19 @@ def _frame(kind: int, flags: int, number: int, payload: bytes) -> bytes:
 
 def _window_update(number: int, size: int) -> bytes:
     return _frame(_WINDOW_UPDATE, 0, number, struct.pack(">I", size))
+
+
+def _table_size_updates(block: bytes | bytearray) -> int:
+    """How many of them a header block begins with (RFC 7541, 6.3): 001, then a number with a prefix of five bits."""
+    number = at = 0
+    while at < len(block) and block[at] & 0xE0 == 0x20:
+        number += 1
+        goes_on = block[at] & 0x1F == 0x1F
+        at += 1
+        while goes_on and at < len(block):
+            goes_on = bool(block[at] & 0x80)
+            at += 1
+    return number
 
 
 def _unpadded(payload: bytes) -> bytes:

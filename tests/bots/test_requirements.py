@@ -161,6 +161,26 @@ def test_the_environment_is_kept_by_content(bot: Path, wheels: Path, tmp_path: P
         load_entry(bot)
 
 
+@pytest.mark.strict_sandbox
+def test_what_a_bot_left_in_its_home_goes_into_no_environment(bot: Path) -> None:
+    """Bots with the same list share it, and pip would read its settings there."""
+    list_of_packages = bot / "requirements.txt"
+    text = list_of_packages.read_text()
+    list_of_packages.unlink()
+    manifest = (bot / "bot.toml").read_text()
+    script = (
+        "mkdir -p $HOME/.pip && printf '[install]\\nno-such-option = 1\\ntarget = /elsewhere\\n' > $HOME/.pip/pip.conf"
+    )
+    made = "mkdir -p build && touch build/x"
+    (bot / "bot.toml").write_text(f'{manifest}build = ["sh", "-c", {json.dumps(f"{script} && {made}")}]\n')
+    build(bot, Yard("strict"))
+    (bot / "bot.toml").write_text(manifest)
+    list_of_packages.write_text(text)
+    built, fresh = build(bot, Yard("strict"), again=False)
+    assert (fresh, built.warm) == (True, False)
+    assert "from a clean home" in built.log.read_text()
+
+
 def test_requirements_are_the_file_and_what_it_names(bot: Path) -> None:
     (bot / "requirements.txt").write_text("-r more/base.txt\n-cpins.txt\ntiny\n./wheels/tiny-1.0-py3-none-any.whl\n")
     (bot / "more").mkdir()

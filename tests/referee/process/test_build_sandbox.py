@@ -122,6 +122,11 @@ def test_a_host_that_nobody_lists_is_refused_and_the_log_says_so(bot: Make) -> N
     )
 
 
+def test_a_build_that_leaves_sparse_files_without_end_fails(bot: Make) -> None:
+    with pytest.raises(BuildError, match=r"the build left more than 4096 MiB or 200,000 files"):
+        strict(bot("for n in 1 2 3; do truncate -s 2047M big$n; done"))
+
+
 def test_a_list_of_hosts_that_cannot_be_read_fails_the_build_with_a_sentence(
     bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

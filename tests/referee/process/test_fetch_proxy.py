@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from referee.process.build_settings import copy_settings, settings_of
 from referee.process.fetch_proxy import HEAD_BYTES, FetchHosts, FetchHostsError, FetchProxy, find_hosts
 
 HOST = ("packages.example", 443)
@@ -166,6 +167,16 @@ def test_hosts_in_other_variables_of_the_organiser_are_not_allowed(tmp_path: Pat
     """They are not meant for builds, which do not see them either."""
     ours = {"INTRANET": "https://wiki.school.example", "NPM_TOKEN": "https://npm.school.example/secret"}
     assert find_hosts(tmp_path, ours).allowed == frozenset()
+
+
+def test_a_link_that_a_build_left_where_settings_lie_names_no_hosts(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "c").mkdir(parents=True)
+    (home / "c" / "config.toml").write_text('x = "https://evil.example/"\n')
+    (home / ".cargo").symlink_to("c")
+    copy_settings({"HOME": str(tmp_path / "nobody"), "PATH": ""}, home)
+    assert not any("evil.example" in text for text in settings_of(home))
+    assert not (home / ".cargo").is_symlink()
 
 
 def test_a_list_of_the_organiser_replaces_the_table_of_a_language(tmp_path: Path) -> None:

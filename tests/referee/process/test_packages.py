@@ -7,7 +7,7 @@ import pytest
 
 from referee.process.build import build, needs_build
 from referee.process.manifest import load_manifest
-from referee.process.packages import MOST_LIST_BYTES, read_requirements
+from referee.process.packages import MOST_LIST_BYTES, installed_in, python_in, read_requirements
 from referee.process.sources import EntryError
 
 
@@ -52,3 +52,14 @@ def test_what_a_list_names_is_not_read_where_a_bot_may_not_have_it(bot: Path) ->
     assert needs_build(bot)
     with pytest.raises(EntryError, match="holds more than 4 GiB"):
         build(bot)
+
+
+def test_what_installed_packages_say_of_themselves_is_read_from_files_alone(tmp_path: Path) -> None:
+    """A pipe would wait for ever, and a link read anything of the referee's."""
+    packages = python_in(tmp_path).parents[1] / "lib" / "python3.11" / "site-packages"
+    for name in ("good-1", "pipe-1", "link-1"):
+        (packages / f"{name}.dist-info").mkdir(parents=True)
+    (packages / "good-1.dist-info" / "RECORD").write_text("good.py,,\n")
+    os.mkfifo(packages / "pipe-1.dist-info" / "RECORD")
+    (packages / "link-1.dist-info" / "RECORD").symlink_to("/dev/zero")
+    assert installed_in(tmp_path)[1] == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hpack import Encoder
 
-from referee.wire.http2 import MOST_READ_NS, PATH, Call, CallEnd, Connection, Status
+from referee.wire.http2 import MAX_HEADER_BYTES, MOST_READ_NS, PATH, Call, CallEnd, Connection, Status
 from referee.wire.listener import Bounds, Listener
 from referee.wire.traffic import Traffic
 
@@ -118,6 +118,17 @@ def test_one_byte_at_a_time_is_as_good_as_all_at_once() -> None:
     assert got == []
     line.say(whole[-1:])
     assert got == [b"hello"]
+
+
+def test_a_client_may_begin_its_headers_with_two_table_size_updates(line: Line) -> None:
+    line.say(frame(HEADERS, END_HEADERS, 1, b"\x20\x3f\x01" + headers()))
+    assert len(line.calls) == 1
+
+
+def test_a_reset_of_a_call_that_never_was_is_no_sign_of_use(line: Line) -> None:
+    since_s = line.connection.idle_since_s
+    line.say(frame(RESET, 0, 7, bytes(4)))
+    assert line.connection.idle_since_s == since_s
 
 
 def test_a_message_in_many_small_frames_is_one_message(line: Line) -> None:
@@ -276,6 +287,9 @@ def test_goaway_and_what_later_versions_add_end_nothing(line: Line) -> None:
         PREFACE + frame(HEADERS, END_HEADERS, 2, headers()),
         PREFACE + frame(HEADERS, END_HEADERS, 0, headers()),
         PREFACE + frame(HEADERS, END_HEADERS, 1, b"\xff\xff\xff\xff\xff\xff"),
+        PREFACE + frame(HEADERS, END_HEADERS, 1, b"\x20" * 3 + headers()),
+        PREFACE + frame(HEADERS, END_HEADERS, 1, b"\x3f\x80\x01" * 3 + headers()),
+        PREFACE + frame(HEADERS, END_HEADERS, 1, headers(user_agent="~" * MAX_HEADER_BYTES)),
         PREFACE + frame(HEADERS, 0, 1, headers()) + frame(PING, 0, 0, bytes(8)),
         PREFACE + frame(CONTINUATION, 0, 1, b"x"),
         PREFACE + frame(HEADERS, PADDED | END_HEADERS, 1, b"\xff"),
