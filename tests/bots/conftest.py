@@ -88,7 +88,7 @@ class Hall:
         return result, read_record(path)
 
     def printed(self, bot: Entry) -> str:
-        """To stderr, up to now, by a process of this bot that waits for its next match."""
+        """To stderr, in its last match, by a process of this bot that waits for its next one."""
         idle = {one.process.entry.id: one.process.output().stderr_text() for one in self.table._pool._idle}
         return idle.get(bot.id, "")
 

@@ -29,7 +29,7 @@ def make(hall: Any, body: str, before: str = "", toml: str = "") -> Entry:
 
 
 async def play(hall: Any, *bots: Entry, game: str = "toy", **given: Any) -> tuple[MatchResult, Record, list[str]]:
-    """The match, its record, and what each bot printed to stderr up to now."""
+    """The match, its record, and what each bot printed to stderr in it."""
     result, record = await hall.play(game, *bots, **given)
     return result, record, [hall.printed(bot) for bot in bots]
 
@@ -136,9 +136,10 @@ def end(self, result):
     print("end", result.reason, result.rank, result.ranking, result.match.seat, self.turns > 0, file=sys.stderr)
 """
     bot = make(hall, body)
+    lines = []
     for _ in range(2):
         result, _, printed = await play(hall, make(hall, FIRST), bot)
-    lines = printed[1].splitlines()
+        lines += printed[1].splitlines()  # in this match
     assert lines[0] == "start toy 1 2 4 60.0"
     assert lines[2] == lines[0]
     assert lines[1].startswith("end normal ")
