@@ -43,10 +43,13 @@ MAX_QUEUED_MESSAGES = 64
 READ_BYTES = 64 << 10
 """As much is read of a connection before the next one has its turn."""
 
-MOST_READ_NS = 20_000_000
-"""More than one reading can cost within the budget. What lasts longer is the machine's doing: it gave the referee no
-processor, or was suspended. That is nothing that the bot is charged with. (The processor time of a thread would tell,
-but asking for it costs as much as reading a message.)"""
+SURE_READ_NS = 1_000_000
+"""A reading that takes no longer is charged by the clock."""
+
+MOST_STRETCH = 4
+"""A longer one is charged at most so many times the processor time that it took. A machine that is busy stretches what
+a bot makes the referee do, and the bot pays for that; what lasts longer is the machine's doing: it was suspended, or
+gave the referee no processor."""
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _DATA, _HEADERS, _RST_STREAM, _SETTINGS, _PING, _GOAWAY, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
@@ -352,7 +355,7 @@ class Connection(asyncio.BufferedProtocol):
         self._last_call = 0
         self._in = bytearray()
         self._greeted = False
-        self._began_ns = 0
+        self._began_ns = self._began_cpu_ns = 0
         self._unacknowledged = 0
         self._initial_window = _WINDOW
         self._decoder = Decoder(MAX_HEADER_BYTES)
@@ -436,7 +439,7 @@ class Connection(asyncio.BufferedProtocol):
         self._flush()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        self._began_ns = time.perf_counter_ns()
+        self._began_ns, self._began_cpu_ns = time.perf_counter_ns(), time.thread_time_ns()
         return self._host.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -456,7 +459,14 @@ class Connection(asyncio.BufferedProtocol):
                 call.finish(Status.RESOURCE_EXHAUSTED if flooded else Status.INTERNAL, str(error))
             self.close(error.code, str(error))
         finally:
-            traffic.spent_ns += min(time.perf_counter_ns() - self._began_ns, MOST_READ_NS)
+            traffic.spent_ns += self._charged_ns()
+
+    def _charged_ns(self) -> int:
+        """What the reading that ends now costs the other end."""
+        passed_ns = time.perf_counter_ns() - self._began_ns
+        if passed_ns <= SURE_READ_NS:
+            return passed_ns
+        return max(SURE_READ_NS, min(passed_ns, MOST_STRETCH * (time.thread_time_ns() - self._began_cpu_ns)))
 
     # Frames
 

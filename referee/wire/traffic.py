@@ -12,8 +12,8 @@ class Traffic:
     frames: int = 0
     received_bytes: int = 0
     spent_ns: int = 0
-    """What the event loop spent on reading, decrypting, parsing and judging what came, by the clock; of one reading at
-    most `http2.MOST_READ_NS`."""
+    """What the event loop spent on reading, decrypting, parsing and judging what came: by the clock, but of a long
+    reading at most `http2.MOST_STRETCH` times its processor time."""
 
     def as_evidence(self) -> dict[str, int]:
         return {
