@@ -8,7 +8,8 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from leaderboard.web.limits import Places, WebLimits, address_key
+from leaderboard.web.limits import Places, WebLimits
+from referee.addresses import address_key
 
 _LOOK_S = 1.0
 """How often a connection is looked at, at the least."""

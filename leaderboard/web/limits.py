@@ -1,6 +1,5 @@
 """What one visitor, and all together, may take of the web server. `connections` and `live` keep to it."""
 
-import ipaddress
 from collections import Counter
 from dataclasses import dataclass
 
@@ -41,16 +40,3 @@ class Places:
         self._taken[address] -= 1
         if not self._taken[address]:
             del self._taken[address]
-
-
-def address_key(host: str) -> str:
-    """What addresses are counted by: whoever has one of IPv6 has all of its network."""
-    try:
-        address = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return host
-    if not isinstance(address, ipaddress.IPv6Address):
-        return str(address)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return str(ipaddress.ip_network((int(address), 64), strict=False))

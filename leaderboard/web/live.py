@@ -15,10 +15,11 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from leaderboard.frames import is_live
-from leaderboard.web.limits import Places, address_key
+from leaderboard.web.limits import Places
 from leaderboard.web.pages import read_wanted, wanted_run
 from leaderboard.web.places import RunPlace, find_match
 from leaderboard.web.tables import Tables
+from referee.addresses import address_key
 
 LOOK_S = 0.1
 QUIET_S = 15.0

@@ -219,7 +219,7 @@ def _make(
             copy_protos(workshop.copy / PROTO)
         _renew(workshop.copy)
         if yard.profile == "strict":
-            copy_settings(os.environ, workshop.home)
+            workshop = replace(workshop, settings=copy_settings(os.environ, workshop.home))
         built = _build(manifest, workshop, workshop.copy.parent / "log.txt", place.name, warm=warm)
         write_built(place, built)
     return built
@@ -238,7 +238,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
         wheels = copy / "wheels of crosstown"
         constraints = write_wheels(wheels)
         if yard.profile == "strict":
-            copy_settings(os.environ, workshop.home)
+            workshop = replace(workshop, settings=copy_settings(os.environ, workshop.home))
         python = python_in(copy)
         own_pip = find_spec("pip") is None  # as where another tool than pip has made our own environment
         venv = [sys.executable, "-I", "-m", "venv", *([] if own_pip else ["--without-pip"]), str(python.parents[1])]

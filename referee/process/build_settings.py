@@ -62,9 +62,9 @@ def rustup_home(ours: Mapping[str, str]) -> Path:
     return Path(ours.get("RUSTUP_HOME") or home_folder(ours) / ".rustup")
 
 
-def copy_settings(ours: Mapping[str, str], home: Path) -> None:
+def copy_settings(ours: Mapping[str, str], home: Path) -> tuple[str, ...]:
     """Lay the settings of package managers into the `home` of a build, those of the machine and of the user in one,
-    without what they hold of credentials.
+    without what they hold of credentials. The texts that were laid.
 
     Files that are not there or cannot be read are passed over; what an earlier build left at their places goes. Raises
     OSError where `home` cannot be written.
@@ -80,13 +80,10 @@ def copy_settings(ours: Mapping[str, str], home: Path) -> None:
         (maven, (*_beside("mvn", "conf/settings.xml", ours), user / ".m2/settings.xml")),
         (ini, (_MACHINE / "pip.conf", pip)),
     )
-    for name, (merged, sources) in zip(_SETTINGS, files, strict=True):
-        _lay(home, name, merged([text for text in map(_text, sources) if text]))
-
-
-def settings_of(home: Path) -> list[str]:
-    """The texts that `copy_settings` laid into the `home`, before a build could change them."""
-    return [text for name in _SETTINGS if (text := _text(home / name))]
+    laid = tuple(merged([text for text in map(_text, sources) if text]) for merged, sources in files)
+    for name, text in zip(_SETTINGS, laid, strict=True):
+        _lay(home, name, text)
+    return laid
 
 
 def _beside(program: str, name: str, ours: Mapping[str, str]) -> Iterator[Path]:

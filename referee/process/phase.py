@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Literal, Self, TypeAlias
 
 from referee.process import fetch_relay
-from referee.process.build_settings import environment, settings_of
+from referee.process.build_settings import environment
 from referee.process.cgroup import Cgroups
 from referee.process.errand import Ended, Errand, run_errand
 from referee.process.fetch_proxy import RELAY_PORT, FetchHostsError, FetchProxy, find_hosts, proxy_environment
@@ -109,7 +109,8 @@ class Workshop:
 
     Under "plain" HOME is the user's instead, and the home has only what would not be kept otherwise. `tools`: what the
     sandbox shows of this machine besides; `hidden`: what it never shows. `told` is called with each phase when it
-    begins. `python` is what the word {python} stands for.
+    begins. `python` is what the word {python} stands for; `settings` are the texts of package managers' settings that
+    lie in the home.
     """
 
     copy: Path
@@ -121,6 +122,7 @@ class Workshop:
     told: Callable[[Phase], None]
     hidden: tuple[str, ...] = ()
     python: str = sys.executable
+    settings: tuple[str, ...] = ()
 
 
 def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -> float:
@@ -201,7 +203,7 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
 def _run_through_proxy(errand: Errand, workshop: Workshop, output: Callable[[bytes], None]) -> Ended:
     """With no other way out of the sandbox than to the hosts for the bot's language."""
     try:
-        hosts = find_hosts(workshop.copy, os.environ, settings_of(workshop.home))
+        hosts = find_hosts(workshop.copy, os.environ, workshop.settings)
     except FetchHostsError as error:
         raise BuildError(f"fetch: {error}") from None
     with FetchProxy(hosts, os.environ) as proxy:

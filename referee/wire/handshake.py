@@ -1,11 +1,11 @@
 """The first message of a stream, read with a deadline; and how one is turned away."""
 
 import asyncio
-from collections import Counter
 
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 
+from referee.addresses import oldest_of_busiest
 from referee.wire.encode import PROTOCOL
 from referee.wire.http2 import Call, Status
 
@@ -52,8 +52,7 @@ class Strangers:
             raise Refusal(Status.RESOURCE_EXHAUSTED, sentence) from None
 
     def _turn_one_away(self) -> None:
-        address, _ = Counter(self._waiting.values()).most_common(1)[0]
-        oldest = next(patience for patience, its in self._waiting.items() if its == address)
+        oldest = oldest_of_busiest(self._waiting)
         del self._waiting[oldest]
         oldest.reschedule(asyncio.get_running_loop().time())
 

@@ -6,14 +6,12 @@ import os
 import socket
 import ssl
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv6Address
 from pathlib import Path
 from typing import Any
 
+from referee.addresses import address_key, oldest_of_busiest
 from referee.wire.handshake import MAX_HELLO_BYTES
 from referee.wire.http2 import READ_BYTES, Call, Connection, Status
 from referee.wire.traffic import Traffic
@@ -190,7 +188,7 @@ class Listener:
         if len(self._connections) + len(self._arriving) >= self._bounds.connections and not self._turn_one_away():
             line.close()
             return
-        origin = origin_of(address)
+        origin = address_key(str(address[0])) if isinstance(address, tuple) else ""
         if line.family != socket.AF_UNIX:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         task = self._loop.create_task(self._greet(line, origin))
@@ -212,19 +210,19 @@ class Listener:
             line.close()
 
     def _turn_one_away(self) -> bool:
-        useless = {connection: connection.origin for connection in self._connections if not connection.in_use}
-        origins = [*useless.values(), *self._arriving.values()]
-        if not origins:
+        useless: dict[Any, str] = {
+            **{connection: connection.origin for connection in self._connections if not connection.in_use},
+            **self._arriving,
+        }
+        if not useless:
             return False
-        busiest, _ = Counter(origins).most_common(1)[0]
-        oldest = next((connection for connection, origin in useless.items() if origin == busiest), None)
-        if oldest is not None:
-            oldest.abort()
-            del self._connections[oldest]
+        gone = oldest_of_busiest(useless)
+        if isinstance(gone, Connection):
+            gone.abort()
+            del self._connections[gone]
         else:
-            task = next(task for task, origin in self._arriving.items() if origin == busiest)
-            task.cancel()
-            del self._arriving[task]
+            gone.cancel()
+            del self._arriving[gone]
         return True
 
     def _look(self) -> None:
@@ -241,17 +239,6 @@ class Listener:
             elif not pinged and now_s - connection.heard_at_s > bounds.keepalive_s:
                 connection.ping()
         self._timers[None] = self._loop.call_later(_LOOK_S, self._look)
-
-
-def origin_of(address: Any) -> str:
-    """Of the address of the other end what is its own: of IPv6 the first 64 bits, as whoever has one such address has
-    all that begin alike; '' on a unix socket."""
-    if not isinstance(address, tuple):
-        return ""
-    with suppress(AddressValueError):
-        found = IPv6Address(str(address[0]))
-        return str(found.ipv4_mapped) if found.ipv4_mapped else f"{int(found) >> 64:x}::"
-    return str(address[0])
 
 
 def bind_unix(path: Path) -> socket.socket:

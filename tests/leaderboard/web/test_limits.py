@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from leaderboard.web.app import make_app
 from leaderboard.web.connections import limited_protocol
-from leaderboard.web.limits import Places, WebLimits, address_key
+from leaderboard.web.limits import Places, WebLimits
 
 TIGHT = WebLimits(
     connections=8,
@@ -224,18 +224,3 @@ def test_places_are_counted_by_address_and_in_all() -> None:
     assert [places.take("b"), places.take("c")] == [True, False]
     places.give_back("a")
     assert places.take("c")
-
-
-@pytest.mark.parametrize(
-    ("host", "key"),
-    [
-        ("10.0.0.1", "10.0.0.1"),
-        ("::ffff:10.0.0.1", "10.0.0.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("", ""),
-    ],
-)
-def test_whoever_has_an_ipv6_address_has_its_whole_network(host: str, key: str) -> None:
-    assert address_key(host) == key

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.process.build_settings import copy_settings, settings_of
+from referee.process.build_settings import copy_settings
 from referee.process.fetch_proxy import HEAD_BYTES, FetchHosts, FetchHostsError, FetchProxy, find_hosts
 
 HOST = ("packages.example", 443)
@@ -174,8 +174,8 @@ def test_a_link_that_a_build_left_where_settings_lie_names_no_hosts(tmp_path: Pa
     (home / "c").mkdir(parents=True)
     (home / "c" / "config.toml").write_text('x = "https://evil.example/"\n')
     (home / ".cargo").symlink_to("c")
-    copy_settings({"HOME": str(tmp_path / "nobody"), "PATH": ""}, home)
-    assert not any("evil.example" in text for text in settings_of(home))
+    laid = copy_settings({"HOME": str(tmp_path / "nobody"), "PATH": ""}, home)
+    assert not any("evil.example" in text for text in laid)
     assert not (home / ".cargo").is_symlink()
 
 

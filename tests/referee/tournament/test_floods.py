@@ -36,15 +36,16 @@ def test_a_match_whose_worker_a_bot_flooded_is_its_loss_and_counts_for_the_break
     assert sum("loses match" in note and note.startswith("'bot0'") for note in run.log.notes) == len(of_it)
 
 
-def test_a_run_that_is_resumed_remembers_who_flooded_its_worker(
-    make_tournament: Any, play: Any, run_folder: Any
+@pytest.mark.parametrize("deed", ["floods", "starved"])
+def test_a_run_that_is_resumed_remembers_who_flooded_its_worker_and_for_whom_memory_was_short(
+    make_tournament: Any, play: Any, run_folder: Any, deed: str
 ) -> None:
-    cup = make_tournament(bots=2, blocks=1)
-    flooder = cup.entries[1].id
-    play(cup, floods=flooder)
+    cup = make_tournament(bots=2, blocks=2)
+    deeds = {deed: cup.entries[1].id}
+    play(cup, **deeds)
     for path in run_folder.matches.glob("*.gz"):
         path.unlink()
-    again = play(cup, floods=flooder)
+    again = play(cup, **deeds)
     assert (again.summary.void, again.summary.complete) == (0, True)
 
 

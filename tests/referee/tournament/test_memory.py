@@ -60,15 +60,3 @@ def test_after_two_matches_void_for_want_of_memory_the_third_counts_against_the_
     of_it = [record.footer for record in records if starved in [seat.entry_id for seat in record.header.seats]]
     assert (len(of_it), run.summary.set_aside) == (3, ("bot0",))  # the breaker counts them as faults
     assert {footer and footer.reason for footer in of_it} == {EndReason.OUT_OF_MEMORY}
-
-
-def test_a_run_that_is_resumed_remembers_for_whom_memory_was_short(
-    make_tournament: Any, play: Any, run_folder: Any
-) -> None:
-    cup = make_tournament(bots=2, blocks=2)
-    starved = cup.entries[1].id
-    play(cup, starved=starved)
-    for path in run_folder.matches.glob("*.gz"):
-        path.unlink()
-    again = play(cup, starved=starved)
-    assert (again.summary.void, again.summary.complete) == (0, True)

@@ -9,7 +9,6 @@ from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.wire import Status
 from referee.wire.handshake import Refusal, Strangers
-from referee.wire.listener import origin_of
 
 HELLO = pb.BotMessage(hello=pb.Hello(protocol=1, token="t")).SerializeToString()
 
@@ -23,23 +22,6 @@ class Stream:
 
     async def read(self) -> bytes:
         return await self.said
-
-
-@pytest.mark.parametrize(
-    ("address", "origin"),
-    [
-        (("1.1.1.1", 80), "1.1.1.1"),
-        (("2001:db8::1", 80, 0, 0), "20010db800000000::"),
-        (("2001:db8::2", 80, 0, 0), "20010db800000000::"),
-        (("2001:db8:0:1::1", 80, 0, 0), "20010db800000001::"),
-        (("fe80::1%eth0", 80, 0, 2), "fe80000000000000::"),
-        (("::ffff:9.9.9.9", 80, 0, 0), "9.9.9.9"),
-        ("", ""),
-        (b"", ""),
-    ],
-)
-def test_an_address_counts_with_all_that_its_owner_has(address: Any, origin: str) -> None:
-    assert origin_of(address) == origin
 
 
 @pytest.mark.parametrize(
