@@ -149,9 +149,13 @@ void Run(const Bot& bot) {
   const std::string address = Required("CROSSTOWN_ADDRESS");
   const std::string token = Required("CROSSTOWN_TOKEN");
   const int limit_s = Seconds("CROSSTOWN_CONNECT_S", 10);
-  Deadline connected(
-      std::chrono::seconds(limit_s),
-      "no answer from the referee at " + address + " within " + std::to_string(limit_s) + " s");
+  const std::string used =
+      IsUnixSocket(address)
+          ? "; it takes one process for each token, and no further connection after that"
+          : "";
+  Deadline connected(std::chrono::seconds(limit_s), "no answer from the referee at " + address +
+                                                        " within " + std::to_string(limit_s) +
+                                                        " s" + used);
   const auto stub = v1::Referee::NewStub(Dial(address));
   grpc::ClientContext context;
   context.set_wait_for_ready(true);

@@ -51,7 +51,11 @@ func play(bot *Bot) error {
 		return err
 	}
 	limit := seconds("CROSSTOWN_CONNECT_S", 10)
-	late := fmt.Errorf("no answer from the referee at %s within %g s", address, limit.Seconds())
+	used := ""
+	if isUnixSocket(address) {
+		used = "; it takes one process for each token, and no further connection after that"
+	}
+	late := fmt.Errorf("no answer from the referee at %s within %g s%s", address, limit.Seconds(), used)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	connecting := time.AfterFunc(limit, func() { cancel(late) })
 	stream, err := pb.NewRefereeClient(connection).Play(ctx, grpc.WaitForReady(true))
@@ -64,6 +68,8 @@ func play(bot *Bot) error {
 	return err
 }
 
+func isUnixSocket(address string) bool { return strings.HasPrefix(address, "unix:") }
+
 func dial(address string) (*grpc.ClientConn, error) {
 	security, err := secure(address)
 	if err != nil {
@@ -75,7 +81,7 @@ func dial(address string) (*grpc.ClientConn, error) {
 	}
 	// A unix socket tells at once that the other side is gone; a network only if asked.
 	pause := 20
-	if strings.HasPrefix(address, "unix:") {
+	if isUnixSocket(address) {
 		pause = 0
 	}
 	if every := seconds("CROSSTOWN_KEEPALIVE_S", pause); every > 0 {
@@ -92,7 +98,7 @@ func dial(address string) (*grpc.ClientConn, error) {
 func secure(address string) (credentials.TransportCredentials, error) {
 	path := os.Getenv("CROSSTOWN_TLS_CA")
 	switch {
-	case strings.HasPrefix(address, "unix:"):
+	case isUnixSocket(address):
 		return insecure.NewCredentials(), nil
 	case path != "":
 		security, err := credentials.NewClientTLSFromFile(path, "")

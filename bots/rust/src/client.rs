@@ -73,7 +73,16 @@ async fn session(bot: Bot) -> Result<()> {
         Result::Ok((stream, welcome))
     };
     let Ok(connected) = timeout(limit, connecting).await else {
-        return Err(format!("no answer from the referee at {address} within {} s", limit.as_secs()).into());
+        let used = if address.starts_with("unix:") {
+            "; it takes one process for each token, and no further connection after that"
+        } else {
+            ""
+        };
+        return Err(format!(
+            "no answer from the referee at {address} within {} s{used}",
+            limit.as_secs()
+        )
+        .into());
     };
     let (stream, _welcome) = connected?;
     serve(Arc::new(bot), stream, Arc::new(Mutex::new(outbox))).await

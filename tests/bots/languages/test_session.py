@@ -26,6 +26,7 @@ from referee.wire.listening import own_certificate
 
 LANGUAGES = ("go", "rust", "java", "typescript", "cpp")
 LIMIT_S = 60.0
+ONE_PROCESS = "it takes one process for each token, and no further connection after that"
 TOKEN = f"secret-{uuid.uuid4().hex}"
 """Of these processes alone: a referee whose guardian was killed ends what has its bot's token, and others test that."""
 UNKNOWN_FIELD = bytes([0xFA, 0x3F, 3]) + b"new"  # number 1023, three bytes
@@ -325,7 +326,29 @@ def test_where_no_referee_listens_it_gives_up_after_its_limit(starter: Starter, 
         starter(language), tmp_path, CROSSTOWN_ADDRESS=address, CROSSTOWN_TOKEN="t", CROSSTOWN_CONNECT_S="1"
     )
     assert done.returncode == 1
-    assert f"no answer from the referee at {address} within 1 s" in done.stderr
+    assert f"no answer from the referee at {address} within 1 s; {ONE_PROCESS}" in done.stderr
+
+
+async def test_a_second_process_of_the_bot_says_that_one_may_connect(
+    starter: Starter, tmp_path: Path, language: str
+) -> None:
+    """After Hello nobody listens any more, so the referee cannot say it."""
+    entry = starter(language)
+    async with WireServer() as server, server.for_one(1 << 20) as own:
+        came = own.expect(TOKEN, WireLimits(1, 1, 1, 1))
+        given = {"CROSSTOWN_ADDRESS": own.address, "CROSSTOWN_TOKEN": TOKEN, "CROSSTOWN_CONNECT_S": "1"}
+        first = await asyncio.create_subprocess_exec(
+            *entry.argv, cwd=entry.folder, env={**environment(tmp_path), **given, "CROSSTOWN_CONNECT_S": "30"}
+        )
+        try:
+            await asyncio.wait_for(came, LIMIT_S)
+            second = await asyncio.to_thread(run_alone, entry, tmp_path, **given)
+            assert first.returncode is None
+        finally:
+            first.kill()
+            await first.wait()
+    assert second.returncode == 1
+    assert f"no answer from the referee at {own.address} within 1 s; {ONE_PROCESS}" in second.stderr
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,10 @@ export function run(bot: Bot): void {
   const client = new RefereeClient(address, security(address), channelOptions(address));
   const limitS = seconds("CROSSTOWN_CONNECT_S", 10);
   const connecting = setTimeout(() => {
-    fail(`no answer from the referee at ${address} within ${String(limitS)} s`);
+    const used = address.startsWith("unix:")
+      ? "; it takes one process for each token, and no further connection after that"
+      : "";
+    fail(`no answer from the referee at ${address} within ${String(limitS)} s${used}`);
   }, limitS * 1000);
   client.waitForReady(Date.now() + limitS * 1000, (late) => {
     if (late) return; // the timer above says so

@@ -82,7 +82,11 @@ public final class Client implements StreamObserver<RefereeMessage> {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(limitS);
     while (!client.answered.await(RETRY_MS, TimeUnit.MILLISECONDS)) {
       if (System.nanoTime() > deadline) {
-        fail("no answer from the referee at " + address + " within " + limitS + " s");
+        String used =
+            address.startsWith(UNIX)
+                ? "; it takes one process for each token, and no further connection after that"
+                : "";
+        fail("no answer from the referee at " + address + " within " + limitS + " s" + used);
       }
       channel.resetConnectBackoff(); // the referee may just have begun to listen
     }
