@@ -13,8 +13,8 @@ from rich.text import Text
 from referee.cli.output import console, duration, print_json, print_text, table
 from referee.games.api import Game
 from referee.games.conformance import Failure, Report
-from referee.games.conformance.coverage import coverage
-from referee.games.conformance.source import readme
+from referee.games.conformance.game_object import readme
+from referee.games.conformance.tally import coverage
 from referee.games.registry import BrokenGame
 
 

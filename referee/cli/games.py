@@ -32,7 +32,7 @@ def list_games(as_json: AsJson = False) -> None:
 def show(game: GameId, as_json: AsJson = False) -> None:
     """The rules as implemented, options, and what a user must know about a game."""
     from referee.cli.game_pages import print_game
-    from referee.games.conformance.refs import resolve
+    from referee.games.conformance.game_object import resolve
 
     print_game(resolve(game), as_json=as_json)
 
@@ -68,7 +68,7 @@ def check(
     from referee.cli.game_pages import print_interrupted, print_report
     from referee.games.conformance import ProgressError, make_plan, resolve
     from referee.games.conformance import write_golden as record_matches
-    from referee.games.conformance.plan import LONG_MATCHES
+    from referee.games.conformance.run import LONG_MATCHES
     from referee.tournament.errors import UsageError
 
     found = resolve(game)

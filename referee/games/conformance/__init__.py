@@ -1,17 +1,13 @@
-"""The conformance kit: random matches of any game, with every promise of the contract checked on the way.
+"""The conformance kit: plays random matches of any game and checks everything that the game contract promises.
 
-`check_game(game)` runs it, `crosstown games check ID` prints it; `catalogue.CHECKS` says what is checked.
+`check_game(game)` runs the checks, `crosstown games check ID` prints the result, `checks.CHECKS` lists the checks.
 """
 
-from referee.games.conformance.catalogue import CHECKS
-from referee.games.conformance.digest import match_digest
-from referee.games.conformance.failure import CheckFailed, Failure
-from referee.games.conformance.golden import check_golden, write_golden
+from referee.games.conformance.checks import CHECKS, CheckFailed, Failure
+from referee.games.conformance.determinism import check_golden, match_digest, write_golden
+from referee.games.conformance.game_object import resolve
 from referee.games.conformance.match import Job, check_match
-from referee.games.conformance.plan import Plan, make_plan
-from referee.games.conformance.progress import ProgressError
-from referee.games.conformance.refs import resolve
-from referee.games.conformance.run import Report, check_game, run_plan
+from referee.games.conformance.run import Plan, ProgressError, Report, check_game, make_plan, run_plan
 from referee.games.conformance.tally import Tally
 
 __all__ = [

@@ -1,58 +1,60 @@
-"""The codec: bytes and back, and what it makes of garbage."""
+"""Checks of how a game writes things: bytes (codec), action text, boards and sentences (view)."""
 
+import re
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
 from referee.games.api import Action, ActionSyntaxError, Event, State
-from referee.games.conformance.copies import difference, named
-from referee.games.conformance.failure import CheckFailed
-from referee.games.conformance.nodes import Node
-from referee.games.conformance.refusal import expect_refusal
-from referee.games.conformance.trial import Trial
+from referee.games.conformance.checks import CheckFailed, difference, viewer_name
+from referee.games.conformance.states import expect_refusal
+from referee.games.conformance.trial import Node, Trial
 
 TRIED_ACTIONS = 3
 TRIED_DAMAGES = 6
 
 
 def check_codec(trial: Trial, state: State, node: Node) -> None:
-    """Observations of all viewers, each legal action and list; then damaged bytes of each."""
+    """CheckFailed `codec` unless observations and legal actions round-trip and damaged bytes are refused."""
     codec, rng = trial.game.codec, trial.rng("codec")
-    sight = trial.sight
-    for viewer, observation in sight.observations.items():
-        data = sight.looks[viewer]
-        first = sight.first_viewers[data]
+    snapshot = trial.snapshot
+    for viewer, observation in snapshot.observations.items():
+        data = snapshot.encoded[viewer]
+        first = snapshot.first_viewers[data]
         if viewer == first:
-            there_and_back(
-                f"the observation of {named(viewer)}", observation, codec.encode_observation, codec.decode_observation
+            check_round_trip(
+                f"the observation of {viewer_name(viewer)}",
+                observation,
+                codec.encode_observation,
+                codec.decode_observation,
             )
-        elif observation != sight.observations[first]:
-            what = difference(sight.observations[first], observation, "it")
+        elif observation != snapshot.observations[first]:
+            what = difference(snapshot.observations[first], observation, "it")
             raise CheckFailed(
-                "codec", f"what {named(first)} and {named(viewer)} see is encoded alike and differs: {what}"
+                "codec", f"what {viewer_name(first)} and {viewer_name(viewer)} see is encoded alike and differs: {what}"
             )
     check_garbage("decode_observation", codec.decode_observation, data, rng)
     check_garbage("decode_events", codec.decode_events, data, rng)
     for seat, legal in node.legal.items():
-        data = there_and_back(
+        data = check_round_trip(
             f"the legal list of seat {seat}", tuple(legal), codec.encode_actions, codec.decode_actions
         )
         check_garbage("decode_actions", codec.decode_actions, data, rng)
-        encoded = [there_and_back("the action", action, codec.encode_action, codec.decode_action) for action in legal]
+        encoded = [check_round_trip("the action", action, codec.encode_action, codec.decode_action) for action in legal]
         for data in rng.sample(encoded, min(TRIED_ACTIONS, len(encoded))):
             for action in check_garbage("decode_action", codec.decode_action, data, rng):
-                check_foundling(trial, state, seat, action, node)
+                check_decoded_action(trial, state, seat, action, node)
 
 
 def check_event_codec(trial: Trial, events: list[Event]) -> None:
-    """What each viewer is told of one step."""
+    """CheckFailed `codec` unless the events of one step round-trip for each viewer."""
     codec = trial.game.codec
     for viewer in trial.viewers:
         payloads = tuple(event.seen_by(viewer) for event in events)
-        there_and_back(f"the events for {named(viewer)}", payloads, codec.encode_events, codec.decode_events)
+        check_round_trip(f"the events for {viewer_name(viewer)}", payloads, codec.encode_events, codec.decode_events)
 
 
-def there_and_back(what: str, value: Any, encode: Callable[[Any], bytes], decode: Callable[[bytes], Any]) -> bytes:
+def check_round_trip(what: str, value: Any, encode: Callable[[Any], bytes], decode: Callable[[bytes], Any]) -> bytes:
     """CheckFailed `codec` unless decoding gives `value` again and encoding that the same bytes."""
     data = encode(value)
     if type(data) is not bytes:
@@ -69,7 +71,7 @@ def there_and_back(what: str, value: Any, encode: Callable[[Any], bytes], decode
 
 
 def check_garbage(name: str, decode: Callable[[bytes], Any], data: bytes, rng: Random) -> list[Any]:
-    """Decode damaged bytes: ActionSyntaxError or a value, which is returned, but nothing else."""
+    """Return what damaged bytes decode to. CheckFailed `codec` if decoding raises anything but ActionSyntaxError."""
     read = []
     for damaged in damages(data, rng):
         try:
@@ -84,8 +86,8 @@ def check_garbage(name: str, decode: Callable[[bytes], Any], data: bytes, rng: R
     return read
 
 
-def check_foundling(trial: Trial, state: State, seat: int, action: Action, node: Node) -> None:
-    """An action read from damaged bytes is either one of the list or refused, and fit to be printed."""
+def check_decoded_action(trial: Trial, state: State, seat: int, action: Action, node: Node) -> None:
+    """CheckFailed if an action decoded from damaged bytes is illegal and accepted, or cannot be printed."""
     text = trial.game.format_action(action)
     if not text.isascii() or not text.isprintable():
         raise CheckFailed("action_text", f"{action!r}, decoded from damaged bytes, is written {text!r}")
@@ -95,7 +97,7 @@ def check_foundling(trial: Trial, state: State, seat: int, action: Action, node:
 
 
 def damages(data: bytes, rng: Random) -> list[bytes]:
-    """Some ways to damage `data`; over many nodes all of them."""
+    """Some damaged copies of `data`; many nodes together try every kind of damage."""
     return rng.sample(list(all_damages(data, rng)), TRIED_DAMAGES)
 
 
@@ -112,3 +114,131 @@ def all_damages(data: bytes, rng: Random) -> Iterator[bytes]:
         if broken:
             broken[rng.randrange(len(broken))] = rng.randrange(256)
         yield bytes(broken)
+
+
+ARABIC_DIGITS = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
+FULLWIDTH_DIGITS = str.maketrans("0123456789", "".join(chr(0xFF10 + digit) for digit in range(10)))
+LONGEST_TEXT = 1000
+TRIED_TEXTS = 4
+
+
+def check_action_text(trial: Trial, state: State, node: Node) -> None:
+    """CheckFailed `action_text` unless legal actions round-trip through unique texts with one spelling each."""
+    game, rng = trial.game, trial.rng("action_text")
+    for seat, legal in node.legal.items():
+        texts = [game.format_action(action) for action in legal]
+        if len(set(texts)) != len(texts):
+            twice = next(text for text in texts if texts.count(text) > 1)
+            raise CheckFailed("action_text", f"two legal actions of seat {seat} are both written {twice!r}")
+        for action, text in zip(legal, texts, strict=True):
+            if not text.isascii() or not text.isprintable() or len(text) > LONGEST_TEXT:
+                raise CheckFailed("action_text", f"{text!r} is not {LONGEST_TEXT} printable ASCII characters at most")
+            if (read := parsed(trial, text)) != action:
+                raise CheckFailed("action_text", f"{action!r} is written {text!r}, which reads {read!r}")
+        for text in rng.sample(texts, min(TRIED_TEXTS, len(texts))):
+            for spelling in respelled(text):
+                check_spelling(trial, spelling)
+
+
+def parsed(trial: Trial, text: str) -> object:
+    try:
+        return trial.game.parse_action(text)
+    except ActionSyntaxError as error:
+        raise CheckFailed("action_text", f"parse_action refuses the game's own {text!r}: {error}") from error
+
+
+def check_spelling(trial: Trial, spelling: str) -> None:
+    """CheckFailed `action_text` if `spelling` is accepted and is not the canonical text of its action."""
+    try:
+        action = trial.game.parse_action(spelling)
+    except ActionSyntaxError:
+        return
+    except Exception as error:
+        raise CheckFailed(
+            "action_text", f"parse_action({spelling!r}) raised {type(error).__name__}({error})"
+        ) from error
+    if trial.game.format_action(action) != spelling:
+        raise CheckFailed(
+            "action_text", f"{spelling!r} is taken, though it is written {trial.game.format_action(action)!r}"
+        )
+
+
+def respelled(text: str) -> Iterator[str]:
+    """Other spellings of `text`, most of them wrong."""
+    yield ""
+    yield f" {text}"
+    yield f"{text} "
+    yield f"{text}\n"
+    yield f"{text})"
+    yield text[:-1]
+    yield text.upper()
+    yield text.replace("(", "( ")
+    yield text.replace(",", ", ")
+    yield text.replace("=", " = ")
+    yield text.replace(")", ",)")
+    yield text.replace("=", "=+")
+    yield text.replace("=", "=0")
+    yield text.replace("=", "=-")
+    yield text.replace("[", "[,")
+    yield text.replace("]", ",]")
+    yield text.translate(ARABIC_DIGITS)
+    yield text.translate(FULLWIDTH_DIGITS)
+    head, _, inner = text.partition("(")
+    fields = inner.removesuffix(")").split(",")
+    yield f"{head}({','.join(reversed(fields))})"
+    yield f"{head}({','.join([*fields, *fields[-1:]])})"
+    yield f"{head}()"
+    yield f"no_such_kind({inner}"
+
+
+COLUMNS = 100
+SENTENCE_CHARACTERS = 300
+STRANGE = re.compile(r"[^ -~\u2500-\u25ff]")
+
+
+def check_view(trial: Trial, state: State, node: Node) -> None:
+    """CheckFailed `view` for a board of any viewer or a description of a legal action that is malformed.
+
+    One viewer's board is also drawn from its decoded observation and must be the same.
+    """
+    view, codec = trial.game.view, trial.game.codec
+    again = trial.rng("view").choice(list(trial.snapshot.first_viewers))
+    for encoded, viewer in trial.snapshot.first_viewers.items():
+        board = view.text_board(trial.snapshot.observations[viewer])
+        check_board(board, f"the board of {viewer_name(viewer)}")
+        if encoded == again and view.text_board(codec.decode_observation(encoded)) != board:
+            raise CheckFailed("view", f"the board of {viewer_name(viewer)} is drawn differently a second time")
+    for seat, legal in node.legal.items():
+        sentences = [view.describe_action(action) for action in legal]
+        for action, sentence in zip(legal, sentences, strict=True):
+            check_sentence(sentence, f"describe_action({action!r})")
+        if len(set(sentences)) != len(sentences):
+            twice = next(sentence for sentence in sentences if sentences.count(sentence) > 1)
+            raise CheckFailed("view", f"two legal actions of seat {seat} are both described as {twice!r}")
+
+
+def check_event_view(trial: Trial, events: list[Event]) -> None:
+    """CheckFailed `view` for a malformed description of an event payload."""
+    for event in events:
+        for payload in (event.public, *event.private.values()):
+            check_sentence(trial.game.view.describe_event(payload), f"describe_event({payload!r})")
+
+
+def check_board(board: str, what: str) -> None:
+    check_characters(board.replace("\n", ""), what)
+    for number, line in enumerate(board.split("\n"), 1):
+        if len(line) > COLUMNS:
+            raise CheckFailed("view", f"{what}, line {number} has {len(line)} columns, more than {COLUMNS}")
+        if line != line.rstrip():
+            raise CheckFailed("view", f"{what}, line {number} ends in blanks: {line!r}")
+
+
+def check_sentence(sentence: str, what: str) -> None:
+    check_characters(sentence, what)
+    if not sentence.strip() or len(sentence) > SENTENCE_CHARACTERS:
+        raise CheckFailed("view", f"{what} has {len(sentence)} characters, not 1 to {SENTENCE_CHARACTERS}")
+
+
+def check_characters(text: str, what: str) -> None:
+    if strange := STRANGE.search(text):
+        raise CheckFailed("view", f"{what} has the character {strange[0]!r}, neither ASCII nor a box character")

@@ -1,4 +1,4 @@
-"""Plays one random match of a game and checks it on the way."""
+"""Plays one random match of a game and runs the checks at its nodes."""
 
 import json
 import traceback
@@ -8,33 +8,53 @@ from random import Random
 from typing import Any, TypeAlias
 
 from referee.games.api import DATA_OPTION, Game, Option, OptionError, PlayersError, State, resolve_options
-from referee.games.conformance.copies import check_clone, check_dict
-from referee.games.conformance.encoding import check_codec, check_event_codec
-from referee.games.conformance.ending import check_ending
-from referee.games.conformance.failure import CheckFailed, Failure
-from referee.games.conformance.leaving import check_withdraw
-from referee.games.conformance.legal import check_legal_list
-from referee.games.conformance.luck import stream_name
-from referee.games.conformance.nodes import Node, look
-from referee.games.conformance.order import check_answer_order
-from referee.games.conformance.pictures import check_event_view, check_view
-from referee.games.conformance.playout import CHANCE_NODES_IN_A_ROW
-from referee.games.conformance.rebuilt import check_from_observation
-from referee.games.conformance.refusal import check_refusal
-from referee.games.conformance.replay import Tape, check_replay
-from referee.games.conformance.secrecy import check_non_interference, check_resample
-from referee.games.conformance.sight import Sight
-from referee.games.conformance.steps import Act, Come, Leave, Step, take
+from referee.games.conformance.chance import stream_name
+from referee.games.conformance.checks import CheckFailed, Failure
+from referee.games.conformance.determinism import StepLog, check_replay
+from referee.games.conformance.encoding import (
+    check_action_text,
+    check_codec,
+    check_event_codec,
+    check_event_view,
+    check_view,
+)
+from referee.games.conformance.information_leaks import (
+    check_events,
+    check_from_observation,
+    check_non_interference,
+    check_resample,
+)
+from referee.games.conformance.states import (
+    KeptClone,
+    check_answer_order,
+    check_clone,
+    check_dict,
+    check_event_values,
+    check_legal_list,
+    check_refusal,
+    check_values,
+    check_withdraw,
+)
 from referee.games.conformance.tally import Tally
-from referee.games.conformance.texts import check_action_text
-from referee.games.conformance.trial import Trial, match_seed
-from referee.games.conformance.values import Keepsake, check_event_values, check_values
-from referee.games.conformance.whispers import check_events
+from referee.games.conformance.trial import (
+    CHANCE_NODES_IN_A_ROW,
+    AnswerStep,
+    ChanceStep,
+    Node,
+    NodeSnapshot,
+    Step,
+    Trial,
+    WithdrawStep,
+    apply_step,
+    check_ending,
+    check_node,
+    match_seed,
+)
 from referee.games.keyed import KeyedChance
 
 NodeCheck: TypeAlias = Callable[[Trial, State, Node], None]
 
-DEAR_CHECKS: tuple[tuple[str, NodeCheck], ...] = (
+NODE_CHECKS: tuple[tuple[str, NodeCheck], ...] = (
     ("values", check_values),
     ("dict", check_dict),
     ("clone", check_clone),
@@ -50,42 +70,42 @@ DEAR_CHECKS: tuple[tuple[str, NodeCheck], ...] = (
     ("from_observation", check_from_observation),
     ("withdraw", check_withdraw),
 )
-"""Run in this order, so that a fault is named by the simplest check that sees it."""
+"""The checks of one node, in this order, so that the simplest check that finds a fault reports it."""
 
-KEEPSAKES = 20
+KEPT_CLONES = 20
 UNEVEN_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One match to play. `dear_share` is the share of nodes with the dear checks, `replay` whether it is played again.
+    """One match to play. `full_share` is the share of nodes with all checks, `replay` whether it is played again.
 
     `data` replaces the game's box data in all matches, random options are drawn all the same.
     """
 
     players: int
     seed: int
-    dear_share: float = 1.0
+    full_share: float = 1.0
     replay: bool = True
     data: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class Temper:
-    """How a match is played: whom chance favours in choosing, and how often a seat leaves."""
+class PlayStyle:
+    """How a match is played: how often seats take the first or last legal action, and how often a seat leaves."""
 
     first_share: float
     last_share: float
     leave_share: float
 
     @classmethod
-    def of(cls, rng: Random) -> "Temper":
+    def of(cls, rng: Random) -> "PlayStyle":
         first, last = rng.choice(((0.0, 0.0), (0.0, 0.0), (UNEVEN_SHARE, 0.0), (0.0, UNEVEN_SHARE)))
         return cls(first, last, rng.choice((0.0, 0.0, 0.0, 0.01, 0.1)))
 
 
 def check_match(game: Game, job: Job, tally: Tally) -> Failure | None:
-    """Play the match of `job`; what it covered goes into `tally`."""
+    """Play the match of `job` and count in `tally` what it covered. None if no check failed."""
     options: dict[str, Any] = {}
     trial: Trial | None = None
     try:
@@ -99,10 +119,10 @@ def check_match(game: Game, job: Job, tally: Tally) -> Failure | None:
             game.max_decisions(job.players, options),
             game.conserved(state),
         )
-        play(trial, state, job.dear_share, job.replay)
+        play(trial, state, job.full_share, job.replay)
     except CheckFailed as failed:
         return report(game, job, options, trial, failed, "")
-    except Exception as error:  # whatever a game raises is the finding
+    except Exception as error:  # any other exception of the game is a finding
         crash = CheckFailed("crash", f"{type(error).__name__}: {error}")
         return report(game, job, options, trial, crash, traceback.format_exc())
     return None
@@ -125,7 +145,7 @@ def report(
 
 
 def start(game: Game, job: Job, tally: Tally) -> tuple[State, dict[str, Any]]:
-    """The first node: two matches of three with the default options, the third with some drawn at random."""
+    """The first state and its options: the defaults in two of three matches, some drawn at random in the third."""
     rng = Random(f"{game.id}/{job.players}/{job.seed}/options")
     given = random_options(game.options, rng) if rng.random() < 1 / 3 else {}
     box = {} if job.data is None else {DATA_OPTION: job.data}
@@ -144,7 +164,7 @@ def start(game: Game, job: Job, tally: Tally) -> tuple[State, dict[str, Any]]:
 
 
 def random_options(options: tuple[Option, ...], rng: Random) -> dict[str, Any]:
-    """Some options at other values; integers up to twice the default, so that matches stay short."""
+    """Random values for some options. Integers go up to twice the default, to keep matches short."""
     given: dict[str, Any] = {}
     for option in options:
         if rng.random() < 0.5:
@@ -160,90 +180,90 @@ def random_options(options: tuple[Option, ...], rng: Random) -> dict[str, Any]:
     return given
 
 
-def play(trial: Trial, state: State, dear_share: float, replay: bool) -> None:
-    """From the first node to the last. CheckFailed at the first finding."""
+def play(trial: Trial, state: State, full_share: float, replay: bool) -> None:
+    """Play from the first node to the last. CheckFailed at the first finding."""
     game, tally = trial.game, trial.tally
     rng = Random(f"{game.id}/{trial.players}/{trial.seed}/play")
-    dear_rng = Random(f"{game.id}/{trial.players}/{trial.seed}/dear")
-    temper = Temper.of(rng)
+    full_rng = Random(f"{game.id}/{trial.players}/{trial.seed}/full")
+    style = PlayStyle.of(rng)
     chance = KeyedChance(match_seed(game.id, trial.players, trial.seed))
-    tape = Tape() if replay else None
-    keepsakes: list[Keepsake] = []
+    log = StepLog() if replay else None
+    kept_clones: list[KeptClone] = []
     chance_nodes = 0
     while True:
-        node = look(trial, state, trial.ledger, trial.gone, trial.decisions)
-        dear = dear_rng.random() < dear_share
-        if dear:
-            trial.sight = Sight(state, game.codec, trial.viewers)
-            for name, check in DEAR_CHECKS:
+        node = check_node(trial, state, trial.ledger, trial.withdrawn, trial.decisions)
+        full = full_rng.random() < full_share
+        if full:
+            trial.snapshot = NodeSnapshot(state, game.codec, trial.viewers)
+            for name, check in NODE_CHECKS:
                 check(trial, state, node)
                 tally.add("checks", name)
-            keepsakes = [*keepsakes[-KEEPSAKES:], Keepsake.of(trial, state)]
-        tally.add("nodes", "dear" if dear else "plain")
+            kept_clones = [*kept_clones[-KEPT_CLONES:], KeptClone.of(trial, state)]
+        tally.add("nodes", "full" if full else "plain")
         if node.terminal:
             break
         chance_nodes = chance_nodes + 1 if node.outcomes else 0
         if chance_nodes > CHANCE_NODES_IN_A_ROW:
             raise CheckFailed("nodes", f"{chance_nodes} chance nodes in a row")
-        step = choose(trial, node, temper, chance, rng)
-        events = take(state, step)
+        step = choose(trial, node, style, chance, rng)
+        events = apply_step(state, step)
         note(trial, step, node)
         check_event_values(trial, events)
         trial.events += events
         for event in events:
             tally.add("events", event.public.KIND)
-        if tape is not None:
-            tape.note(trial, step, events, state)
-        if dear:
+        if log is not None:
+            log.note(trial, step, events, state)
+        if full:
             check_event_codec(trial, events)
             check_event_view(trial, events)
-            keepsakes[-1].check()
+            kept_clones[-1].check()
         trial.node += 1
-    check_ending(trial, state, trial.gone)
-    for keepsake in keepsakes:
-        keepsake.check()
-    if tape is not None:
-        check_replay(trial, tape)
+    check_ending(trial, state, trial.withdrawn)
+    for kept_clone in kept_clones:
+        kept_clone.check()
+    if log is not None:
+        check_replay(trial, log)
         tally.add("checks", "replay")
     tally.add("matches", str(trial.players))
     tally.add("lengths", f"{trial.players}: {trial.decisions}")
 
 
-def choose(trial: Trial, node: Node, temper: Temper, chance: KeyedChance, rng: Random) -> Step:
-    """The next step of the match. CheckFailed `chance` if the referee's luck finds no valid outcome."""
-    if temper.leave_share and rng.random() < temper.leave_share:
-        return Leave(rng.choice(trial.staying))
+def choose(trial: Trial, node: Node, style: PlayStyle, chance: KeyedChance, rng: Random) -> Step:
+    """The next step of the match. CheckFailed `chance` if the keyed choice is not a valid outcome."""
+    if style.leave_share and rng.random() < style.leave_share:
+        return WithdrawStep(rng.choice(trial.staying))
     if node.stream is not None:
         outcome = chance.choose(node.stream, node.outcomes)
         if all(outcome != possible for possible, _ in node.outcomes):
             raise CheckFailed("chance", f"the keyed choice {outcome!r} is not offered")
-        return Come(outcome)
+        return ChanceStep(outcome)
     answers = {}
     for seat, legal in node.legal.items():
         roll = rng.random()
-        if roll < temper.first_share:
+        if roll < style.first_share:
             answers[seat] = legal[0]
-        elif roll < temper.last_share:
+        elif roll < style.last_share:
             answers[seat] = legal[-1]
         else:
             answers[seat] = rng.choice(legal)
-    return Act(answers)
+    return AnswerStep(answers)
 
 
 def note(trial: Trial, step: Step, node: Node) -> None:
-    """Keep the books after a step."""
+    """Update the trial and the tally after a step."""
     tally = trial.tally
     match step:
-        case Leave(seat):
-            trial.gone.add(seat)
+        case WithdrawStep(seat):
+            trial.withdrawn.add(seat)
             tally.add("leaving", "in matches")
-        case Come(outcome):
+        case ChanceStep(outcome):
             if node.stream is not None:
-                trial.ledger.take(node.stream, node.outcomes, outcome)
+                trial.ledger.record(node.stream, node.outcomes, outcome)
                 tally.add("chance", stream_name(node.stream))
                 trial.old_outcomes.append(outcome)
                 del trial.old_outcomes[:-16]
-        case Act(answers):
+        case AnswerStep(answers):
             trial.decisions += len(answers)
             for decision in node.decisions:
                 tally.add("decisions", decision.kind)

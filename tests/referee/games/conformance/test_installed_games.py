@@ -7,7 +7,7 @@ from referee.games.registry import game_ids, get_game
 
 MANY_MATCHES = 2000
 MATCHES_PER_COUNT = 2
-DEAR_SHARE = 0.02
+FULL_SHARE = 0.02
 
 
 def findings(report: Report) -> list[str]:
@@ -18,7 +18,7 @@ def findings(report: Report) -> list[str]:
 def test_a_few_matches(game_id: str) -> None:
     game = get_game(game_id)
     counts = game.player_counts
-    plan = Plan(game_id, counts, 0, MATCHES_PER_COUNT * len(counts), 0, DEAR_SHARE, True)
+    plan = Plan(game_id, counts, 0, MATCHES_PER_COUNT * len(counts), 0, FULL_SHARE, True)
     assert findings(run_plan(game, plan)) == []
 
 
@@ -33,5 +33,5 @@ def test_the_short_run_of_the_command(game_id: str) -> None:
 @pytest.mark.parametrize("game_id", game_ids())
 def test_many_matches(game_id: str) -> None:
     game = get_game(game_id)
-    plan = Plan(game_id, game.player_counts, 1000, MANY_MATCHES, 0, DEAR_SHARE, True)
+    plan = Plan(game_id, game.player_counts, 1000, MANY_MATCHES, 0, FULL_SHARE, True)
     assert findings(run_plan(game, plan, workers=2)) == []

@@ -10,13 +10,13 @@ from toy_game.mutants import DYING, LEAKING
 
 from referee.games.api import PlayersError
 from referee.games.conformance import Failure, Plan, ProgressError, Report, make_plan, run_plan
-from referee.games.conformance.plan import FULL_MATCHES, LONG_DEAR_SHARE
+from referee.games.conformance.run import FULL_MATCHES, LONG_FULL_SHARE
 
 REF = "toy_game:GAME"
 
 
 def few(matches: int = 12, seed: int = 0) -> Plan:
-    """Matches with hardly any dear checks, in several portions."""
+    """Matches with all checks at few nodes only, in several chunks."""
     return Plan(REF, (2, 3, 4), seed, matches, 0, 0.01, False)
 
 
@@ -31,13 +31,13 @@ def test_player_counts_take_turns_and_seeds_go_up() -> None:
 
 def test_a_long_run_has_all_checks_in_the_first_thousand_and_at_some_nodes_after() -> None:
     plan = make_plan(GAME, REF, matches=100_000)
-    assert (plan.job(FULL_MATCHES - 1).dear_share, plan.job(FULL_MATCHES - 1).replay) == (1.0, True)
-    assert (plan.job(FULL_MATCHES).dear_share, plan.job(FULL_MATCHES).replay) == (LONG_DEAR_SHARE, False)
+    assert (plan.job(FULL_MATCHES - 1).full_share, plan.job(FULL_MATCHES - 1).replay) == (1.0, True)
+    assert (plan.job(FULL_MATCHES).full_share, plan.job(FULL_MATCHES).replay) == (LONG_FULL_SHARE, False)
 
 
 @pytest.mark.parametrize("matches", [1, 19, 20, 41, 1000, 1001])
-def test_portions_hold_every_match_once(matches: int) -> None:
-    assert [number for portion in few(matches).chunks() for number in portion] == list(range(matches))
+def test_chunks_hold_every_match_once(matches: int) -> None:
+    assert [number for chunk in few(matches).chunks() for number in chunk] == list(range(matches))
 
 
 def test_one_player_count_can_be_chosen_and_others_are_refused() -> None:

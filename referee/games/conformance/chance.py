@@ -1,17 +1,17 @@
-"""Keeps the books of chance over one match: decks empty card by card, dice stay the same dice."""
+"""The checks of chance nodes over one match: decks empty card by card, dice keep their weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from referee.games.api import Chance, Draw, Outcome, Roll
-from referee.games.conformance.failure import CheckFailed
+from referee.games.conformance.checks import CheckFailed
 
 OUTCOME_TYPES = frozenset((int, str))
 
 
 @dataclass(frozen=True, slots=True)
 class Faces:
-    """What a die offers."""
+    """The outcomes of a die, with their kinds and weights."""
 
     outcomes: Sequence[tuple[Outcome, int]]
     kinds: tuple[Outcome, ...]
@@ -19,7 +19,7 @@ class Faces:
 
 
 class Ledger:
-    """What chance nodes of one match have offered so far."""
+    """What the chance nodes of one match have offered so far."""
 
     def __init__(self) -> None:
         self._left: dict[Draw, dict[Outcome, int]] = {}
@@ -27,30 +27,30 @@ class Ledger:
         self._rolled: set[Roll] = set()
         self._weights: dict[tuple[str, tuple[Outcome, ...]], tuple[int, ...]] = {}
         self._dice: dict[int, Faces] = {}
-        """By id() of the outcomes, where these cannot change."""
+        """Dice already checked, by id() of their outcomes; only immutable outcomes are kept."""
 
     def copy(self) -> "Ledger":
-        """For a branch of the match."""
+        """A copy for a branch of the match."""
         copy = Ledger()
         copy._left = dict(self._left)  # the inner dictionaries are replaced, never changed
         copy._epochs = dict(self._epochs)
         copy._rolled = set(self._rolled)
         copy._weights = dict(self._weights)
-        copy._dice = self._dice  # what is remembered there holds for all branches
+        copy._dice = self._dice  # valid for all branches
         return copy
 
-    def look(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]]) -> None:
+    def check_offer(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]]) -> None:
         """Check what a chance node offers. CheckFailed: chance, draw_stream, roll_stream."""
         if isinstance(stream, Draw):
             check_outcomes(outcomes)
-            self._look_at_draw(stream, dict(outcomes))
+            self._check_draw(stream, dict(outcomes))
         elif isinstance(stream, Roll):
-            self._look_at_roll(stream, self._faces(outcomes))
+            self._check_roll(stream, self._faces(outcomes))
         else:
             raise CheckFailed("chance", f"chance_stream() is {stream!r}, neither Draw nor Roll")
 
-    def take(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]], outcome: Outcome) -> None:
-        """Note what came."""
+    def record(self, stream: Chance, outcomes: Sequence[tuple[Outcome, int]], outcome: Outcome) -> None:
+        """Record which outcome was chosen."""
         if isinstance(stream, Draw):
             left = dict(outcomes)
             left[outcome] -= 1
@@ -64,7 +64,7 @@ class Ledger:
             self._weights[stream.name, faces.kinds] = faces.weights
 
     def _faces(self, outcomes: Sequence[tuple[Outcome, int]]) -> "Faces":
-        """Checked. A die that offers the same tuple again and again is looked at once."""
+        """The die's faces, checked. A die that offers the same tuple each time is checked once."""
         known = self._dice.get(id(outcomes))
         if known is not None and known.outcomes is outcomes:
             return known
@@ -74,7 +74,7 @@ class Ledger:
             self._dice[id(outcomes)] = faces
         return faces
 
-    def _look_at_draw(self, stream: Draw, offered: dict[Outcome, int]) -> None:
+    def _check_draw(self, stream: Draw, offered: dict[Outcome, int]) -> None:
         if stream.epoch < self._epochs.get(stream.deck, stream.epoch):
             raise CheckFailed(
                 "draw_stream",
@@ -88,7 +88,7 @@ class Ledger:
                 f"offered are {offered}",
             )
 
-    def _look_at_roll(self, stream: Roll, faces: "Faces") -> None:
+    def _check_roll(self, stream: Roll, faces: "Faces") -> None:
         if stream in self._rolled:
             raise CheckFailed("roll_stream", f"{stream} was rolled before in this match and would fall the same")
         kinds, weights = faces.kinds, faces.weights
@@ -113,5 +113,5 @@ def check_outcomes(outcomes: Sequence[tuple[Outcome, int]]) -> None:
 
 
 def stream_name(stream: Chance) -> str:
-    """For counting: 'draw cards' or 'roll die'."""
+    """The name under which the tally counts a stream: 'draw cards' or 'roll die'."""
     return f"draw {stream.deck}" if isinstance(stream, Draw) else f"roll {stream.name}"

@@ -1,4 +1,4 @@
-"""Recorded matches come out as they did, or the rules version goes up."""
+"""Matches come out the same again: golden matches, digests, other hash seeds."""
 
 import json
 import os
@@ -9,10 +9,21 @@ from typing import Any
 import pytest
 from toy_game import GAME
 from toy_game.game import ToyGame
-from toy_game.mutants import KINDER_DIE
+from toy_game.mutants import KINDER_DIE, UNORDERED_LIST
 
-from referee.games.conformance import CheckFailed, Plan, check_golden, run_plan, write_golden
-from referee.games.conformance.source import package_of
+from referee.games.conformance import (
+    CheckFailed,
+    Job,
+    Plan,
+    Tally,
+    check_golden,
+    check_match,
+    match_digest,
+    run_plan,
+    write_golden,
+)
+from referee.games.conformance.determinism import check_hash_seed
+from referee.games.conformance.game_object import package_of
 from referee.games.registry import game_ids, get_game
 
 FOLDER = Path(__file__).with_name("golden")
@@ -27,7 +38,7 @@ def recorded(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("game_id", SHIPPED)
-def test_the_recorded_matches_of_a_shipped_game_come_out_as_they_did(game_id: str) -> None:
+def test_the_golden_matches_of_a_shipped_game_replay_to_the_same_result(game_id: str) -> None:
     """When rules change on purpose: raise rules_version, then write those of all games anew with
 
     CROSSTOWN_UPDATE_GOLDEN=1 python -m pytest tests/referee/games -k golden
@@ -102,3 +113,19 @@ def test_a_run_reports_it_like_any_other_check(recorded: Path) -> None:
     plan = Plan("toy_game.mutants:KINDER_DIE", (2,), 0, 1, 0, 0.0, False)
     report = run_plan(KINDER_DIE, plan, golden=recorded, other_processes=False)
     assert [failure.check for failure in report.failures] == ["golden"]
+
+
+def test_a_match_digest_names_one_match() -> None:
+    digests = {match_digest(GAME, players, seed) for players in (2, 3, 4) for seed in range(3)}
+    assert len(digests) == 9
+    assert match_digest(GAME, 2, 0) in digests
+
+
+def test_a_list_that_depends_on_the_hash_seed_is_rejected() -> None:
+    with pytest.raises(CheckFailed, match="PYTHONHASHSEED") as failed:
+        check_hash_seed("toy_game.mutants:UNORDERED_LIST", 0)
+    assert failed.value.check == "hash_seed"
+
+
+def test_the_same_list_passes_within_one_process_which_is_why_two_are_needed() -> None:
+    assert check_match(UNORDERED_LIST, Job(players=2, seed=0), Tally()) is None

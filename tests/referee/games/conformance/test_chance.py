@@ -1,10 +1,10 @@
-"""The books of chance: what a deck or a die may offer next."""
+"""What a deck or a die may offer next, and what the checks of chance refuse."""
 
 import pytest
 
 from referee.games.api import Chance, Draw, Outcome, Roll
 from referee.games.conformance import CheckFailed
-from referee.games.conformance.luck import Ledger
+from referee.games.conformance.chance import Ledger
 
 Node = tuple[Chance, list[tuple[Outcome, int]], Outcome]
 
@@ -12,11 +12,11 @@ FIRST: Node = (Draw("deck"), [("a", 2), ("b", 1)], "a")
 ROLLED: Node = (Roll("die", 0, 0), [(1, 1), (2, 3)], 2)
 
 
-def keep_books(*nodes: Node) -> Ledger:
+def ledger_after(*nodes: Node) -> Ledger:
     ledger = Ledger()
     for stream, outcomes, outcome in nodes:
-        ledger.look(stream, outcomes)
-        ledger.take(stream, outcomes, outcome)
+        ledger.check_offer(stream, outcomes)
+        ledger.record(stream, outcomes, outcome)
     return ledger
 
 
@@ -33,8 +33,8 @@ def keep_books(*nodes: Node) -> Ledger:
         (Roll("other", 0, 0), [(1, 7), (2, 3)]),
     ],
 )
-def test_what_may_come_next(stream: Chance, outcomes: list[tuple[Outcome, int]]) -> None:
-    keep_books(FIRST, ROLLED).look(stream, outcomes)
+def test_a_valid_offer_is_accepted(stream: Chance, outcomes: list[tuple[Outcome, int]]) -> None:
+    ledger_after(FIRST, ROLLED).check_offer(stream, outcomes)
 
 
 @pytest.mark.parametrize(
@@ -56,28 +56,28 @@ def test_what_may_come_next(stream: Chance, outcomes: list[tuple[Outcome, int]])
         ("chance", "die", [(1, 1)]),
     ],
 )
-def test_what_may_not_come_next(check: str, stream: Chance, outcomes: list[tuple[Outcome, int]]) -> None:
+def test_an_invalid_offer_is_refused(check: str, stream: Chance, outcomes: list[tuple[Outcome, int]]) -> None:
     with pytest.raises(CheckFailed) as failed:
-        keep_books(FIRST, ROLLED).look(stream, outcomes)
+        ledger_after(FIRST, ROLLED).check_offer(stream, outcomes)
     assert failed.value.check == check
 
 
 def test_the_last_card_leaves_nothing_to_offer() -> None:
     with pytest.raises(CheckFailed, match=r"by the draws so far \{\} are left"):
-        keep_books((Draw("deck"), [("a", 1)], "a")).look(Draw("deck"), [("a", 1)])
+        ledger_after((Draw("deck"), [("a", 1)], "a")).check_offer(Draw("deck"), [("a", 1)])
 
 
-def test_an_epoch_does_not_come_back() -> None:
-    ledger = keep_books(FIRST, (Draw("deck", 1), [("a", 5)], "a"))
+def test_a_deck_cannot_return_to_an_earlier_epoch() -> None:
+    ledger = ledger_after(FIRST, (Draw("deck", 1), [("a", 5)], "a"))
     with pytest.raises(CheckFailed, match="went back from epoch 1 to 0"):
-        ledger.look(Draw("deck"), [("a", 1), ("b", 1)])
+        ledger.check_offer(Draw("deck"), [("a", 1), ("b", 1)])
 
 
-def test_a_copy_keeps_its_own_books() -> None:
-    ledger = keep_books(FIRST, ROLLED)
+def test_a_copied_ledger_is_independent() -> None:
+    ledger = ledger_after(FIRST, ROLLED)
     copy = ledger.copy()
-    copy.take(Draw("deck"), [("a", 1), ("b", 1)], "b")
-    copy.take(Roll("die", 0, 1), [(1, 1), (2, 3)], 1)
-    ledger.look(Draw("deck"), [("a", 1), ("b", 1)])
-    ledger.look(Roll("die", 0, 1), [(1, 1), (2, 3)])
-    copy.look(Draw("deck"), [("a", 1)])
+    copy.record(Draw("deck"), [("a", 1), ("b", 1)], "b")
+    copy.record(Roll("die", 0, 1), [(1, 1), (2, 3)], 1)
+    ledger.check_offer(Draw("deck"), [("a", 1), ("b", 1)])
+    ledger.check_offer(Roll("die", 0, 1), [(1, 1), (2, 3)])
+    copy.check_offer(Draw("deck"), [("a", 1)])
