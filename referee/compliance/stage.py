@@ -112,7 +112,7 @@ class Stage:
         if raw is None:
             ended = await self.exit_within(1.0)
             silently = what == HELLO and ended is not None and ended.code == 0
-            ask = "; does its program come to run(...), with your bot in it?" if silently else ""
+            ask = "; does the program call run(...) with your bot?" if silently else ""
             raise Failed(f"the bot ended its stream instead of sending {what}{await self._ended()}{ask}")
         try:
             return pb.BotMessage.FromString(raw)

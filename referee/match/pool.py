@@ -240,7 +240,7 @@ class Pool:
                 end = exit_end(how, sandbox)
                 if end.reason is EndReason.PLATFORM_FAULT:
                     raise LostAtStart(end.detail, memory=end.machine_memory)
-                ask = "; does its program come to run(...), with your bot in it?" if how.code == 0 else ""
+                ask = "; does the program call run(...) with your bot?" if how.code == 0 else ""
                 raise BotStartError(
                     f"the process ended before it said Hello: {how}{ask}",
                     {**end.evidence, **output_evidence(process.output())},

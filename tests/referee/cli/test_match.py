@@ -236,7 +236,7 @@ def test_a_program_that_ends_without_run_is_asked_for_it(say: Say, tmp_path: Pat
     bot = write_bot(tmp_path / "mine", "return 0")
     (tmp_path / "mine" / "bot.py").write_text("from crosstown_bot import Bot\nclass Mine(Bot): pass\n")
     done = say("shibuya", "--seat", RANDOM, "--seat", bot)
-    assert "exit code 0; does its program come to run(...), with your bot in it?" in done.stdout
+    assert "exit code 0; does the program call run(...) with your bot?" in done.stdout
 
 
 def test_the_time_to_start_can_be_given(say: Say, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def answering(choose: str, before: str = "") -> str:
         (answering("return 0") + "sys.exit(3)\n", "bye", "ended with exit code 3 after Bye; expected exit code 0"),
         ("import sys; sys.exit('cannot find my weights')", "handshake", "cannot find my weights"),
         ("import time; time.sleep(60)", "handshake", "no Hello within 1 s"),
-        ("print('here')", "handshake", "exit code 0; does its program come to run(...), with your bot in it?"),
+        ("print('here')", "handshake", "exit code 0; does the program call run(...) with your bot?"),
     ],
     ids=["index", "resign", "junk", "exit", "exception", "no answer", "bye", "no start", "silent start", "no run"],
 )
