@@ -67,10 +67,11 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources) -> Vers
             if content_of(half / "bot", read_all(half / "bot")) != content:
                 raise EntryError(f"{folder}: was changed while it was copied; try again")
             (half / "size").write_text(f"{size}\n")
-            _set_aside_bad(store, content)
-            with suppress(OSError):  # another process was as fast: its copy is the same
-                half.rename(store / content)
-            kept = _held(store / content)
+            with _alone(store):
+                _set_aside_bad(store, content)
+                with suppress(OSError):  # another process was as fast: its copy is the same
+                    half.rename(store / content)
+                kept = _held(store / content)
     except OSError as error:
         raise EntryError(_trouble(store, error)) from None
     if kept is None:
@@ -145,14 +146,26 @@ def evict(store: Path, *, most_bytes: int, most_versions: int) -> None:
 def _half(store: Path) -> Iterator[Path]:
     """A new folder that nobody removes while this lasts; what is left of it at the end goes."""
     store.mkdir(parents=True, exist_ok=True)
-    half = Path(tempfile.mkdtemp(prefix=".half-", dir=store))
-    half.chmod(0o755)
-    kept = Hold(half)
+    with _alone(store):
+        half = Path(tempfile.mkdtemp(prefix=".half-", dir=store))
+        kept = Hold(half)
     try:
+        half.chmod(0o755)
         yield half
     finally:
         remove(half)
         del kept
+
+
+@contextmanager
+def _alone(store: Path) -> Iterator[None]:
+    """Nobody else takes a place in the store or removes one: what lies there is held, or removed, as it was found."""
+    file = os.open(store, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def _close(folder: Path) -> int:
@@ -183,11 +196,12 @@ def _remove_unused(path: Path) -> bool:
     with suppress(OSError):
         file = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not os.path.samestat(os.fstat(file), path.stat()):
-                return False
-            gone = path.with_name(f".gone-{secrets.token_hex(8)}")
-            path.rename(gone)
+            with _alone(path.parent):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not os.path.samestat(os.fstat(file), path.stat()):
+                    return False
+                gone = path.with_name(f".gone-{secrets.token_hex(8)}")
+                path.rename(gone)
             remove(gone)
         finally:
             os.close(file)

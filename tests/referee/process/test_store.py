@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -142,6 +143,52 @@ def test_many_at_once_get_the_same_version(store: Path, folder: Path) -> None:
     assert len(found) == 8
     assert len(set(map(str, found))) == 1
     assert [path.name for path in store.iterdir()] == [found[0].content]
+
+
+def beside(deed: Callable[[], object]) -> threading.Thread:
+    """What another process does at the same time: as much of it as it can."""
+    thread = threading.Thread(target=deed)
+    thread.start()
+    thread.join(0.3)
+    return thread
+
+
+def test_a_copy_that_has_just_been_begun_is_not_taken_for_one_of_a_killed_process(
+    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[threading.Thread] = []
+
+    def begin(**wanted: str) -> str:
+        made = mkdtemp(**wanted)  # and before it is held:
+        others.append(beside(lambda: evict(store, most_bytes=1 << 30, most_versions=9)))
+        return made
+
+    mkdtemp = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", begin)
+    assert files(stored(store, folder).folder) == files(folder)
+    others[0].join()
+
+
+def test_a_version_that_another_process_has_just_put_there_is_not_taken_for_a_damaged_one(
+    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Version] = []
+    others: list[threading.Thread] = []
+    looks: list[str] = []
+
+    def look(store: Path, content: str) -> Version | None:
+        looks.append(content)
+        there = hold(store, content)
+        if len(looks) == 2:  # whether it is damaged; it is not there yet, and then:
+            others.append(beside(lambda: found.append(stored(store, folder))))
+        return there
+
+    monkeypatch.setattr("referee.process.store.hold", look)
+    found.append(stored(store, folder))
+    others[0].join()
+    assert [path.name for path in store.iterdir()] == [found[0].content]
+    assert len(found) == 2
+    assert found[0] == found[1]
 
 
 def test_a_process_that_is_killed_while_it_copies_leaves_nothing_that_counts(store: Path, folder: Path) -> None:
