@@ -385,6 +385,8 @@ class Connection(asyncio.BufferedProtocol):
         if self._closed or self._transport is None:
             return
         self._closed = True
+        if self._transport.is_closing():
+            return
         self._transport.write(_frame(_GOAWAY, 0, 0, struct.pack(">II", self._last_call, code) + sentence.encode()))
         if self._transport.get_write_buffer_size():
             self._transport.abort()
@@ -398,7 +400,7 @@ class Connection(asyncio.BufferedProtocol):
     # What calls use
 
     def write(self, data: bytes) -> None:
-        if self._transport is not None and not self._closed:
+        if self._transport is not None and not self._closed and not self._transport.is_closing():
             self._transport.write(data)
 
     def forget(self, number: int) -> Call | None:
@@ -426,6 +428,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
+        self._transport = None  # or the two keep each other, and with TLS 256 KiB of buffers, until a collection
         for call in list(self._calls.values()):
             call.drop()
         self._calls.clear()

@@ -5,6 +5,7 @@ import gzip
 import random
 import struct
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -52,6 +53,9 @@ class Transport:
 
     def get_write_buffer_size(self) -> int:
         return self.full
+
+    def is_closing(self) -> bool:
+        return self.closed
 
     def close(self) -> None:
         self.closed = True
@@ -378,3 +382,26 @@ async def test_a_referee_that_stood_still_pings_before_it_takes_a_connection_for
     listener.start()
     assert transport.aborted
     await listener.stop()
+
+
+def test_to_a_connection_that_the_system_has_ended_nothing_is_written() -> None:
+    line = Line()
+    line.say(PREFACE + frame(4, 0, 0))
+    line.heard()
+    line.transport.closed = True
+    line.say(frame(6, 0, 0, bytes(8)) * 100)
+    line.connection.close()
+    assert line.transport.written == b""
+
+
+def test_a_connection_that_is_lost_is_freed_at_once() -> None:
+    """Not at the next collection of garbage: with TLS each has buffers of 256 KiB."""
+    line = Line()
+    line.say(PREFACE + frame(4, 0, 0))
+    transport = weakref.ref(line.transport)
+    line.connection.connection_lost(None)
+    del line.transport
+    assert transport() is None
+    line.connection.ping()
+    line.connection.abort()
+    line.connection.close()

@@ -1,6 +1,8 @@
 """Matches go on undisturbed while strangers knock by the hundred: silent, talking junk, or with guessed tokens."""
 
 import asyncio
+import gc
+import ssl
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
 from referee.match.guest import Invitation
 from referee.process.guest import guest_entry
 from referee.wire import Listen
+from referee.wire.http2 import Connection
 from referee.wire.listening import own_certificate, parse_address
 
 SILENT, JUNK, GUESSES, MATCHES = 120, 120, 40, 3
@@ -113,3 +116,29 @@ async def test_strangers_disturb_no_match(tmp_path: Path, plain: bool) -> None:
         for task in (*strangers, *players):
             task.cancel()
         await asyncio.gather(*strangers, *players, return_exceptions=True)
+
+
+async def test_nothing_is_kept_of_a_tls_connection_that_is_over(tmp_path: Path) -> None:
+    certificate, key = own_certificate(tmp_path / "tls", "127.0.0.1")
+    trusted = ssl.create_default_context(cafile=str(certificate))
+    trusted.set_alpn_protocols(["h2"])
+    invited = {ENTRIES[0].id: Invitation(TOKENS[0])}
+    async with Table(
+        {ENTRIES[0].id: ENTRIES[0]}, guests=invited, listen=Listen("127.0.0.1", 0, certificate, key)
+    ) as table:
+        port = parse_address(table.remote_address)[1]
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(3):
+                _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusted, server_hostname="localhost")
+                writer.write(b"no HTTP/2 at all, " * 10)
+                writer.close()
+                with suppress(OSError):
+                    await writer.wait_closed()
+            async with asyncio.timeout(30):
+                while kept := [each for each in gc.get_objects() if isinstance(each, Connection)]:
+                    del kept
+                    await asyncio.sleep(0.01)
+        finally:
+            gc.enable()
