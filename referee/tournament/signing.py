@@ -6,6 +6,7 @@ organiser's, one for all runs: `crosstown/signing.pem` in the user's configurati
 
 import json
 import os
+import shlex
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -88,7 +89,7 @@ def sign(folder: RunFolder) -> Signature:
 
 def _check_records(folder: RunFolder, keeper: AnchorKeeper, text: JournalText) -> None:
     """Every record that counts has its digest in the journal, or is put there. UsageError for what does not match."""
-    step = f"see what is wrong: crosstown matches verify {folder.path}"
+    step = f"see what is wrong: crosstown matches verify {shlex.quote(str(folder.path))}"
     files = record_files(folder)
     anchored = anchors_of(text.events).digests
     if gone := sorted(anchored.keys() - files.keys()):
@@ -159,7 +160,8 @@ def _key() -> Ed25519PrivateKey:
             _make_key(path)
         if stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
             what = f"the key in {path} can be read by others"
-            raise UsageError(what, f"take their rights away: chmod 600 {path}; or, if it may have been read, {step}")
+            rights = f"take their rights away: chmod 600 {shlex.quote(str(path))}"
+            raise UsageError(what, f"{rights}; or, if it may have been read, {step}")
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError as error:
         what = f"cannot use the signing key {error.filename or path}: {error.strerror}"
