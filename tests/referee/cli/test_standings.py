@@ -17,6 +17,7 @@ from leaderboard.store import Store, read_rows, read_snapshot
 from referee.cli import run_account, run_tables
 from referee.record import read_record
 from referee.record.control import Control
+from referee.tournament.head import head_file
 from referee.tournament.journal import Journal, read_journal
 from referee.tournament.lock import RunLock
 from referee.tournament.walk import Walk
@@ -275,6 +276,7 @@ def test_who_leaves_with_losses_loses_what_it_misses_and_the_table_says_so(make_
     folder = make_run(blocks=3, played=3)
     created = read_journal(folder.journal).created
     folder.journal.unlink()
+    head_file(folder.journal).unlink()  # which is of the journal that was there
     with Journal(folder.journal, read_journal(folder.journal)) as journal:
         journal.append("created", **created.fields, file=str(tmp_path / "cup.toml"))
     assert crosstown("withdraw", "cup", "[b]bob", "--choice", "losses").code == 0
