@@ -22,16 +22,6 @@ After reading this page you know every command of `crosstown`, its arguments and
 Generated from the commands by `python docs/make_reference.py`. `crosstown COMMAND --help` prints the same text.
 """
 
-_KINDS = {
-    "float range": "NUMBER",
-    "int range": "NUMBER",
-    "list[Path]": "PATH",
-    "list[str]": "TEXT",
-    "path": "PATH",
-    "str": "TEXT",
-}
-"""What stands for the value of an option, by the name that typer gives its type."""
-
 
 def main() -> None:
     """Write the page."""
@@ -73,7 +63,6 @@ def _options(command: Any, context: Any) -> str:
         left, right = record
         if _is_argument(parameter):
             left = _metavar(parameter).strip("[]")
-        left = re.sub(r"<(.+?)>", lambda kind: _KINDS.get(kind[1], kind[1].upper()), left)
         rows.append(f"| `{_cell(left)}` | {_cell(right)} |")
     return "\n".join(["| argument or option | meaning |", "| --- | --- |", *rows, ""]) if rows else ""
 
@@ -93,7 +82,9 @@ def _cell(text: str) -> str:
 
 
 def _text(help_text: str | None) -> str:
-    return inspect.cleandoc(help_text or "").replace("\b\n", "")
+    """The help of a command, with its example as code."""
+    text = inspect.cleandoc(help_text or "")
+    return re.sub(r"^Example: (.*)$", r"Example: `\1`", text, flags=re.MULTILINE)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-Out = Annotated[Path, typer.Option(help="The folder that run folders are in.")]
+Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.")]
 OUT = Path("runs")
 
 LatestRun = Annotated[
     str | None,
     typer.Argument(
-        help="Tournament file, run folder or name of a run; default: the most recent one.", show_default=False
+        help="Tournament file, run folder or name of a run. Default: the most recent run.", show_default=False
     ),
 ]
 
@@ -20,7 +20,8 @@ Secret = Annotated[
     typer.Option(
         "--secret",
         metavar="FILE",
-        help="Play on the luck of this secret: a file with a line of 32 hexadecimal digits. Default: a new one.",
+        help="Compute dice and cards from the secret in this file: one line of 32 hexadecimal digits. "
+        "Default: a new secret.",
         show_default=False,
     ),
 ]
@@ -28,19 +29,37 @@ Secret = Annotated[
 Profile = Annotated[
     str | None,
     typer.Option(
-        "--sandbox", metavar="strict|plain", help="Default: strict where it works, as in a run.", show_default=False
+        "--sandbox",
+        metavar="strict|plain",
+        help="Run bots with (strict) or without (plain) the sandbox. Default: strict if it works on this machine.",
+        show_default=False,
     ),
 ]
-Network = Annotated[bool, typer.Option("--network", help="Grant the bots the network.")]
+Network = Annotated[bool, typer.Option("--network", help="Let the bots use the network.")]
 Env = Annotated[
     list[str] | None,
-    typer.Option("--env", help="Grant the bots this variable of your environment; repeatable.", show_default=False),
+    typer.Option(
+        "--env",
+        metavar="NAME",
+        help="Pass this environment variable to the bots, such as OPENAI_API_KEY. Can be repeated.",
+        show_default=False,
+    ),
 ]
 Device = Annotated[
     list[str] | None,
-    typer.Option("--device", help="Grant the bots this device, such as /dev/nvidia0; repeatable.", show_default=False),
+    typer.Option(
+        "--device",
+        metavar="PATH",
+        help="Let the bots use this device, such as /dev/nvidia0. Can be repeated.",
+        show_default=False,
+    ),
 ]
 Read = Annotated[
     list[Path] | None,
-    typer.Option("--read", help="Grant the bots this file or folder to read; repeatable.", show_default=False),
+    typer.Option(
+        "--read",
+        metavar="PATH",
+        help="Let the bots read this file or folder, such as /data/weights. Can be repeated.",
+        show_default=False,
+    ),
 ]

@@ -13,19 +13,31 @@ if TYPE_CHECKING:
     from referee.process.built import Built
     from referee.process.phase import BuildError
 
-app = typer.Typer(no_args_is_help=True, help="Bots: begin one, build it, see what is there, check one.")
+app = typer.Typer(no_args_is_help=True, help="Make, build, list and check bots.")
 
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The bot's folder, with its bot.toml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the bot, with its bot.toml.")]
 
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(help="The bot's name; its folder gets the same.", show_default=False)],
-    lang: Annotated[str, typer.Option("--lang", help="python, go, rust, java, typescript, cpp, bash, perl, c, llm.")],
-    at: Annotated[Path, typer.Option("--in", help="The folder to make it in.")] = Path(),
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the bot and of its folder.", show_default=False)],
+    lang: Annotated[
+        str,
+        typer.Option(
+            "--lang",
+            metavar="LANGUAGE",
+            help="Language of the kit: python, go, rust, java, typescript, cpp, bash, perl, c or llm.",
+        ),
+    ],
+    at: Annotated[
+        Path, typer.Option("--in", metavar="FOLDER", help="Folder in which the bot's folder is made.")
+    ] = Path(),
 ) -> None:
-    """Begin a bot: a folder that builds and plays as it is. What the build needs is copied into it."""
+    """Make a new bot: a folder that builds and plays without changes. It contains everything that the build needs.
+
+    Example: crosstown bots new --lang python mine
+    """
     from referee.cli.bot_kits import begin
     from referee.cli.output import print_text
 
@@ -41,15 +53,20 @@ def new(
 def build(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of bots.", show_default=False)],
     again: Annotated[
-        bool, typer.Option("--again", help="Build even what is built already, from a clean home.")
+        bool, typer.Option("--again", help="Build even if the bot is already built, from a clean home.")
     ] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Without a sandbox: for your own bots only.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Build without a sandbox. Only for your own bots.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build bots into the cache, once per source: fetch with the network, then build without, in a sandbox.
+    """Build bots into the cache, once for each version of their sources.
 
-    What a bot's packages and compiler cached is kept for its next build, in $CROSSTOWN_HOMES_MIB of the disk.
-    Exit code 1 if a build failed; the log is kept and named. $CROSSTOWN_CACHE says where the cache is.
+    The fetch phase has network, the build phase has none; both run in a sandbox. Packages and compiled files are kept
+    for the next build of the bot, in at most $CROSSTOWN_HOMES_MIB of disk. $CROSSTOWN_CACHE names the folder of the
+    cache.
+
+    The exit code is 1 if a build failed; the message names the log.
+
+    Example: crosstown bots build bots/go
     """
     from referee.cli.building import build_bot
     from referee.cli.output import print_json, print_text
@@ -78,14 +95,17 @@ def build(
 @app.command("list")
 def list_bots(
     folders: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FOLDER]...", help="Where to look, at any depth; default: bots.")
+        list[Path] | None,
+        typer.Argument(metavar="[FOLDER]...", help="Folders to search, with all subfolders. Default: bots."),
     ] = None,
     out: Out = OUT,
     as_json: AsJson = False,
 ) -> None:
-    """The bots below some folders: name, version, games, entry, whether they can play, and why they did not start.
+    """List bots: name, version, games, entry id, whether they can play, and why they did not start.
 
-    Failed starts are those of the runs in --out, of bots that have not been changed since.
+    Failed starts are read from the runs in --out, for bots that have not changed since.
+
+    Example: crosstown bots list bots
     """
     from referee.cli.bot_pages import find_bots, print_bots
 
@@ -96,10 +116,14 @@ def list_bots(
 def check(
     folder: Folder,
     game: Annotated[
-        list[str] | None, typer.Option("--game", help="Only with this game (can be repeated).", show_default=False)
+        list[str] | None,
+        typer.Option("--game", metavar="GAME", help="Test only with this game. Can be repeated.", show_default=False),
     ] = None,
-    startup_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that the bot has to say Hello.")] = 10.0,
-    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="End with the first drill that fails.")] = False,
+    startup_s: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="Time limit from the start of the bot to its Hello.", min=0.1, max=3600),
+    ] = 10.0,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop after the first drill that fails.")] = False,
     sandbox: Profile = None,
     network: Network = False,
     env: Env = None,
@@ -107,9 +131,11 @@ def check(
     device: Device = None,
     as_json: AsJson = False,
 ) -> None:
-    """Drive one bot through the protocol and its rarer turns, with every game it declares.
+    """Test whether a bot follows the protocol, with every game that it declares.
 
-    Exit code 1 if a drill failed; the report says what to mend first.
+    The exit code is 1 if a drill failed; the report says what to correct first.
+
+    Example: crosstown bots check mine --game shibuya
     """
     from referee.cli.bot_check import check_folder
     from referee.cli.confining import settle

@@ -8,15 +8,20 @@ CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
 def bridge(
-    command: Annotated[list[str], typer.Argument(help="The program and its arguments, after --.", show_default=False)],
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="COMMAND...", help="The program and its arguments, after --.", show_default=False),
+    ],
     text: Annotated[
-        bool, typer.Option("--text", help="Text for people and language models instead of JSON lines.")
+        bool, typer.Option("--text", help="Exchange text for people and language models instead of JSON lines.")
     ] = False,
 ) -> None:
-    """Play as COMMAND, which reads questions and prints answers, a line each. For the `run` of a bot.toml.
+    """Connect COMMAND to the referee as a bot. COMMAND reads questions and prints answers, one line each.
 
-    The referee starts this as it starts every bot, with the address and the token in the environment.
-    `crosstown docs bridge` shows the lines.
+    Use this in `run` of a bot.toml. The referee passes its address and the token in the environment, as to every bot.
+    `crosstown docs bridge` describes the lines.
+
+    Example: crosstown bridge --text -- perl bot.pl
     """
     from crosstown_bridge import main
 

@@ -19,57 +19,92 @@ if TYPE_CHECKING:
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(help="The folder of bot A.", show_default=False)],
-    b: Annotated[Path, typer.Argument(help="The folder of bot B.", show_default=False)],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Folder of bot A.", show_default=False)],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Folder of bot B.", show_default=False)],
     games: Annotated[
-        list[str] | None, typer.Option("--games", help="A game to compare at; may be given again.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--games", metavar="GAME", help="Game to play, such as shibuya. Can be repeated.", show_default=False
+        ),
     ] = None,
     players: Annotated[
-        int | None, typer.Option(min=2, help="Seats of a match; default: the least the game takes.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Seats of a match. Default: the smallest number that the game allows.",
+            min=2,
+            show_default=False,
+        ),
     ] = None,
     field: Annotated[
         list[Path] | None,
-        typer.Option(help="A bot for the other seats, where there are more than two; may be given again."),
+        typer.Option(metavar="FOLDER", help="Bot for the other seats, if a match has more than two. Can be repeated."),
     ] = None,
-    cap: Annotated[int, typer.Option(min=1, help="Rounds after which it ends without a verdict.")] = 500,
-    alpha: Annotated[float, typer.Option(help="How often A may be accepted wrongly.")] = 0.05,
-    beta: Annotated[float, typer.Option(help="How often A may be rejected wrongly.")] = 0.05,
+    cap: Annotated[int, typer.Option(metavar="NUMBER", help="Maximum number of rounds.", min=1)] = 500,
+    alpha: Annotated[
+        float, typer.Option(metavar="PROBABILITY", help="Highest probability of accepting A wrongly, such as 0.05.")
+    ] = 0.05,
+    beta: Annotated[
+        float, typer.Option(metavar="PROBABILITY", help="Highest probability of rejecting A wrongly, such as 0.05.")
+    ] = 0.05,
     elo: Annotated[
         tuple[float, float],
-        typer.Option(metavar="LOW HIGH", help="The bounds: Elo at which A must not be accepted, and rejected."),
+        typer.Option(
+            metavar="LOW HIGH",
+            help="Bounds as Elo differences, such as 0 35. A is accepted when it is shown to be above LOW, and"
+            " rejected when it is shown to be below HIGH.",
+        ),
     ] = (0.0, 35.0),
     scores: Annotated[
         tuple[float, float] | None,
         typer.Option(
-            "--scores", metavar="LOW HIGH", help="The bounds as scores between 0 and 1 instead.", show_default=False
+            "--scores",
+            metavar="LOW HIGH",
+            help="The same bounds as mean scores between 0 and 1, such as 0.5 0.55.",
+            show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Number of the comparison: another one plays on other luck.")] = 1,
+    seed: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Number of the comparison. Another number gives other seeds.")
+    ] = 1,
     options: Annotated[
-        list[str] | None, typer.Option("--option", help="KEY=VALUE of the game, as in [options]; may be given again.")
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="Option of the game, such as tile_set=X. Can be repeated."),
     ] = None,
     clock: Annotated[
-        list[str] | None, typer.Option(help="KEY=VALUE, as in [clock] of a tournament file; may be given again.")
+        list[str] | None, typer.Option(metavar="NAME=SECONDS", help="Time limit, such as move_s=2. Can be repeated.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, max=1024, help="Worker processes; default: one per core.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Number of worker processes. Default: one per processor core.",
+            min=1,
+            max=1024,
+            show_default=False,
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.")] = Path("runs"),
     new: Annotated[
-        bool, typer.Option("--new", help="Start a new comparison beside an older one, which is kept.")
+        bool, typer.Option("--new", help="Start a new comparison even if there is an older one, which is kept.")
     ] = False,
     accept_weaker: Annotated[
         bool,
-        typer.Option("--accept-weaker-sandbox", help="Go on though the sandbox is weaker than when it began."),
+        typer.Option(
+            "--accept-weaker-sandbox", help="Continue even if the sandbox is weaker than when the comparison began."
+        ),
     ] = False,
     secret: Secret = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")] = False,
 ) -> None:
-    """Play A against B, seats swapped on the same luck, until a sequential test accepts or rejects that A is better.
+    """Play bot A against bot B until a sequential test accepts or rejects that A is better.
 
-    Exit codes: 0 accepted; 1 rejected, or no verdict within the cap. Stopped in any way, the same command goes on, and
-    with a higher --cap so does one that ended without a verdict.
+    The bots play each seed with the seats swapped. The exit code is 0 if A is accepted, and 1 if it is rejected or if
+    there is no verdict after --cap rounds. If the command was stopped, enter it again: it continues. With a higher
+    --cap, a comparison without a verdict continues, too.
+
+    Example: crosstown compare bots/new bots/old --games shibuya
     """
     from leaderboard.sequential import Question, score_of_elo
     from referee.cli.building import build_missing

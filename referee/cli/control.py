@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from referee.process.sandbox import Profile
     from referee.tournament.folder import RunFolder
 
-RunArgument = Annotated[str, typer.Argument(help="Tournament file, run folder or name of a run.", show_default=False)]
-BotArgument = Annotated[str, typer.Argument(help="Name or entry id of a bot of the run.", show_default=False)]
-ReasonOption = Annotated[str, typer.Option(help="Why, for the journal.")]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="Tournament file, run folder or name of a run.", show_default=False)
+]
+BotArgument = Annotated[
+    str, typer.Argument(metavar="BOT", help="Name or entry id of a bot in the run.", show_default=False)
+]
+ReasonOption = Annotated[str, typer.Option(metavar="TEXT", help="Reason, which is written to the journal.")]
 
 
 class ChoiceWord(StrEnum):
@@ -32,8 +36,10 @@ class ChoiceWord(StrEnum):
 ChoiceOption = Annotated[
     ChoiceWord | None,
     typer.Option(
-        help="Its matches: keep those played; annul all of them; or keep them and score the rest as losses. Default:"
-        " keep. For a bot that is out already, this changes the choice.",
+        metavar="keep|annul|losses",
+        help="How the matches of the bot count. keep (default): those it has played count. annul: none "
+        "counts. losses: those it has played count, and those it misses are scored as losses. If the "
+        "bot has already left, this changes the earlier choice.",
         show_default=False,
     ),
 ]
@@ -46,7 +52,11 @@ def withdraw(
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """Take a bot out of a run: it plays no more. Stop the run first; the next `crosstown run` goes on without it."""
+    """Remove a bot from a run: it plays no further matches. Stop the run first; the next `crosstown run` continues
+    without the bot.
+
+    Example: crosstown withdraw spring Ada --choice annul
+    """
     _leave("withdrawn", run, bot, choice, reason, out)
 
 
@@ -57,16 +67,22 @@ def disable(
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """As withdraw, for a bot that must not go on: the journal says so."""
+    """Remove a bot that must not play on. This works like withdraw, but the journal says that the bot was disabled.
+
+    Example: crosstown disable spring Ada --reason "breaks the rules"
+    """
     _leave("disabled", run, bot, choice, reason, out)
 
 
 def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out: Out = OUT) -> None:
-    """Let a bot that was set aside, withdrawn or disabled play on as if it had not left. Stop the run first; the next
-    `crosstown run` plays what the bot has missed.
+    """Let a bot that was withdrawn, disabled or disqualified play on as if it had not left.
 
-    The breaker does not count the faults for which it set the bot aside. Where pairings depend on results, the rounds
-    since the bot left are paired again, and only pairings that change are played again.
+    Stop the run first; the next `crosstown run` plays the matches that the bot missed.
+
+    The circuit breaker does not count the faults for which it disqualified the bot. If pairings depend on results,
+    the rounds since the bot left are paired again, and only pairings that change are played again.
+
+    Example: crosstown reinstate spring Ada
     """
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
@@ -98,62 +114,116 @@ def _leave(
 def add(
     run: RunArgument,
     bot: Annotated[
-        Path | None, typer.Argument(help="The folder of the bot; none for a bot that dials in.", show_default=False)
+        Path | None,
+        typer.Argument(
+            metavar="[FOLDER]", help="Folder of the bot. Leave it out for a remote bot.", show_default=False
+        ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Its name; default: what it calls itself.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the bot in this run. Default: the name in its bot.toml.")
+    ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", metavar="NAME=VALUE", help="An option of the bot; repeatable.", show_default=False),
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="Option of the bot, such as depth=3. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
     clock: Annotated[
         list[str] | None,
         typer.Option(
-            "--clock", metavar="NAME=SECONDS", help="A time limit of its own, such as move_s=2.", show_default=False
+            "--clock",
+            metavar="NAME=SECONDS",
+            help="Time limit of this bot, such as move_s=2. Can be repeated.",
+            show_default=False,
         ),
     ] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            "--limit", metavar="NAME=NUMBER", help="A limit of its own, such as memory_mib=4096.", show_default=False
+            "--limit",
+            metavar="NAME=NUMBER",
+            help="Resource limit of this bot, such as memory_mib=4096. Can be repeated.",
+            show_default=False,
         ),
     ] = None,
     sandbox: Annotated[
-        str | None, typer.Option(metavar="strict|plain", help="Default: as the run has it.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="strict|plain",
+            help="Run the bot with (strict) or without (plain) the sandbox. Default: like the other bots of the run.",
+            show_default=False,
+        ),
     ] = None,
-    network: Annotated[bool, typer.Option("--network", help="Grant it the network.")] = False,
+    network: Annotated[bool, typer.Option("--network", help="Let the bot use the network.")] = False,
     env: Annotated[
         list[str] | None,
-        typer.Option("--env", help="Grant it this variable of your environment; repeatable.", show_default=False),
+        typer.Option(
+            "--env",
+            metavar="NAME",
+            help="Pass this environment variable to the bot, such as OPENAI_API_KEY. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
     read: Annotated[
         list[Path] | None,
-        typer.Option("--read", help="Grant it this file or folder to read; repeatable.", show_default=False),
+        typer.Option(
+            "--read",
+            metavar="PATH",
+            help="Let the bot read this file or folder, such as /data/weights. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
     device: Annotated[
         list[str] | None,
-        typer.Option("--device", help="Grant it this device, such as /dev/nvidia0; repeatable.", show_default=False),
+        typer.Option(
+            "--device",
+            metavar="PATH",
+            help="Let the bot use this device, such as /dev/nvidia0. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="A new process for each of its matches.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start a new process for each match of the bot.")] = False,
     copies: Annotated[
-        int | None, typer.Option(min=1, help="Processes of it at once, at most.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="NUMBER", help="Maximum number of processes of the bot at once.", min=1, show_default=False
+        ),
     ] = None,
-    remote: Annotated[bool, typer.Option("--remote", help="It dials in, as the file's [remote] says.")] = False,
+    remote: Annotated[
+        bool,
+        typer.Option(
+            "--remote", help="The bot connects from another machine, as [remote] in the tournament file says."
+        ),
+    ] = False,
     token_env: Annotated[
-        str | None, typer.Option(help="--remote: the environment variable with its token.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Environment variable that has the token of the remote bot, such as ADA_TOKEN.",
+            show_default=False,
+        ),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="--remote: the file with its token.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="File that has the token of the remote bot.", show_default=False)
     ] = None,
     version: Annotated[
-        str | None, typer.Option(help="--remote: the version it must say; default: any.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="VERSION", help="Version that the remote bot must send. Default: any.", show_default=False
+        ),
     ] = None,
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """Let a bot join a run that has begun; it is built first if need be. Stop the run before; the next `crosstown run`
-    goes on with it.
+    """Add a bot to a run that has begun. The bot is built first if necessary. Stop the run before; the next `crosstown
+    run` includes the bot.
 
-    The options say what a [[bots]] of the tournament file may say of a bot.
+    The options correspond to the keys of [[bots]] in a tournament file.
+
+    Example: crosstown add spring bots/curry --name Curry --clock move_s=2
     """
     from referee.cli.building import load_or_build
     from referee.cli.output import print_text
@@ -211,13 +281,21 @@ def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
 def annul(
     run: RunArgument,
     match: Annotated[
-        str, typer.Argument(help="The match id, or its beginning: see `crosstown matches list`.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="MATCH",
+            help="Match id or its first characters. `crosstown matches list` shows the ids.",
+            show_default=False,
+        ),
     ],
-    replay: Annotated[bool, typer.Option("--replay", help="Play it again.")] = False,
+    replay: Annotated[bool, typer.Option("--replay", help="Play the match again.")] = False,
     reason: ReasonOption = "",
     out: Out = OUT,
 ) -> None:
-    """Take a match out of what counts; its record is kept aside. Stop the run first."""
+    """Exclude a match from all tables; its record is kept. Stop the run first.
+
+    Example: crosstown annul spring MATCH --replay
+    """
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
     from referee.tournament.controls import annul as annul_match

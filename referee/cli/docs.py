@@ -26,11 +26,14 @@ class Page:
 
 def docs(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A page, such as sandbox.", show_default=False)
+        str | None, typer.Argument(metavar="[NAME]", help="Name of a page, such as sandbox.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The list of pages as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list of pages as JSON.")] = False,
 ) -> None:
-    """Show a page of the documentation; without NAME, which there are and where they lie."""
+    """Print a page of the documentation. Without NAME, list all pages and print their folder.
+
+    Example: crosstown docs sandbox
+    """
     from referee.cli.output import console, print_json, print_table, print_text, table
 
     pages = find_pages(docs_folder())

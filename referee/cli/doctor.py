@@ -8,8 +8,12 @@ import typer
 from referee.cli.errors import ExitCode
 
 
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
-    """What this machine offers for running bots: the sandbox, limits, room. Exit code 1 if something is missing."""
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False) -> None:
+    """Print what this machine offers for running bots: sandbox, limits, disk space. The exit code is 1 if something is
+    missing.
+
+    Example: crosstown doctor
+    """
     from referee.process.checkup import check_machine
 
     rows = check_machine()

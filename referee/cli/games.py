@@ -11,17 +11,20 @@ if TYPE_CHECKING:
     from referee.games.api import Game
     from referee.games.conformance import Plan, Report
 
-app = typer.Typer(no_args_is_help=True, help="The installed games: what they are, and whether they keep the contract.")
+app = typer.Typer(no_args_is_help=True, help="List, show and check games.")
 
 GameId = Annotated[
-    str, typer.Argument(metavar="GAME", help="A game's id, or module:ATTRIBUTE for one that is not installed.")
+    str, typer.Argument(metavar="GAME", help="Id of a game, or module:ATTRIBUTE of one that is not installed.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @app.command("list")
 def list_games(as_json: AsJson = False) -> None:
-    """All installed games, and plug-ins that do not work."""
+    """List all installed games, and plug-ins that do not work.
+
+    Example: crosstown games list
+    """
     from referee.cli.game_pages import print_list
     from referee.games.registry import game_ids, load_game
 
@@ -30,7 +33,10 @@ def list_games(as_json: AsJson = False) -> None:
 
 @app.command()
 def show(game: GameId, as_json: AsJson = False) -> None:
-    """The rules as implemented, options, and what a user must know about a game."""
+    """Print the rules of a game as implemented, its options, and what is a reconstruction.
+
+    Example: crosstown games show shibuya
+    """
     from referee.cli.game_pages import print_game
     from referee.games.conformance.game_object import resolve
 
@@ -42,28 +48,44 @@ def check(
     game: GameId,
     matches: Annotated[
         int | None,
-        typer.Option(min=1, help="Matches to play; all checks at every node in the first 1000, at 1 % of nodes after."),
+        typer.Option(
+            metavar="NUMBER",
+            help="Number of matches. All checks run at every node of the first 1000, and at 1 % of the nodes "
+            "after that.",
+            min=1,
+        ),
     ] = None,
-    players: Annotated[int | None, typer.Option(help="Only with this number of players.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Number of the first match of each player count.")] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that play.")] = 1,
+    players: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Play only with this number of players.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Number of the first match for each number of players.", min=0)
+    ] = 0,
+    workers: Annotated[int, typer.Option(metavar="NUMBER", help="Number of processes.", min=1)] = 1,
     long: Annotated[bool, typer.Option("--long", help="The same as --matches 100000.")] = False,
     progress: Annotated[
-        Path | None, typer.Option(help="Keep finished portions in this file, and go on from it.")
+        Path | None, typer.Option(metavar="FILE", help="Store finished parts in this file, and continue from it.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="Play with this box data (JSON or TOML) instead of the game's own.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Play with this box data (JSON or TOML) instead of the game's own."),
     ] = None,
-    golden: Annotated[Path | None, typer.Option(help="Replay the recorded matches in this file, too.")] = None,
+    golden: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also replay the recorded matches in this file.")
+    ] = None,
     write_golden: Annotated[
         bool,
-        typer.Option("--write-golden", help="Record matches into the file of --golden first, for a new rules version."),
+        typer.Option(
+            "--write-golden", help="First record matches into the file of --golden, for a new version of the rules."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play random matches and check everything that the games contract promises.
+    """Play random matches and check everything that the contract of games promises.
 
-    Without --matches or --long a run of some seconds. Exit code 1 if a check failed.
+    Without --matches or --long this takes some seconds. The exit code is 1 if a check failed.
+
+    Example: crosstown games check shibuya --players 2
     """
     from referee.cli.game_pages import print_interrupted, print_report
     from referee.games.conformance import ProgressError, make_plan, resolve

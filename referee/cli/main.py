@@ -122,16 +122,18 @@ def _show_version(wanted: bool) -> None:
 
 
 def _root(
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Tournaments between bots that play board games.
+    """Run tournaments between bots that play board games.
 
-    Exit codes: 0 all well; 1 a check failed or an entry was set aside; 2 bad usage or input; 3 the platform (disk,
-    socket, lock) does not let it go on; 4 matches stayed void and are left to the organiser; 70 an error in Crosstown;
-    130 interrupted.
+    Exit codes: 0 success; 1 a check failed or a bot was disqualified; 2 wrong usage or input; 3 the machine (disk,
+    socket, lock) stopped the command; 4 matches stayed void and the organiser has to decide; 70 an error in
+    Crosstown; 130 interrupted.
+
+    Example: crosstown run tournaments/first.toml
     """
 
 

@@ -11,25 +11,48 @@ from referee.cli.errors import ExitCode
 
 
 def match(
-    game: Annotated[str, typer.Argument(metavar="GAME", help="A game's id.", show_default=False)],
+    game: Annotated[str, typer.Argument(metavar="GAME", help="Id of the game, such as shibuya.", show_default=False)],
     seats: Annotated[
         list[str],
         typer.Option(
-            "--seat", help="A bot's folder, 'human' or 'remote'; once per seat, in order.", show_default=False
+            "--seat",
+            metavar="BOT",
+            help="Who plays the next seat: the folder of a bot, 'human' or 'remote'. Give the option once for "
+            "each seat, in order.",
+            show_default=False,
         ),
     ],
     option: Annotated[
-        list[str] | None, typer.Option("--option", help="NAME=VALUE, an option of the game.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="Option of the game, such as tile_set=X. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[
         str | None,
-        typer.Option(help="Hexadecimal digits, an even number, such as 07; default: a new one.", show_default=False),
+        typer.Option(
+            metavar="HEX",
+            help="Seed of the match: an even number of hexadecimal digits, such as 07. Default: a random seed.",
+            show_default=False,
+        ),
     ] = None,
     secret: Secret = None,
-    first_move_s: Annotated[float, typer.Option(min=0.001, help="Seconds for a bot's first move.")] = 5.0,
-    move_s: Annotated[float, typer.Option(min=0.001, help="Seconds for each other move of a bot.")] = 1.0,
-    startup_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that a bot has to say Hello.")] = 10.0,
-    ready_s: Annotated[float, typer.Option(min=0.1, max=3600, help="Seconds that it has to be ready.")] = 10.0,
+    first_move_s: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit for a bot's first move.", min=0.001)
+    ] = 5.0,
+    move_s: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit for each later move of a bot.", min=0.001)
+    ] = 1.0,
+    startup_s: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="Time limit from the start of a bot to its Hello.", min=0.1, max=3600),
+    ] = 10.0,
+    ready_s: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit for a bot's Ready after MatchStart.", min=0.1, max=3600)
+    ] = 10.0,
     sandbox: Profile = None,
     network: Network = False,
     env: Env = None,
@@ -37,27 +60,50 @@ def match(
     device: Device = None,
     listen: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Where bots of 'remote' seats dial in, with TLS.", show_default=False),
+        typer.Option(
+            metavar="HOST:PORT", help="Address on which remote bots connect, such as 0.0.0.0:7000.", show_default=False
+        ),
     ] = None,
     public: Annotated[
-        str, typer.Option(metavar="HOST", help="By what name or address they reach this machine; default: its own.")
+        str,
+        typer.Option(
+            metavar="HOST",
+            help="Public host name or address that remote bots connect to. Default: the name of this machine.",
+        ),
     ] = "",
     certificate: Annotated[
-        Path | None, typer.Option(help="For --listen: PEM file; default: one is made.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="PEM file with the certificate for --listen. Default: a self-signed certificate is made.",
+            show_default=False,
+        ),
     ] = None,
-    key: Annotated[Path | None, typer.Option(help="The key of --certificate.", show_default=False)] = None,
-    wait_s: Annotated[float, typer.Option(min=1, max=86400, help="Seconds that remote bots are waited for.")] = 300.0,
-    watch: Annotated[bool, typer.Option("--watch", help="Show every step as it happens.")] = False,
-    output: Annotated[bool, typer.Option("--output", help="Show what the bots printed, when it is over.")] = False,
-    out: Annotated[Path, typer.Option(help="The folder that run folders are in; records go to 'single' there.")] = Path(
-        "runs"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="PEM file with the private key of --certificate.", show_default=False),
+    ] = None,
+    wait_s: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long to wait for remote bots to connect.", min=1, max=86400)
+    ] = 300.0,
+    watch: Annotated[bool, typer.Option("--watch", help="Print every step while the match is played.")] = False,
+    output: Annotated[bool, typer.Option("--output", help="Print the output of the bots after the match.")] = False,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="Folder that contains the run folders. The record goes to its subfolder 'single'."
+        ),
+    ] = Path("runs"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Play one match and keep its record. A person plays in this terminal: type the number of an action. A remote bot
-    is started by its author, on any machine: what to set is printed.
+    """Play one match and keep its record.
 
-    Exit code 1 if the match did not come to count.
+    A person plays in this terminal, by typing the number of an action. For a remote bot, the command prints the
+    settings that its author needs.
+
+    The exit code is 1 if the match does not count.
+
+    Example: crosstown match shibuya --seat bots/python/greedy --seat human
     """
     from referee.cli.confining import hiding, settle
     from referee.cli.one_match import plan, play, seed_of

@@ -8,22 +8,21 @@ import typer
 from referee.cli.arguments import OUT, Out
 from referee.cli.errors import ExitCode
 
-app = typer.Typer(
-    no_args_is_help=True, help="Match records: list them, step through one, verify them, write one as a file."
-)
+app = typer.Typer(no_args_is_help=True, help="List, show, verify, export and rejudge match records.")
 
 Run = Annotated[
     Path | None,
     typer.Option(
         "--run",
-        help="Tournament file, run folder or name of a run, or any folder with records; default: all runs in --out.",
+        metavar="RUN",
+        help="Tournament file, run folder, name of a run, or any folder with records. Default: all runs in --out.",
         show_default=False,
     ),
 ]
 Reveal = Annotated[
-    bool, typer.Option("--reveal", help="Of a match that is not over, also what seats hide from each other.")
+    bool, typer.Option("--reveal", help="Also show what seats hide from each other in a match that is not over.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @app.command("list")
@@ -32,29 +31,66 @@ def list_matches(
         Path | None,
         typer.Argument(
             metavar="[RUN]",
-            help="Tournament file, run folder or name of a run, or any folder with records; default: all in --out.",
+            help="Tournament file, run folder, name of a run, or any folder with records. Default: all runs in --out.",
             show_default=False,
         ),
     ] = None,
-    run: Annotated[Path | None, typer.Option("--run", help="The same as RUN.", show_default=False)] = None,
+    run: Annotated[
+        Path | None, typer.Option("--run", metavar="RUN", help="The same as the argument RUN.", show_default=False)
+    ] = None,
     out: Out = OUT,
     last: Annotated[
-        int | None, typer.Option(min=1, help="At most this many, the last; default: 20.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Print at most this many matches, the last ones. Default: 20.",
+            min=1,
+            show_default=False,
+        ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All of them. --json has all without it.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print all matches. --json prints all without this option.")
+    ] = False,
     bot: Annotated[
         list[str] | None,
-        typer.Option(help="With this bot: its name, or the beginning of its entry id; repeatable.", show_default=False),
+        typer.Option(
+            metavar="BOT",
+            help="Only matches with this bot: its name or the first characters of its entry id. If repeated, "
+            "only matches with all of these bots.",
+            show_default=False,
+        ),
     ] = None,
-    game: Annotated[str, typer.Option(help="Of this game.")] = "",
-    reason: Annotated[str, typer.Option(help="That ended so, or with this fault, such as move_timeout.")] = "",
-    tournament: Annotated[str, typer.Option(help="Of the tournament of this name.")] = "",
-    since: Annotated[str, typer.Option("--from", metavar="TIME", help="Begun then or later: a day or time, UTC.")] = "",
-    until: Annotated[str, typer.Option("--to", metavar="TIME", help="Begun by then; a day is meant whole.")] = "",
-    void: Annotated[bool, typer.Option("--void", help="Also the records that were set aside.")] = False,
+    game: Annotated[str, typer.Option(metavar="GAME", help="Only matches of this game, such as shibuya.")] = "",
+    reason: Annotated[
+        str, typer.Option(metavar="REASON", help="Only matches with this end reason or fault, such as move_timeout.")
+    ] = "",
+    tournament: Annotated[
+        str, typer.Option(metavar="NAME", help="Only matches of the tournament with this name.")
+    ] = "",
+    since: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            help="Only matches started at or after this UTC time, such as 2026-01-31 or 2026-01-31T18:00.",
+        ),
+    ] = "",
+    until: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="TIME",
+            help="Only matches started up to this UTC time, such as 2026-01-31T18:00. A date includes the whole day.",
+        ),
+    ] = "",
+    void: Annotated[bool, typer.Option("--void", help="Also list records that do not count.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """The last matches with their results, in the order of the schedule; with options those that fit all of them."""
+    """List the last matches with their results, in schedule order. Several options select matches that meet all of
+    them.
+
+    Example: crosstown matches list first --bot walker --reason normal
+    """
     from referee.cli.match_list import LAST, make_filter, print_failed_starts, print_list
     from referee.cli.record_files import failed_starts_in, find_records
     from referee.tournament.errors import UsageError
@@ -73,23 +109,29 @@ def list_matches(
 
 @app.command()
 def show(
-    match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match, its beginning, or path of a record.")],
+    match: Annotated[
+        str, typer.Argument(metavar="MATCH", help="Match id, its first characters, or the path of a record.")
+    ],
     run: Run = None,
     out: Out = OUT,
     step: Annotated[
-        int | None, typer.Option(min=0, help="Only the position after so many steps; 0 is the start.")
+        int | None,
+        typer.Option(metavar="NUMBER", help="Print only the position after this many steps. 0 is the start.", min=0),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All positions, one after another.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Print all positions, one after another.")] = False,
     seat: Annotated[
-        int | None, typer.Option(min=0, help="As this seat saw it; default: what everybody could see.")
+        int | None,
+        typer.Option(metavar="NUMBER", help="Show the view of this seat. Default: what everybody could see.", min=0),
     ] = None,
-    play: Annotated[bool, typer.Option("--play", help="Start the replay at once.")] = False,
+    play: Annotated[bool, typer.Option("--play", help="Start the automatic replay at once.")] = False,
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Step through a match with single keys, or let it play; the keys are told below the board.
+    """Step through a match with single keys, which are listed below the board.
 
-    Without a terminal: the list of moves with times and notes, the last position, and how it ended.
+    Without a terminal, print the moves with times and notes, the final position, and how the match ended.
+
+    Example: crosstown matches show MATCH --step 40 --seat 1
     """
     import sys
 
@@ -123,32 +165,36 @@ def verify(
         list[str] | None,
         typer.Argument(
             metavar="[MATCH | RUN]...",
-            help="Ids or paths of records; tournament files, run folders or names of runs; default: all that count.",
+            help="Ids or paths of records, tournament files, run folders or names of runs. Default: all "
+            "records that count.",
             show_default=False,
         ),
     ] = None,
     run: Run = None,
     out: Out = OUT,
-    void: Annotated[bool, typer.Option("--void", help="Also the records that were set aside.")] = False,
+    void: Annotated[bool, typer.Option("--void", help="Also verify records that do not count.")] = False,
     key: Annotated[
         str,
         typer.Option(
             metavar="PUBLIC_KEY",
-            help="The run has to be signed by this key, which its organiser has published: 64 hexadecimal digits.",
+            help="Require that the run is signed with this public key of the organiser: 64 hexadecimal digits.",
             show_default=False,
         ),
     ] = "",
-    every: Annotated[bool, typer.Option("--all", help="A line for each record, not only for those that fail.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Print a line for each record, not only for those that fail.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Play records again from their seeds and compare everything. Exits with 1 if one is wrong.
+    """Replay records from their seeds and compare every line. The exit code is 1 if a record is wrong.
 
-    A record of other rules than the installed ones cannot be played again: it is counted apart, and fails, too.
+    A record of other rules than the installed ones cannot be replayed. It is counted separately, and fails, too.
 
-    Of a run the luck is checked too: each seed has to follow from the secret that the journal was committed to at the
-    start and has revealed since. Each record has to be the one that counted, by its digest in the journal, and the
-    journal has to go on from its head in a second place and from its signature. Matches without a record are named,
-    unless single matches were asked for.
+    For a run, the command also checks that each seed follows from the secret of the run, once it is revealed; that
+    each record has the digest that the journal names; and that the journal fits its stored head and its signature.
+    It names matches without a record, unless you name single matches.
+
+    Example: crosstown matches verify first
     """
     from referee.cli.completeness import gaps_in
     from referee.cli.match_pages import print_verdicts
@@ -178,33 +224,59 @@ def verify(
 
 @app.command()
 def export(
-    match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match, its beginning, or path of a record.")],
+    match: Annotated[
+        str, typer.Argument(metavar="MATCH", help="Match id, its first characters, or the path of a record.")
+    ],
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FILE", help="Where to write, - for stdout; default: MATCH.html here.", show_default=False
+            metavar="[FILE]",
+            help="File to write; - is standard output. Default: MATCH.html in this folder.",
+            show_default=False,
         ),
     ] = None,
     run: Run = None,
     out: Out = OUT,
     wanted: Annotated[
         str | None,
-        typer.Option("--format", metavar="html|json|svg", help="Default: as FILE ends, or html.", show_default=False),
+        typer.Option(
+            "--format",
+            metavar="html|json|svg",
+            help="Format of the file. Default: by the ending of FILE, or html.",
+            show_default=False,
+        ),
     ] = None,
     step: Annotated[
         int | None,
-        typer.Option(min=0, help="svg: the board after so many steps; without it all, one after another."),
+        typer.Option(
+            metavar="NUMBER",
+            help="For svg: draw the board after this many steps. Default: an animation of all steps.",
+            min=0,
+        ),
     ] = None,
     seat: Annotated[
-        str | None, typer.Option(help="svg: as this seat saw it, or 'all'; default: what everybody could see.")
+        str | None,
+        typer.Option(
+            metavar="SEAT",
+            help="For svg: the view of this seat, such as 1, or 'all'. Default: what everybody could see.",
+        ),
     ] = None,
-    theme: Annotated[str | None, typer.Option(help="svg: light or dark; default: the reader's choice.")] = None,
-    pace: Annotated[float | None, typer.Option(min=0.02, max=60, help="svg: seconds per step; default 1.")] = None,
+    theme: Annotated[
+        str | None, typer.Option(metavar="light|dark", help="For svg: the colours. Default: the reader's preference.")
+    ] = None,
+    pace: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="For svg: seconds per step of the animation. Default: 1.", min=0.02, max=60
+        ),
+    ] = None,
     reveal: Reveal = False,
 ) -> None:
-    """Write a match as one file that needs nothing else, and print where it is.
+    """Write a match as one self-contained file, and print its path.
 
-    html is a page to step through it, json the whole match for programs, svg a drawing.
+    html is a page to step through the match, json the whole match for programs, svg a drawing.
+
+    Example: crosstown matches export MATCH board.svg --step 40
     """
     from referee.cli.export import export_match
     from referee.cli.record_files import find_record, match_id
@@ -226,19 +298,31 @@ def export(
 
 @app.command()
 def rejudge(
-    match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match, its beginning, or path of a record.")],
+    match: Annotated[
+        str, typer.Argument(metavar="MATCH", help="Match id, its first characters, or the path of a record.")
+    ],
     run: Run = None,
     out: Out = OUT,
-    extra_ms: Annotated[int, typer.Option(min=0, help="Add so much to every limit of time.")] = 0,
-    ranking: Annotated[str, typer.Option(help="Decide otherwise: a rank per seat, 1 the best, such as 1,2.")] = "",
+    extra_ms: Annotated[
+        int, typer.Option(metavar="MS", help="Add this many milliseconds to every time limit.", min=0)
+    ] = 0,
+    ranking: Annotated[
+        str,
+        typer.Option(
+            metavar="RANKS", help="Use this ranking instead: one rank for each seat, 1 is the best, such as 1,2."
+        ),
+    ] = "",
     apply: Annotated[
-        bool, typer.Option("--apply", help="Write it into the run's journal. Stop the run first.")
+        bool, typer.Option("--apply", help="Write the judgement to the journal of the run. Stop the run first.")
     ] = False,
-    reason: Annotated[str, typer.Option(help="Why, for the journal.")] = "",
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Reason, which is written to the journal.")] = "",
 ) -> int:
-    """Judge a match again from the evidence in its record: whether each fault stands. Exits with 1 if one does not.
+    """Judge a match again from the evidence in its record: print for each fault whether it stands.
 
-    With --apply a verdict that does not stand is void and the match is played again; with --ranking it counts so.
+    The exit code is 1 if a fault does not stand. With --apply, a match whose verdict does not stand becomes void and
+    is played again; with --ranking, it counts with that ranking.
+
+    Example: crosstown matches rejudge MATCH --extra-ms 20
     """
     from referee.cli.rejudging import rejudge_match
 

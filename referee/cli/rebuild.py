@@ -12,12 +12,15 @@ from referee.cli.errors import ExitCode
 def rebuild(
     run: LatestRun = None,
     out: Out = OUT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> int:
-    """Make the database of a run anew from its records. The old one is replaced only when the new one is complete.
+    """Make the database of a run again from its records.
 
-    A record that is not the one that counted, by its digest in the journal, is left out and named. Exit code 1 if
-    there is one, if matches have no good record, or if the journal is not as it was.
+    The old database is replaced only when the new one is complete. A record whose digest differs from the one in the
+    journal is left out and named. The exit code is 1 if there is such a record, if matches have no valid record, or
+    if the journal was changed.
+
+    Example: crosstown rebuild first
     """
     from leaderboard.index import load_index
     from leaderboard.run_table import keep_table

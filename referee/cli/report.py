@@ -17,17 +17,22 @@ def report(
     run: LatestRun = None,
     file: Annotated[
         Path | None,
-        typer.Argument(help="Where to write; default: report.html in the run folder.", show_default=False),
+        typer.Argument(
+            metavar="FILE", help="HTML file to write. Default: report.html in the run folder.", show_default=False
+        ),
     ] = None,
     html: Annotated[
-        bool, typer.Option("--html", help="Write an HTML page. There is no other form, so this can be left out.")
+        bool, typer.Option("--html", help="Write HTML. There is no other format, so the option can be left out.")
     ] = False,
     out: Out = OUT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print where it is as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the path of the page as JSON.")] = False,
 ) -> None:
-    """Write a page with tables, plots, faults and links to the records, and print where it is.
+    """Write one HTML page about a run: tables, plots, faults and links to the records. Print the path of the page.
 
-    It needs no script and no network. A single argument that ends in .html is the FILE, of the most recent run.
+    The page has no scripts and needs no network. If the only argument ends in .html, it is FILE, and the run is the
+    most recent one.
+
+    Example: crosstown report first report.html
     """
     from datetime import UTC, datetime
 

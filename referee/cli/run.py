@@ -13,37 +13,58 @@ if TYPE_CHECKING:
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="The tournament file (TOML).", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Tournament file, such as tournaments/first.toml.", show_default=False),
+    ],
     workers: Annotated[
-        int | None, typer.Option(min=1, max=1024, help="Worker processes; default: one per core.", show_default=False)
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Number of worker processes. Default: one per processor core.",
+            min=1,
+            max=1024,
+            show_default=False,
+        ),
     ] = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Bind each worker and its bots to cores of their own.")] = False,
-    out: Annotated[Path, typer.Option(help="The folder that run folders are made in.")] = Path("runs"),
-    new: Annotated[bool, typer.Option("--new", help="Start a new run beside an older one, which is kept.")] = False,
+    pin: Annotated[
+        bool, typer.Option("--pin", help="Bind each worker and its bots to processor cores of their own.")
+    ] = False,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.")] = Path("runs"),
+    new: Annotated[
+        bool, typer.Option("--new", help="Start a new run even if there is an older one, which is kept.")
+    ] = False,
     secret: Secret = None,
     anchor: Annotated[
         Path | None,
         typer.Option(
             "--anchor",
             metavar="FILE",
-            help="Write the head of the journal to this file as well, from here on: best on another disk or machine.",
+            help="From now on, also write the head of the journal to this file, best on another disk or machine.",
             show_default=False,
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the size, balance and time of the schedule, and play nothing.")
+        bool, typer.Option("--dry-run", help="Print size, balance and expected time of the schedule, and play nothing.")
     ] = False,
-    listed: Annotated[bool, typer.Option("--list", help="With --dry-run: also every match of the schedule.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome, or the schedule, as JSON.")] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="With --dry-run: also print every match of the schedule.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result, or the schedule, as JSON.")] = False,
     accept_weaker: Annotated[
         bool,
-        typer.Option("--accept-weaker-sandbox", help="Go on though the sandbox is weaker than when the run began."),
+        typer.Option("--accept-weaker-sandbox", help="Continue even if the sandbox is weaker than when the run began."),
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but errors (and what --json asks for).")
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors and the output of --json.")
     ] = False,
 ) -> None:
-    """Play a tournament. Stopped in any way, the same command goes on where it was."""
+    """Play a tournament, or continue it.
+
+    If the command was stopped, in any way, enter it again: it continues where it stopped.
+
+    Example: crosstown run tournaments/first.toml --workers 4
+    """
     from referee.cli.building import build_missing
     from referee.tournament.config import load_config, tournament_name
     from referee.tournament.controls import newest_bots

@@ -12,10 +12,12 @@ def sign(
     out: Out = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print the signature as JSON.")] = False,
 ) -> None:
-    """Sign the journal of a run with your key (Ed25519), and print the public key. Stop the run first.
+    """Sign the journal of a run with your Ed25519 key, and print the public key. Stop the run first.
 
-    The journal has a digest of every record that counts, so the signature covers them all; `crosstown matches verify`
-    checks it. The key is made at first use, in crosstown/signing.pem in your configuration folder.
+    The journal has a digest of every record that counts, so the signature covers the records, too. `crosstown matches
+    verify` checks it. The key is made at first use, in crosstown/signing.pem of your configuration folder.
+
+    Example: crosstown sign first
     """
     from referee.cli.output import plural, print_json, print_text
     from referee.cli.runs import find_run

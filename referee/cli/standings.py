@@ -47,20 +47,24 @@ COLUMNS = (
 def standings(
     run: LatestRun = None,
     out: Out = OUT,
-    live: Annotated[bool, typer.Option("--live", help="Rank by the live table instead of the official one.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Rank by the live rating instead of the official one.")] = False,
     pooled: Annotated[
-        bool, typer.Option("--pooled", help="Rate all games and numbers of players together, in one table.")
+        bool, typer.Option("--pooled", help="Rate all games and numbers of players in one table.")
     ] = False,
     faultless: Annotated[
-        bool, typer.Option("--faultless", help="Leave out every match in which a bot faulted.")
+        bool, typer.Option("--faultless", help="Leave out every match in which a bot had a fault.")
     ] = False,
     cross: Annotated[
-        bool, typer.Option("--cross", help="The cross table instead: everyone against everyone, seats, draws, margins.")
+        bool,
+        typer.Option("--cross", help="Print the cross table instead: results of each pair, seats, draws and margins."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, numbers in full.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="As CSV, numbers in full.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON, with unrounded numbers.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the table as CSV, with unrounded numbers.")] = False,
 ) -> None:
-    """Print the leaderboard of a run."""
+    """Print the leaderboard of a run, also while it is being played.
+
+    Example: crosstown standings first --cross
+    """
     from leaderboard.standings import CAPTION, LIVE_CAPTION, apart, by_live_rating, unsettled
     from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.format_pages import csv_columns, print_format_table

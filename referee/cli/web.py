@@ -12,46 +12,76 @@ if TYPE_CHECKING:
 
 
 def web(
-    runs: Annotated[Path, typer.Option("--runs", help="The folder that run folders are in.")] = Path("runs"),
+    runs: Annotated[
+        Path, typer.Option("--runs", metavar="FOLDER", help="Folder that contains the run folders.")
+    ] = Path("runs"),
     host: Annotated[
-        str, typer.Option(help="Address to listen on. Others than this machine's own let everybody look.")
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on. With 0.0.0.0, everybody who can reach this machine can see the pages.",
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")] = 8000,
+    port: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Port to listen on; 0 chooses a free port.", min=0, max=65535)
+    ] = 8000,
     names: Annotated[
         list[str] | None,
         typer.Option(
             "--name",
-            help="A name of this machine to answer under, besides addresses and localhost.",
+            metavar="NAME",
+            help="Additional host name that the server answers to, such as games.example. Can be repeated.",
             show_default=False,
         ),
     ] = None,
-    hide_live: Annotated[bool, typer.Option("--hide-live", help="Show no match before its block is complete.")] = False,
-    play: Annotated[bool, typer.Option("--play", help="Let people play against bots; only from this machine.")] = False,
+    hide_live: Annotated[
+        bool, typer.Option("--hide-live", help="Show a match only after its block is complete.")
+    ] = False,
+    play: Annotated[bool, typer.Option("--play", help="Let people on this machine play against bots.")] = False,
     play_open: Annotated[
-        bool, typer.Option("--play-open", help="Let everybody play who reaches --host. It starts bots here for them.")
+        bool,
+        typer.Option("--play-open", help="Let everybody play who can reach --host. This starts bots on this machine."),
     ] = False,
     bots: Annotated[
         list[Path] | None,
-        typer.Option("--bots", help="Where to find bots to play against; default: bots/python.", show_default=False),
+        typer.Option(
+            "--bots",
+            metavar="FOLDER",
+            help="Folder with the bots to play against. Default: bots/python. Can be repeated.",
+            show_default=False,
+        ),
     ] = None,
     move_limit_s: Annotated[
         float | None,
-        typer.Option("--move-limit", min=1, help="Seconds that a person has for a move.", show_default="none"),
+        typer.Option(
+            "--move-limit", metavar="SECONDS", help="Time limit for each move of a person.", min=1, show_default="none"
+        ),
     ] = None,
     connections: Annotated[
-        int, typer.Option("--connections", min=1, help="Connections at once; half of them may follow a page.")
+        int,
+        typer.Option(
+            "--connections",
+            metavar="NUMBER",
+            help="Maximum number of connections. Half of them may be live pages.",
+            min=1,
+        ),
     ] = 500,
     per_address: Annotated[
         int,
         typer.Option(
-            "--per-address", min=1, help="Of these for one address. Raise it behind a proxy, which is one address."
+            "--per-address",
+            metavar="NUMBER",
+            help="Maximum number of connections from one address. Raise it behind a proxy, which has one address.",
+            min=1,
         ),
     ] = 100,
     secret: Secret = None,
 ) -> None:
-    """Show runs, tables and matches in a browser, also while they go on. Ctrl-C ends it.
+    """Show runs, tables and matches in a browser, also while they are being played. Ctrl-C ends the command.
 
-    Reads only, unless people may play.
+    The server only reads, unless --play or --play-open lets people play.
+
+    Example: crosstown web --runs runs --port 8000
     """
     import socket
     from contextlib import ExitStack, suppress
