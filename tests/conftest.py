@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("crosstown", deadline=None)
+settings.load_profile("crosstown")
 
 # Ctrl-C is tested. A shell that runs the tests in the background has it ignored, and so would all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

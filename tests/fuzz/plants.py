@@ -20,7 +20,7 @@ _GAME_CLASSES = {
 _ACTIONS = {
     "toy": "toy_game.codec:_value",
     "shibuya": "referee.games.shibuya.codec:Place",
-    "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.codec:_card",
+    "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.codec:enum_name",
     "manhattan_traffiq": "referee.games.manhattan_traffiq.codec:named",
     "king_of_new_york": "referee.games.king_of_new_york.codec:_from_body",
 }
@@ -34,7 +34,7 @@ _OBSERVATIONS = {
 _BOXES = {
     "toy": "toy_game.game:_is_count",
     "shibuya": "referee.games.shibuya.box:_check_layout",
-    "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.box:_check_tickets",
+    "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.data:_check_tickets",
     "manhattan_traffiq": "referee.games.manhattan_traffiq.box:_check_layout",
     "king_of_new_york": "referee.games.king_of_new_york.checking:_check_effect",
 }

@@ -8,12 +8,12 @@ from typing import Any
 from referee.games.api import Action, Codec, Option, Payload, View
 from referee.games.api import State as AnyState
 from referee.games.ticket_to_ride_new_york import codec, view
-from referee.games.ticket_to_ride_new_york.actions import CARDS, TEXT
-from referee.games.ticket_to_ride_new_york.box import check_data, default_data
-from referee.games.ticket_to_ride_new_york.options import OPTIONS
-from referee.games.ticket_to_ride_new_york.rules import State
-from referee.games.ticket_to_ride_new_york.stages import KEEP_TICKETS, SECOND_CARD, STARTING_TICKETS, TURN
-from referee.games.ticket_to_ride_new_york.tables import PLAYER_COUNTS, START_HAND, Tables, tables_for
+from referee.games.ticket_to_ride_new_york.actions import CARDS, TEXT, ticket_id
+from referee.games.ticket_to_ride_new_york.board import PLAYER_COUNTS, board_of
+from referee.games.ticket_to_ride_new_york.data import check_data, default_data
+from referee.games.ticket_to_ride_new_york.options import OPTIONS, read_rules
+from referee.games.ticket_to_ride_new_york.rules import DECISION_KINDS, START_HAND, State
+from referee.games.ticket_to_ride_new_york.state import box_text, check_players
 
 
 class TicketToRideNewYork:
@@ -29,23 +29,24 @@ class TicketToRideNewYork:
         "run out or rows cannot be flushed, so those rules are options (see the README of the game).",
     )
     draws_possible = True
-    decision_kinds = (STARTING_TICKETS, TURN, SECOND_CARD, KEEP_TICKETS)
+    decision_kinds = DECISION_KINDS
     codec: Codec = codec
     view: View = view
 
     def new_initial_state(self, players: int, options: Mapping[str, Any]) -> State:
-        return State(tables_for(players, options))
+        return State(players, options)
 
     def max_decisions(self, players: int, options: Mapping[str, Any]) -> int:
         """Why it is a bound: see "How long a match can be" in the README."""
-        tables = tables_for(players, options)
-        taxis = tables.taxis * players
-        cards_drawn = sum(tables.cards) - START_HAND * players + taxis
-        ticket_actions = len(tables.tickets) - players
+        check_players(players)
+        rules, board = read_rules(options), board_of(box_text(options))
+        taxis = board.taxis * players
+        cards_drawn = sum(board.cards) - START_HAND * players + taxis
+        ticket_actions = len(board.tickets) - players
         claims = taxis
-        card_decisions = cards_drawn if tables.rules.second_required else 2 * cards_drawn
+        card_decisions = cards_drawn if rules.second_required else 2 * cards_drawn
         cut_short = 2 * players
-        pass_runs = 1 + (cards_drawn + ticket_actions + claims if tables.rules.always_pass else claims)
+        pass_runs = 1 + (cards_drawn + ticket_actions + claims if rules.always_pass else claims)
         passes = players * (pass_runs + 1)
         return players + card_decisions + 2 * ticket_actions + claims + cut_short + passes
 
@@ -65,13 +66,13 @@ class TicketToRideNewYork:
         return TEXT.parse(text)
 
     def state_from_dict(self, data: Mapping[str, Any]) -> State:
-        return State.from_dict(_tables_of(data), data)
+        return State.from_dict(data)
 
     def from_observation(
         self, observation: Any, history: Sequence[Payload], options: Mapping[str, Any], rng: Random
     ) -> State:
         """The observation carries all that follows from the history, so `history` is not needed."""
-        return State.from_observation(tables_for(observation.players, options), observation, rng)
+        return State.from_observation(observation.players, options, observation, rng)
 
     def conserved(self, state: AnyState) -> dict[str, int]:
         assert isinstance(state, State)
@@ -84,18 +85,14 @@ class TicketToRideNewYork:
             if number >= 0:
                 tickets += deck.offered(number)
         found = Counter(tickets)
-        for name, number in state.tables.ticket_numbers.items():
-            counts[f"ticket {name}"] = found[number]
+        for number in range(1, len(state.board.tickets) + 1):
+            counts[f"ticket {ticket_id(number)}"] = found[number]
         placed = [0] * (len(state.taxis) + 1)
-        for length, owner in zip(state.tables.lengths, state.owner, strict=True):
-            placed[owner] += length  # -1, the last one, for routes without owner
+        for route, owner in zip(state.board.routes, state.owner, strict=True):
+            placed[owner] += route.length  # -1, the last one, for routes without owner
         for seat, supply in enumerate(state.taxis):
             counts[f"taxis of seat {seat}"] = supply + placed[seat]
         return counts
-
-
-def _tables_of(data: Mapping[str, Any]) -> Tables:
-    return tables_for(data["players"], data["options"])
 
 
 GAME = TicketToRideNewYork()

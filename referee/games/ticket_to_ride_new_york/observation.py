@@ -4,25 +4,20 @@ Routes, tickets and cards are numbers here: 7 is R07 or T07, 1 is the first of C
 does not know. Seven counts are in the order of CARDS. The fields are those of the Observation message.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+from crosstown_proto.v1 import ticket_to_ride_new_york_pb2 as pb
 
 from referee.games.api import draft_of
-from referee.games.ticket_to_ride_new_york.actions import CARDS
+from referee.games.api.messages import keys_with_length, varint
+from referee.games.ticket_to_ride_new_york.board import PLAYER_COUNTS
+from referee.games.ticket_to_ride_new_york.decks import KINDS
 from referee.games.ticket_to_ride_new_york.events import SeatScore
-from referee.games.ticket_to_ride_new_york.ledger import write_ledger
-from referee.games.ticket_to_ride_new_york.stages import AFTER_ROW
-from referee.games.ticket_to_ride_new_york.tables import PLAYER_COUNTS
-
-if TYPE_CHECKING:
-    from referee.games.ticket_to_ride_new_york.rules import State
-
-_MASKS = tuple(bytes(255 if byte == seat else 0 for byte in range(256)) for seat in range(PLAYER_COUNTS[-1]))
-"""By viewer, to be used with `translate`: 255 for its seat, 0 for others."""
+from referee.games.ticket_to_ride_new_york.state import AFTER_ROW, OVER, Position
 
 Numbers: TypeAlias = tuple[int, ...]
-
-_KINDS = len(CARDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +27,7 @@ class Observation:
     `known` is per seat seven counts, one seat after another: what everybody has seen it get and not yet pay. `owner` is
     per route the seat that claimed it or -1. `under` are the returned tickets, uppermost first. `hand` is empty for a
     spectator. When the match is over `scores` are there and all tickets that were drawn are turned up. `ledger` is
-    the Ledger message (see ledger.py). `box` is the JSON of a replaced box, "" for the shipped one.
+    the Ledger message (see `Ledger`). `box` is the JSON of a replaced box, "" for the shipped one.
     """
 
     viewer: int | None
@@ -65,13 +60,72 @@ class Observation:
 
     def known_of(self, seat: int) -> Numbers:
         """Seven counts: the cards that everybody has seen `seat` get and not yet pay."""
-        return self.known[_KINDS * seat : _KINDS * (seat + 1)]
+        return self.known[KINDS * seat : KINDS * (seat + 1)]
 
 
-def observe(state: "State", viewer: int | None) -> Observation:
-    """What `viewer` may see of `state`; None is a spectator."""
-    market, deck = state.market, state.tickets
-    over = state.is_terminal()
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What follows from all that the viewer has seen so far: enough to make a state that fits it.
+
+    Columns of small numbers, each a byte, in the order of their field numbers in the message. `Market`, `TicketDeck`
+    and `Position` explain them; `evidence`, `debts` and `refusals` are written one entry after another, four, four and
+    eight numbers each. `moment` is what a state needs beside it: whether the card being drawn is the second one, the
+    tickets still to be drawn, what comes after the row (its place in AFTER_ROW), and the flushes.
+    """
+
+    pools: bytes
+    draws: bytes
+    owners: bytes
+    cards: bytes
+    evidence: bytes
+    debts: bytes
+    refusals: bytes
+    offer_seats: bytes
+    offer_sizes: bytes
+    offer_states: bytes
+    offer_returned: bytes
+    ticket_sources: bytes
+    ticket_numbers: bytes
+    under: bytes
+    moment: bytes
+
+
+COLUMNS = tuple(field.name for field in fields(Ledger))
+WIDTHS = {"pools": KINDS, "evidence": 4, "debts": 4, "refusals": 8}
+"""Numbers per entry, where more than one."""
+_LONGEST = 1023
+"""Longer than any column of a box that passes check_data."""
+_KEYS = keys_with_length(pb.Ledger, COLUMNS, _LONGEST)
+
+
+def write_ledger(columns: Sequence[bytes | bytearray]) -> bytes:
+    """The Ledger message, from the columns in order. IndexError if one is too long.
+
+    Written by hand, since this happens at every decision: a packed field of numbers below 128 is these numbers as
+    bytes, after its key and its length.
+    """
+    data = b"".join([part for keys, column in zip(_KEYS, columns, strict=True) for part in (keys[len(column)], column)])
+    if data.isascii():  # so no number and no length needs two bytes
+        return data
+    wide = [b"".join([varint(number) for number in column]) for column in columns]
+    return b"".join([part for keys, column in zip(_KEYS, wide, strict=True) for part in (keys[len(column)], column)])
+
+
+def read_ledger(data: bytes) -> Ledger:
+    """Inverse of `write_ledger`."""
+    message = pb.Ledger.FromString(data)
+    return Ledger(*[bytes(getattr(message, name)) for name in COLUMNS])
+
+
+_DRAFT = draft_of(Observation)
+_MASKS = tuple(bytes(255 if byte == seat else 0 for byte in range(256)) for seat in range(PLAYER_COUNTS[-1]))
+"""By viewer, to be used with `translate`: 255 for its seat, 0 for others."""
+
+
+def observe(position: Position, scores: tuple[SeatScore, ...], viewer: int | None) -> Observation:
+    """What `viewer` may see of the position; None is a spectator. `scores` are shown when the match is over."""
+    market, deck = position.market, position.tickets
+    over = position.stage == OVER
     if over:
         returned, numbers = bytes(deck.returned), bytes(deck.tickets)
     else:
@@ -81,32 +135,32 @@ def observe(state: "State", viewer: int | None) -> Observation:
     tickets: Numbers = ()
     offered: Numbers = ()
     if viewer is not None:
-        hand = tuple(state.hands[viewer])
-        tickets = tuple(state.kept[viewer])
-        if state.open_offers[viewer] >= 0:
-            offered = tuple(deck.offered(state.open_offers[viewer]))
+        hand = tuple(position.hands[viewer])
+        tickets = tuple(position.kept[viewer])
+        if position.open_offers[viewer] >= 0:
+            offered = tuple(deck.offered(position.open_offers[viewer]))
     seen = _DRAFT(
         viewer=viewer,
-        players=state.tables.players,
-        stage=state.stage,
-        asked=state.asked(),
-        turn_seat=state.turn_seat,
-        first_seat=state.first_seat,
-        last_turns=state.last_turns,
-        left=tuple(state.left),
-        passed=tuple(state.passed),
+        players=position.players,
+        stage=position.stage,
+        asked=position.asked(),
+        turn_seat=position.turn_seat,
+        first_seat=position.first_seat,
+        last_turns=position.last_turns,
+        left=tuple(position.left),
+        passed=tuple(position.passed),
         row=tuple(market.row),
         deck_size=market.deck_size,
         discards=tuple(market.discards),
         aside=tuple(market.aside),
         epoch=market.epoch,
-        owner=tuple(state.owner),
-        taxis=tuple(state.taxis),
-        hand_sizes=tuple(state.hand_sizes),
-        ticket_counts=tuple([len(kept) for kept in state.kept]),
-        known=tuple(state.known),
+        owner=tuple(position.owner),
+        taxis=tuple(position.taxis),
+        hand_sizes=tuple(position.hand_sizes),
+        ticket_counts=tuple([len(kept) for kept in position.kept]),
+        known=tuple(position.known),
         unknown_tickets=len(deck.unknown),
-        scores=tuple(state.scores()) if over else (),
+        scores=scores,
         hand=hand,
         tickets=tickets,
         offered=offered,
@@ -118,8 +172,8 @@ def observe(state: "State", viewer: int | None) -> Observation:
                 market.owners,
                 _own(viewer, market.owners, market.cards),
                 bytes([value for entry in market.evidence for value in entry]) if market.evidence else b"",
-                state.debts,
-                state.refusals,
+                position.debts,
+                position.refusals,
                 deck.seats,
                 deck.sizes,
                 deck.states,
@@ -127,16 +181,13 @@ def observe(state: "State", viewer: int | None) -> Observation:
                 deck.sources,
                 numbers,
                 deck.under,
-                bytes((state.second, state.to_draw, AFTER_ROW.index(state.after_row), market.flushes)),
+                bytes((position.second, position.to_draw, AFTER_ROW.index(position.after_row), market.flushes)),
             )
         ),
-        box=state.tables.box_text,
+        box=position.board.box_text,
     )
     seen.__class__ = Observation
     return seen  # type: ignore[no-any-return]
-
-
-_DRAFT = draft_of(Observation)
 
 
 def _own(viewer: int | None, seats: bytearray, numbers: bytearray) -> bytes:

@@ -1,4 +1,4 @@
-"""The rules that the printed New York leaflet leaves open, with the defaults of our rules sheet."""
+"""The rules that the printed New York leaflet leaves open, with the defaults that the README explains."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
-"""The state of a match and the rules that move it on.
+"""The rules: what a seat may do, what follows from it, and what it scores.
 
 A turn is one of three actions: transportation cards (two decisions, the row settled between them), one claim, or
-tickets (a draw, then the choice). Whatever needs luck stops at a chance node; `stage` says which.
+tickets (a draw, then the choice). Whatever needs luck stops at a chance node; `stage` says which. How the row is
+refilled and flushed is in `decks.Market`. Marks such as E8 and R6 are those of the README.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from referee.games.ticket_to_ride_new_york.actions import (
     CARDS,
     COLORS,
     TAXI,
+    TICKET_NUMBERS,
     Answer,
     Claim,
     Draw,
@@ -26,18 +28,11 @@ from referee.games.ticket_to_ride_new_york.actions import (
     Take,
     ticket_id,
 )
-from referee.games.ticket_to_ride_new_york.claims import add_claims, check_claim, close_route, note_refusal, pay
-from referee.games.ticket_to_ride_new_york.copies import (
-    set_from_dict,
-    set_from_observation,
-    set_from_state,
-    state_dict,
-)
-from referee.games.ticket_to_ride_new_york.leaving import leave
-from referee.games.ticket_to_ride_new_york.market import KINDS, Market
+from referee.games.ticket_to_ride_new_york.board import GRAY, PLAYER_COUNTS, Board, Payment
+from referee.games.ticket_to_ride_new_york.decks import KINDS, NONE_OPEN, ROW
 from referee.games.ticket_to_ride_new_york.observation import Observation, observe
-from referee.games.ticket_to_ride_new_york.scoring import rank_seats, seat_score
-from referee.games.ticket_to_ride_new_york.stages import (
+from referee.games.ticket_to_ride_new_york.resampling import resample
+from referee.games.ticket_to_ride_new_york.state import (
     DEAL_TICKETS,
     DRAW_TICKET,
     HANDS,
@@ -52,106 +47,41 @@ from referee.games.ticket_to_ride_new_york.stages import (
     THEN_TICKETS,
     TURN,
     UNSEEN,
+    Position,
 )
-from referee.games.ticket_to_ride_new_york.tables import (
-    LAST_TAXIS,
-    ROW,
-    START_HAND,
-    TICKETS_OFFERED,
-    Tables,
-)
-from referee.games.ticket_to_ride_new_york.tickets import NONE_OPEN, TicketDeck
 
+START_HAND = 2
+TICKETS_OFFERED = 2
+LAST_TAXIS = 2
+"""A seat with this many taxis or fewer at the end of its turn brings the last turns."""
+DECISION_KINDS = (STARTING_TICKETS, TURN, SECOND_CARD, KEEP_TICKETS)
+
+_SEATS = range(PLAYER_COUNTS[-1])
+_ASKED = {kind: tuple((Decision(seat, kind),) for seat in _SEATS) for kind in DECISION_KINDS}
 _PASS, _STOP, _DRAW, _DRAW_TICKETS = Pass(), Stop(), Draw(), DrawTickets()
+_TAKES = tuple(Take(name) for name in CARDS)
 _CARD_STREAMS = tuple(DrawStream("cards", epoch) for epoch in range(64))
 _TICKET_STREAM = DrawStream("tickets", 0)
+# By seat and card, and by card:
+_CARD_DRAWN = tuple(
+    tuple(Event(ev.CardDrawn(seat, ""), {seat: ev.CardDrawn(seat, name)}) for name in CARDS) for seat in _SEATS
+)
+_CARD_TAKEN = tuple(tuple(Event(ev.CardTaken(seat, name)) for name in CARDS) for seat in _SEATS)
+_CARD_TURNED_UP = tuple(Event(ev.CardTurnedUp(name)) for name in CARDS)
 
 
-class State:
-    """One position. Lists of seven are counts in the order of CARDS; routes and tickets are positions in the box."""
+class State(Position):
+    """One position and its rules: see `referee.games.api.State`."""
 
-    __slots__ = (
-        "_legal",
-        "after_row",
-        "available",
-        "debts",
-        "first_seat",
-        "hand_sizes",
-        "hands",
-        "kept",
-        "known",
-        "last_turns",
-        "left",
-        "market",
-        "open_offers",
-        "owner",
-        "passed",
-        "refusals",
-        "second",
-        "stage",
-        "tables",
-        "taxis",
-        "tickets",
-        "to_draw",
-        "turn_seat",
-    )
-
-    def __init__(self, tables: Tables) -> None:
-        players = tables.players
-        self.tables = tables
-        self.stage = LOT if tables.rules.random_first else HANDS
-        self.after_row = THEN_TICKETS
-        self.second = False
-        """Whether the card being drawn is the second one of its action."""
-        self.to_draw = 0
-        """Tickets that the active seat has still to draw."""
-        self.turn_seat = 0
-        self.first_seat = 0
-        self.last_turns = 0
-        """How many last turns are left, the current one included; 0 before the end is triggered."""
-        self.left: list[int] = []
-        """Seats that have left, in this order."""
-        self.passed: list[int] = []
-        """Seats that have passed since anybody did anything else."""
-        self.market = Market()
-        self.market.open_box(tables.cards)
-        self.tickets = TicketDeck(len(tables.tickets))
-        self.hands = [[0] * KINDS for _ in range(players)]
-        self.hand_sizes = [0] * players
-        self.taxis = [tables.taxis] * players
-        self.owner = [-1] * len(tables.routes)
-        self.available = [list(range(len(tables.routes))) for _ in range(players)]
-        """Per seat the routes it may claim if it can pay; follows from `owner`."""
-        self.kept: list[list[int]] = [[] for _ in range(players)]
-        self.open_offers = [NONE_OPEN] * players
-        """Per seat the number of the offer it has to answer."""
-        # What everybody can work out about hands: hand = known + unseen draws - debts.
-        self.known = [0] * (KINDS * players)
-        """Seven counts per seat, one after another."""
-        self.debts = bytearray()
-        """Four numbers each (seat, number of the card, count, position): so many cards were paid that were not known,
-        hence drawn unseen before that position."""
-        self.refusals = bytearray()
-        """Eight numbers each (seat, position, limit per colour): the seat had to pass, so its unseen draws before that
-        position held, in that colour and taxis together, no more than the limit."""
-        self._legal: list[Answer] | None = None
+    __slots__ = ()
 
     # Questions
-
-    def asked(self) -> tuple[int, ...]:
-        """The seats that are asked something."""
-        stage = self.stage
-        if stage in (TURN, SECOND_CARD, KEEP_TICKETS):
-            return (self.turn_seat,)
-        if stage == STARTING_TICKETS:
-            return tuple([seat for seat, number in enumerate(self.open_offers) if number != NONE_OPEN])
-        return ()
 
     def decisions(self) -> Sequence[Decision]:
         stage = self.stage
         if stage in (TURN, SECOND_CARD, KEEP_TICKETS):
-            return self.tables.asked[stage][self.turn_seat]
-        return [self.tables.asked[stage][seat][0] for seat in self.asked()]
+            return _ASKED[stage][self.turn_seat]
+        return [_ASKED[stage][seat][0] for seat in self.asked()]
 
     def legal_actions(self, seat: int) -> Sequence[Answer]:
         stage = self.stage
@@ -173,43 +103,43 @@ class State:
     def is_optional(self, seat: int, action: Answer) -> bool:
         """Where options allow to pass or to stop, everything else."""
         if self.stage == TURN:
-            return self.tables.rules.always_pass and action != _PASS
-        return self.stage == SECOND_CARD and not self.tables.rules.second_required and action != _STOP
+            return self.rules.always_pass and action != _PASS
+        return self.stage == SECOND_CARD and not self.rules.second_required and action != _STOP
 
     def _turn_actions(self, seat: int) -> list[Answer]:
-        tables, rules, market = self.tables, self.tables.rules, self.market
+        rules, market = self.rules, self.market
         answers: list[Answer] = [_PASS] if rules.always_pass else []
         if self._cards_allowed():
             if market.deck_size or market.discard_size:
                 answers.append(_DRAW)
-            answers += [take for take, count in zip(tables.takes, market.row, strict=True) if count]
+            answers += [take for take, count in zip(_TAKES, market.row, strict=True) if count]
         if self._tickets_allowed():
             answers.append(_DRAW_TICKETS)
-        if self.claims_allowed():
-            add_claims(self, seat, answers)
+        if self._claims_allowed():
+            self._add_claims(seat, answers)
         return answers or [_PASS]
 
     def _second_card_actions(self) -> list[Answer]:
         market = self.market
-        answers: list[Answer] = [] if self.tables.rules.second_required else [_STOP]
+        answers: list[Answer] = [] if self.rules.second_required else [_STOP]
         if market.deck_size or market.discard_size:
             answers.append(_DRAW)
-        answers += [self.tables.takes[color] for color in range(COLORS) if market.row[color]]
+        answers += [_TAKES[color] for color in range(COLORS) if market.row[color]]
         return answers
 
     def _keep_actions(self, seat: int) -> Sequence[Answer]:
-        return self.tables.keeps[tuple(sorted(self.tickets.offered(self.open_offers[seat])))]
+        return self.board.keeps[tuple(sorted(self.tickets.offered(self.open_offers[seat])))]
 
     def _cards_allowed(self) -> bool:
         """E8, E9."""
         outside = self.market.outside_hands()
-        return outside > 1 or (outside == 1 and self.tables.rules.one_card_draw)
+        return outside > 1 or (outside == 1 and self.rules.one_card_draw)
 
     def _tickets_allowed(self) -> bool:
-        return self.tickets.size() > 0 and (not self.last_turns or self.tables.rules.last_turn_tickets)
+        return self.tickets.size() > 0 and (not self.last_turns or self.rules.last_turn_tickets)
 
-    def claims_allowed(self) -> bool:
-        return not self.last_turns or self.tables.rules.last_turn_claims
+    def _claims_allowed(self) -> bool:
+        return not self.last_turns or self.rules.last_turn_claims
 
     # Answers
 
@@ -229,7 +159,7 @@ class State:
             returned = self._check_keep(seat, action)
             self._legal = None
             self._keep(seat, returned, events)
-            self.end_turn(events)
+            self._end_turn(events)
         elif kind is Draw:
             self._draw(stage, events)
         elif kind is Take:
@@ -240,10 +170,10 @@ class State:
             self._draw_tickets(seat, events)
         elif stage == TURN and kind is Pass:
             self._pass(seat, events)
-        elif stage == SECOND_CARD and kind is Stop and not self.tables.rules.second_required:
+        elif stage == SECOND_CARD and kind is Stop and not self.rules.second_required:
             self._legal = None
             events.append(Event(ev.Stopped(seat)))
-            self.end_turn(events)
+            self._end_turn(events)
         else:
             raise IllegalAction(f"{action!r} is no answer to {stage}")
         return events
@@ -270,7 +200,7 @@ class State:
         self.hands[seat][card] += 1
         self.hand_sizes[seat] += 1
         self.known[KINDS * seat + card] += 1
-        events.append(self.tables.taken[seat][card])
+        events.append(_CARD_TAKEN[seat][card])
         ends = card == TAXI or self.second
         self._refill_row(THEN_END if ends else THEN_SECOND, events)
 
@@ -291,7 +221,7 @@ class State:
         self._settle_row(then, test=True, events=events)
 
     def _settle_row(self, then: str, test: bool, events: list[Event]) -> None:
-        if self.market.settle(self.tables.rules, events, test):
+        if self.market.settle(self.rules, events, test):
             self.stage = REFILL
             self.after_row = then
         else:
@@ -300,28 +230,27 @@ class State:
     def _go_on(self, then: str, events: list[Event]) -> None:
         market = self.market
         if then == THEN_TICKETS:
-            self.deal_tickets(events)
+            self._deal_tickets(events)
         elif then == THEN_SECOND and (market.obtainable_unseen() or market.row_size > market.row[TAXI]):
             self.stage = SECOND_CARD
         else:
-            self.end_turn(events)
+            self._end_turn(events)
 
     def _claim(self, seat: int, action: Claim, events: list[Event]) -> None:
-        rules, market = self.tables.rules, self.market
-        if not self.claims_allowed():
+        rules, market = self.rules, self.market
+        if not self._claims_allowed():
             raise IllegalAction("no claims in the last turns (option last_turn_claims)")
-        plan = check_claim(self, seat, action)
+        payment = self._check_claim(seat, action)
         self._legal = None
         if self.passed:
             self.passed = []
-        self.owner[plan.route] = seat
-        close_route(self, seat, plan.route)
-        self.taxis[seat] -= plan.length
-        if plan.paid:
-            pay(self, seat, plan.color, plan.paid)
-        if plan.taxis:
-            pay(self, seat, TAXI, plan.taxis)
-        events.append(plan.events[seat])
+        self.own_route(seat, payment.route)
+        self.taxis[seat] -= payment.length
+        if payment.paid:
+            self._pay(seat, payment.color, payment.paid)
+        if payment.taxis:
+            self._pay(seat, TAXI, payment.taxis)
+        events.append(payment.events[seat])
         if rules.reshuffle_at_once:
             market.reshuffle_if_empty(events)
         if market.row_size == ROW:
@@ -330,7 +259,7 @@ class State:
             market.flushes = 0
             self._settle_row(THEN_END, test=rules.flush_after_claim, events=events)
         else:
-            self.end_turn(events)
+            self._end_turn(events)
 
     def _draw_tickets(self, seat: int, events: list[Event]) -> None:
         if not self._tickets_allowed():
@@ -377,8 +306,8 @@ class State:
         if set(actions) != set(seats):
             raise IllegalAction(f"seats {seats} are asked, not {list(actions)}")
         returned = {seat: self._check_keep(seat, actions[seat]) for seat in seats}
-        if self.tables.rules.returns_in_turn_order:
-            seats.sort(key=lambda seat: (seat - self.first_seat) % self.tables.players)
+        if self.rules.returns_in_turn_order:
+            seats.sort(key=lambda seat: (seat - self.first_seat) % self.players)
         events: list[Event] = []
         for seat in seats:
             self._keep(seat, returned[seat], events)
@@ -386,17 +315,17 @@ class State:
         return events
 
     def _pass(self, seat: int, events: list[Event]) -> None:
-        if not self.tables.rules.always_pass:
+        if not self.rules.always_pass:
             if self.legal_actions(seat)[0] != _PASS:
                 raise IllegalAction("a seat may pass only if it can do nothing else")
-            if self.claims_allowed():
-                note_refusal(self, seat)
+            if self._claims_allowed():
+                self._note_refusal(seat)
         self._legal = None
         events.append(Event(ev.Passed(seat)))
         self.passed = [*self.passed, seat]
-        self.end_turn(events)
+        self._end_turn(events)
 
-    def end_turn(self, events: list[Event]) -> None:
+    def _end_turn(self, events: list[Event]) -> None:
         """On to the next seat, or the end.
 
         R6: the last turns begin left of the seat that triggers them and end with it.
@@ -406,29 +335,100 @@ class State:
             if seat not in self.left:
                 self.last_turns -= 1
                 if not self.last_turns:
-                    self.finish(events)
+                    self._finish(events)
                     return
         elif self.taxis[seat] <= LAST_TAXIS and seat not in self.left:
-            self.last_turns = self.tables.players - len(self.left)
+            self.last_turns = self.players - len(self.left)
             events.append(Event(ev.LastTurns(seat)))
-        if self.passed and self.everybody_passed():
-            self.finish(events)
+        if self.passed and self._everybody_passed():
+            self._finish(events)
             return
-        players = self.tables.players
+        players = self.players
         seat = (seat + 1) % players
         while seat in self.left:
             seat = (seat + 1) % players
         self.turn_seat = seat
         self.stage = TURN
 
-    def everybody_passed(self) -> bool:
+    def _everybody_passed(self) -> bool:
         """E11, R7: in a row, by all that are still in play."""
-        return all(seat in self.passed or seat in self.left for seat in range(self.tables.players))
+        return all(seat in self.passed or seat in self.left for seat in range(self.players))
 
-    def finish(self, events: list[Event]) -> None:
+    def _finish(self, events: list[Event]) -> None:
         """The match is over: tickets are turned up and scored."""
         self.stage = OVER
         events += [Event(score) for score in self.scores()]
+
+    # Claims
+
+    def _add_claims(self, seat: int, answers: list[Answer]) -> None:
+        """Append all claims of the seat, by route, colour and taxis, taxis alone last."""
+        rows, alone = self.board.claim_rows, self.board.taxi_claims
+        hand = self.hands[seat]
+        wild = hand[TAXI]
+        longest = min(self.taxis[seat], max(hand[:COLORS]) + wild)
+        held = [color for color in range(COLORS) if hand[color]]
+        for place in self.available[seat]:
+            length, color, table = rows[place]
+            if length > longest:
+                continue
+            if color != GRAY:
+                answers += table[hand[color]][wild]
+                continue
+            for gray_color in held:
+                answers += table[gray_color][hand[gray_color]][wild]
+            if length <= wild:
+                answers += alone[place]
+
+    def _check_claim(self, seat: int, action: Claim) -> Payment:
+        """What the claim costs. IllegalAction if the route is closed to the seat or the payment is not to be had."""
+        try:
+            payment = self.board.payments.get(action)
+        except TypeError:  # a field that cannot be hashed
+            payment = None
+        if payment is None:
+            raise IllegalAction(f"{action!r} does not name a route and a way to pay for it")
+        if payment.route not in self.available[seat]:
+            raise IllegalAction(f"route {action.route} is closed to seat {seat}")
+        if payment.length > self.taxis[seat]:
+            raise IllegalAction(
+                f"route {action.route} takes {payment.length} taxis, seat {seat} has {self.taxis[seat]}"
+            )
+        hand = self.hands[seat]
+        if hand[payment.color] < payment.paid or hand[TAXI] < payment.taxis:
+            raise IllegalAction(f"seat {seat} has not the cards for {action!r}")
+        return payment
+
+    def _pay(self, seat: int, card: int, count: int) -> None:
+        """Discard cards of the hand; keep account of what everybody knows of it."""
+        self.hands[seat][card] -= count
+        self.hand_sizes[seat] -= count
+        self.market.discard(card, count)
+        place = KINDS * seat + card
+        known = self.known[place]
+        if known >= count:
+            self.known[place] = known - count
+        else:
+            self.known[place] = 0
+            self.debts.extend((seat, card + 1, count - known, len(self.market.owners)))
+
+    def _note_refusal(self, seat: int) -> None:
+        """A forced pass tells all that the seat cannot pay for any route open to it."""
+        owners = self.market.owners
+        unseen = owners.count(seat)
+        # What its hand held beside its unseen draws; fewer than nothing where it paid such draws.
+        base = self.known[KINDS * seat : KINDS * (seat + 1)]
+        for at in range(0, len(self.debts), 4):
+            if self.debts[at] == seat:
+                base[self.debts[at + 1] - 1] -= self.debts[at + 2]
+        limits = [unseen] * COLORS
+        for place in self.available[seat]:
+            length, color, _ = self.board.claim_rows[place]
+            if length <= self.taxis[seat]:
+                for paying in range(COLORS) if color == GRAY else (color,):
+                    limits[paying] = min(limits[paying], length - 1 - base[paying] - base[TAXI])
+        if min(limits) < unseen:
+            self.refusals.extend((seat, len(owners), *limits))
 
     # Luck
 
@@ -439,7 +439,7 @@ class State:
         if stage in (DRAW_TICKET, DEAL_TICKETS):
             return [(ticket_id(ticket), 1) for ticket in self.tickets.unknown]
         if stage == LOT:
-            return [(seat, 1) for seat in range(self.tables.players) if seat not in self.left]
+            return [(seat, 1) for seat in range(self.players) if seat not in self.left]
         return ()
 
     def chance_stream(self) -> Chance:
@@ -461,22 +461,22 @@ class State:
             if card is None or not self.market.deck[card]:
                 raise IllegalAction(f"{outcome!r} is not in the deck of cards")
             if stage == REFILL:
-                events.append(self.tables.turned_up[card])
-                self.market.turn_up(card, self.tables.rules, events)
+                events.append(_CARD_TURNED_UP[card])
+                self.market.turn_up(card, self.rules, events)
                 self._settle_row(self.after_row, test=True, events=events)
             else:
                 self._unseen_card(card, events)
         elif stage in (DRAW_TICKET, DEAL_TICKETS):
-            ticket = self.tables.ticket_numbers.get(outcome) if isinstance(outcome, str) else None
+            ticket = TICKET_NUMBERS.get(outcome) if isinstance(outcome, str) else None
             if ticket is None or ticket not in self.tickets.unknown:
                 raise IllegalAction(f"{outcome!r} is not in the deck of tickets")
             self._unknown_ticket(ticket, events)
         elif stage == LOT:
-            if type(outcome) is not int or not 0 <= outcome < self.tables.players or outcome in self.left:
+            if type(outcome) is not int or not 0 <= outcome < self.players or outcome in self.left:
                 raise IllegalAction(f"{outcome!r} is no seat")
             self.first_seat = self.turn_seat = outcome
             events.append(Event(ev.FirstPlayer(outcome)))
-            self.deal_hands(events)
+            self._deal_hands(events)
         else:
             raise IllegalAction(f"this is no chance node ({stage})")
         return events
@@ -486,10 +486,10 @@ class State:
         assert seat is not None
         self.hands[seat][card] += 1
         self.hand_sizes[seat] += 1
-        events.append(self.tables.drawn[seat][card])
-        self.market.draw_unseen(seat, card, self.tables.rules, events)
+        events.append(_CARD_DRAWN[seat][card])
+        self.market.draw_unseen(seat, card, self.rules, events)
         if self.stage == HANDS:
-            self.deal_hands(events)
+            self._deal_hands(events)
             return
         then = THEN_END if self.second else THEN_SECOND
         if self.market.row_size < ROW:
@@ -504,7 +504,7 @@ class State:
                 return seat
         return None
 
-    def deal_hands(self, events: list[Event]) -> None:
+    def _deal_hands(self, events: list[Event]) -> None:
         """Go on dealing hands; then the row."""
         if self._dealt_seat() is None:
             self._refill_row(THEN_TICKETS, events)
@@ -515,18 +515,18 @@ class State:
         self.tickets.draw_unknown(ticket)
         events.append(self._ticket_drawn(self.tickets.seats[-1], ticket))
         if self.stage == DEAL_TICKETS:
-            self.deal_tickets(events)
+            self._deal_tickets(events)
         else:
             self.to_draw -= 1
             self._next_ticket(events)
 
-    def deal_tickets(self, events: list[Event]) -> None:
+    def _deal_tickets(self, events: list[Event]) -> None:
         """Two to each seat, by seat; then all choose at once."""
         deck = self.tickets
         self.stage = DEAL_TICKETS
         if deck.seats and deck.seats[-1] not in self.left and deck.sizes[-1] < TICKETS_OFFERED:
             return
-        for seat in range(deck.seats[-1] + 1 if deck.seats else 0, self.tables.players):
+        for seat in range(deck.seats[-1] + 1 if deck.seats else 0, self.players):
             if seat not in self.left:
                 self.open_offers[seat] = deck.open_offer(seat)
                 return
@@ -535,7 +535,58 @@ class State:
     # Leaving
 
     def withdraw(self, seat: int) -> list[Event]:
-        return leave(self, seat)
+        """The seat is out for good. IllegalAction if it has left already or the match is over."""
+        if self.stage == OVER:
+            raise IllegalAction("the match is over")
+        if not 0 <= seat < self.players or seat in self.left:
+            raise IllegalAction(f"seat {seat} is not in play")
+        self._legal = None
+        events = [Event(ev.SeatLeft(seat))]
+        number = self.open_offers[seat]
+        if number != NONE_OPEN:
+            self.kept[seat] = sorted([*self.kept[seat], *self.tickets.offered(number)])
+            self.tickets.close_offer(number, 0)
+            self.open_offers[seat] = NONE_OPEN
+        ends = len(self.left) + 2 >= self.players
+        if self.last_turns and self._still_to_move(seat):
+            self.last_turns -= 1
+            ends = ends or not self.last_turns
+        self.left.append(seat)
+        if ends:
+            self._finish(events)
+        else:
+            self._go_on_without(seat, events)
+        return events
+
+    def _still_to_move(self, seat: int) -> bool:
+        """Whether one of the last turns belongs to this seat."""
+        order = [(self.turn_seat + step) % self.players for step in range(self.players)]
+        return seat in [other for other in order if other not in self.left][: self.last_turns]
+
+    def _go_on_without(self, seat: int, events: list[Event]) -> None:
+        stage = self.stage
+        before_turns = stage in (LOT, HANDS, DEAL_TICKETS, STARTING_TICKETS) or (
+            stage == REFILL and self.after_row == THEN_TICKETS
+        )
+        if before_turns:
+            if seat == self.first_seat and stage != LOT:
+                self.first_seat = self.turn_seat = self._next_in_play(seat)
+            if stage == HANDS:
+                self._deal_hands(events)
+            elif stage == DEAL_TICKETS:
+                self._deal_tickets(events)
+        elif seat != self.turn_seat:
+            if self.passed and self._everybody_passed():
+                self._finish(events)
+        elif stage == REFILL:
+            self.after_row = THEN_END
+        else:
+            self.to_draw = 0
+            self._end_turn(events)
+
+    def _next_in_play(self, seat: int) -> int:
+        players = self.players
+        return next((seat + step) % players for step in range(1, players) if (seat + step) % players not in self.left)
 
     # Result
 
@@ -545,8 +596,8 @@ class State:
     def scores(self) -> list[ev.SeatScore]:
         """Per seat what it would score if the match ended now."""
         return [
-            seat_score(self.tables, self.owner, seat, () if seat in self.left else self.kept[seat])
-            for seat in range(self.tables.players)
+            seat_score(self.board, self.owner, seat, () if seat in self.left else self.kept[seat])
+            for seat in range(self.players)
         ]
 
     def returns(self) -> tuple[int, ...]:
@@ -558,29 +609,43 @@ class State:
     # Views and copies
 
     def observation(self, viewer: int | None) -> Observation:
-        return observe(self, viewer)
+        return observe(self, tuple(self.scores()) if self.stage == OVER else (), viewer)
 
     def resample(self, viewer: int | None, rng: Random) -> "State":
-        return State.from_observation(self.tables, self.observation(viewer), rng)
+        return State.from_observation(self.players, self.options, self.observation(viewer), rng)
 
     @classmethod
-    def from_observation(cls, tables: Tables, seen: Observation, rng: Random) -> "State":
+    def from_observation(cls, players: int, options: Mapping[str, Any], seen: Observation, rng: Random) -> "State":
         """A state that fits what the viewer has seen, the rest drawn anew."""
-        state = cls(tables)
-        set_from_observation(state, seen, rng)
+        state = cls(players, options)
+        resample(state, seen, rng)
         return state
 
-    def clone(self) -> "State":
-        copy = State.__new__(State)
-        set_from_state(copy, self)
-        return copy
 
-    def to_dict(self) -> dict[str, Any]:
-        return state_dict(self)
+def seat_score(board: Board, owner: Sequence[int], seat: int, tickets: Sequence[int]) -> ev.SeatScore:
+    """The score of `seat` with these tickets (numbers), ascending."""
+    label = board.networks(owner, seat)
+    route_points, attractions = board.map_points(owner, seat)
+    ticket_points = 0
+    completed: list[str] = []
+    failed: list[str] = []
+    for number in tickets:
+        ticket = board.tickets[number - 1]
+        done = label[ticket.a] == label[ticket.b]
+        ticket_points += ticket.points if done else -ticket.points
+        (completed if done else failed).append(ticket_id(number))
+    return ev.SeatScore(seat, route_points, ticket_points, attractions, tuple(completed), tuple(failed))
 
-    @classmethod
-    def from_dict(cls, tables: Tables, data: Mapping[str, Any]) -> "State":
-        """Inverse of `to_dict`."""
-        state = cls(tables)
-        set_from_dict(state, data)
-        return state
+
+def rank_seats(scores: Sequence[ev.SeatScore], left: Sequence[int]) -> tuple[int, ...]:
+    """Ranks by points, then by number of completed tickets, else shared (E19).
+
+    Seats of `left` come last, the first to leave lowest.
+    """
+    playing = {score.seat: (score.total, len(score.completed)) for score in scores if score.seat not in left}
+    ranks = [0] * len(scores)
+    for seat, value in playing.items():
+        ranks[seat] = 1 + sum(other > value for other in playing.values())
+    for place, seat in enumerate(left):
+        ranks[seat] = len(scores) - place
+    return tuple(ranks)

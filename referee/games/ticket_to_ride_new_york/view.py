@@ -1,10 +1,7 @@
 """Pictures of an observation, for people and language models."""
 
-import json
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
 
 from referee.games.ticket_to_ride_new_york import events as ev
 from referee.games.ticket_to_ride_new_york.actions import (
@@ -19,11 +16,9 @@ from referee.games.ticket_to_ride_new_york.actions import (
     route_id,
     ticket_id,
 )
-from referee.games.ticket_to_ride_new_york.box import default_data
+from referee.games.ticket_to_ride_new_york.board import NO_TWIN, Board, board_of
+from referee.games.ticket_to_ride_new_york.drawing import QUESTIONS, action_places, draw, event_places
 from referee.games.ticket_to_ride_new_york.observation import Observation
-from referee.games.ticket_to_ride_new_york.tables import PLAYER_COUNTS
-from referee.games.ticket_to_ride_new_york.view_chart import chart_of, joined, map_points
-from referee.games.ticket_to_ride_new_york.view_drawing import QUESTIONS, action_places, draw, event_places
 
 __all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
@@ -33,20 +28,14 @@ _WIDTH = 80
 
 def text_board(observation: Observation) -> str:
     """Table, seats, what the viewer holds, and all routes with their owners."""
-    box = _box(observation.box)
+    board = board_of(observation.box)
     lines = [*_table_lines(observation), "", *_seat_lines(observation), ""]
     if observation.viewer is not None:
-        lines += [*_own_lines(observation, box), ""]
-    lines += _route_lines(observation, box)
+        lines += [*_own_lines(observation, board), ""]
+    lines += _route_lines(observation, board)
     if observation.scores:
         lines += ["", *(line for score in observation.scores for line in wrap(describe_event(score), _WIDTH))]
     return "\n".join(line.rstrip() for line in lines)
-
-
-@lru_cache(maxsize=8)
-def _box(text: str) -> Mapping[str, Any]:
-    box: dict[str, Any] = json.loads(text) if text else default_data()
-    return box
 
 
 def _table_lines(seen: Observation) -> list[str]:
@@ -73,8 +62,9 @@ def _seat_lines(seen: Observation) -> list[str]:
     lines = ["seat  points  taxis  cards  tickets  cards everybody has seen it get"]
     for seat in range(seen.players):
         mark = "*" if seat in seen.asked else "x" if seat in seen.left else " "
+        points = sum(board_of(seen.box).map_points(seen.owner, seat))
         head = (
-            f"{mark}{seat:>3}  {_points(seen, seat):>6}  {seen.taxis[seat]:>5}  {seen.hand_sizes[seat]:>5}"
+            f"{mark}{seat:>3}  {points:>6}  {seen.taxis[seat]:>5}  {seen.hand_sizes[seat]:>5}"
             f"  {seen.ticket_counts[seat]:>7}  "
         )
         lines += _hung(head, _cards(seen.known_of(seat)))
@@ -82,41 +72,36 @@ def _seat_lines(seen: Observation) -> list[str]:
     return lines
 
 
-def _points(seen: Observation, seat: int) -> int:
-    return sum(map_points(chart_of(seen.box), seen.owner, seat))
-
-
-def _own_lines(seen: Observation, box: Mapping[str, Any]) -> list[str]:
+def _own_lines(seen: Observation, board: Board) -> list[str]:
     lines = [f"Your hand: {_cards(seen.hand)}"]
-    names = {place["code"]: place["name"] for place in box["locations"]}
-    chart = chart_of(seen.box)
     for title, numbers in (("Your ticket: ", seen.tickets), ("Offered: ", seen.offered)):
         for number in numbers:
-            ticket = box["tickets"][number - 1]
-            done = seen.viewer is not None and joined(chart, seen.owner, seen.viewer, number)
+            ticket = board.tickets[number - 1]
+            one, other = board.locations[ticket.a], board.locations[ticket.b]
+            done = seen.viewer is not None and board.completed(seen.owner, seen.viewer, number)
             lines += _hung(
                 title,
-                f"{ticket_id(number)} {names[ticket['from']]} ({ticket['from']}) - {names[ticket['to']]} "
-                f"({ticket['to']}), {ticket['points']} points" + (", done" if done else ""),
+                f"{ticket_id(number)} {one.name} ({one.code}) - {other.name} ({other.code}), {ticket.points} points"
+                + (", done" if done else ""),
             )
     return lines
 
 
-def _route_lines(seen: Observation, box: Mapping[str, Any]) -> list[str]:
+def _route_lines(seen: Observation, board: Board) -> list[str]:
     cells = []
-    for place, (route, track) in enumerate(zip(box["routes"], chart_of(seen.box).tracks, strict=True)):
-        ends = f"{route['from']}-{route['to']}"
-        double = "=" if route["double"] else " "
+    for place, route in enumerate(board.routes):
+        ends = f"{board.locations[route.a].code}-{board.locations[route.b].code}"
+        double = " " if route.twin == NO_TWIN else "="
         owner = seen.owner[place]
-        closed = seen.players == PLAYER_COUNTS[0] and track.twin >= 0 and seen.owner[track.twin] >= 0
+        closed = seen.players == 2 and route.twin != NO_TWIN and seen.owner[route.twin] >= 0
         holder = str(owner) if owner >= 0 else "x" if closed else "."
-        cells.append(f"{route_id(place + 1)}{double}{ends:<7} {route['length']} {route['color']:<6} {holder}")
+        cells.append(f"{route_id(place + 1)}{double}{ends:<7} {route.length} {route.color_name:<6} {holder}")
     height = -(-len(cells) // _COLUMNS)
     lines = ["Routes: id (= half of a double), ends, length, colour, the seat that claimed it"]
     lines += ["   ".join(cells[row::height]) for row in range(height)]
-    lines += ["(. free" + (", x closed by the other half)" if seen.players == PLAYER_COUNTS[0] else ")")]
-    lines += _wrapped([f"{place['code']} {place['name']}" for place in box["locations"]])
-    attractions = [place["code"] for place in box["locations"] if place["attraction"]]
+    lines += ["(. free" + (", x closed by the other half)" if seen.players == 2 else ")")]
+    lines += _wrapped([f"{place.code} {place.name}" for place in board.locations])
+    attractions = [place.code for place in board.locations if place.attraction]
     return [*lines, *_hung("Attractions: ", " ".join(attractions))]
 
 

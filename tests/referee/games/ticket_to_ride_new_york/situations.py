@@ -8,9 +8,8 @@ from referee.games.api import resolve_options
 from referee.games.keyed import random_outcome
 from referee.games.ticket_to_ride_new_york import GAME
 from referee.games.ticket_to_ride_new_york.actions import CARDS
-from referee.games.ticket_to_ride_new_york.claims import close_route
 from referee.games.ticket_to_ride_new_york.rules import State
-from referee.games.ticket_to_ride_new_york.stages import TURN
+from referee.games.ticket_to_ride_new_york.state import TURN
 
 KINDS = len(CARDS)
 
@@ -64,9 +63,7 @@ def situation(
     market.discard_size = sum(market.discards)
     market.pools = bytearray(market.deck)
     for name, seat in (owner or {}).items():
-        place = int(name[1:]) - 1
-        state.owner[place] = seat
-        close_route(state, seat, place)
+        state.own_route(seat, int(name[1:]) - 1)
     for seat, supply in (taxis or {}).items():
         state.taxis[seat] = supply
     _lay_tickets(state, tickets or {}, unknown, under)

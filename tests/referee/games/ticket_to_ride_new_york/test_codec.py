@@ -1,7 +1,6 @@
-"""Bytes and back; the quick writers against protobuf's own."""
+"""Bytes and back; what is written by hand against what protobuf writes."""
 
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,7 +12,10 @@ from referee.games.api import ActionSyntaxError
 from referee.games.ticket_to_ride_new_york import GAME, codec
 from referee.games.ticket_to_ride_new_york import events as ev
 from referee.games.ticket_to_ride_new_york.actions import CARDS, Claim, Draw, DrawTickets, Keep, Pass, Stop, Take
-from referee.games.ticket_to_ride_new_york.ledger import COLUMNS, read_ledger, write_ledger
+from referee.games.ticket_to_ride_new_york.observation import COLUMNS, read_ledger, write_ledger
+
+from . import recorded
+from . import situations as sit
 
 ACTIONS = [
     Pass(),
@@ -109,10 +111,10 @@ def test_columns_that_are_no_list_of_actions(message: pb.LegalActions) -> None:
         codec.decode_actions(message.SerializeToString())
 
 
-def test_everything_in_random_matches_survives(sit: ModuleType, taped: ModuleType) -> None:
-    for seed, temper in enumerate(taped.TEMPERS):
+def test_everything_in_random_matches_survives() -> None:
+    for seed, temper in enumerate(recorded.TEMPERS):
         for players in (2, 3, 4):
-            for match in taped.play(players, sit.options(), seed, temper, leaving=0.002):
+            for match in recorded.play(players, sit.options(), seed, temper, leaving=0.002):
                 state = match.state
                 for viewer in (None, *range(players)):
                     seen = state.observation(viewer)
@@ -128,7 +130,7 @@ def test_everything_in_random_matches_survives(sit: ModuleType, taped: ModuleTyp
                 assert codec.decode_events(codec.encode_events(history)) == tuple(history)
 
 
-def test_a_replaced_box_travels_with_the_observation(sit: ModuleType) -> None:
+def test_a_replaced_box_travels_with_the_observation() -> None:
     box = GAME.default_data()
     box["cards"]["taxi"] = 80
     state = GAME.new_initial_state(2, sit.options(data=box))
@@ -137,7 +139,7 @@ def test_a_replaced_box_travels_with_the_observation(sit: ModuleType) -> None:
     assert codec.decode_observation(codec.encode_observation(seen)) == seen
 
 
-def test_numbers_too_large_for_the_quick_way(sit: ModuleType) -> None:
+def test_numbers_too_large_for_the_quick_way() -> None:
     seen = replace(sit.started(3).observation(1), epoch=300)
     assert codec.decode_observation(codec.encode_observation(seen)) == seen
 
@@ -163,7 +165,7 @@ def test_a_ledger_of_any_numbers_is_the_message_it_says(columns: list[bytes]) ->
         {"ledger": pb.Ledger(debts=[1, 2, 3])},
     ],
 )
-def test_bytes_that_are_no_observation(sit: ModuleType, change: dict[str, Any]) -> None:
+def test_bytes_that_are_no_observation(change: dict[str, Any]) -> None:
     message = codec.observation_message(sit.started(2).observation(0))
     for name, value in change.items():
         message.ClearField(name)  # type: ignore[arg-type]

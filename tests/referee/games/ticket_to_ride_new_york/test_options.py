@@ -1,13 +1,15 @@
 """Every option: documented, validated, and without effect on the others. What each does is tested with its rule."""
 
 import json
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from referee.games.api import OptionError, resolve_options
 from referee.games.ticket_to_ride_new_york import GAME
+
+from . import recorded
+from . import situations as sit
 
 
 def test_the_defaults_are_those_of_the_rules_sheet() -> None:
@@ -47,7 +49,7 @@ def test_other_values_are_refused(chosen: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize("option", [{"reshuffle": "at_once"}, {"flushed_cards": "set_aside"}])
-def test_what_could_go_on_for_ever_is_refused_with_the_reason(sit: ModuleType, option: dict[str, str]) -> None:
+def test_what_could_go_on_for_ever_is_refused_with_the_reason(option: dict[str, str]) -> None:
     for ask in (GAME.new_initial_state, GAME.max_decisions):
         with pytest.raises(OptionError, match="only with endless_flush=three_flushes"):
             ask(2, sit.options(**option))
@@ -68,27 +70,25 @@ def other_values() -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("chosen", other_values(), ids=str)
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_matches_end_under_every_option(
-    sit: ModuleType, taped: ModuleType, chosen: dict[str, Any], players: int
-) -> None:
+def test_matches_end_under_every_option(chosen: dict[str, Any], players: int) -> None:
     options = sit.options(**chosen)
-    for temper in taped.TEMPERS:
+    for temper in recorded.TEMPERS:
         decisions = 0
-        for match in taped.play(players, options, 1, temper):
+        for match in recorded.play(players, options, 1, temper):
             decisions += len(match.state.decisions())
             assert GAME.conserved(match.state) == GAME.conserved(GAME.new_initial_state(players, options))
         assert match.state.is_terminal()
         assert decisions <= GAME.max_decisions(players, options)
 
 
-def test_options_are_part_of_the_state_and_survive_the_record(sit: ModuleType) -> None:
+def test_options_are_part_of_the_state_and_survive_the_record() -> None:
     options = sit.options(endless_flush="three_flushes", reshuffle="at_once")
     state = GAME.new_initial_state(3, options)
     stored = json.loads(json.dumps(state.to_dict()))
     assert stored["options"] == options
-    assert GAME.state_from_dict(stored).tables.rules.reshuffle_at_once
+    assert GAME.state_from_dict(stored).rules.reshuffle_at_once
 
 
 @pytest.mark.parametrize(("players", "most"), [(2, 202), (3, 308), (4, 444)])
-def test_how_long_a_match_can_be_by_proof(sit: ModuleType, players: int, most: int) -> None:
+def test_how_long_a_match_can_be_by_proof(players: int, most: int) -> None:
     assert GAME.max_decisions(players, sit.options()) == most

@@ -1,17 +1,19 @@
 """Boards and sentences for people."""
 
 from dataclasses import fields
-from types import ModuleType
 
 import pytest
 
 from referee.games.ticket_to_ride_new_york import GAME
 from referee.games.ticket_to_ride_new_york import events as ev
 
+from . import recorded
+from . import situations as sit
+
 VIEW = GAME.view
 
 
-def test_the_board_shows_table_seats_own_things_and_routes(sit: ModuleType) -> None:
+def test_the_board_shows_table_seats_own_things_and_routes() -> None:
     state = sit.situation(
         3,
         hands=["2 blue, 1 taxi", "3 red"],
@@ -37,13 +39,13 @@ def test_the_board_shows_table_seats_own_things_and_routes(sit: ModuleType) -> N
     assert "Attractions: CP TS UN ES CH GV CT WS BK" in lines
 
 
-def test_the_other_half_of_a_double_is_closed_with_two_and_open_with_three(sit: ModuleType) -> None:
+def test_the_other_half_of_a_double_is_closed_with_two_and_open_with_three() -> None:
     for players, holder in ((2, "x"), (3, ".")):
         board = VIEW.text_board(sit.situation(players, owner={"R03": 1}).observation(None))
         assert f"R04=LC-TS   2 blue   {holder}" in board
 
 
-def test_a_completed_ticket_is_marked(sit: ModuleType) -> None:
+def test_a_completed_ticket_is_marked() -> None:
     state = sit.situation(owner={"R03": 0, "R12": 0}, tickets={0: "T01 T06"})
     lines = VIEW.text_board(state.observation(0)).splitlines()
     assert "Your ticket: T01 Lincoln Center (LC) - Empire State Building (ES), 3 points," in lines
@@ -51,15 +53,15 @@ def test_a_completed_ticket_is_marked(sit: ModuleType) -> None:
     assert "Your ticket: T06 Central Park (CP) - Chinatown (CT), 8 points" in lines
 
 
-def test_a_spectator_sees_no_hand(sit: ModuleType) -> None:
+def test_a_spectator_sees_no_hand() -> None:
     board = VIEW.text_board(sit.situation(hands=["2 blue"], under="T10").observation(None))
     assert "Your" not in board
     assert "returned ones: ?" in board
 
 
-def test_boards_fit_a_terminal_at_every_node(sit: ModuleType, taped: ModuleType) -> None:
-    for seed, temper in enumerate(taped.TEMPERS):
-        for match in taped.play(4, sit.options(), seed, temper, leaving=0.005):
+def test_boards_fit_a_terminal_at_every_node() -> None:
+    for seed, temper in enumerate(recorded.TEMPERS):
+        for match in recorded.play(4, sit.options(), seed, temper, leaving=0.005):
             for viewer in (None, 0, 3):
                 for line in VIEW.text_board(match.state.observation(viewer)).splitlines():
                     assert len(line) <= 80
@@ -67,14 +69,14 @@ def test_boards_fit_a_terminal_at_every_node(sit: ModuleType, taped: ModuleType)
                     assert line == line.rstrip()
 
 
-def test_at_the_end_the_board_shows_the_scores(sit: ModuleType) -> None:
+def test_at_the_end_the_board_shows_the_scores() -> None:
     state = sit.situation(2, row="", deck="", unknown="", owner={"R03": 0, "R12": 0}, tickets={0: "T01 T06"})
     sit.act(state, "pass()", "pass()")
     board = VIEW.text_board(state.observation(None))
     assert "Seat 0 scored 0: routes 3, tickets -5 (completed T01; failed T06), attractions" in board
 
 
-def test_a_replaced_box_is_shown_as_it_is(sit: ModuleType) -> None:
+def test_a_replaced_box_is_shown_as_it_is() -> None:
     box = GAME.default_data()
     box["locations"][0]["name"] = "Harlem"
     box["locations"][0]["code"] = "HA"

@@ -1,14 +1,16 @@
-"""The box: verified numbers of the rules sheet, and what the data check refuses."""
+"""The box: its verified numbers, and what the check of other box data refuses."""
 
 from collections import Counter
 from copy import deepcopy
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from referee.games.api import DataError
 from referee.games.ticket_to_ride_new_york import GAME
+
+from . import naive
+from . import situations as sit
 
 BOX = GAME.default_data()
 
@@ -55,7 +57,7 @@ def test_route_ends_per_location() -> None:
     }  # fmt: skip
 
 
-def test_eighteen_different_tickets_worth_their_shortest_paths(naive: ModuleType) -> None:
+def test_eighteen_different_tickets_worth_their_shortest_paths() -> None:
     assert len(BOX["tickets"]) == 18
     assert len({frozenset((ticket["from"], ticket["to"])) for ticket in BOX["tickets"]}) == 18
     distance = naive.shortest(BOX)
@@ -69,7 +71,7 @@ def test_values_of_the_tickets() -> None:
     assert sum(ticket["points"] for ticket in BOX["tickets"]) == 92
 
 
-def test_brooklyn_and_lincoln_center_are_farthest_apart(naive: ModuleType) -> None:
+def test_brooklyn_and_lincoln_center_are_farthest_apart() -> None:
     distance = naive.shortest(BOX)
     assert max(distance.values()) == 10
     assert {pair for pair, length in distance.items() if length == 10} == {
@@ -77,7 +79,7 @@ def test_brooklyn_and_lincoln_center_are_farthest_apart(naive: ModuleType) -> No
     }  # fmt: skip
 
 
-def test_no_route_is_a_bridge(naive: ModuleType) -> None:
+def test_no_route_is_a_bridge() -> None:
     pairs = {frozenset((route["from"], route["to"])) for route in BOX["routes"]}
     for pair in pairs:
         rest = [0 if frozenset((route["from"], route["to"])) != pair else -1 for route in BOX["routes"]]
@@ -166,7 +168,7 @@ def test_the_check_names_place_and_expectation(box: Any, message: str) -> None:
         GAME.check_data(box)
 
 
-def test_other_box_data_are_played_with(sit: ModuleType) -> None:
+def test_other_box_data_are_played_with() -> None:
     box = changed("taxis", to=20)
     box["tickets"] = box["tickets"][:12]
     state = GAME.new_initial_state(2, sit.options(data=box))
@@ -178,6 +180,6 @@ def test_other_box_data_are_played_with(sit: ModuleType) -> None:
     assert again.to_dict() == state.to_dict()
 
 
-def test_other_box_data_are_checked_when_a_match_begins(sit: ModuleType) -> None:
+def test_other_box_data_are_checked_when_a_match_begins() -> None:
     with pytest.raises(DataError, match="taxis"):
         GAME.new_initial_state(2, sit.options(data=changed("taxis", to=1)))

@@ -1,24 +1,36 @@
-"""The transportation cards outside hands: row, deck, discards, and what everybody can work out about unseen draws.
+"""The transportation cards outside hands, with how the row is refilled and flushed; and the destination tickets.
 
-Slots of the row have no identity (R1): row, deck and discards are seven counts each.
+Equal face-up cards are one choice, so slots of the row have no identity: row, deck and discards are seven counts each,
+in the order of CARDS. Both classes also keep what everybody can work out about hidden cards and tickets.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from referee.games.api import Event
 from referee.games.ticket_to_ride_new_york.actions import CARDS, TAXI
 from referee.games.ticket_to_ride_new_york.events import DeckReshuffled, RowFlushed
 from referee.games.ticket_to_ride_new_york.options import Rules
-from referee.games.ticket_to_ride_new_york.tables import FLUSH_TAXIS, ROW
 
 KINDS = len(CARDS)
+ROW = 5
+FLUSH_TAXIS = 3
+"""A full row with this many taxis is flushed."""
 MAX_FLUSHES = 3
 """With option endless_flush=three_flushes."""
 NO_LIMIT = 127
+"""In `evidence`: as many as there are."""
+
+NONE_OPEN = -1
+"""In place of the number of an offer: none to answer."""
+OPEN, KEPT_ALL, RETURNED_ONE = range(3)
+"""States of an offer; open: the seat has not chosen."""
+
+_TICKET_COLUMNS = ("under", "seats", "sizes", "states", "returned", "owners", "sources", "tickets")
 
 
 class Market:
-    """Mutable. Sizes are kept beside the counts.
+    """Row, deck and discards. Mutable. Sizes are kept beside the counts.
 
     A *layer* is one deck between two reshuffles, as far as somebody drew from it unseen; the last one is the deck that
     lies there. All of them together are known to all but for `cards`, of which a seat knows its own.
@@ -41,11 +53,12 @@ class Market:
         "row_size",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, cards: Sequence[int] = (0,) * KINDS) -> None:
+        """All cards, seven counts, lie in the deck."""
         self.row = [0] * KINDS
         self.row_size = 0
-        self.deck = [0] * KINDS
-        self.deck_size = 0
+        self.deck = list(cards)
+        self.deck_size = sum(cards)
         self.discards = [0] * KINDS
         self.discard_size = 0
         self.aside = [0] * KINDS
@@ -55,7 +68,7 @@ class Market:
         self.flushes = 0
         """Since the row was last refilled for another reason; counted up to MAX_FLUSHES."""
         # Bytes: observations carry them as they are. Box data is checked so that no number exceeds 255.
-        self.pools = bytearray(KINDS)
+        self.pools = bytearray(cards)
         """Seven counts per layer: its cards that were not turned up. They are in the deck or were drawn unseen."""
         self.draws = bytearray(1)
         """Per layer how many cards were drawn from it unseen."""
@@ -84,11 +97,6 @@ class Market:
         copy.cards = self.cards[:]
         copy.evidence = self.evidence[:]
         return copy
-
-    def open_box(self, cards: tuple[int, ...]) -> None:
-        self.deck = list(cards)
-        self.deck_size = sum(cards)
-        self.pools = bytearray(cards)
 
     # Drawing
 
@@ -265,3 +273,106 @@ class Market:
             setattr(market, name, bytearray(data[name]))
         market.evidence = [(entry[0], entry[1], entry[2], entry[3]) for entry in data["evidence"]]
         return market
+
+
+class TicketDeck:
+    """The destination tickets: an unknown part on top, returned ones under it in known order, and who drew what.
+
+    Mutable. Tickets are numbers, as in their ids. An *offer* is the tickets one seat drew to choose from. Offers are
+    kept in columns of bytes, as observations carry them; only the last one can still grow.
+    """
+
+    __slots__ = (*_TICKET_COLUMNS, "drawn", "unknown")
+
+    def __init__(self, count: int) -> None:
+        self.unknown = list(range(1, count + 1))
+        """The tickets nobody has seen, ascending: on top, in an order that is not decided yet."""
+        self.under = bytearray()
+        """Returned tickets below them, the next to be drawn first, each as the number of its offer."""
+        self.drawn = 0
+        """How many were drawn from the unknown part."""
+        # Per offer.
+        self.seats = bytearray()
+        self.sizes = bytearray()
+        self.states = bytearray()
+        self.returned = bytearray()
+        """The ticket put back, or 0."""
+        # Per ticket drawn, offer after offer.
+        self.owners = bytearray()
+        self.sources = bytearray()
+        """Even, 2p: the p-th ticket of the unknown part. Odd, 2i + 1: the one returned in offer i."""
+        self.tickets = bytearray()
+
+    def clone(self) -> "TicketDeck":
+        copy = TicketDeck.__new__(TicketDeck)
+        copy.unknown = self.unknown[:]
+        copy.under = self.under[:]
+        copy.drawn = self.drawn
+        copy.seats = self.seats[:]
+        copy.sizes = self.sizes[:]
+        copy.states = self.states[:]
+        copy.returned = self.returned[:]
+        copy.owners = self.owners[:]
+        copy.sources = self.sources[:]
+        copy.tickets = self.tickets[:]
+        return copy
+
+    def size(self) -> int:
+        return len(self.unknown) + len(self.under)
+
+    def offered(self, number: int) -> bytearray:
+        """The tickets of an offer, as drawn."""
+        start = sum(self.sizes[:number])
+        return self.tickets[start : start + self.sizes[number]]
+
+    def open_offer(self, seat: int) -> int:
+        """Number of a new, empty offer."""
+        self.seats.append(seat)
+        self.sizes.append(0)
+        self.states.append(OPEN)
+        self.returned.append(0)
+        return len(self.seats) - 1
+
+    def draw_unknown(self, ticket: int) -> None:
+        """Draw into the last offer."""
+        self.unknown.remove(ticket)
+        self._add(2 * self.drawn, ticket)
+        self.drawn += 1
+
+    def draw_under(self) -> int:
+        """Draw the uppermost returned ticket into the last offer: no luck is left in it (R4)."""
+        number = self.under.pop(0)
+        ticket = self.returned[number]
+        self._add(2 * number + 1, ticket)
+        return ticket
+
+    def _add(self, source: int, ticket: int) -> None:
+        self.sizes[-1] += 1
+        self.owners.append(self.seats[-1])
+        self.sources.append(source)
+        self.tickets.append(ticket)
+
+    def close_offer(self, number: int, returned: int) -> None:
+        """The seat has chosen; a returned ticket goes to the very bottom. 0 if none is returned."""
+        self.returned[number] = returned
+        if returned:
+            self.states[number] = RETURNED_ONE
+            self.under.append(number)
+        else:
+            self.states[number] = KEPT_ALL
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "unknown": self.unknown[:],
+            "drawn": self.drawn,
+            **{name: list(getattr(self, name)) for name in _TICKET_COLUMNS},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "TicketDeck":
+        deck = cls(0)
+        deck.unknown = list(data["unknown"])
+        deck.drawn = data["drawn"]
+        for name in _TICKET_COLUMNS:
+            setattr(deck, name, bytearray(data[name]))
+        return deck

@@ -9,7 +9,7 @@ from referee.games.keyed import random_outcome
 from referee.games.ticket_to_ride_new_york import GAME
 from referee.games.ticket_to_ride_new_york.actions import CARDS, Draw, Keep, Take, ticket_id
 from referee.games.ticket_to_ride_new_york.rules import State
-from referee.games.ticket_to_ride_new_york.stages import DEAL_TICKETS, DRAW_TICKET, HANDS, UNSEEN
+from referee.games.ticket_to_ride_new_york.state import DEAL_TICKETS, DRAW_TICKET, HANDS, UNSEEN
 
 TEMPERS = ("uniform", "by_kind", "hoarder", "unseen")
 

@@ -4,63 +4,70 @@ Works from the observation alone, so that nothing else can leak into it. Which o
 drawn too; the others lie in any order that fits. Cards and tickets are numbers here, 0 one that is not drawn yet.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import TypeAlias
 
 from referee.games.ticket_to_ride_new_york.actions import CARDS, COLORS, TAXI
-from referee.games.ticket_to_ride_new_york.ledger import Ledger, read_ledger
-from referee.games.ticket_to_ride_new_york.market import KINDS, Market
-from referee.games.ticket_to_ride_new_york.observation import Observation
-from referee.games.ticket_to_ride_new_york.payments import place_units
-from referee.games.ticket_to_ride_new_york.tables import Tables
-from referee.games.ticket_to_ride_new_york.tickets import RETURNED_ONE, TicketDeck
+from referee.games.ticket_to_ride_new_york.decks import KINDS, OPEN, RETURNED_ONE, Market, TicketDeck
+from referee.games.ticket_to_ride_new_york.observation import Ledger, Observation, read_ledger
+from referee.games.ticket_to_ride_new_york.state import AFTER_ROW, Position
 
 _TAXI_NUMBER = TAXI + 1
 _SWAPS = 600
 _RESTARTS = 60
 
 
-@dataclass(slots=True)
-class World:
-    """The parts of a state that hold what somebody may not know."""
-
-    market: Market
-    hands: list[list[int]]
-    tickets: TicketDeck
-    ledger: Ledger
-
-
-def sample_world(tables: Tables, seen: Observation, rng: Random) -> World:
-    """One world that fits `seen`. ValueError if the observation contradicts itself."""
+def resample(position: Position, seen: Observation, rng: Random) -> None:
+    """Make a new position one that fits what the viewer has seen. ValueError if the observation contradicts itself."""
     ledger = read_ledger(seen.ledger)
+    second, position.to_draw, after_row, flushes = ledger.moment
+    position.second = bool(second)
+    position.after_row = AFTER_ROW[after_row]
+    position.stage = seen.stage
+    position.turn_seat = seen.turn_seat
+    position.first_seat = seen.first_seat
+    position.last_turns = seen.last_turns
+    position.left = list(seen.left)
+    position.passed = list(seen.passed)
+    position.taxis = list(seen.taxis)
+    position.hand_sizes = list(seen.hand_sizes)
+    position.known = list(seen.known)
+    position.debts = bytearray(ledger.debts)
+    position.refusals = bytearray(ledger.refusals)
+    position.set_owners(seen.owner)
     drawn, deck = _sample_cards(seen, ledger, rng)
-    market = Market()
+    market = position.market = Market()
     market.row, market.row_size = list(seen.row), sum(seen.row)
     market.discards, market.discard_size = list(seen.discards), sum(seen.discards)
     market.aside = list(seen.aside)
-    market.epoch, market.flushes = seen.epoch, ledger.moment[3]
+    market.epoch, market.flushes = seen.epoch, flushes
     market.pools, market.draws = bytearray(ledger.pools), bytearray(ledger.draws)
     market.owners = bytearray(ledger.owners)
     market.cards = bytearray(drawn)
-    market.evidence = _evidence(ledger)
+    market.evidence = _in_fours(ledger.evidence)
     for card in deck:
         market.deck[card - 1] += 1
     market.deck_size = seen.deck_size
-    hands = [list(seen.known_of(seat)) for seat in range(seen.players)]
+    hands = position.hands = [list(seen.known_of(seat)) for seat in range(seen.players)]
     for owner, card in zip(ledger.owners, drawn, strict=True):
         hands[owner][card - 1] += 1
-    for seat, card, count, _ in _debts(ledger):
+    for seat, card, count, _ in _in_fours(ledger.debts):
         hands[seat][card - 1] -= count
-    return World(market, hands, _sample_tickets(tables, ledger, rng), ledger)
+    tickets = position.tickets = _sample_tickets(len(position.board.tickets), ledger, rng)
+    for number, seat in enumerate(tickets.seats):
+        if tickets.states[number] == OPEN:
+            position.open_offers[seat] = number
+        else:
+            returned = tickets.returned[number]
+            position.kept[seat] += [ticket for ticket in tickets.offered(number) if ticket != returned]
+    for kept in position.kept:
+        kept.sort()
 
 
-def _debts(ledger: Ledger) -> list[tuple[int, int, int, int]]:
-    numbers = ledger.debts
-    return [(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]) for i in range(0, len(numbers), 4)]
-
-
-def _evidence(ledger: Ledger) -> list[tuple[int, int, int, int]]:
-    numbers = ledger.evidence
+def _in_fours(numbers: bytes) -> list[tuple[int, int, int, int]]:
+    """The entries of `debts` and `evidence`."""
     return [(numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]) for i in range(0, len(numbers), 4)]
 
 
@@ -135,7 +142,10 @@ def _place_debts(
 ) -> bool:
     """Put the paid unseen cards among the draws of the seats that paid them. False if they do not seem to fit."""
     units = [
-        (seat, card, end) for seat, card, count, end in _debts(ledger) if seat != seen.viewer for _ in range(count)
+        (seat, card, end)
+        for seat, card, count, end in _in_fours(ledger.debts)
+        if seat != seen.viewer
+        for _ in range(count)
     ]
     open_at = {at for at, card in enumerate(cards) if not card}
     placed = place_units(units, ledger.owners, starts, pools, open_at, rng)
@@ -152,7 +162,7 @@ def _violation(seen: Observation, ledger: Ledger, cards: list[int]) -> int:
     """How far the guess is from what flush tests and forced passes told; 0 if it fits."""
     starts = _layer_starts(ledger)
     wrong = 0
-    for layer, at, low, high in _evidence(ledger):
+    for layer, at, low, high in _in_fours(ledger.evidence):
         end = starts[layer + 1] if layer + 1 < len(ledger.draws) else len(cards)
         count = sum(card != _TAXI_NUMBER for card in cards[at:end])
         wrong += max(0, low - count) + max(0, count - high)
@@ -187,6 +197,101 @@ def _repair(seen: Observation, ledger: Ledger, guess: _Guess, wrong: int, rng: R
     return wrong
 
 
+# Payments out of unseen draws
+
+Unit: TypeAlias = tuple[int, int, int]
+"""One such card: (seat, number of the card, end), drawn before position `end`. It takes one of the seat's draws and one
+card of that layer's pool."""
+
+_SEARCH_STEPS = 600
+"""Of one search, before it starts again; a search that succeeds takes hardly more than four for each unit."""
+_SEARCHES = 400
+_DISTURBS, _TOO_SOON = 2, 3
+"""What it costs to turn out a unit, and to go back."""
+_AWAY = 5, 15
+"""For how many steps a unit stays away, at least and below."""
+_NOBODY = -1
+
+
+def place_units(
+    units: Sequence[Unit],
+    owners: bytes,
+    starts: Sequence[int],
+    pools: Sequence[Sequence[int]],
+    open_at: set[int],
+    rng: Random,
+) -> list[tuple[int, Unit]] | None:
+    """Where paid cards came from that nobody had seen a seat get. Per unit a position of `open_at`, None if none fit.
+
+    With one layer any place will do; with several, one unit's choice can leave none to another's. So units are put
+    where they disturb least, turning out others if need be; a unit that was turned out of a layer stays away from it
+    for a while.
+
+    `starts` are the positions where the layers begin, and the end; `pools` seven counts per layer.
+    """
+    layer_of = [layer for layer in range(len(pools)) for _ in range(starts[layer], starts[layer + 1])]
+    choices = [
+        [at for at in range(end) if owners[at] == seat and at in open_at and pools[layer_of[at]][card - 1]]
+        for seat, card, end in units
+    ]
+    if not all(choices):
+        return None
+    for _ in range(_SEARCHES):
+        placed = _search(units, choices, layer_of, pools, rng)
+        if placed is not None:
+            return list(zip(placed, units, strict=True))
+    return None
+
+
+def _search(
+    units: Sequence[Unit],
+    choices: Sequence[Sequence[int]],
+    layer_of: Sequence[int],
+    pools: Sequence[Sequence[int]],
+    rng: Random,
+) -> list[int] | None:
+    """Per unit its position."""
+    left = [list(pool) for pool in pools]
+    taker = [_NOBODY] * len(layer_of)
+    place = [_NOBODY] * len(units)
+    away: dict[tuple[int, int], int] = {}
+    waiting = list(range(len(units)))
+    for step in range(_SEARCH_STEPS):
+        if not waiting:
+            return place
+        unit = waiting.pop(int(rng.random() * len(waiting)))
+        card = units[unit][1]
+        costs = []
+        for at in choices[unit]:
+            layer, other = layer_of[at], taker[at]
+            cost = 0 if other == _NOBODY else _DISTURBS
+            if not left[layer][card - 1] and (other == _NOBODY or units[other][1] != card):
+                cost += _DISTURBS
+            if away.get((unit, layer), 0) > step:
+                cost += _TOO_SOON
+            costs.append(cost)
+        least = min(costs)
+        best = [at for at, cost in zip(choices[unit], costs, strict=True) if cost == least]
+        at = best[int(rng.random() * len(best))]
+        layer = layer_of[at]
+        turned_out = [taker[at]] if taker[at] != _NOBODY else []
+        if not left[layer][card - 1] and not (turned_out and units[turned_out[0]][1] == card):
+            same = [
+                other
+                for other, (_, kind, _) in enumerate(units)
+                if kind == card and place[other] != _NOBODY and layer_of[place[other]] == layer
+            ]
+            turned_out.append(rng.choice(same))
+        for other in turned_out:
+            taker[place[other]], place[other] = _NOBODY, _NOBODY
+            left[layer][units[other][1] - 1] += 1
+            away[other, layer] = step + rng.randrange(*_AWAY)
+            waiting.append(other)
+        taker[at], place[unit] = unit, at
+        left[layer][card - 1] -= 1
+    return None
+
+
 # Tickets
 
 
@@ -199,7 +304,7 @@ class _Returns:
     sources: list[bytes]
 
 
-def _sample_tickets(tables: Tables, ledger: Ledger, rng: Random) -> TicketDeck:
+def _sample_tickets(count: int, ledger: Ledger, rng: Random) -> TicketDeck:
     """Which ticket a seat returned is fixed only where the viewer met that ticket again."""
     drawn = sum(source % 2 == 0 for source in ledger.ticket_sources)
     sources: list[bytes] = []
@@ -216,7 +321,7 @@ def _sample_tickets(tables: Tables, ledger: Ledger, rng: Random) -> TicketDeck:
             wanted.append((source // 2, ticket))
     if not _settle_returns(settled, wanted, rng):
         raise ValueError("the observation contradicts itself: its tickets cannot have been returned")
-    rest = sorted(set(range(1, len(tables.tickets) + 1)) - set(settled.pool))
+    rest = sorted(set(range(1, count + 1)) - set(settled.pool))
     rng.shuffle(rest)
     pool = [ticket or rest.pop() for ticket in settled.pool]
     deck = TicketDeck(0)
