@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -28,6 +27,7 @@ from referee.process.meter import Meter
 from referee.process.orphans import Household, end_marked, reap
 from referee.process.output import Capture, Output, joined
 from referee.process.stacks import ask_for_stacks, stacks_in
+from referee.process.trees import remove_tree
 
 _REAP_FIRST_S = 0.001
 _REAP_PAUSE_S = 0.05
@@ -131,7 +131,7 @@ class BotProcess:
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as given_away:
             try:
                 scratch = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
-                undo.callback(shutil.rmtree, scratch, ignore_errors=True)
+                undo.callback(remove_tree, scratch)
                 lock = claim(scratch)
                 undo.callback(os.close, lock)
                 group = make_group(limits, ground, undo)
@@ -433,7 +433,7 @@ def _clean_up(pid: int, marks: Sequence[str], scratch: Path, group: Group | None
     end_marked(*marks)
     if pid:
         reap(pid)
-    shutil.rmtree(scratch, ignore_errors=True)
+    remove_tree(scratch)
 
 
 __all__ = ["BotProcess", "Exit", "StartError"]

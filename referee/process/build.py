@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from referee.folders import cache_folder
 from referee.process.build_settings import copy_settings
-from referee.process.built import Built, next_home, read_built, remove, remove_older, write_built
+from referee.process.built import Built, next_home, read_built, remove_older, write_built
 from referee.process.cgroup import Cgroups
 from referee.process.entry import source_id
 from referee.process.homes import Home, Owner, keep_home, most_mib, take_back
@@ -49,6 +49,7 @@ from referee.process.sources import (
     read_sources,
 )
 from referee.process.toolchains import find_toolchains
+from referee.process.trees import remove_tree, walk
 from referee.texts import one_line
 
 _NO_WHEEL = ("No matching distribution found", "Could not find a version")
@@ -183,12 +184,12 @@ def _workshop(place: Path, yard: Yard, home: Home | None) -> Iterator[tuple[Work
             home.warm,
         )
     except BaseException as error:
-        remove(made / "bot")
+        remove_tree(made / "bot")
         if isinstance(error, BuildError):
             error.warm = home.warm
         raise
     finally:
-        remove(fresh)
+        remove_tree(fresh)
     remove_older(place, made)
 
 
@@ -261,7 +262,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
                     raise
             finally:
                 take_back(copy)
-        remove(wheels)
+        remove_tree(wheels)
         artefacts, number = installed_in(copy)
         version = ".".join(map(str, sys.version_info[:3]))
         built = Built(
@@ -309,7 +310,10 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
             build_s = run_phase("build", manifest.build, workshop, log)
             toolchain = one_line_of(manifest.toolchain, workshop) if manifest.toolchain else ""
         finally:
-            take_back(copy)
+            size = take_back(copy)
+    if size is None:
+        why = "the build left folders that cannot be read, or lie too deep for a path"
+        raise BuildError(f"{why}; have it remove them", log_file, log.tail())
     try:
         program = Path(find_argv(copy, manifest, python=workshop.python)[0])
     except ManifestError as error:
@@ -347,9 +351,9 @@ def _renew(copy: Path) -> None:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    for path in folder.rglob("*"):
-        if path.is_file() and not path.is_symlink():
-            yield path.relative_to(folder).as_posix()
+    for entry in walk(folder):
+        if entry.is_file(follow_symlinks=False):
+            yield Path(entry.path).relative_to(folder).as_posix()
 
 
 def _check_size(copy: Path) -> None:

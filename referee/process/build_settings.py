@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from referee.folders import home_folder
-from referee.process.built import remove
 from referee.process.places import HOME
 from referee.process.settings_formats import SECRET, ini, lines, maven, toml
+from referee.process.trees import remove_tree
 
 _KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SOURCE_DATE_EPOCH")
 _KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "M2_", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")
@@ -112,7 +112,7 @@ def _lay(home: Path, name: str, text: str) -> None:
             place.mkdir()
     target = place / last
     if target.is_dir() and not target.is_symlink():
-        remove(target)
+        remove_tree(target)
     else:
         target.unlink(missing_ok=True)
     if text:

@@ -9,11 +9,11 @@ CACHE/homes/, CACHE/bots/       see `homes` and `store`
 import fcntl
 import json
 import os
-import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from referee.process.trees import remove_tree
 from referee.texts import one_line
 
 _MOST_TRIES = 5
@@ -119,17 +119,6 @@ def remove_older(place: Path, but: Path | None) -> None:
             file = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove(path)
+                remove_tree(path)
             finally:
                 os.close(file)
-
-
-def remove(folder: Path) -> None:
-    """A folder with all in it, such as a module cache whose folders are read-only."""
-    if folder.is_symlink() or not folder.is_dir():
-        return
-    for parent, _, _ in os.walk(folder):
-        with suppress(OSError):
-            if not os.access(parent, os.W_OK | os.X_OK):
-                Path(parent).chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)

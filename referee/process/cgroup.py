@@ -7,18 +7,17 @@ us, there are none, and `Cgroups.controllers` says so.
 import fcntl
 import os
 import secrets
-import shutil
 import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from referee.process.meter import Meter
 from referee.process.processes import send
+from referee.process.trees import remove_tree
 
 PREFIX = "crosstown-bot-"
 CONTROLLERS = ("memory", "pids", "cpu", "cpuacct", "freezer")
@@ -326,7 +325,7 @@ def sweep_folders() -> int:
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             if folder.lstat().st_uid == own and folder.is_dir() and not folder.is_symlink():
-                removed += abandoned(folder, partial(shutil.rmtree, ignore_errors=True))
+                removed += abandoned(folder, remove_tree)
     return removed
 
 

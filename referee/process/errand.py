@@ -3,7 +3,6 @@
 import os
 import secrets
 import selectors
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from referee.process.cgroup import PREFIX, claim
 from referee.process.launch import Ground, guardian_argv, make_group
 from referee.process.limits import ProcessLimits
 from referee.process.orphans import end_marked
+from referee.process.trees import remove_tree
 
 _LOOK_S = 0.25
 _MARK = "CROSSTOWN_ERRAND"
@@ -64,7 +64,7 @@ def run_errand(errand: Errand, output: Callable[[bytes], None]) -> Ended:
     """
     with ExitStack() as undo:
         scratch = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
-        undo.callback(shutil.rmtree, scratch, ignore_errors=True)
+        undo.callback(remove_tree, scratch)
         undo.callback(os.close, claim(scratch))
         group = make_group(errand.limits, errand.ground, undo)
         mine, theirs = socket.socketpair()

@@ -6,6 +6,7 @@ import os
 import time
 
 from referee.process.child import Settings
+from referee.process.trees import remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,9 +109,7 @@ def remove_scratch(folder: str) -> None:
     except FileNotFoundError:
         pass
     except OSError:
-        import shutil  # as slow to import as all the rest of this program
-
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
 
 
 def remove_groups(folders: "Iterable[str]") -> None:

@@ -20,8 +20,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from referee.process.birth import identity
-from referee.process.built import remove
 from referee.process.sandbox import Profile
+from referee.process.trees import remove_tree, walk
 
 HOMES = "homes"
 MOST_VARIABLE = "CROSSTOWN_HOMES_MIB"
@@ -77,7 +77,7 @@ def keep_home(cache: Path, owner: Owner, *, most_bytes: int, clean: bool = False
             return
         home = place / "home"
         if clean or _is_of_the_future(place):
-            remove(home)
+            remove_tree(home)
         warm = home.is_dir()
         home.mkdir(mode=0o700, exist_ok=True)
         home.chmod(0o700)
@@ -86,7 +86,7 @@ def keep_home(cache: Path, owner: Owner, *, most_bytes: int, clean: bool = False
         finally:
             size = take_back(home)
             if size is None:
-                remove(home)
+                remove_tree(home)
             _note(place, owner, size or 0)
             _remove_oldest(cache / HOMES, most_bytes, place)
 
@@ -98,21 +98,18 @@ def take_back(folder: Path) -> int | None:
     """
     root, total, linked = os.getuid() == 0, 0, set[tuple[int, int]]()
 
-    def unreadable(error: OSError) -> None:
-        raise error
-
     try:
-        for parent, folders, files in os.walk(folder, onerror=unreadable):
-            for name in (".", *folders, *files):
-                path = f"{parent}/{name}"
-                found = os.lstat(path)
-                if root and found.st_uid != 0:
-                    os.lchown(path, 0, 0)
-                if name == "." or (found.st_dev, found.st_ino) in linked:
-                    continue
-                if found.st_nlink > 1 and name in files:
-                    linked.add((found.st_dev, found.st_ino))
-                total += max(found.st_blocks * 512, _LEAST_BYTES)
+        if root:
+            os.lchown(folder, 0, 0)
+        for entry in walk(folder):
+            found = entry.stat(follow_symlinks=False)
+            if root and found.st_uid != 0:
+                os.lchown(entry.path, 0, 0)
+            if (found.st_dev, found.st_ino) in linked:
+                continue
+            if found.st_nlink > 1 and not entry.is_dir(follow_symlinks=False):
+                linked.add((found.st_dev, found.st_ino))
+            total += max(found.st_blocks * 512, _LEAST_BYTES)
     except OSError:
         return None
     return total
@@ -152,12 +149,12 @@ def _remove_oldest(homes: Path, most_bytes: int, mine: Path) -> None:
         if size is not None and total <= most_bytes:
             continue
         if place == mine:
-            remove(place / "home")
+            remove_tree(place / "home")
         else:
             with suppress(OSError), _locked(place) as free:
                 if not free:
                     continue
-                remove(place / "home")
+                remove_tree(place / "home")
         total -= size or 0
 
 

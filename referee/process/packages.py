@@ -19,9 +19,10 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from referee.process.built import Built, Hold, hold_built
-from referee.process.look import is_file, is_folder, is_link
+from referee.process.look import is_file, is_folder, is_link, is_there
 from referee.process.manifest import PYTHON, Manifest
-from referee.process.sources import EntryError, Sources, digest, hash_file
+from referee.process.sources import EntryError, Room, Sources, digest, hash_file
+from referee.process.trees import walk
 
 FILE = "requirements.txt"
 SDK = "crosstown-bot"
@@ -33,7 +34,7 @@ _PACKAGES = {
     LIBRARY: ("crosstown_greedy", "leaderboard", "referee"),
 }
 MOST_LIST_BYTES = 1 << 20
-"""Of a list of packages."""
+"""Of all lists of packages of a bot together."""
 
 _BETWEEN = re.compile(r"""[\s=@"']+""")
 _WHEEL = "Wheel-Version: 1.0\nGenerator: crosstown\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -122,8 +123,12 @@ def installed_in(folder: Path) -> tuple[str, int]:
 
 
 def _named(folder: Path) -> set[str]:
-    """requirements.txt, and each file that it, or one of these, names and that is in the bot's folder."""
-    found: set[str] = set()
+    """requirements.txt, and each file that it, or one of these, names and that is in the bot's folder.
+
+    These may lie where no sources are looked for, such as in .venv, so they count against limits of their own.
+    """
+    found, seen = set[str](), set[Path]()
+    room, list_bytes = Room(folder), 0
     waiting = [folder / FILE]
     while waiting:
         path = waiting.pop()
@@ -131,31 +136,36 @@ def _named(folder: Path) -> set[str]:
         if name in found:
             continue
         found.add(name)
+        size = room.take(path, path.stat())
         if path.suffix in (".txt", ".in"):
-            waiting += _paths(folder, path)
+            list_bytes += size
+            if list_bytes > MOST_LIST_BYTES:
+                raise EntryError(
+                    f"{path}: with it, the lists of packages have more than {MOST_LIST_BYTES >> 20} MiB; correct them"
+                )
+            waiting += _paths(folder, path, room, seen)
     return found
 
 
-def _paths(folder: Path, listed: Path) -> Iterator[Path]:
-    for word in _BETWEEN.split(_text(listed)):
-        place = word.removeprefix("file:")
-        if not place or "\0" in place:
-            continue
-        for path in {Path(os.path.realpath(base / place)) for base in (folder, listed.parent)}:
-            if path == folder or not path.is_relative_to(folder):
+def _paths(folder: Path, listed: Path, room: Room, seen: set[Path]) -> Iterator[Path]:
+    places = {word.removeprefix("file:") for word in _BETWEEN.split(_text(listed))}
+    bases = sorted({folder, listed.parent})
+    for place in sorted(place for place in places if place and "\0" not in place):
+        for path in {Path(os.path.realpath(base / place)) for base in bases if is_there(base / place)}:
+            if path in seen or path == folder or not path.is_relative_to(folder):
                 continue
+            seen.add(path)
             if is_file(path):
                 yield path
             elif "/" in place and is_folder(path):  # without a slash it is the name of a package
-                yield from (inside for inside in path.rglob("*") if inside.is_file() and not _is_made(inside))
+                for entry in walk(path):
+                    room.count(within := Path(entry.path))
+                    if entry.is_file() and not _is_made(within):
+                        yield within
 
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_LIST_BYTES:
-            raise EntryError(
-                f"{path}: has more than {MOST_LIST_BYTES >> 20} MiB, too much for a list of packages; correct it"
-            )
         return path.read_text("utf-8", errors="replace")
     except OSError as error:
         raise EntryError(f"{path}: cannot be read ({error.strerror}); check its rights") from None

@@ -57,7 +57,8 @@ class BuildError(Exception):
 @dataclass(frozen=True, slots=True)
 class BuildLimits:
     """Seconds of each phase. Of each phase, all its processes together: memory, where the host has control groups for
-    us (else each process), their number, and by how much the disk may fill. What one file may have, and the kept log.
+    us (else each process), their number, by how much the disk may fill, and how many files may be made. What one file
+    may have, and the kept log.
     """
 
     fetch_s: float = 900.0
@@ -66,6 +67,7 @@ class BuildLimits:
     memory_mib: int = 8192
     processes: int = 4096
     disk_mib: int = 16384
+    files: int = 2_000_000
     file_mib: int = 2048
     log_bytes: int = 1 << 20
 
@@ -190,7 +192,7 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
         Ground(sandbox, workshop.cgroups),
         writable=(workshop.copy,) if strict else (),
         home=workshop.home if strict else None,
-        problem=_disk_watch(workshop.copy, limits.disk_mib),
+        problem=_disk_watch(workshop.copy, limits),
     )
     try:
         if strict and phase == "fetch":
@@ -250,12 +252,17 @@ def _program(word: str, copy: Path, path: str | None) -> str | None:
     return None if found is None else str(Path(found).absolute())
 
 
-def _disk_watch(folder: Path, disk_mib: int) -> Callable[[], str]:
-    """Says when the disk of `folder` has lost more than it may, whoever took it."""
-    before = shutil.disk_usage(folder).free
+def _disk_watch(folder: Path, limits: BuildLimits) -> Callable[[], str]:
+    """Says when the disk of `folder` has lost more than it may, whoever took it. Empty files take no room and are still
+    counted: most file systems have a number of them that is soon used up."""
+    before = os.statvfs(folder)
 
     def problem() -> str:
-        lost = (before - shutil.disk_usage(folder).free) >> 20
-        return f"it filled more than {disk_mib} MiB of the disk; it was ended" if lost > disk_mib else ""
+        now = os.statvfs(folder)
+        if (before.f_bavail - now.f_bavail) * now.f_frsize >> 20 > limits.disk_mib:
+            return f"it filled more than {limits.disk_mib} MiB of the disk; it was ended"
+        if before.f_ffree - now.f_ffree > limits.files:
+            return f"it made more than {limits.files:,} files; it was ended"
+        return ""
 
     return problem

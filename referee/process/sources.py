@@ -139,7 +139,7 @@ def _sources(folder: Path, manifest: Manifest) -> Iterator[_File]:
 def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | None = None) -> Iterator[_File]:
     """Every file, with its path from the folder in bytes; links that stay within. `output`: what is left out besides
     `LEFT_OUT`; None to leave out nothing. EntryError if there is more than a bot may have."""
-    room = _Room(folder, _most_mib() << 20)
+    room = Room(folder)
     waiting = [(folder, 1)]
     while waiting:
         inside, depth = waiting.pop()
@@ -169,12 +169,12 @@ def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | N
             raise EntryError(_unreadable(error)) from None
 
 
-class _Room:
+class Room:
     """What is left of what a bot's folder may hold."""
 
-    def __init__(self, folder: Path, most_bytes: int) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._most_bytes = most_bytes
+        self._most_bytes = _most_mib() << 20
         self._bytes = self._files = 0
 
     def count(self, path: Path) -> None:
@@ -185,7 +185,8 @@ class _Room:
                 " needs to be built and to play, keep the rest elsewhere"
             )
 
-    def take(self, path: Path, found: os.stat_result) -> None:
+    def take(self, path: Path, found: os.stat_result) -> int:
+        """Its bytes."""
         self._bytes += found.st_size
         if self._bytes > self._most_bytes:
             on_disk = found.st_blocks * 512
@@ -195,6 +196,7 @@ class _Room:
                 f" ({_size(found.st_size)}{sparse}) among them; keep large data elsewhere and grant it with `read`, or"
                 f" set {SIZE_VARIABLE} to more MiB"
             )
+        return found.st_size
 
 
 def _most_mib() -> int:

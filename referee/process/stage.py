@@ -10,6 +10,8 @@ Linux 5.12), and put under `STAGES`. Nobody else sees these mounts, and they van
 import ctypes
 import os
 
+from referee.process.trees import walk
+
 STAGES = ("/mnt", "/media", "/srv", "/opt")
 """The first of these that is a folder is covered, in the bot's own mount namespace, by the stage."""
 
@@ -98,9 +100,8 @@ def _clone(source: str, uid: int, gid: int, maps: "dict[tuple[int, int], int]", 
 def _give(folder: str, uid: int, gid: int) -> None:
     """`folder` and all in it; of links, the links."""
     os.lchown(folder, uid, gid)
-    for parent, folders, files in os.walk(folder):
-        for name in folders + files:
-            os.lchown(f"{parent}/{name}", uid, gid)
+    for entry in walk(folder):
+        os.lchown(entry.path, uid, gid)
 
 
 def _clone_writable(source: str) -> int:

@@ -19,9 +19,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from referee.folders import cache_folder
-from referee.process.built import Hold, remove
+from referee.process.built import Hold
 from referee.process.manifest import Manifest
 from referee.process.sources import EntryError, Sources, copy_sources, read_all
+from referee.process.trees import remove_tree
 
 MOST_VARIABLE = "CROSSTOWN_STORE_MIB"
 MOST_MIB = 10240
@@ -153,7 +154,7 @@ def _half(store: Path) -> Iterator[Path]:
         half.chmod(0o755)
         yield half
     finally:
-        remove(half)
+        remove_tree(half)
         del kept
 
 
@@ -202,7 +203,7 @@ def _remove_unused(path: Path) -> bool:
                     return False
                 gone = path.with_name(f".gone-{secrets.token_hex(8)}")
                 path.rename(gone)
-            remove(gone)
+            remove_tree(gone)
         finally:
             os.close(file)
         return True

@@ -127,6 +127,23 @@ def test_a_build_that_leaves_sparse_files_without_end_fails(bot: Make) -> None:
         strict(bot("for n in 1 2 3; do truncate -s 2047M big$n; done"))
 
 
+DEEP = "import os\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\n"
+
+
+@pytest.mark.parametrize("where", ["copy", "home"])
+def test_folders_that_a_build_leaves_deeper_than_any_path_fail_it_or_go(bot: Make, cache: Path, where: str) -> None:
+    """They ended the run with a RecursionError, and stayed on the disk."""
+    go = 'cd "$HOME"; ' if where == "home" else ""
+    folder = bot(f'({go}python3 -c "{DEEP}")')
+    if where == "copy":
+        with pytest.raises(BuildError, match="the build left folders that cannot be read, or lie too deep for a path"):
+            strict(folder)
+    else:
+        strict(folder)
+    left = [path for path in cache.rglob("d") if path.is_dir()]
+    assert left == []
+
+
 def test_a_list_of_hosts_that_cannot_be_read_fails_the_build_with_a_sentence(
     bot: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,6 +427,15 @@ def test_a_toolchain_that_never_says_its_version_is_ended(
 def test_a_build_may_not_fill_the_disk(bot: Make) -> None:
     with pytest.raises(BuildError, match="build: it filled more than 32 MiB of the disk; it was ended"):
         strict(bot("head -c 100000000 /dev/zero > big; sync; sleep 60"), disk_mib=32)
+
+
+def test_empty_files_without_end_do_not_use_up_those_of_the_disk(bot: Make, tmp_path: Path) -> None:
+    if not os.statvfs(tmp_path).f_files:
+        pytest.skip("this file system has no number of files that could be used up")
+    many = "import time; [open(str(n), 'w').close() for n in range(6000)]; time.sleep(60)"
+    with pytest.raises(BuildError, match="build: it made more than 3,000 files; it was ended"):
+        strict(bot(f'python3 -c "{many}"'), files=3000)
+    strict(bot(f'python3 -c "{many.replace("; time.sleep(60)", "")}"'), files=100_000)
 
 
 def test_a_build_in_its_sandbox_may_take_no_more_memory_than_it_is_given(bot: Make) -> None:

@@ -40,7 +40,15 @@ def test_words_that_can_be_no_path_name_no_file(bot: Path, text: str) -> None:
 def test_a_list_that_is_too_long_is_refused_before_it_is_read(bot: Path) -> None:
     (bot / "requirements.txt").touch()
     os.truncate(bot / "requirements.txt", MOST_LIST_BYTES + 1)
-    with pytest.raises(EntryError, match=r"requirements\.txt: has more than 1 MiB, "):
+    with pytest.raises(EntryError, match=r"requirements\.txt: with it, the lists of packages have more than 1 MiB"):
+        read_requirements(bot, load_manifest(bot))
+
+
+def test_lists_that_together_are_too_long_are_refused_before_they_are_read(bot: Path) -> None:
+    (bot / "requirements.txt").write_text("\n".join(f"-r r{number}.txt" for number in range(20)))
+    for number in range(20):
+        (bot / f"r{number}.txt").write_text("\n".join(f"a/{word}" for word in range(8000)))
+    with pytest.raises(EntryError, match=r"r\d+\.txt: with it, the lists of packages have more than 1 MiB"):
         read_requirements(bot, load_manifest(bot))
 
 
@@ -52,6 +60,32 @@ def test_what_a_list_names_is_not_read_where_a_bot_may_not_have_it(bot: Path) ->
     assert needs_build(bot)
     with pytest.raises(EntryError, match="holds more than 4 GiB"):
         build(bot)
+
+
+def test_what_a_list_names_where_no_sources_are_is_held_to_the_same_limits(
+    bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sparse file in .venv is no source, and was read to its end all the same."""
+    (bot / ".venv").mkdir()
+    large = bot / ".venv" / "x.whl"
+    (bot / "requirements.txt").write_text("./.venv/x.whl\n")
+    large.touch()
+    found = read_requirements(bot, load_manifest(bot))
+    assert found is not None
+    assert found.files == (".venv/x.whl", "requirements.txt")
+    os.truncate(large, 200 << 30)
+    with pytest.raises(EntryError, match=r"holds more than 4 GiB, the file .*x\.whl \(200 GiB, 0 bytes on the disk\)"):
+        read_requirements(bot, load_manifest(bot))
+    large.unlink()
+    (bot / ".venv" / "a" / "b").mkdir(parents=True)
+    monkeypatch.setattr("referee.process.sources.MOST_FILES", 60)
+    for number in range(30):
+        (bot / ".venv" / "a" / "b" / str(number)).touch()
+    (bot / "requirements.txt").write_text("./.venv/a\n././.venv/a\n")
+    assert read_requirements(bot, load_manifest(bot)) is not None
+    (bot / "requirements.txt").write_text("./.venv/a\n./.venv/a/b\n")
+    with pytest.raises(EntryError, match="holds more than 60 files and folders"):
+        read_requirements(bot, load_manifest(bot))
 
 
 def test_what_installed_packages_say_of_themselves_is_read_from_files_alone(tmp_path: Path) -> None:

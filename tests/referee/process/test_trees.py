@@ -1,0 +1,81 @@
+"""Folders as deep as a bot can make them: looked through as far as a path goes, and removed whole."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from referee.process.homes import take_back
+from referee.process.trees import remove_tree, walk
+
+LEVELS = 3000
+"""More than Python calls itself, and with these names more than a path may have."""
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Path:
+    folder = tmp_path / "deep"
+    folder.mkdir()
+    before = Path.cwd()
+    try:
+        os.chdir(folder)
+        for number in range(LEVELS):
+            Path("d").mkdir()
+            os.chdir("d")
+            if number % 1000 == 0:
+                Path("file").touch()
+    finally:
+        os.chdir(before)
+    return folder
+
+
+def test_a_tree_deeper_than_any_path_is_removed(deep: Path) -> None:
+    remove_tree(deep)
+    assert not deep.exists()
+
+
+def test_what_lies_too_deep_for_a_path_is_an_error(deep: Path) -> None:
+    with pytest.raises(OSError, match="File name too long"):
+        list(walk(deep))
+    assert take_back(deep) is None
+
+
+def test_a_tree_deeper_than_python_calls_itself_is_seen_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    before = Path.cwd()
+    try:
+        os.chdir(tmp_path)
+        for _ in range(1500):
+            Path("d").mkdir()
+            os.chdir("d")
+        Path("file").write_text("x")
+    finally:
+        os.chdir(before)
+    assert sum(1 for _ in walk(folder)) == 1500
+    assert take_back(folder) == 1500 * 4096
+    remove_tree(folder)
+    assert not folder.exists()
+
+
+def test_nothing_behind_a_link_is_seen_or_removed(tmp_path: Path) -> None:
+    other, folder = tmp_path / "other", tmp_path / "folder"
+    for each in (other, folder):
+        each.mkdir()
+        (each / "file").touch()
+    (folder / "link").symlink_to(other)
+    (tmp_path / "way").symlink_to(other)
+    assert sorted(entry.name for entry in walk(folder)) == ["file", "link"]
+    remove_tree(folder)
+    remove_tree(tmp_path / "way")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "way"]
+    assert (other / "file").exists()
+
+
+def test_folders_that_may_not_be_written_are_removed(tmp_path: Path) -> None:
+    inside = tmp_path / "folder" / "a" / "b"
+    inside.mkdir(parents=True)
+    (inside / "file").touch()
+    for path in (inside, inside.parent, inside.parent.parent):
+        path.chmod(0o555)
+    remove_tree(tmp_path / "folder")
+    assert not (tmp_path / "folder").exists()
