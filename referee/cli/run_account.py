@@ -3,20 +3,16 @@
 The journal is enough: neither the tournament file nor the bots need to be there any more.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, TypeAlias
 
 from leaderboard.account import Account, FormatTable, Look
 from leaderboard.records import MatchRow
-from referee.match.spec import Limits, MatchSpec
+from referee.match.spec import MatchSpec
 from referee.record.control import LEAVING, Control, in_force
-from referee.tournament.config import Tournament, TournamentConfig
-from referee.tournament.controls import ghost, known_bots
 from referee.tournament.formats.registry import UnknownFormat, get_format
 from referee.tournament.journal import JournalText
-from referee.tournament.sections.breaker import BreakerConfig
-from referee.tournament.sections.games import GameConfig
+from referee.tournament.schedule import stand_in
 from referee.tournament.walk import Walk
 
 
@@ -102,7 +98,7 @@ class Course:
         """`text` is that of a run that has begun. UnknownFormat if its format is a plug-in that is gone."""
         description = text.configuration
         controls = in_force(text.controls)
-        self.walk = Walk(_stand_in(text, description), controls, description=description)
+        self.walk = Walk(stand_in(text), controls, description=description)
         self.whole = True
         """Whether no match is open, so far."""
         self.gap = ""
@@ -138,24 +134,3 @@ class Course:
             self.gap = spec.match_id
         self.whole = False
         return "open"
-
-
-def _stand_in(text: JournalText, description: Mapping[str, Any]) -> Tournament:
-    """As much of the tournament as its schedule depends on; nobody plays it."""
-    games = tuple(
-        GameConfig(game["game"], game["rules_version"], game["options"], tuple(game["players"]))
-        for game in description["games"]
-    )
-    config = TournamentConfig(
-        path=Path(),
-        name=description["name"],
-        games=games,
-        format=description["format"],
-        settings=description["settings"],
-        seed=description["seed"],
-        blocks=description["blocks"],
-        limits=Limits(),
-        breaker=BreakerConfig(),
-        bots=(),
-    )
-    return Tournament(config, tuple(ghost(bot) for bot in known_bots(text)))

@@ -44,10 +44,11 @@ def facts_of(folder: Path) -> RunFacts:
         if text.created is None:
             return _without_journal(place)
         run = Run(place, text)
+        extent = run.extent
         return RunFacts(
             title=title_of(place, str(run.configuration["name"])),
-            total=run.total,
-            at_most=run.at_most,
+            total=extent.most,
+            at_most=extent.least != extent.most,
             entrants=entrants_of(text),
             controls=text.controls,
             look=lambda rows: _outlook(run, rows),

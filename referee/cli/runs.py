@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.record.control import LEAVING, controls_of, in_force
-from referee.tournament.controls import known_bots
+from leaderboard.records import match_files
+from referee.record.control import controls_of
 from referee.tournament.errors import UsageError
-from referee.tournament.field import extent_of
 from referee.tournament.folder import RunFolder, check_no_records, run_folders
 from referee.tournament.formats.api import Extent
 from referee.tournament.journal import JournalText, read_journal
+from referee.tournament.schedule import planned
 
 SINGLE = "single"
 """The run folder, and the tournament in the records, of matches that belong to none."""
@@ -37,23 +37,25 @@ class Run:
     def total(self) -> int:
         """Matches that count once all is played; at most, where that depends on results or on who leaves. Cancelled
         matches never count."""
+        return self.extent.most
+
+    @property
+    def at_most(self) -> bool:
+        """Whether fewer than `total` may come to be played."""
+        return self.extent.least != self.extent.most
+
+    @property
+    def extent(self) -> Extent:
+        """How many matches count once all is played; as `planned` has it while the run goes on."""
         finish = self._finish()
         if finish is None:
-            return self._extent().most
+            return planned(self.journal, match_files(self.folder.matches))
         line, since = self.journal.events[finish], self.journal.events[finish + 1 :]
         before = {control.match_id for control in controls_of(Path(), self.journal.events[:finish]) if control.match_id}
         decided = {control.match_id: control for control in controls_of(Path(), since) if control.match_id}
         taken = sum(control.kind == "annulled" and match not in before for match, control in decided.items())
-        return int(line.fields["rated"]) + int(line.fields["missing"]) - taken
-
-    @property
-    def at_most(self) -> bool:
-        """Whether fewer than `total` may come to be played: by results, by who is out or by what was annulled."""
-        if self._finish() is not None:
-            return False
-        extent = self._extent()
-        cut = any(control.kind in (*LEAVING, "annulled") for control in in_force(self.journal.controls))
-        return cut or extent.least != extent.most
+        number = int(line.fields["rated"]) + int(line.fields["missing"]) - taken
+        return Extent(number, number)
 
     def _finish(self) -> int | None:
         """The event that says how many matches there are; None if the schedule goes on, or has grown since."""
@@ -62,9 +64,6 @@ class Run:
             line.kind in ("added", "reinstated") for line in self.journal.events[finish + 1 :]
         )
         return None if grown else finish
-
-    def _extent(self) -> Extent:
-        return extent_of(self.configuration, [bot.name for bot in known_bots(self.journal)])
 
 
 def finish_of(text: JournalText) -> int | None:

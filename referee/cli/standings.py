@@ -87,7 +87,8 @@ def standings(
         return
     made = table_of(found, pooled=pooled, faultless=faultless)
     starts = list(failed_starts_of(found.journal).values())
-    total = found.total - made.annulled
+    extent = found.extent
+    total = extent.most - made.annulled
     lost = gaps_of(found.folder).lost if made.matches < total else 0
     rows = by_live_rating(made.rows) if live else list(made.rows)
     caption = LIVE_CAPTION if live else CAPTION
@@ -120,7 +121,7 @@ def standings(
         added = tuple(csv_columns(own, ""))
         print_csv([_flat(row.to_dict()) | csv_columns(own, row.entry_id) for row in rows], (*COLUMNS, *added))
     else:
-        most = "at most " if found.at_most else ""
+        most = "at most " if extent.least != extent.most else ""
         state = "" if made.matches == total else f" {made.matches} of {most}{total} matches{'' if lost else ' so far'}."
         faults = " Matches with a fault are left out." if faultless else ""
         if lost:

@@ -8,7 +8,7 @@ import asyncio
 import heapq
 import os
 from collections import Counter, deque
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -139,15 +139,15 @@ class Runner:
         executor: Executor,
         journal: Journal,
         observer: Observer,
-        extent: Extent,
+        planned: Callable[[], Extent],
         attempts: dict[str, Attempts],
         memory_voids: Counter[str],
         keeper: SecretKeeper,
         copies: Mapping[str, int] | None = None,
     ) -> None:
-        """`stock` has been taken; `extent`: how many matches the schedule may come to; `attempts` were made before, and
-        `memory_voids` counts per entry the matches that were void for want of memory; `keeper` tells the secret when
-        all is played.
+        """`stock` has been taken; `planned` says how many matches may count by the journal. `attempts` were made
+        before, and `memory_voids` counts per entry the matches that were void for want of memory; `keeper` tells the
+        secret when all is played.
 
         Of the entries in `copies` so many play at once, at most: their other matches wait, and those of others go on.
         """
@@ -156,8 +156,9 @@ class Runner:
         self._executor = executor
         self._journal = journal
         self._observer = observer
-        self._total = extent.most
-        self._depends = extent.least != extent.most
+        self._planned = planned
+        self._extent = planned()
+        self._extent_without: tuple[str, ...] = stock.names_set_aside
         self._ready: dict[_Bots, deque[MatchSpec]] = {}
         """Matches that may begin, by their bots: none of these queues is empty."""
         self._waiting = 0
@@ -270,14 +271,19 @@ class Runner:
         return None
 
     def _reached(self) -> Reached:
-        stock = self._stock
-        total = stock.total(self._total) - stock.cancelled
-        return Reached(total, stock.found + stock.played, len(self._tally.given_up), self._at_most)
+        stock, extent = self._stock, self._extent_now()
+        given_up = len(self._tally.given_up)
+        return Reached(extent.most, stock.found + stock.played, given_up, extent.least != extent.most)
 
-    @property
-    def _at_most(self) -> bool:
-        walk = self._stock.walk
-        return (self._depends or walk.anyone_out) and not walk.ended
+    def _extent_now(self) -> Extent:
+        """By the journal; once the schedule has ended and no match is open, by what has become of each."""
+        stock = self._stock
+        if stock.walk.ended and stock.all_settled:
+            number = stock.walk.counted - stock.cancelled
+            return Extent(number, number)
+        if self._extent_without != stock.names_set_aside:
+            self._extent, self._extent_without = self._planned(), stock.names_set_aside
+        return self._extent
 
     def _tell(self) -> None:
         now = self._reached()
@@ -436,8 +442,9 @@ class Runner:
             self._stock.sweep()
         done = not stopped or self._stock.all_settled
         complete = walk.ended and not given_up and done
+        extent = self._extent_now()
         summary = Summary(
-            total=self._stock.total(self._total) - self._stock.cancelled,
+            total=extent.most,
             found=self._stock.found,
             played=self._stock.played,
             void=self._tally.void,
@@ -448,7 +455,7 @@ class Runner:
             set_aside=self._stock.names_set_aside,
             decided=walk.decided,
             placings=tuple(walk.placings) if complete else (),
-            at_most=self._at_most,
+            at_most=extent.least != extent.most,
         )
         rated = summary.found + summary.played
         kind = "stopped" if stopped and not complete else "finished"

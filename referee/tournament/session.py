@@ -15,8 +15,8 @@ from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor
-from referee.tournament.field import extent_of
 from referee.tournament.folder import RunFolder, check_configuration
+from referee.tournament.formats.api import Extent
 from referee.tournament.identity import describe, digest
 from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.tournament.lock import RunLock
@@ -24,6 +24,7 @@ from referee.tournament.luck import Luck, SecretKeeper, begin, take_up
 from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
 from referee.tournament.records import record_files
 from referee.tournament.runner import Observer, Reached, Runner, Summary
+from referee.tournament.schedule import planned
 from referee.tournament.stock import Decide, Stock
 from referee.tournament.walk import Walk
 
@@ -153,14 +154,13 @@ def _go_on(
     attempts: dict[str, Attempts],
     keeper: SecretKeeper,
 ) -> Summary:
-    extent = extent_of(describe(tournament), [entry.name for entry in tournament.entries])
     first = stock.next()
     if text.created is not None and (first is not None or stock.moved):
         journal.append("resumed", rated=stock.found, set_aside=[path.name for path in stock.moved])
     if stock.moved:
         observer.note(_moved(stock.moved))
     if first is None:
-        total = stock.total(extent.most) - stock.cancelled
+        total = stock.walk.counted - stock.cancelled
         observer.begun(Reached(total, stock.found, 0))
         keeper.reveal(journal)
         # A run that was killed after its last record, but before it could say so, ends here.
@@ -181,7 +181,11 @@ def _go_on(
         )
     stock.put_back(first)
     keeper.commit(folder.secrets, journal)
-    executor = make_executor(max(1, stock.total(extent.most) - stock.found), lock.fd)
+
+    def extent() -> Extent:
+        return planned(read_journal(folder.journal), record_files(folder))
+
+    executor = make_executor(max(1, extent().most - stock.found), lock.fd)
     runner = Runner(
         stock,
         folder,

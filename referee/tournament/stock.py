@@ -79,12 +79,6 @@ class Stock:
         """Undo the last `next`."""
         self._open.appendleft(spec)
 
-    def total(self, most: int) -> int:
-        """Matches of the schedule that may count; `most` is what it may come to by itself."""
-        if self.walk.ended:
-            return self.walk.counted
-        return self.walk.within(max(most, self.walk.places))
-
     @property
     def all_settled(self) -> bool:
         """Whether every match of the schedule so far is settled or given up."""

@@ -98,18 +98,9 @@ class Walk:
         return tuple(self._seats[bot].name for bot, control in self._out.items() if control.kind == "breaker")
 
     @property
-    def anyone_out(self) -> bool:
-        """Whether matches ahead may be cancelled because an entry is out."""
-        return bool(self._out)
-
-    @property
     def counted(self) -> int:
         """Matches of the schedule that may count: all, but for those beyond the place where the run was decided."""
-        return self.within(self.places)
-
-    def within(self, places: int) -> int:
-        """So many places, or those up to where the run was decided."""
-        return places if self._limit is None else min(places, self._limit)
+        return self.places if self._limit is None else min(self.places, self._limit)
 
     @property
     def unsettled(self) -> int:

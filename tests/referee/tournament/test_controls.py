@@ -626,18 +626,47 @@ def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder, write_b
 def test_cancelled_matches_are_in_no_total(begun, play, run_folder, choice):
     tournament = begun(4, blocks=3, matches=8)
     controls.leave(run_folder, "withdrawn", "bot1", choice, **BY)
-    assert find_run(None, run_folder.path.parent).at_most, "matches that are cancelled are still in it"
+    ahead = find_run(None, run_folder.path.parent)
     run = play(tournament)
     there = len(played(run_folder))
+    assert (ahead.total, ahead.at_most) == (there, False), "known before it is played"
     assert run.summary.cancelled == count(tournament) - there
     assert (run.summary.total, run.summary.missing) == (there, 0)
     last = run.log.steps[-1]
     assert (last.done, last.total, last.off, last.at_most) == (there, there, 0, False)
-    assert run.log.steps[0].at_most
+    assert (run.log.steps[0].total, run.log.steps[0].at_most) == (there, False)
     again = play(tournament)
     assert (again.log.steps[-1].done, again.log.steps[-1].total) == (there, there)
     shown = find_run(None, run_folder.path.parent)
     assert (shown.total, shown.at_most) == (there, False)
+
+
+@pytest.mark.parametrize("style", ["round-robin", "gauntlet", "league", "swiss"])
+@pytest.mark.parametrize("long", [False, True])
+def test_who_asks_for_the_total_and_who_plays_count_the_same(
+    begun, play, run_folder, write_bot, monkeypatch, style, long
+):
+    """While a bot is out, another has joined and a match was annulled, and after the run was stopped with that."""
+    if long:
+        monkeypatch.setattr("referee.tournament.schedule.WALKED_UP_TO", 3)
+    tournament = begun(4, blocks=2 if style != "league" else 12, format=style, matches=5)
+    controls.leave(run_folder, "withdrawn", "bot1", "keep", **BY)
+    controls.add(run_folder, write_bot("late"), None, **BY)
+    controls.annul(run_folder, min(played(run_folder)), replay=False, **BY)
+    tournament = controls.with_added(tournament, read_journal(run_folder.journal))
+
+    def reached(run):
+        return run.total, run.at_most
+
+    asked = reached(find_run(None, run_folder.path.parent))
+    assert asked[1] == (long or style in ("league", "swiss"))
+    with pytest.raises(Killed):
+        play(tournament, order=lambda spec: killed() if spec.place >= 7 else 0)
+    assert reached(find_run(None, run_folder.path.parent)) == asked
+    run = play(tournament)
+    assert reached(run.log.steps[0]) == asked
+    assert run.summary.total == len(played(run_folder)) <= asked[0]
+    assert run.summary.total == asked[0] or asked[1]
 
 
 def test_what_is_decided_about_a_finished_run_leaves_no_cancelled_match_in_its_total(
