@@ -243,7 +243,7 @@ class BotProcess:
         self._stderr.begin_part()
 
     def ask_for_stacks(self) -> None:
-        """Have the bot print the stacks of its threads, if it is one that does on SIGUSR1. Returns at once."""
+        """Have the bot print the stacks of its threads, if it is one that does on a signal. Returns at once."""
         if not self._exited.done():
             self._drain.take_what_is_there()
             self._stderr.copy = Capture(_STACKS_BYTES)

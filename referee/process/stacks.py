@@ -1,4 +1,8 @@
-"""Asks a bot where it is: a bot that says so in Hello prints the stacks of its threads to stderr on SIGUSR1."""
+"""Asks a bot where it is: a bot that says so in Hello prints the stacks of its threads to stderr on a signal.
+
+The signal is `STACKS`, which our SDK has for this alone, so that an author's own handler of SIGUSR1 is never called.
+SIGUSR1 is for processes that handle no `STACKS`: other kits, and older versions of ours.
+"""
 
 import os
 import re
@@ -9,8 +13,11 @@ from pathlib import Path
 _LINE = re.compile(r"(?:Current thread|Thread|Stack) .*\(most recent call first\):|  .*|", re.ASCII)
 
 
+STACKS = signal.SIGRTMAX - 1
+
+
 def ask_for_stacks(pids: Iterable[int]) -> bool:
-    """Signal the first of these processes that handles SIGUSR1. The result is False if there is none: the signal would
+    """Signal the first of these processes that handles `STACKS` or SIGUSR1. The result is False if there is none: the signal would
     end a process that does not."""
     for pid in pids:
         try:
@@ -18,9 +25,10 @@ def ask_for_stacks(pids: Iterable[int]) -> bool:
         except OSError:
             continue
         try:
-            if _handles(pid, signal.SIGUSR1):
-                signal.pidfd_send_signal(process, signal.SIGUSR1)
-                return True
+            for number in (STACKS, signal.SIGUSR1):
+                if _handles(pid, number):
+                    signal.pidfd_send_signal(process, number)
+                    return True
         except OSError:
             continue
         finally:

@@ -37,22 +37,28 @@ def test_started_by_hand_it_says_who_starts_bots(tmp_path: Path) -> None:
     assert "Traceback" not in stderr
 
 
+STACKS = signal.SIGRTMAX - 1
 AN_AUTHOR_WHO_USES_SIGUSR1 = "import signal; signal.signal(signal.SIGUSR1, lambda *_: print('mine', flush=True))"
 
 
 @pytest.mark.parametrize("its_own", ["", AN_AUTHOR_WHO_USES_SIGUSR1], ids=["the SDK's", "the author's"])
-def test_on_sigusr1_it_prints_its_stacks_and_goes_on(tmp_path: Path, its_own: str) -> None:
+def test_asked_where_it_is_it_prints_its_stacks_and_goes_on_and_sigusr1_is_its_authors(
+    tmp_path: Path, its_own: str
+) -> None:
     program = f"import sys; sys.stdout = sys.stderr\n{its_own}\n{PROGRAM}"
     process = started_alone(tmp_path, program, CROSSTOWN_ADDRESS=f"unix:{tmp_path}/none.sock", CROSSTOWN_TOKEN="t")
     assert process.stderr is not None
     try:
         end_s = time.monotonic() + 20
-        while not catches(process.pid, signal.SIGUSR1):
+        while not (catches(process.pid, signal.SIGUSR1) and catches(process.pid, STACKS)):
             assert time.monotonic() < end_s
             time.sleep(0.01)
         process.send_signal(signal.SIGUSR1)
         said = process.stderr.readline()
         assert ("most recent call first" in said, "mine" in said) == (not its_own, bool(its_own))
+        process.send_signal(STACKS)
+        while "most recent call first" not in (said := process.stderr.readline()):
+            assert said
         assert process.poll() is None
     finally:
         process.kill()

@@ -55,7 +55,7 @@ class Playing:
     def __init__(self, bot: Bot, *, prints_stacks: bool = False) -> None:
         self.bot = bot
         self.prints_stacks = prints_stacks
-        """Whether this process prints its stacks on SIGUSR1."""
+        """Whether this process prints its stacks on the signal for that."""
         self.streams = 0
         """How many there have been."""
         self.session = ""

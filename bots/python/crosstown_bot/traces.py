@@ -24,19 +24,23 @@ def shorten_tracebacks() -> None:
 
 
 def print_stacks_when_asked() -> bool:
-    """From now on SIGUSR1 makes this process print the stacks of its threads to stderr and go on, whatever it computes.
+    """From now on a signal makes this process print the stacks of its threads to stderr and go on, whatever it
+    computes: SIGRTMAX - 1, and SIGUSR1 for referees that know no other. A handler of the author's for either of them
+    stays what it is; one for SIGUSR1 may come later, too.
 
-    The result is False where the author uses that signal already, and where there is no such signal or no stderr.
+    The result is False where there are no such signals or no stderr, and where the author uses both.
     """
-    if not hasattr(faulthandler, "register") or signal.getsignal(signal.SIGUSR1) is not signal.SIG_DFL:
+    if not hasattr(faulthandler, "register") or sys.__stderr__ is None:
         return False
-    if sys.__stderr__ is None:
-        return False
+    last = getattr(signal, "SIGRTMAX", None)
+    numbers = [signal.SIGUSR1] if last is None else [signal.SIGUSR1, last - 1]
+    free = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
     try:
-        faulthandler.register(signal.SIGUSR1, file=sys.__stderr__, all_threads=True)
+        for number in free:
+            faulthandler.register(number, file=sys.__stderr__, all_threads=True)
     except (OSError, ValueError):  # closed, or no file
         return False
-    return True
+    return numbers[-1] in free
 
 
 def _show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

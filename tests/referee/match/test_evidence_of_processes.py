@@ -20,7 +20,7 @@ from referee.texts import own_frames
 Spawn = Callable[[str, int], int]
 
 BOT = """
-import threading, time
+import signal, threading, time
 from crosstown_bot import Bot, run
 
 def spin(seconds):
@@ -42,6 +42,8 @@ class Odd(Bot):
         return 0
 
     def think_too_long(self):
+        if self.options["uses_sigusr1"]:
+            signal.signal(signal.SIGUSR1, lambda *_: print("the author's handler", flush=True))
         if self.options["spins"]:
             spin(20)
         time.sleep(20)
@@ -61,6 +63,7 @@ run = ["{python}", "bot.py"]
 [options]
 late_in = 0
 spins = false
+uses_sigusr1 = false
 ponders = false
 """
 LIMITS = Limits(startup_s=60, ready_s=30, first_move_s=30, move_s=30)
@@ -108,6 +111,16 @@ async def test_a_time_out_shows_where_a_python_bot_was_and_whether_it_ran(
     assert "in think_too_long" in fault.evidence["stacks"]
     assert fault.evidence["process_state"] == state
     assert "think_too_long" not in fault.evidence["stderr"], "the stacks are shown once"
+
+
+async def test_a_bot_that_uses_sigusr1_itself_shows_its_stacks_and_its_handler_is_not_called(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, late_in=1, uses_sigusr1=True)
+    async with stage.table:
+        result = await stage.play(1, **SHORT)
+    fault = result.faults[0]
+    assert fault is not None
+    assert "in think_too_long" in fault.evidence["stacks"]
+    assert "the author's handler" not in str(fault.evidence)
 
 
 async def test_evidence_has_what_was_printed_in_this_match_only(tmp_path: Path) -> None:
