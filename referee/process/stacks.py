@@ -17,8 +17,8 @@ STACKS = signal.SIGRTMAX - 1
 
 
 def ask_for_stacks(pids: Iterable[int]) -> bool:
-    """Signal the first of these processes that handles `STACKS` or SIGUSR1. The result is False if there is none: the signal would
-    end a process that does not."""
+    """Signal the first of these processes that handles `STACKS` or SIGUSR1. The result is False if there is none: the
+    signal would end a process that does not."""
     for pid in pids:
         try:
             process = os.pidfd_open(pid)
