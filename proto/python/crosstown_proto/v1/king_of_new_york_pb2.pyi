@@ -242,21 +242,23 @@ class _Question:
 class _QuestionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Question.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     QUESTION_NONE: _Question.ValueType  # 0
-    """Nothing: chance decides, or the match is over."""
+    """No seat is asked: the next step is chance, or the match is over."""
     QUESTION_PLACE: _Question.ValueType  # 1
     """Which borough to start in."""
     QUESTION_BEFORE_ROLL: _Question.ValueType  # 2
     """Whether to move before rolling."""
     QUESTION_DICE: _Question.ValueType  # 3
-    """Which dice to roll again; after the last roll only whether to do what may be done at any moment."""
+    """Which dice to roll again. After the last roll, only whether to use a card that can be used at any moment (Subway,
+    Carapace).
+    """
     QUESTION_CONVERT: _Question.ValueType  # 4
-    """Which dice to turn by cards before results are added, or what else to do before cards look at the final roll."""
+    """Which dice to turn by cards before results are added, or which other card to use before cards check the final roll."""
     QUESTION_HAIL: _Question.ValueType  # 5
-    """Whether to add Destruction that is good for Units only."""
+    """Whether to use Hailing Cabs, which adds Destruction that may be spent on Units only."""
     QUESTION_RESOLVE: _Question.ValueType  # 6
-    """Which face to resolve next; after the last one only whether to do what may be done at any moment."""
+    """Which face to resolve next. After the last face, only whether to use a card that can be used at any moment."""
     QUESTION_DESTROY: _Question.ValueType  # 7
-    """What to destroy."""
+    """Which building or Unit to destroy."""
     QUESTION_MOVE: _Question.ValueType  # 8
     """Where to go in the Move step."""
     QUESTION_BUY: _Question.ValueType  # 9
@@ -264,9 +266,9 @@ class _QuestionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Question.Val
     QUESTION_FLEE: _Question.ValueType  # 10
     """Whether to flee Manhattan."""
     QUESTION_LEAVE: _Question.ValueType  # 11
-    """Where to go because Manhattan has room for one only."""
+    """Where to go, because Manhattan now has room for one monster only."""
     QUESTION_RESPOND: _Question.ValueType  # 12
-    """How to answer damage that is about to land."""
+    """Whether to reduce damage that is about to be dealt."""
     QUESTION_PAY: _Question.ValueType  # 13
     """How much of a cost to pay with life."""
     QUESTION_PUSH: _Question.ValueType  # 14
@@ -274,29 +276,31 @@ class _QuestionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Question.Val
     QUESTION_DISCARD: _Question.ValueType  # 15
     """Which Keep card to discard."""
     QUESTION_PHOTO: _Question.ValueType  # 16
-    """Whose damage to be paid for in VP."""
+    """For Photo Op: which monster to name."""
     QUESTION_TRADE: _Question.ValueType  # 17
-    """What to make of lost VP."""
+    """For Next Stage: how many of the lost VP become energy, and how many heal."""
 
 class Question(_Question, metaclass=_QuestionEnumTypeWrapper):
-    """What is asked."""
+    """The question that the active or another seat is asked."""
 
 QUESTION_NONE: Question.ValueType  # 0
-"""Nothing: chance decides, or the match is over."""
+"""No seat is asked: the next step is chance, or the match is over."""
 QUESTION_PLACE: Question.ValueType  # 1
 """Which borough to start in."""
 QUESTION_BEFORE_ROLL: Question.ValueType  # 2
 """Whether to move before rolling."""
 QUESTION_DICE: Question.ValueType  # 3
-"""Which dice to roll again; after the last roll only whether to do what may be done at any moment."""
+"""Which dice to roll again. After the last roll, only whether to use a card that can be used at any moment (Subway,
+Carapace).
+"""
 QUESTION_CONVERT: Question.ValueType  # 4
-"""Which dice to turn by cards before results are added, or what else to do before cards look at the final roll."""
+"""Which dice to turn by cards before results are added, or which other card to use before cards check the final roll."""
 QUESTION_HAIL: Question.ValueType  # 5
-"""Whether to add Destruction that is good for Units only."""
+"""Whether to use Hailing Cabs, which adds Destruction that may be spent on Units only."""
 QUESTION_RESOLVE: Question.ValueType  # 6
-"""Which face to resolve next; after the last one only whether to do what may be done at any moment."""
+"""Which face to resolve next. After the last face, only whether to use a card that can be used at any moment."""
 QUESTION_DESTROY: Question.ValueType  # 7
-"""What to destroy."""
+"""Which building or Unit to destroy."""
 QUESTION_MOVE: Question.ValueType  # 8
 """Where to go in the Move step."""
 QUESTION_BUY: Question.ValueType  # 9
@@ -304,9 +308,9 @@ QUESTION_BUY: Question.ValueType  # 9
 QUESTION_FLEE: Question.ValueType  # 10
 """Whether to flee Manhattan."""
 QUESTION_LEAVE: Question.ValueType  # 11
-"""Where to go because Manhattan has room for one only."""
+"""Where to go, because Manhattan now has room for one monster only."""
 QUESTION_RESPOND: Question.ValueType  # 12
-"""How to answer damage that is about to land."""
+"""Whether to reduce damage that is about to be dealt."""
 QUESTION_PAY: Question.ValueType  # 13
 """How much of a cost to pay with life."""
 QUESTION_PUSH: Question.ValueType  # 14
@@ -314,14 +318,14 @@ QUESTION_PUSH: Question.ValueType  # 14
 QUESTION_DISCARD: Question.ValueType  # 15
 """Which Keep card to discard."""
 QUESTION_PHOTO: Question.ValueType  # 16
-"""Whose damage to be paid for in VP."""
+"""For Photo Op: which monster to name."""
 QUESTION_TRADE: Question.ValueType  # 17
-"""What to make of lost VP."""
+"""For Next Stage: how many of the lost VP become energy, and how many heal."""
 Global___Question: _TypeAlias = Question  # noqa: Y015
 
 @_typing.final
 class Observation(_message.Message):
-    """The position."""
+    """The position. All viewers see the same."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -342,26 +346,26 @@ class Observation(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     AGENDA_FIELD_NUMBER: _builtins.int
     question: Global___Question.ValueType
-    """What is asked."""
+    """The question that is asked."""
     asked_seat: _builtins.int
-    """Who is asked."""
+    """The seat that is asked."""
     active_seat: _builtins.int
-    """Whose turn it is."""
+    """The seat whose turn it is."""
     order_seat: _builtins.int
-    """Whose regular turn it is or was last; extra turns come after it."""
+    """The seat whose regular turn it is, or was last: extra turns do not change it."""
     turn: _builtins.int
     """Turns begun by all seats together, extra turns included."""
     deaths: _builtins.int
-    """Number of eliminations so far; monsters that fall in one event share it."""
+    """Number of elimination events so far; monsters that are eliminated together share one."""
     left: _builtins.int
     """Set of seats that have left the match."""
     winner_seat: _builtins.int
-    """The winner, 7 if nobody or not yet."""
+    """The winner; 7 if there is none, or not yet."""
     reason: _builtins.str
     """Why the match ended: victory_points, last_standing, painbow, all_eliminated, turn_cap or withdrawals. Empty before."""
     @_builtins.property
     def setting(self) -> Global___Setting:
-        """What stays the same during the match. Repeated in every observation, so that each stands alone."""
+        """What stays the same during the match. Every observation repeats it, so that each can be read without the others."""
 
     @_builtins.property
     def seats(self) -> Global___Seats:
@@ -385,8 +389,8 @@ class Observation(_message.Message):
 
     @_builtins.property
     def agenda(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """What is still to come, the next last: for each task its number of values, then these. For remaking the state;
-        a bot that only plays can ignore it.
+        """Tasks that are still to be done, the next one last: for each its number of values, then the values. A bot needs it
+        only to rebuild the state.
         """
 
     def __init__(
@@ -908,115 +912,115 @@ class Action(_message.Message):
     SHED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def keep(self) -> Global___Keep:
-        """No die is turned or rolled again."""
+        """Turn no die and roll none again."""
 
     @_builtins.property
     def stay(self) -> Global___Stay:
-        """No move."""
+        """Do not move."""
 
     @_builtins.property
     def place(self) -> Global___Place:
-        """The first borough."""
+        """Choose the first borough."""
 
     @_builtins.property
     def reroll(self) -> Global___Reroll:
-        """Dice rolled again."""
+        """Roll dice again."""
 
     @_builtins.property
     def convert(self) -> Global___Convert:
-        """Dice turned by cards."""
+        """Turn dice by cards."""
 
     @_builtins.property
     def swap(self) -> Global___SwapDie:
-        """Chameleon, turning a die."""
+        """Chameleon: give up a Celebrity die and turn another die."""
 
     @_builtins.property
     def give_up(self) -> Global___GiveUp:
-        """Chameleon, turning none."""
+        """Chameleon: give up a Celebrity die and turn none."""
 
     @_builtins.property
     def hail(self) -> Global___Hail:
-        """Hailing Cabs."""
+        """Use Hailing Cabs, or not."""
 
     @_builtins.property
     def resolve(self) -> Global___Resolve:
-        """A face."""
+        """Resolve a face."""
 
     @_builtins.property
     def remove(self) -> Global___Remove:
-        """A face, taking off tokens."""
+        """Resolve a face and use some results to take off tokens."""
 
     @_builtins.property
     def redirect(self) -> Global___Redirect:
-        """Seismic Ray."""
+        """Seismic Ray: resolve Destruction in another borough."""
 
     @_builtins.property
     def destroy_building(self) -> Global___DestroyBuilding:
-        """A building."""
+        """Destroy a building."""
 
     @_builtins.property
     def destroy_unit(self) -> Global___DestroyUnit:
-        """A Unit."""
+        """Destroy a Unit."""
 
     @_builtins.property
     def move(self) -> Global___Move:
-        """The Move step."""
+        """Move in the Move step."""
 
     @_builtins.property
     def dash(self) -> Global___Dash:
-        """Super Speed."""
+        """Super Speed: move before rolling."""
 
     @_builtins.property
     def ride(self) -> Global___Ride:
-        """Subway."""
+        """Subway: move at any moment."""
 
     @_builtins.property
     def flee(self) -> Global___Flee:
-        """Out of Manhattan after an attack."""
+        """Flee Manhattan after an attack."""
 
     @_builtins.property
     def leave(self) -> Global___Leave:
-        """Out of Manhattan for want of room."""
+        """Leave Manhattan because it has room for one monster only."""
 
     @_builtins.property
     def push(self) -> Global___Push:
-        """Stink Attack."""
+        """Stink Attack: push a Unit out."""
 
     @_builtins.property
     def buy(self) -> Global___Buy:
-        """A card of the market."""
+        """Buy a card of the market."""
 
     @_builtins.property
     def scavenge(self) -> Global___Scavenge:
-        """A card of the discard pile."""
+        """Scavenger: buy a card of the discard pile."""
 
     @_builtins.property
     def sweep(self) -> Global___Sweep:
-        """A new market."""
+        """Pay for a new market."""
 
     @_builtins.property
     def discard(self) -> Global___Discard:
-        """Tesla Cannon."""
+        """Tesla Cannon: discard a Keep card."""
 
     @_builtins.property
     def photo(self) -> Global___Photo:
-        """Photo Op."""
+        """Photo Op: name a monster."""
 
     @_builtins.property
     def trade(self) -> Global___Trade:
-        """Next Stage."""
+        """Next Stage: divide the lost VP."""
 
     @_builtins.property
     def absorb(self) -> Global___Absorb:
-        """Of Another World, before damage."""
+        """Of Another World: pay for damage with energy."""
 
     @_builtins.property
     def pay(self) -> Global___Pay:
-        """Of Another World, for a cost."""
+        """Of Another World: pay a cost with life."""
 
     @_builtins.property
     def shed(self) -> Global___Shed:
-        """Carapace."""
+        """Carapace: discard it and heal."""
 
     def __init__(
         self,

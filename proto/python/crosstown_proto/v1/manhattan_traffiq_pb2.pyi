@@ -214,17 +214,19 @@ class Observation(_message.Message):
     players: _builtins.int
     phase: Global___Phase.ValueType
     start_seat: _builtins.int
-    """Who began; -1 while that is open."""
+    """The seat that began; -1 before it is chosen."""
     turn_seat: _builtins.int
-    """Whose turn it is; -1 while the start player is open."""
+    """The seat whose turn it is; -1 before the start player is chosen."""
     used: _builtins.str
-    """Actions done this turn, in order: A attached, T taxi ridden, L truck driven, D drawn."""
+    """Actions of this turn so far, in order: A a tile was attached, T a taxi ride, L a truck delivery, D a tile was
+    drawn.
+    """
     turns: _builtins.int
     """Turns that are over, all seats together."""
     idle_turns: _builtins.int
-    """Turns in a row in which nobody attached or drew."""
+    """Number of consecutive turns in which no seat attached or drew a tile."""
     final_round: _builtins.bool
-    """Nobody draws any more; every seat in `owed` has a turn to go, the running one included."""
+    """Whether the final round is being played: no seat draws any more."""
     stock: _builtins.int
     """City tiles that can still be drawn."""
     spot_x: _builtins.int
@@ -233,9 +235,11 @@ class Observation(_message.Message):
     tile_names: _builtins.str
     """The names of the city tiles of this tile set, sorted; the same during the whole match."""
     unseen: _builtins.bytes
-    """Per name, one byte: how many of these tiles the viewer does not see, in the stock or in hidden hands."""
+    """One byte for each name: how many of these tiles the viewer does not see. They are in the stock or in hidden hands."""
     @_builtins.property
-    def owed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def owed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """In the final round: seats that still have a turn, including the current one."""
+
     @_builtins.property
     def tiles(self) -> _containers.RepeatedCompositeFieldContainer[Global___Tile]:
         """The map and the vehicles on it, each ordered from south, then west."""
@@ -250,7 +254,7 @@ class Observation(_message.Message):
     def trucks(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     @_builtins.property
     def hand_sizes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per seat the number of its tiles; of a seat that left, of those set aside."""
+        """For each seat the number of tiles in its hand; for a seat that left, of the tiles set aside."""
 
     @_builtins.property
     def hands(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -264,7 +268,7 @@ class Observation(_message.Message):
     def open_y(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     @_builtins.property
     def streets(self) -> _containers.RepeatedScalarFieldContainer[Global___Street.ValueType]:
-        """In phase COMPETE the streets through it on which a weaker opponent stands."""
+        """In phase COMPETE the streets through this vertex on which a weaker opponent has vehicles."""
 
     @_builtins.property
     def left(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -377,7 +381,7 @@ Global___Action: _TypeAlias = Action  # noqa: Y015
 
 @_typing.final
 class EndTurn(_message.Message):
-    """End the turn; actions that are left are forfeited."""
+    """End the turn. Unused actions are lost."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -680,7 +684,7 @@ class TileDrawn(_message.Message):
     TILE_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     tile: _builtins.str
-    """Its name; empty for those who may not see it."""
+    """Its name; empty for viewers that may not see it."""
     def __init__(
         self,
         *,
@@ -927,7 +931,7 @@ Global___FinalRound: _TypeAlias = FinalRound  # noqa: Y015
 
 @_typing.final
 class Withdrew(_message.Message):
-    """A seat left the match: its vehicles left the map, its hand is set aside unseen."""
+    """A seat left the match: its vehicles left the map, and its hand was set aside without being shown."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -53,7 +53,7 @@ class _PhaseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Phase.ValueType
     """The match is over."""
 
 class Phase(_Phase, metaclass=_PhaseEnumTypeWrapper):
-    """What is asked, or what happens next."""
+    """What is asked, or which chance outcome is next."""
 
 PHASE_UNSPECIFIED: Phase.ValueType  # 0
 PHASE_DRAW_PLACE: Phase.ValueType  # 1
@@ -182,7 +182,7 @@ class Observation(_message.Message):
     """The seat that left the match; absent: none."""
     @_builtins.property
     def setting(self) -> Global___Setting:
-        """What stays the same during the match. Repeated in every observation, so that each stands alone."""
+        """What stays the same during the match. Every observation repeats it, so that each can be read without the others."""
 
     @_builtins.property
     def stock(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -425,7 +425,7 @@ class Place(_message.Message):
     TURN_FIELD_NUMBER: _builtins.int
     slot: _builtins.int
     turn: _builtins.int
-    """Quarter turns clockwise. Turns that look the same are one action, written with the least."""
+    """Quarter turns clockwise. Of turns that look the same, only the smallest is legal."""
     def __init__(
         self,
         *,
@@ -442,7 +442,7 @@ Global___Place: _TypeAlias = Place  # noqa: Y015
 
 @_typing.final
 class Build(_message.Message):
-    """Draw a tile instead of moving."""
+    """Draw a tile instead of moving; it is laid with the next decision."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

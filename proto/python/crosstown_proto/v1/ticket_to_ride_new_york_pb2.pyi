@@ -224,7 +224,7 @@ class Take(_message.Message):
 
     CARD_FIELD_NUMBER: _builtins.int
     card: Global___Card.ValueType
-    """Which face-up card; equal cards are alike."""
+    """The face-up card to take. Equal face-up cards are one choice."""
     def __init__(
         self,
         *,
@@ -255,7 +255,7 @@ Global___DrawTickets: _TypeAlias = DrawTickets  # noqa: Y015
 
 @_typing.final
 class Claim(_message.Message):
-    """The rest of the length after `taxis` is paid in `card`."""
+    """Claim a route. The length that is not paid in `taxis` is paid in cards of the colour `card`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -290,7 +290,7 @@ class Keep(_message.Message):
     TICKETS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def tickets(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Numbers of the tickets kept, ascending. The other one goes under the ticket deck."""
+        """Numbers of the tickets kept, ascending. The other ticket goes below the ticket deck."""
 
     def __init__(
         self,
@@ -410,7 +410,7 @@ class Observation(_message.Message):
 
     @_builtins.property
     def passed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Seats that have passed since anybody did anything else."""
+        """Seats that have passed since the last action of any seat that was not a pass."""
 
     @_builtins.property
     def row(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -438,11 +438,13 @@ class Observation(_message.Message):
 
     @_builtins.property
     def ticket_counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per seat the number of tickets it holds for good."""
+        """For each seat the number of tickets that it has kept."""
 
     @_builtins.property
     def known(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per seat seven counts, one seat after another: cards that everybody has seen it get and not yet pay."""
+        """For each seat seven counts, one seat after another: cards that everybody has seen the seat take and that it has not
+        paid yet.
+        """
 
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -454,15 +456,19 @@ class Observation(_message.Message):
 
     @_builtins.property
     def offered(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Numbers of the tickets the viewer has to choose from, in the order it drew them."""
+        """Numbers of the tickets among which the viewer has to choose, in the order in which it drew them."""
 
     @_builtins.property
     def under(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The returned tickets under the deck, the next to be drawn first; 0 where the viewer does not know it."""
+        """The returned tickets below the deck, in the order in which they will be drawn; 0 for a ticket that the viewer does
+        not know.
+        """
 
     @_builtins.property
     def ledger(self) -> Global___Ledger:
-        """What follows from all that the viewer has seen so far. A bot that guesses hidden cards can use it; others need not."""
+        """Further facts that follow from what the viewer has seen. A bot that samples hidden cards can use them; others can
+        ignore them.
+        """
 
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatScore]:
@@ -511,11 +517,11 @@ Global___Observation: _TypeAlias = Observation  # noqa: Y015
 
 @_typing.final
 class Ledger(_message.Message):
-    """Enough to deal hidden cards and tickets anew so that they fit everything the viewer has seen.
+    """Everything that is needed to sample hidden cards and tickets that fit what the viewer has seen.
 
-    A layer is one deck between two reshuffles, as far as somebody drew from it unseen; the last one is the deck that
-    lies there. A position counts unseen draws from the start of the match. An offer is the tickets that one seat drew
-    to choose from.
+    A layer is one deck between two reshuffles, if at least one card was drawn from it unseen; the last layer is the
+    current deck. A position counts unseen draws from the start of the match. An offer is the set of tickets that one
+    seat drew to choose from.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -537,36 +543,36 @@ class Ledger(_message.Message):
     MOMENT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def pools(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Seven counts per layer: its cards that were not turned up. They were drawn unseen, or are in the deck."""
+        """For each layer seven counts: its cards that were not turned up. They were drawn unseen or are still in the deck."""
 
     @_builtins.property
     def draws(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per layer how many cards were drawn from it unseen."""
+        """For each layer the number of cards that were drawn from it unseen."""
 
     @_builtins.property
     def owners(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """All unseen draws in order: the seat."""
+        """For each unseen draw, in order: the seat that drew."""
 
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """Beside `owners`: the card; CARD_UNKNOWN if the viewer does not know it."""
+        """For each unseen draw, in order: the card; CARD_UNKNOWN if the viewer does not know it."""
 
     @_builtins.property
     def evidence(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Four numbers each (layer, position, low, high): a flush test told that, among the unseen draws of the layer from
-        the position on, and its deck, there are low to high cards that are not taxis.
+        """Four numbers for each entry (layer, position, low, high): a flush test showed that from low to high cards are not
+        taxis, among the unseen draws of the layer from the position on and the cards of its deck.
         """
 
     @_builtins.property
     def debts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Four numbers each (seat, card as in Card, count, position): the seat paid cards that nobody had seen it get, so it
-        drew them unseen before the position.
+        """Four numbers for each entry (seat, card as in Card, count, position): the seat paid cards that nobody had seen it
+        take, so it drew them unseen before the position.
         """
 
     @_builtins.property
     def refusals(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Eight numbers each (seat, position, limit per colour): the seat had to pass, so its unseen draws before the
-        position held, in that colour and taxis together, no more than the limit.
+        """Eight numbers for each entry (seat, position, limit for each of six colours): the seat had to pass. So among its
+        unseen draws before the position, the cards of that colour and the taxis together were not more than the limit.
         """
 
     @_builtins.property
@@ -579,7 +585,7 @@ class Ledger(_message.Message):
 
     @_builtins.property
     def offer_states(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per offer: 0 the seat has not chosen yet, 1 it kept all, 2 it returned one."""
+        """For each offer: 0 the seat has not chosen yet, 1 it kept all tickets, 2 it returned one."""
 
     @_builtins.property
     def offer_returned(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -587,23 +593,24 @@ class Ledger(_message.Message):
 
     @_builtins.property
     def ticket_sources(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Per ticket drawn, offer after offer, where it came from: an even 2p is the p-th ticket from the unknown part of
-        the ticket deck, counted from 0; an odd 2i + 1 the one returned in offer i.
+        """For each ticket drawn, offer after offer: where it came from. An even number 2p means ticket p (from 0) of the
+        unknown part of the ticket deck; an odd number 2i + 1 means the ticket returned in offer i.
         """
 
     @_builtins.property
     def ticket_numbers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Beside `ticket_sources`: the ticket; 0 if the viewer does not know it."""
+        """For each ticket drawn, in the same order: the ticket; 0 if the viewer does not know it."""
 
     @_builtins.property
     def under(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Offers whose returned tickets lie under the deck, the next to be drawn first."""
+        """Offers whose returned tickets are below the deck, in the order in which they will be drawn."""
 
     @_builtins.property
     def moment(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Four numbers: 1 if the card being drawn is the second one of its action; the tickets the active seat has still to
-        draw; what comes when the row is complete (0 starting tickets are dealt, 1 the second card, 2 the turn ends);
-        flushes since the row was last refilled for another reason, counted up to three.
+        """Four numbers: 1 if the card being drawn is the second one of its action, otherwise 0; the number of tickets that
+        the active seat has still to draw; what happens when the row is complete (0 starting tickets are dealt, 1 the
+        second card is chosen, 2 the turn ends); the number of flushes since the last refill of the row for another reason,
+        at most three.
         """
 
     def __init__(
@@ -761,7 +768,7 @@ Global___Event: _TypeAlias = Event  # noqa: Y015
 
 @_typing.final
 class FirstPlayer(_message.Message):
-    """The lot gave this seat the first turn."""
+    """The seat that was drawn by lot to have the first turn."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -792,7 +799,7 @@ class CardDrawn(_message.Message):
     seat: _builtins.int
     """Who drew."""
     card: Global___Card.ValueType
-    """CARD_UNKNOWN to the others."""
+    """The card; CARD_UNKNOWN for all other viewers."""
     def __init__(
         self,
         *,
@@ -914,7 +921,7 @@ class TicketDrawn(_message.Message):
     seat: _builtins.int
     """Who drew."""
     ticket: _builtins.int
-    """Number of the ticket; 0 to the others."""
+    """Number of the ticket; 0 for all other viewers."""
     def __init__(
         self,
         *,
@@ -948,11 +955,11 @@ class TicketsKept(_message.Message):
     """How many it put under the deck."""
     @_builtins.property
     def kept(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Numbers of those kept, ascending; empty to the others."""
+        """Numbers of the tickets kept, ascending; empty for all other viewers."""
 
     @_builtins.property
     def returned(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Numbers of those returned; empty to the others."""
+        """Numbers of the tickets returned; empty for all other viewers."""
 
     def __init__(
         self,
@@ -986,7 +993,7 @@ class RouteClaimed(_message.Message):
     route: _builtins.int
     """Number of the route."""
     card: Global___Card.ValueType
-    """Colour paid; CARD_TAXI if taxis alone."""
+    """Colour of the cards paid; CARD_TAXI if only taxis were paid."""
     taxis: _builtins.int
     """Taxi cards paid."""
     def __init__(
@@ -1095,7 +1102,7 @@ Global___SeatLeft: _TypeAlias = SeatLeft  # noqa: Y015
 
 @_typing.final
 class SeatScore(_message.Message):
-    """What a seat scored; tickets are turned up."""
+    """The final score of a seat. From now on its tickets are public."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
