@@ -6,9 +6,10 @@ from types import TracebackType
 from referee.wire.guests import Guest, find_guest
 from referee.wire.handshake import Refusal, Strangers
 from referee.wire.http2 import Call, Status
-from referee.wire.listener import Bounds, Listener, bind_tcp, server_tls
+from referee.wire.listener import Bounds, Listener, bind_tcp
 from referee.wire.listening import Listen, ListenError, check_pair, join_address
 from referee.wire.service import HELLO_LIMIT_S, MAX_STRANGERS, most_connections
+from referee.wire.tls import server_tls
 
 MOST_PING_PAUSE_S = 15.0
 """How often a connection is pinged at the least; more often where it has to be found broken sooner."""

@@ -23,6 +23,7 @@ from referee.wire.traffic import (
     STRANGER,
     Budget,
     Traffic,
+    charged_ns,
     terms_of_session,
 )
 
@@ -42,14 +43,6 @@ MAX_UNREAD_BYTES = 256 << 10
 MAX_QUEUED_MESSAGES = 64
 READ_BYTES = 64 << 10
 """As much is read of a connection before the next one has its turn."""
-
-SURE_READ_NS = 1_000_000
-"""A reading that takes no longer is charged by the clock."""
-
-MOST_STRETCH = 4
-"""A longer one is charged at most so many times the processor time that it took. A machine that is busy stretches what
-a bot makes the referee do, and the bot pays for that; what lasts longer is the machine's doing: it was suspended, or
-gave the referee no processor."""
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _DATA, _HEADERS, _RST_STREAM, _SETTINGS, _PING, _GOAWAY, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
@@ -361,6 +354,8 @@ class Connection(asyncio.BufferedProtocol):
         self._decoder = Decoder(MAX_HEADER_BYTES)
         self._block: tuple[int, bool, bytearray] | None = None
         self._closed = False
+        self.broken_off = False
+        """Whether the other end has broken a rule or used up its budget: nothing of it is to be read any more."""
 
     @property
     def idle(self) -> bool:
@@ -456,20 +451,26 @@ class Connection(asyncio.BufferedProtocol):
             if self._greeted or self._take_preface():
                 self._take_frames()
         except _ConnectionError as error:
-            flooded = error.code is _Code.ENHANCE_YOUR_CALM
-            for call in list(self._calls.values()):
-                call.end(CallEnd.FLOODED if flooded else CallEnd.CLOSED, str(error))
-                call.finish(Status.RESOURCE_EXHAUSTED if flooded else Status.INTERNAL, str(error))
-            self.close(error.code, str(error))
+            self._break_off(error)
         finally:
-            traffic.spent_ns += self._charged_ns()
+            traffic.spent_ns += charged_ns(self._began_ns, self._began_cpu_ns)
 
-    def _charged_ns(self) -> int:
-        """What the reading that ends now costs the other end."""
-        passed_ns = time.perf_counter_ns() - self._began_ns
-        if passed_ns <= SURE_READ_NS:
-            return passed_ns
-        return max(SURE_READ_NS, min(passed_ns, MOST_STRETCH * (time.thread_time_ns() - self._began_cpu_ns)))
+    def pay_for_tls(self, units: int, spent_ns: int) -> None:
+        """For what came in TLS and was no data of the connection."""
+        self.traffic.spent_ns += spent_ns
+        if units and not self._closed:
+            try:
+                self.spend(units)
+            except _ConnectionError as error:
+                self._break_off(error)
+
+    def _break_off(self, error: _ConnectionError) -> None:
+        self.broken_off = True
+        flooded = error.code is _Code.ENHANCE_YOUR_CALM
+        for call in list(self._calls.values()):
+            call.end(CallEnd.FLOODED if flooded else CallEnd.CLOSED, str(error))
+            call.finish(Status.RESOURCE_EXHAUSTED if flooded else Status.INTERNAL, str(error))
+        self.close(error.code, str(error))
 
     # Frames
 

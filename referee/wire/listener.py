@@ -14,6 +14,7 @@ from typing import Any
 from referee.addresses import address_key, oldest_of_busiest
 from referee.wire.handshake import MAX_HELLO_BYTES
 from referee.wire.http2 import READ_BYTES, Call, Connection, Status
+from referee.wire.tls import MeteredTls
 from referee.wire.traffic import Traffic
 
 _ALL = ("0.0.0.0", "::")  # noqa: S104 - where the organiser says so
@@ -196,18 +197,24 @@ class Listener:
         task.add_done_callback(lambda _: self._arriving.pop(task, None))
 
     async def _greet(self, line: socket.socket, origin: str) -> None:
-        traffic = self.traffic if self._one else Traffic(connections=1)
-        limit_s = None if self._tls is None else self._tls_limit_s
+        connection = Connection(self, origin, self.traffic if self._one else Traffic(connections=1))
+        secured = self._loop.create_future()
+        protocol: asyncio.BaseProtocol = connection
+        if self._tls is not None:
+            protocol = MeteredTls(connection, self._tls, secured, self._tls_limit_s)
         try:
-            await self._loop.connect_accepted_socket(
-                lambda: Connection(self, origin, traffic),
-                line,
-                ssl=self._tls,
-                ssl_handshake_timeout=limit_s,
-                ssl_shutdown_timeout=limit_s,
-            )
-        except (OSError, ssl.SSLError):
+            transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, line)
+        except OSError:
             line.close()
+            return
+        if self._tls is not None:
+            try:
+                await secured
+            except OSError:  # an SSLError is one
+                transport.abort()
+            except BaseException:
+                transport.abort()
+                raise
 
     def _turn_one_away(self) -> bool:
         useless: dict[Any, str] = {
@@ -253,15 +260,6 @@ def bind_unix(path: Path) -> socket.socket:
         bound.close()
         raise OSError(error.errno, f"cannot listen on {path}: {os.strerror(error.errno or 0)}") from None
     return bound
-
-
-def server_tls(certificate: Path, key: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.options |= ssl.OP_NO_RENEGOTIATION
-    context.set_alpn_protocols(["h2"])
-    context.load_cert_chain(certificate, key)
-    return context
 
 
 def bind_tcp(host: str, port: int) -> list[socket.socket]:

@@ -3,6 +3,22 @@
 import time
 from dataclasses import dataclass
 
+SURE_READ_NS = 1_000_000
+"""A reading that takes no longer is charged by the clock."""
+
+MOST_STRETCH = 4
+"""A longer one is charged at most so many times the processor time that it took. A machine that is busy stretches what
+a bot makes the referee do, and the bot pays for that; what lasts longer is the machine's doing: it was suspended, or
+gave the referee no processor."""
+
+
+def charged_ns(began_ns: int, began_cpu_ns: int) -> int:
+    """What a reading that ends now costs the other end; it began at these times of `perf_counter` and `thread_time`."""
+    passed_ns = time.perf_counter_ns() - began_ns
+    if passed_ns <= SURE_READ_NS:
+        return passed_ns
+    return max(SURE_READ_NS, min(passed_ns, MOST_STRETCH * (time.thread_time_ns() - began_cpu_ns)))
+
 
 @dataclass(slots=True)
 class Traffic:
@@ -13,7 +29,7 @@ class Traffic:
     received_bytes: int = 0
     spent_ns: int = 0
     """What the event loop spent on reading, decrypting, parsing and judging what came: by the clock, but of a long
-    reading at most `http2.MOST_STRETCH` times its processor time."""
+    reading at most `MOST_STRETCH` times its processor time."""
 
     def as_evidence(self) -> dict[str, int]:
         return {

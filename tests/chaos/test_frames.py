@@ -5,6 +5,7 @@ import ssl
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,36 @@ async def test_a_stranger_without_a_token_takes_little_of_the_referee(tmp_path: 
             assert int(said) > 3, "it was cut off, and came again"
         assert memory_kb() - before_kb < MOST_STRANGER_MIB << 10
         assert time.process_time() - before_s < 2.5
+
+
+@pytest.mark.parametrize(("times", "stays"), [(200, True), (6000, False)])
+async def test_new_keys_of_tls_are_paid_for(tmp_path: Path, times: int, stays: bool) -> None:
+    """TLS 1.3 lets a client renew its keys as often as it likes; no frame tells the referee of that."""
+    certificate, key = own_certificate(tmp_path / "tls", "127.0.0.1")
+    entry = guest_entry("Ada")
+    invited, listen = {entry.id: Invitation("a" * 32)}, Listen("127.0.0.1", 0, certificate, key)
+    async with Table({entry.id: entry}, guests=invited, listen=listen) as table:
+        client = await asyncio.create_subprocess_exec(
+            *("openssl", "s_client", "-connect", table.remote_address, "-alpn", "h2", "-tls1_3"),
+            *("-CAfile", str(certificate), "-brief"),
+            **dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE),
+        )
+        assert client.stdin is not None
+        assert client.stderr is not None
+        done = 0
+        with suppress(ConnectionError):
+            while done < times:
+                client.stdin.write(b"K\n")
+                await client.stdin.drain()
+                while (line := await client.stderr.readline()) and b"KEYUPDATE" not in line:
+                    pass
+                if not line:
+                    break
+                done += 1
+        with suppress(TimeoutError):
+            await asyncio.wait_for(client.wait(), 1)
+        assert (client.returncode is None) is stays
+        assert (done == times) is stays
+        if stays:
+            client.kill()
+        await client.communicate()

@@ -21,8 +21,9 @@ from referee.process.entry import Entry
 from referee.wire import WireServer
 from referee.wire.encode import WireLimits
 from referee.wire.http2 import Call
-from referee.wire.listener import Bounds, Listener, bind_tcp, bind_unix, server_tls
+from referee.wire.listener import Bounds, Listener, bind_tcp, bind_unix
 from referee.wire.listening import own_certificate
+from referee.wire.tls import server_tls
 
 LANGUAGES = ("go", "rust", "java", "typescript", "cpp")
 LIMIT_S = 60.0
