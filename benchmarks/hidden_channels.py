@@ -24,7 +24,7 @@ from pathlib import Path
 
 from referee.process.bot import BotProcess
 from referee.process.entry import load_entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 
@@ -158,7 +158,7 @@ async def start(folder: Path, **options: str | int) -> BotProcess:
         address="unix:/nowhere",
         token=uuid.uuid4().hex,
         limits=ProcessLimits(start_timeout_s=60),
-        ground=Ground(Sandbox("strict")),
+        context=LaunchContext(Sandbox("strict")),
     )
 
 

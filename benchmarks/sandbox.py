@@ -23,7 +23,7 @@ from pathlib import Path
 from referee.process.bot import BotProcess
 from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import PROFILES, Profile, Sandbox
 
@@ -45,7 +45,7 @@ async def life_ms(entry: Entry, profile: Profile, *, until_exit: bool) -> tuple[
     """(start to exit, or to its first word; end)."""
     began_s = time.perf_counter()
     process = await BotProcess.start(
-        entry, address="unix:/nowhere", token="t", limits=LIMITS, ground=Ground(Sandbox(profile), find())
+        entry, address="unix:/nowhere", token="t", limits=LIMITS, context=LaunchContext(Sandbox(profile), find())
     )
     if until_exit:
         await process.wait()

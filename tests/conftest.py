@@ -44,7 +44,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests of the strict sandbox are left out by name where it cannot work; CI forbids that."""
     if "strict_sandbox" not in item.keywords:
         return
-    from referee.process.probe import probe
+    from referee.process.checkup import probe
 
     found = probe()
     if found.works:

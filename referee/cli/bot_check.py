@@ -13,7 +13,7 @@ from referee.games.api import Game
 from referee.games.registry import BrokenGame, game_ids, get_game, load_game
 from referee.process.cgroup import find
 from referee.process.entry import Entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.manifest import ANY_GAME
 from referee.texts import missing_package, one_line
 from referee.tournament.errors import UsageError
@@ -43,8 +43,8 @@ def check_folder(
         print_text(f"{one_line(entry.name)} {one_line(entry.manifest.version)}, entry {entry.id}")
     tell(confinement, quiet=as_json)
     on_row = (lambda row: None) if as_json else show
-    ground = Ground(confinement.sandbox, find())
-    checked = check_bot(entry, games, ground=ground, startup_s=startup_s, fail_fast=fail_fast, on_row=on_row)
+    context = LaunchContext(confinement.sandbox, find())
+    checked = check_bot(entry, games, context=context, startup_s=startup_s, fail_fast=fail_fast, on_row=on_row)
     report = asyncio.run(checked)
     if as_json:
         print_json({**report.to_dict(), "sandbox": str(confinement.sandbox)})

@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from referee.cli.kits import KITS, copy_kit
-from referee.process.manifest import FILE_NAME, load_manifest
-from referee.process.names import check_name
+from referee.process.manifest import FILE_NAME, check_name, load_manifest
 from referee.process.sources import PROTO, copy_protos
 from referee.tournament.errors import UsageError
 

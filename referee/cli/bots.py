@@ -10,8 +10,8 @@ from referee.cli.arguments import OUT, Device, Env, Network, Out, Profile, Read
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from referee.process.built import Built
-    from referee.process.phase import BuildError
+    from referee.process.build import BuildError
+    from referee.process.store import Built
 
 app = typer.Typer(no_args_is_help=True, help="Make, build, list and check bots.")
 
@@ -70,8 +70,7 @@ def build(
     """
     from referee.cli.building import build_bot
     from referee.cli.output import print_json, print_text
-    from referee.process.build import needs_build
-    from referee.process.phase import BuildError
+    from referee.process.build import BuildError, needs_build
 
     rows: list[dict[str, Any]] = []
     for folder in folders:

@@ -7,15 +7,13 @@ from pathlib import Path
 
 from referee.cli.build_progress import BuildProgress
 from referee.cli.output import duration
-from referee.process.build import Yard, build
-from referee.process.built import Built
+from referee.process.build import BuildError, Yard, build
 from referee.process.cgroup import find
+from referee.process.checkup import SandboxError, choose_profile, probe
 from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry
-from referee.process.manifest import ManifestError
-from referee.process.names import BotNameError
-from referee.process.phase import BuildError
-from referee.process.probe import SandboxError, choose_profile, probe
+from referee.process.manifest import BotNameError, ManifestError
 from referee.process.sandbox import Profile
+from referee.process.store import Built
 from referee.texts import one_line
 from referee.tournament.confine import private_places
 from referee.tournament.errors import PlatformError

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.cli.output import console
-from referee.process.probe import Probe, SandboxError, choose_profile, probe
+from referee.process.checkup import Probe, SandboxError, choose_profile, probe
 from referee.process.sandbox import PROFILES, Sandbox, why_no_device
 from referee.texts import one_line
 from referee.tournament.errors import PlatformError, UsageError

@@ -54,9 +54,9 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
     from referee.folders import FolderError
     from referee.games.api import GameError
     from referee.games.registry import UnknownGame
+    from referee.process.build import BuildError
     from referee.process.entry import EntryError, ManifestError
-    from referee.process.names import BotNameError
-    from referee.process.phase import BuildError
+    from referee.process.manifest import BotNameError
     from referee.record.format import RecordError
     from referee.tournament.errors import BusyError, JournalError, PlatformError, TournamentError
 

@@ -13,7 +13,7 @@ from referee.games.registry import get_game
 from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult
 from referee.match.spec import MatchSpec
-from referee.process.exit import Exit
+from referee.process.bot import Exit
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.record.starts import slow_start

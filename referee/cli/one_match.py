@@ -31,8 +31,8 @@ from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table
 from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
+from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import ANY_GAME
-from referee.process.memory import LEAST_MIB, Share, memory_room
 from referee.process.outside import not_shown
 from referee.process.sandbox import Profile, Sandbox
 from referee.texts import one_line

@@ -8,8 +8,7 @@ from pathlib import Path
 from referee.cli.output import console
 from referee.match.guest import Invitation
 from referee.match.spec import Limits
-from referee.process.entry import Entry
-from referee.process.guest import guest_entry
+from referee.process.entry import Entry, guest_entry
 from referee.tournament.errors import UsageError
 from referee.wire import Listen, ListenError
 from referee.wire.listening import (

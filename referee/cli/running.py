@@ -20,10 +20,10 @@ from referee.cli.progress import ProgressReport
 from referee.cli.run_account import looking
 from referee.cli.run_tables import entrants_of, failed_starts_of, plan_of
 from referee.process.cgroup import find
-from referee.process.memory import memory_room
-from referee.process.orphans import Household
+from referee.process.checkup import probe
+from referee.process.child_reaper import ChildReaper
+from referee.process.limits import memory_room
 from referee.process.outside import Prints
-from referee.process.probe import probe
 from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
@@ -149,7 +149,7 @@ def play(
             most_memory_mib=most_memory_mib,
             log=folder.worker_log,
             lock_fd=lock_fd,
-            household=Household(),
+            child_reaper=ChildReaper(),
             sandboxes=confinement.sandboxes,
             cores=cores,
             processes=tournament.processes,

@@ -14,7 +14,7 @@ from referee.compliance.report import Failed, Outcome, Report, Row, Silent
 from referee.compliance.stage import Stage
 from referee.games.api import Game
 from referee.process.entry import Entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.wire import encode
@@ -40,16 +40,16 @@ class Found:
 class Course:
     """One bot on its way through the drills."""
 
-    def __init__(self, entry: Entry, startup_s: float, ground: Ground) -> None:
+    def __init__(self, entry: Entry, startup_s: float, context: LaunchContext) -> None:
         self.entry = entry
         self.startup_s = startup_s
-        self.ground = ground
+        self.context = context
         self.output = Output()
         """Of the process before."""
 
     @asynccontextmanager
     async def stage(self, *, listen_after_s: float = 0.0) -> AsyncIterator[Stage]:
-        made = Stage(self.entry, startup_s=self.startup_s, listen_after_s=listen_after_s, ground=self.ground)
+        made = Stage(self.entry, startup_s=self.startup_s, listen_after_s=listen_after_s, context=self.context)
         try:
             async with made as stage:
                 yield stage
@@ -61,17 +61,17 @@ async def check_bot(
     entry: Entry,
     games: Sequence[Game],
     *,
-    ground: Ground,
+    context: LaunchContext,
     startup_s: float = 10.0,
     fail_fast: bool = False,
     on_row: Callable[[Row], None] = lambda row: None,
 ) -> Report:
-    """Every drill with every game on this `ground`; never raises for what the bot does. `on_row` is told each row.
+    """Every drill with every game on this `context`; never raises for what the bot does. `on_row` is told each row.
 
     A bot that does not get through the handshake is not asked more; with `fail_fast`, neither one that fails later. One
     that does not answer in a game is not asked more in that game: each question to it would last as long.
     """
-    course = Course(entry, startup_s, ground)
+    course = Course(entry, startup_s, context)
     rows: list[Row] = []
     output = Output()
     silent_in: set[str] = set()

@@ -13,10 +13,9 @@ from google.protobuf.message import DecodeError
 
 from referee.compliance.report import Failed, Silent
 from referee.folders import make_socket_folder
-from referee.process.bot import BotProcess, StartError
+from referee.process.bot import BotProcess, Exit, StartError
 from referee.process.entry import Entry
-from referee.process.exit import Exit
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
@@ -36,10 +35,10 @@ LIMITS = WireLimits(MAX_MESSAGE_BYTES, 4096, 65536, int(READY_LIMIT_S * 1e6))
 class Stage:
     """An async context manager: the bot is started on entering it, and nothing of it is left on leaving."""
 
-    def __init__(self, entry: Entry, *, startup_s: float, listen_after_s: float = 0.0, ground: Ground) -> None:
+    def __init__(self, entry: Entry, *, startup_s: float, listen_after_s: float = 0.0, context: LaunchContext) -> None:
         """`listen_after_s`: how long the socket is not there yet when the bot already runs."""
         self._entry = entry
-        self._ground = ground
+        self._context = context
         self._startup_s = startup_s
         self._listen_after_s = listen_after_s
         self._heard: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -63,7 +62,7 @@ class Stage:
                     address=f"unix:{self._socket}",
                     token=token,
                     limits=ProcessLimits(),
-                    ground=replace(self._ground, sandbox=self._sandbox()),
+                    context=replace(self._context, sandbox=self._sandbox()),
                 )
             except StartError as error:
                 raise Failed(f"{error}; it printed: {error.output.stderr_text().strip() or 'nothing'}") from None
@@ -161,7 +160,7 @@ class Stage:
             return None
 
     def _sandbox(self) -> Sandbox:
-        sandbox = self._ground.sandbox
+        sandbox = self._context.sandbox
         if sandbox.profile == "plain":
             return sandbox
         return replace(sandbox, read=(*sandbox.read, str(self._socket.parent)))

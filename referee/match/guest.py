@@ -2,7 +2,7 @@
 
 To let one sit at a table, say who it is and with which token it comes:
 
-    entry = guest_entry("Ada")                                     # referee.process.guest
+    entry = guest_entry("Ada")                                     # referee.process.entry
     invited = Invitation(token=secrets.token_hex(16), wait_s=60)
     async with Table({entry.id: entry, ...}, guests={entry.id: invited}) as table:
         # Whatever plays for it opens a gRPC stream to `table.address` and says Hello with the token, before the match

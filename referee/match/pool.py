@@ -19,10 +19,10 @@ from referee.match.reasons import EndReason
 from referee.match.spec import RESOURCE_KEYS, Limits
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
+from referee.process.child_reaper import ChildReaper
 from referee.process.entry import Entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
-from referee.process.orphans import Household
 from referee.process.sandbox import Sandbox
 from referee.wire import Guest, HandshakeError, Hello, LastingSession, Session, WireServer
 from referee.wire.encode import WireLimits
@@ -68,7 +68,7 @@ class Pool:
         max_idle: int,
         clock: Clock,
         starts_at_once: int | None = None,
-        household: Household | None = None,
+        child_reaper: ChildReaper | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
         guests: Mapping[str, Invitation] | None = None,
@@ -87,7 +87,7 @@ class Pool:
         self._entries = entries
         self._max_idle = max_idle
         self._clock = clock
-        self._household = household
+        self._child_reaper = child_reaper
         self.starts_at_once = starts_at_once or os.cpu_count() or 1
         self._starting = asyncio.Semaphore(self.starts_at_once)
         self._idle: list[LiveBot] = []
@@ -201,8 +201,8 @@ class Pool:
                     address=server.address,
                     token=token,
                     limits=_process_limits(limits),
-                    ground=Ground(sandbox, self._cgroups),
-                    household=self._household,
+                    context=LaunchContext(sandbox, self._cgroups),
+                    child_reaper=self._child_reaper,
                 )
             except StartError as error:
                 if error.ours:

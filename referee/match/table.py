@@ -27,9 +27,9 @@ from referee.match.seat import SeatLostError
 from referee.match.spec import Faults, MatchSpec
 from referee.process.bot import BotProcess
 from referee.process.cgroup import Cgroups
+from referee.process.child_reaper import ChildReaper
 from referee.process.entry import Entry
 from referee.process.limits import holders
-from referee.process.orphans import Household
 from referee.process.outside import Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
@@ -55,7 +55,7 @@ class Table:
         max_idle: int = 16,
         most_memory_mib: int = 0,
         games: Callable[[str], Game] = get_game,
-        household: Household | None = None,
+        child_reaper: ChildReaper | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
         guests: Mapping[str, Invitation] | None = None,
@@ -70,7 +70,7 @@ class Table:
         `max_idle` processes wait for their next match; `fresh` and `copies`, by id, as in `Pool`.
         At most `at_once` matches are played side by side, without those whose guest is awaited.
         `most_memory_mib`: no bot may have more, whatever a match allows; 0 for any.
-        `household` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
+        `child_reaper` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
         the socket's path is too long."""
         self._entries = entries
         self._guests = guests or {}
@@ -83,7 +83,7 @@ class Table:
         self._max_idle = max_idle
         self._fresh, self._copies = fresh, copies
         self._most_memory_mib = most_memory_mib
-        self._household = household
+        self._child_reaper = child_reaper
         self._games = games
         self._server = WireServer(socket_dir)
         self._stack = AsyncExitStack()
@@ -100,7 +100,7 @@ class Table:
                 self._entries,
                 max_idle=self._max_idle,
                 clock=self._clock,
-                household=self._household,
+                child_reaper=self._child_reaper,
                 sandboxes=self._sandboxes,
                 cgroups=self._cgroups,
                 guests=self._guests,

@@ -1,4 +1,4 @@
-"""Bots as processes: manifest, entry, names, launch, guardian, output capture.
+"""Bots as processes: their manifest and files, builds, sandbox, guardian, limits and output.
 
-Knows nothing of games or matches. `bot.BotProcess` is the way in; `guardian.py` is a program of its own.
+It knows nothing of games or matches. Start reading at `bot.BotProcess`; `guardian` is a program of its own.
 """

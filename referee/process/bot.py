@@ -1,33 +1,241 @@
-"""One bot process and its guardian, from start to the last descendant, for one asyncio loop."""
+"""One bot process and its guardian, from the start to the end of its last descendant, for one asyncio loop.
+
+Also: how a bot ended (`Exit`), whether a failed start is the fault of the bot or of this machine, freezing a bot
+between its decisions, and asking a bot for its stacks.
+"""
 
 import asyncio
 import contextlib
+import errno
 import os
+import re
 import secrets
 import signal
+import signal as signals
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from referee.process.blame import error_is_ours, error_words, sandbox_is_ours, sandbox_words, step_is_ours
 from referee.process.cgroup import PREFIX, Group, claim
-from referee.process.drain import Drain
+from referee.process.child_reaper import ChildReaper, end_marked, reap
 from referee.process.entry import Entry
-from referee.process.exit import Exit
-from referee.process.freezer import Freezer
-from referee.process.launch import Ground, environment, guardian_argv, make_group
+from referee.process.launch import LaunchContext, environment, guardian_argv, make_group
 from referee.process.limits import ProcessLimits
 from referee.process.meter import Meter
-from referee.process.orphans import Household, end_marked, reap
-from referee.process.output import Capture, Output, joined
-from referee.process.stacks import ask_for_stacks, stacks_in
+from referee.process.output import Capture, Drain, Output, joined
+from referee.process.processes import places, send, targets
 from referee.process.trees import remove_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How the bot itself ended: with a code, or by a signal.
+
+    `cpu_us` is user and system time of the bot and those of its children that it waited for; None if unknown.
+    `peak_memory_bytes` is the most that it held at once: all its processes together where the host lets us count that,
+    else its largest process. `out_of_memory`: the kernel killed it, or a process of it, at its own memory limit.
+    `machine_out_of_memory`: the kernel killed it though it was never at its limit, because the machine, or a control
+    group around the referee's own, had no memory left. Without a control group this is a guess: it was killed, and the
+    kernel has taken some process of the machine for want of memory since the bot began.
+    `guardian_lost`: somebody killed the guardian, which took the bot with it. What the bot had started is then found
+    by its token. A process that hides its token is ended by the sweep of a `ChildReaper`, where there is one.
+    """
+
+    code: int | None
+    signal: int | None
+    cpu_us: int | None = None
+    guardian_lost: bool = False
+    out_of_memory: bool = False
+    peak_memory_bytes: int | None = None
+    machine_out_of_memory: bool = False
+
+    def __str__(self) -> str:
+        if self.guardian_lost:
+            return "killed together with its guardian"
+        if self.out_of_memory:
+            return "killed at its memory limit"
+        if self.machine_out_of_memory:
+            return "killed by the kernel, because the machine had no memory left"
+        if self.signal is None:
+            return f"exit code {self.code}"
+        with contextlib.suppress(ValueError):
+            return f"killed by {signals.Signals(self.signal).name}"
+        return f"killed by signal {self.signal}"
+
+
+_SHORT_OF = frozenset(
+    {
+        errno.EAGAIN,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.ENOSPC,
+        errno.EROFS,
+    }
+)
+"""What a machine has run out of, or has broken."""
+
+_OF_THE_BOT = frozenset({errno.E2BIG, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR})
+"""What comes of its options, its command line, and the paths that its folder names."""
+
+_SHORT_OF_TO_EXECUTE = _SHORT_OF - {errno.EIO}
+"""The same at the last step: EIO the kernel says as well of a program whose file is cut off."""
+
+_ABOUT_THE_BOT = ("bwrap: execvp ", "bwrap: Can't chdir to ")
+"""What bubblewrap does last, with what the bot brought along; all before that is made of what we give it."""
+
+
+def error_is_ours(error: OSError | ValueError) -> bool:
+    """Of what was raised while its command line was made, or its guardian executed."""
+    return isinstance(error, OSError) and error.errno not in _OF_THE_BOT
+
+
+def error_words(error: OSError | ValueError) -> str:
+    """For a sentence, without numbers."""
+    if not isinstance(error, OSError):
+        return str(error)
+    if error.errno == errno.E2BIG:
+        return f"its command and its options are too long for this system ({error.strerror})"
+    return str(error) if error.strerror is None else ": ".join(map(str, filter(None, (error.strerror, error.filename))))
+
+
+def step_is_ours(step: str, number: int) -> bool:
+    """Of a step between fork and exec, and its errno: only the last two are about what the bot brought along."""
+    return step not in ("folder", "exec") or number in (_SHORT_OF_TO_EXECUTE if step == "exec" else _SHORT_OF)
+
+
+def sandbox_words(said: str) -> str:
+    """What bubblewrap printed. All of it: a program may have a name of several lines."""
+    at = said.find("bwrap: ")
+    return said[at:].strip() if at >= 0 else said.strip()
+
+
+def sandbox_is_ours(said: str) -> bool:
+    """Of the words of bubblewrap, which name the program it could not execute, or what failed before."""
+    if not said.startswith(_ABOUT_THE_BOT):
+        return said.startswith("bwrap: ")
+    short_of = _SHORT_OF_TO_EXECUTE if said.startswith(_ABOUT_THE_BOT[0]) else _SHORT_OF
+    return said.endswith(tuple(f": {os.strerror(number)}" for number in short_of))
+
+
+_LINE = re.compile(r"(?:Current thread|Thread|Stack) .*\(most recent call first\):|  .*|", re.ASCII)
+
+
+STACKS = signal.SIGRTMAX - 1
+
+
+def ask_for_stacks(pids: Iterable[int]) -> bool:
+    """Signal the first of these processes that handles `STACKS` or SIGUSR1. The result is False if there is none: the
+    signal would end a process that does not."""
+    for pid in pids:
+        try:
+            process = os.pidfd_open(pid)
+        except OSError:
+            continue
+        try:
+            for number in (STACKS, signal.SIGUSR1):
+                if _handles(pid, number):
+                    signal.pidfd_send_signal(process, number)
+                    return True
+        except OSError:
+            continue
+        finally:
+            os.close(process)
+    return False
+
+
+def stacks_in(printed: str) -> str:
+    """The stacks in what was printed since, without what the bot printed between them; '' if there are none."""
+    lines = [line for line in printed.splitlines() if _LINE.fullmatch(line)]
+    first = next((number for number, line in enumerate(lines) if line.endswith("(most recent call first):")), None)
+    return "" if first is None else "\n".join(lines[first:]).strip()
+
+
+def _handles(pid: int, number: int) -> bool:
+    """OSError if the process is gone."""
+    for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
+
+
+_MOST_PASSES = 50
+_MOST_NS = 50_000_000
+"""Of this thread's own time: all matches of a worker stand still meanwhile, and a bot with hundreds of processes makes
+each pass a slow one. Time that others keep the thread from running is not the bot's, and takes no pass away."""
+_LEAST_PASSES = 4
+_QUIET_PASSES = 3
+"""A process that has just forked and exited may hide its child from one look."""
+
+
+class Freezer:
+    """Stops and continues all processes of one bot: through its control group, or else by signals.
+
+    `group` is a file, the word that freezes and the word that thaws.
+    """
+
+    def __init__(self, meter: Meter, group: tuple[Path, str, str] | None = None) -> None:
+        self._meter = meter
+        self._group = group
+        self._stopped: dict[int, None] = {}
+        """Processes and, negative, groups."""
+        self.frozen = False
+
+    def freeze(self) -> None:
+        """Harmless when frozen."""
+        if self.frozen:
+            return
+        self.frozen = True
+        if self._group is None or not self._write(1):
+            self._stop()
+
+    def thaw(self) -> None:
+        """Harmless when nothing is frozen."""
+        if not self.frozen:
+            return
+        self.frozen = False
+        if self._group is not None:
+            self._write(2)
+        while self._stopped:
+            send(self._stopped.popitem()[0], signal.SIGCONT)
+
+    def _write(self, word: int) -> bool:
+        assert self._group is not None
+        with suppress(OSError):
+            self._group[0].write_text(str(self._group[word]))
+            return True
+        return False
+
+    def _stop(self) -> None:
+        """What is stopped cannot fork, so this ends when no new process turns up.
+
+        Groups are stopped as one, as a process may fork and exit without end. One that goes on into new groups all the
+        time may escape for as long as it does, also by so many processes that time ends before the passes do: a control
+        group alone is certain.
+        """
+        quiet = 0
+        until_ns = time.thread_time_ns() + _MOST_NS
+        for number in range(_MOST_PASSES):
+            if number >= _LEAST_PASSES and time.thread_time_ns() > until_ns:
+                return
+            seen = places(self._meter.look())
+            fresh = targets(seen, seen) - self._stopped.keys()
+            quiet = 0 if fresh else quiet + 1
+            if quiet == _QUIET_PASSES:
+                return
+            for target in sorted(fresh):  # groups first: see `stop_then_kill`
+                send(target, signal.SIGSTOP)
+                self._stopped[target] = None
+
 
 _REAP_FIRST_S = 0.001
 _REAP_PAUSE_S = 0.05
@@ -37,7 +245,7 @@ _STEPS = {
     "session": "no session of its own",
     "limits": "its limits could not be set",
     "group": "it could not be put into its control group",
-    "stage": "what it needs could not be mounted for it",
+    "mount": "what it needs could not be mounted for it",
     "user": "no user of its own",
     "pipes": "no pipes to its sandbox",
     "folder": "its folder could not be entered",
@@ -45,12 +253,12 @@ _STEPS = {
 }
 
 
-def _with_packages(ground: Ground, entry: Entry) -> Ground:
+def _with_packages(context: LaunchContext, entry: Entry) -> LaunchContext:
     """The same with the bot's own environment to read, if it has one."""
     if entry.environment is None:
-        return ground
-    sandbox = ground.sandbox
-    return replace(ground, sandbox=replace(sandbox, read=(*sandbox.read, str(entry.environment.built.folder))))
+        return context
+    sandbox = context.sandbox
+    return replace(context, sandbox=replace(sandbox, read=(*sandbox.read, str(entry.environment.built.folder))))
 
 
 class StartError(Exception):
@@ -82,7 +290,7 @@ class BotProcess:
         marks: tuple[str, ...],
         scratch: tuple[Path, int],
         group: Group | None,
-        household: Household | None,
+        child_reaper: ChildReaper | None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._limits = limits
@@ -90,7 +298,7 @@ class BotProcess:
         self._marks = marks
         self._scratch, self._lock = scratch
         self._group = group
-        self._household = household
+        self._child_reaper = child_reaper
         self._guardian = guardian
         self._meter = Meter(guardian.pid, group.cpu_file if group else None, group.throttle_file if group else None)
         self._freezer = Freezer(self._meter, group.freezer if group else None)
@@ -118,15 +326,15 @@ class BotProcess:
         token: str,
         limits: ProcessLimits,
         env: Mapping[str, str] | None = None,
-        ground: Ground | None = None,
-        household: Household | None = None,
+        context: LaunchContext | None = None,
+        child_reaper: ChildReaper | None = None,
     ) -> Self:
         """Starts the bot in its folder and returns once its program is executed.
 
-        `env` is added to what the sandbox grants; a `household` is swept should the guardian be killed. Without a
-        `ground`, no sandbox and no control group. Raises StartError; when cancelled, leaves nothing behind.
+        `env` is added to what the sandbox grants; a `child_reaper` is swept should the guardian be killed. Without a
+        `context`, no sandbox and no control group. Raises StartError; when cancelled, leaves nothing behind.
         """
-        ground = ground or Ground()
+        context = context or LaunchContext()
         began_ns = time.monotonic_ns()
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as given_away:
             try:
@@ -134,7 +342,7 @@ class BotProcess:
                 undo.callback(remove_tree, scratch)
                 lock = claim(scratch)
                 undo.callback(os.close, lock)
-                group = make_group(limits, ground, undo)
+                group = make_group(limits, context, undo)
                 mine, theirs = socket.socketpair()
                 undo.callback(mine.close)
                 given_away.callback(theirs.close)
@@ -144,7 +352,7 @@ class BotProcess:
                     token=token,
                     scratch=scratch,
                     granted=env or {},
-                    sandbox=ground.sandbox,
+                    sandbox=context.sandbox,
                 )
                 pipes = []
                 for _ in range(2):
@@ -162,7 +370,7 @@ class BotProcess:
                         address=address,
                         limits=limits,
                         scratch=scratch,
-                        ground=_with_packages(ground, entry),
+                        context=_with_packages(context, entry),
                         group=group,
                     ),
                     stdin=theirs.fileno(),
@@ -187,13 +395,13 @@ class BotProcess:
                     marks=tuple(f"{name}={env[name]}" for name in ("CROSSTOWN_TOKEN", "TMPDIR")),
                     scratch=(scratch, lock),
                     group=group,
-                    household=household,
+                    child_reaper=child_reaper,
                 )
             except OSError as error:
                 raise _not_begun(entry, error, ours=True) from None
             undo.pop_all()
-        if household is not None:
-            household.add(guardian.pid)
+        if child_reaper is not None:
+            child_reaper.add(guardian.pid)
         try:
             async with asyncio.timeout(limits.start_timeout_s):
                 await asyncio.shield(bot._started)
@@ -401,8 +609,8 @@ class BotProcess:
         self._control.close()
         self._fail("its guardian ended before the bot started", ours=True)
         self._set_exit(Exit(None, signal.SIGKILL, None, guardian_lost=True))
-        if self._household is not None and self._guardian.returncode is not None:
-            self._household.discard(self._guardian.pid)
+        if self._child_reaper is not None and self._guardian.returncode is not None:
+            self._child_reaper.discard(self._guardian.pid)
         if self._guardian.returncode == 0:
             if self._group is not None:
                 self._group.close()
@@ -413,8 +621,8 @@ class BotProcess:
 
     def _sweep(self, done: object) -> None:
         """What has hidden the token too is below us by now. In this thread, so that no guardian is being started."""
-        if self._household is not None:
-            self._household.sweep()
+        if self._child_reaper is not None:
+            self._child_reaper.sweep()
         self._set_gone()
 
     def _set_gone(self) -> None:

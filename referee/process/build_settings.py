@@ -1,15 +1,156 @@
-"""What a build sees of the environment, and of the settings in the user's home: where packages come from, no secret."""
+"""The environment and the package manager settings that a build sees: where packages come from, but no credentials.
+
+Each format has a function that takes the text of the machine's file and then the user's file, and returns one text with
+both, in which the user's settings win. A text that cannot be parsed is left out as a whole.
+"""
 
 import os
+import re
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from configparser import Error, RawConfigParser
 from contextlib import suppress
+from datetime import date, time
+from io import StringIO
+from json import dumps
 from pathlib import Path
+from xml.etree import ElementTree
 
 from referee.folders import home_folder
-from referee.process.places import HOME
-from referee.process.settings_formats import SECRET, ini, lines, maven, toml
+from referee.process.paths import HOME
 from referee.process.trees import remove_tree
+
+SECRET = re.compile(r"token|secret|passw|passphrase|credential|_?auth|api_?key|private_?key", re.IGNORECASE)
+"""What a name has in it that speaks of a secret."""
+
+_KEY_LINE = re.compile(r"(?:.*:)?key(?:\[\])?", re.IGNORECASE)
+# npm's private key, whole in one line, for all registries or for one.
+_MAVEN = frozenset({"servers", "username", "localRepository"})
+# The last is a place that a build does not have.
+
+
+def lines(texts: Sequence[str]) -> str:
+    """`key = value` on a line each, as go and npm have them, without comments; the last of a key counts."""
+    kept = []
+    for text in texts:
+        for line in text.splitlines():
+            key, _, _ = line.partition("=")
+            name = key.strip().strip("\"'")
+            if name and not name.startswith(("#", ";")) and not SECRET.search(name) and not _KEY_LINE.fullmatch(name):
+                kept.append(f"{line}\n")
+    return "".join(kept)
+
+
+def ini(texts: Sequence[str]) -> str:
+    """As pip has them, without comments."""
+    merged = RawConfigParser(strict=False, default_section="")
+    merged.optionxform = str  # type: ignore[assignment, method-assign]
+    for text in texts:
+        one = RawConfigParser(strict=False, default_section="")
+        try:
+            one.read_string(text)
+        except Error:
+            continue
+        for section in one.sections():
+            if not merged.has_section(section):
+                merged.add_section(section)
+            for key, value in one.items(section):
+                if not SECRET.search(key):
+                    merged.set(section, key, value)
+    written = StringIO()
+    merged.write(written)
+    return written.getvalue()
+
+
+def toml(texts: Sequence[str]) -> str:
+    """As cargo has them; of tables that several have, all keys."""
+    merged: dict[str, object] = {}
+    written = ""
+    for text in texts:
+        try:
+            both = _over(merged, _open(tomllib.loads(text)))
+            written = "".join(f"{_toml(key)} = {_toml(value)}\n" for key, value in both.items())
+        except (ValueError, RecursionError):  # no TOML, a number of thousands of digits, tables without end
+            continue
+        merged = both
+    return written
+
+
+def _open(value: object) -> dict[str, object]:
+    assert isinstance(value, dict)
+    return {key: _open_any(each) for key, each in value.items() if not SECRET.search(key)}
+
+
+def _open_any(value: object) -> object:
+    if isinstance(value, dict):
+        return _open(value)
+    return [_open_any(each) for each in value] if isinstance(value, list) else value
+
+
+def _over(below: dict[str, object], above: dict[str, object]) -> dict[str, object]:
+    merged = {**below, **above}
+    for key, value in above.items():
+        other = below.get(key)
+        if isinstance(value, dict) and isinstance(other, dict):
+            merged[key] = _over(other, value)
+    return merged
+
+
+def _toml(value: object) -> str:
+    match value:
+        case str():
+            return dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "{" + ", ".join(f"{_toml(key)} = {_toml(each)}" for key, each in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(_toml, value)) + "]"
+        case date() | time():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+def maven(texts: Sequence[str]) -> str:
+    """Maven's settings; of mirrors, proxies and profiles of the same id the user's."""
+    merged: ElementTree.Element | None = None
+    for text in reversed(texts):
+        try:
+            # The organiser's own files, never a bot's.
+            found = _plain(ElementTree.fromstring(text))  # noqa: S314
+            ElementTree.tostring(found)
+        except (ElementTree.ParseError, ValueError, RecursionError):  # no XML, or elements without end
+            continue
+        if merged is None:
+            merged = found
+        else:
+            _add(merged, found)
+    return "" if merged is None else ElementTree.tostring(merged, encoding="unicode") + "\n"
+
+
+def _plain(element: ElementTree.Element) -> ElementTree.Element:
+    """Without secrets, at any depth, without attributes, and without the namespace, which Maven does not ask for."""
+    made = ElementTree.Element(_name(element))
+    made.text = element.text
+    made.extend([_plain(child) for child in element if not (_name(child) in _MAVEN or SECRET.search(_name(child)))])
+    return made
+
+
+def _name(element: ElementTree.Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _add(merged: ElementTree.Element, below: ElementTree.Element) -> None:
+    for child in below:
+        mine = merged.find(child.tag)
+        if mine is None:
+            merged.append(child)
+            continue
+        known = {each.findtext("id") for each in mine} - {None}
+        mine.extend(each for each in child if each.findtext("id") not in known)
+
 
 _KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "SOURCE_DATE_EPOCH")
 _KEPT_PREFIXES = ("GO", "CARGO", "RUST", "JAVA", "MAVEN", "M2_", "NODE_", "npm_", "NPM_", "PIP_", "CROSSTOWN_BUILD_")

@@ -1,24 +1,33 @@
-"""An entry: one bot version with its options, named by a hash of its content."""
+"""An entry: one bot version with its options, named by a hash of its content. Remote bots have one without a folder."""
 
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 
 from referee.folders import cache_folder
-from referee.process.built import Built, Hold, hold_built
-from referee.process.manifest import FILE_NAME, Manifest, ManifestError, OptionValue, is_option_value, load_manifest
-from referee.process.names import BotNameError, check_name
+from referee.process.manifest import (
+    ANY_GAME,
+    FILE_NAME,
+    BotNameError,
+    Manifest,
+    ManifestError,
+    OptionValue,
+    check_name,
+    is_option_value,
+    load_manifest,
+)
 from referee.process.packages import FILE as REQUIREMENTS
 from referee.process.packages import Environment, hold_environment, read_requirements
 from referee.process.program import find_argv
 from referee.process.sources import EntryError, Sources, digest, read_sources, with_protos
-from referee.process.store import DamagedError, Version, hold, put, store_folder
+from referee.process.store import Built, DamagedError, Hold, Version, hold, hold_built, put, store_folder
 
 _KINDS = {str: "a text", int: "an integer", bool: "true or false"}
 
@@ -183,3 +192,26 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
 
 
 __all__ = ["BotNameError", "Entry", "EntryError", "ManifestError", "NotBuiltError", "load_entry", "load_stored"]
+
+
+_ID_BYTES = 8
+_NO_VERSION = "remote"
+
+
+def guest_entry(name: str, version: str = "", games: Sequence[str] = (ANY_GAME,)) -> Entry:
+    """Named by what its author says: name and version. That the same program is behind them nobody can check.
+
+    Raises BotNameError.
+    """
+    name, shown = check_name(name), version or _NO_VERSION
+    said = ["guest", name, shown] if version != _NO_VERSION else ["guest", name, shown, "said"]
+    text = json.dumps(said)
+    return Entry(
+        id=blake2b(text.encode(), digest_size=_ID_BYTES, person=b"crosstown-guest").hexdigest(),
+        name=name,
+        folder=Path(),
+        manifest=Manifest(name, shown, tuple(games), ()),
+        options=MappingProxyType({}),
+        argv=(),
+        home=Path(),
+    )

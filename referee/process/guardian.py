@@ -12,23 +12,345 @@ memory limit, 2 if for want of memory elsewhere. End of file means that nothing 
 
 Keys: cwd, scratch, linger_ms, rlimit (NUMBER:VALUE), cgroup (a folder to join and to remove), cpu, peak, oom, full
 (files of counters; cpu as FILE:NANOSECONDS_PER_UNIT, full as FILE:LEAST), thaw (FILE:WORD), sandbox (the program is
-bubblewrap, and these its words: word), path (its PATH), seccomp (hex), users (FIRST:COUNT to choose from), stage (a
-path to bring along), own (one of these, to give to the user); rlimit, cgroup, full, stage, own and word may be
+bubblewrap, and these its words: word), path (its PATH), seccomp (hex), users (FIRST:COUNT to choose from), mount (a
+path to mount for the bot), own (one of these, to give to the user); rlimit, cgroup, full, mount, own and word may be
 repeated.
 """
 
+# Part of the guardian: few and cheap imports.
 # Imports decide start time and memory. `signal` alone costs 5 ms (it builds enums), so its C core is used here, and
 # pathlib and contextlib are left out for the same reason.
-# ruff: noqa: SIM105
+# ruff: noqa: PTH106, PTH115, PTH123, S606, SIM105
 import _signal as signal  # type: ignore[import-not-found]
 import os
 import select
+import sys
 import time
 
-from referee.process.child import Settings, become
-from referee.process.holdings import choose_user, claim, counter, kills, remove_groups, remove_scratch, thaw, was_full
-from referee.process.inside import Inside
-from referee.process.processes import become_subreaper, descendants, send, stop_then_kill
+from referee.process.mounts import make_mounts
+from referee.process.processes import (
+    PR_SET_PDEATHSIG,
+    become_subreaper,
+    children,
+    descendants,
+    prctl,
+    send,
+    stop_then_kill,
+)
+from referee.process.trees import remove_tree
+
+Settings = dict[str, list[str]]
+"""The guardian's words `key=value`, by key."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+USERS_FOLDERS = ("/run", "/tmp")  # noqa: S108 - where the first cannot be written
+_MOST_TRIES = 50
+_LINES = {"cpu": ("", "usage_usec"), "oom": ("oom_kill",), "peak": ("",)}
+"""Of each kind of counter, the names before its number."""
+
+_HOST = "/proc/vmstat"
+
+
+def choose_user(span: str) -> int:
+    """A user id that no other bot on this machine has, as long as this process lives. OSError if there is none.
+
+    For root. Who has which is told by locks on the bytes of a file that nobody else can open, so that nobody else can
+    take them all.
+    """
+    import fcntl
+
+    first, _, count = span.partition(":")
+    file = _open_users()  # until the end; the kernel then gives the lock back
+    for number in range(int(count)):
+        uid = int(first) + (os.getpid() + number) % int(count)
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, uid)
+        except (BlockingIOError, PermissionError):
+            continue
+        return uid
+    raise OSError(11, f"all {count} users for bots are taken")
+
+
+def _open_users() -> int:
+    why = ""
+    for folder in USERS_FOLDERS:
+        path = f"{folder}/crosstown-users"
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        except OSError as error:
+            why = f"{error.strerror}: {path}"
+            continue
+        owner = os.fstat(file)
+        if owner.st_uid == os.getuid() and not owner.st_mode & 0o077:
+            return file
+        os.close(file)
+        why = f"somebody else's file is there, or others may open it: {path}"
+    raise OSError(13, f"no list of the users that bots have; {why}")
+
+
+def thaw(pair: str) -> None:
+    """FILE:WORD, of a group that may be gone or never was frozen."""
+    path, _, word = pair.rpartition(":")
+    try:
+        with open(path, "w") as file:
+            file.write(word)
+    except OSError:
+        pass
+
+
+def counter(settings: Settings, key: str) -> int:
+    """The number that a file of the group holds, in the units it is asked for; 0 if unknown."""
+    for place in settings.get(key, ()):
+        path, unit = place, 1
+        if key == "cpu":
+            path, _, factor = place.rpartition(":")
+            unit = int(factor)
+        return _number(path, _LINES[key]) * unit
+    return 0
+
+
+def was_full(settings: Settings) -> bool:
+    """Whether the group ever was at its own limit of memory."""
+    pairs = [place.rpartition(":") for place in settings.get("full", ())]
+    return any(_number(path, ("", "oom")) >= int(least) for path, _, least in pairs)
+
+
+def kills() -> int:
+    """How many processes of this machine the kernel has taken for want of memory; 0 if unknown."""
+    return _number(_HOST, ("oom_kill",))
+
+
+def _number(path: str, names: tuple[str, ...]) -> int:
+    try:
+        with open(path) as file:
+            text = file.read()
+    except OSError:
+        return 0
+    for line in text.splitlines():
+        name, _, value = line.rpartition(" ")
+        if name in names and value.isdigit():
+            return int(value)
+    return 0
+
+
+def remove_scratch(folder: str) -> None:
+    """The bot's private folder, which it usually leaves empty."""
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        remove_tree(folder)
+
+
+def remove_groups(folders: "Iterable[str]") -> None:
+    """Empty by now, though the kernel may need a moment to notice."""
+    for folder in folders:
+        for _ in range(_MOST_TRIES):
+            try:
+                os.rmdir(folder)
+            except FileNotFoundError:
+                break
+            except OSError:
+                time.sleep(0.002)
+            else:
+                break
+
+
+def claim(folders: "Iterable[str]") -> None:
+    """As long as this process lives, these folders are in use: whoever sweeps leaves them alone."""
+    import fcntl
+
+    for folder in folders:
+        try:
+            fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            pass
+
+
+_GET_INFO = 0xC040FF0B
+"""PIDFD_GET_INFO (Linux 6.13) for 64 bytes of struct pidfd_info. The first 8 say what is wanted, then what is there."""
+_INFO_EXIT = 8
+"""Wanted and there (Linux 6.15), the last 4 bytes are the status of a process that somebody, anybody, has reaped."""
+
+
+class Inside:
+    """What is behind bubblewrap: an init of its own, and below that the bot."""
+
+    def __init__(self, info: int, status: int) -> None:
+        self.files = (info, status)
+        for file in self.files:
+            os.set_blocking(file, False)
+        self.told = [b"", b""]
+        self.init = 0
+        self.init_gone = False
+        self.bot_file: int | None = None
+
+    def find_bot(self) -> int | None:
+        """The bot once its program runs."""
+        self.listen()
+        if self.init:
+            try:
+                ours = os.readlink(f"/proc/{self.init}/exe")
+                for pid in children(self.init):
+                    if self.bot_file is None:  # the first is to become the bot, and may be gone very soon
+                        self.bot_file = open_process(pid)
+                    if os.readlink(f"/proc/{pid}/exe") != ours:
+                        return pid
+            except OSError:
+                return None
+        return None
+
+    def executed(self) -> bool:
+        """Asked after the end: whether the program ever ran."""
+        self.listen()
+        return b'"exit-code"' in self.told[1]
+
+    def how_it_ended(self, code: int) -> int:
+        """Of what bubblewrap exited with: its exit code, or negative the signal that killed it.
+
+        Bubblewrap tells a signal N as 128 + N, as shells do, and a program may exit with that number by itself. The
+        kernel knows; if it does not tell (before Linux 6.15, or of a bot that was gone before it was seen), what can be
+        a signal is taken for one.
+        """
+        if code <= 128:
+            return code
+        status = None if self.bot_file is None else exit_status(self.bot_file)
+        if status is not None and (known := os.waitstatus_to_exitcode(status)) in (code, 128 - code):
+            return known
+        return 128 - code if code - 128 in signal.valid_signals() else code
+
+    def kill(self) -> None:
+        """Everything in the namespace ends with its init."""
+        self.listen()
+        if self.init and not self.init_gone:
+            send(self.init, signal.SIGKILL)
+
+    def listen(self) -> None:
+        for place, file in enumerate(self.files):
+            try:
+                while chunk := os.read(file, 4096):
+                    self.told[place] += chunk
+            except BlockingIOError:
+                continue
+        if not self.init:
+            digits = self.told[0].partition(b'"child-pid":')[2].split(b",")[0].split(b"}")[0].strip()
+            self.init = int(digits) if digits.isdigit() and b"}" in self.told[0] else 0
+
+
+def open_process(pid: int) -> int | None:
+    """A file that stands for a process; None if it is gone, or before Linux 5.3."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
+
+
+def exit_status(file: int) -> int | None:
+    """Of a process that is dead and was reaped by its parent; None if the kernel does not tell."""
+    import fcntl
+
+    info = bytearray(_INFO_EXIT.to_bytes(8, sys.byteorder) + bytes(56))
+    try:
+        fcntl.ioctl(file, _GET_INFO, info)
+    except OSError:
+        return None
+    there = int.from_bytes(info[:8], sys.byteorder) & _INFO_EXIT
+    return int.from_bytes(info[60:], sys.byteorder) if there else None
+
+
+_PR_SET_NO_NEW_PRIVS = 38
+
+INFO_FD, STATUS_FD, SECCOMP_FD, PASSWD_FD, WORDS_FD = 40, 41, 42, 43, 44
+"""Where a sandbox finds its pipes: it tells through the first two, and reads its filter, /etc/passwd and the words that
+say how it is made. A bot sees the command line of its sandbox, and its environment: these are to tell it nothing."""
+
+
+def become(argv: list[str], settings: Settings, uid: int | None, pipes: tuple[int, int], unborn: int) -> None:
+    """Executes `argv`; never returns. What goes wrong is written to `unborn`: "ERRNO STEP"."""
+    guardian = os.getppid()
+    step = "session"
+    try:
+        os.setsid()
+        for number in signal.valid_signals():
+            if number not in (signal.SIGKILL, signal.SIGSTOP):
+                signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        step = "limits"
+        # Without new privileges nothing the bot starts can be beyond our reach.
+        prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        _limit(settings)
+        step = "group"
+        for folder in settings.get("cgroup", ()):
+            with open(f"{folder}/cgroup.procs", "w") as file:
+                file.write("0")
+        step = "mount"
+        if uid is not None:
+            own = settings.get("own", [])
+            make_mounts(settings.get("mount", []), uid, uid, map_ids="no_id_maps" not in settings, own=own)
+            step = "user"
+            os.setgroups([int(gid) for gid in settings.get("member", ())])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of user, which takes it away
+        if os.getppid() != guardian:
+            os._exit(127)
+        step = "folder"
+        os.chdir(settings["cwd"][0])
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        if "sandbox" in settings:
+            step = "pipes"
+            _lay_pipes(settings, pipes)
+        if "path" in settings:
+            os.environ["PATH"] = settings["path"][0]
+        step = "exec"
+        os.execv(argv[0], argv)
+    except (OSError, ValueError) as error:
+        os.write(unborn, b"%d %s" % (getattr(error, "errno", None) or 22, step.encode()))
+    finally:
+        os._exit(127)
+
+
+def _limit(settings: Settings) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for pair in settings.get("rlimit", ()):
+        name, _, value = pair.partition(":")
+        wanted, hard = int(value), resource.getrlimit(int(name))[1]
+        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(int(name), (wanted, wanted))
+    try:
+        # When memory runs out, the kernel shall take a bot rather than the referee.
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("500")
+    except OSError:
+        pass
+
+
+def _lay_pipes(settings: Settings, pipes: tuple[int, int]) -> None:
+    os.dup2(pipes[0], INFO_FD)
+    os.dup2(pipes[1], STATUS_FD)
+    user = f"bot:x:{os.getuid()}:{os.getgid()}::/tmp:/bin/sh\n".encode()
+    for target, content in ((SECCOMP_FD, bytes.fromhex(settings["seccomp"][0])), (PASSWD_FD, user)):
+        if content:
+            read_end, write_end = os.pipe()
+            os.write(write_end, content)
+            os.close(write_end)
+            os.dup2(read_end, target)
+            os.close(read_end)
+    words = os.memfd_create("words")  # a pipe might not hold them all
+    with open(words, "wb", closefd=False) as file:
+        file.write(b"".join(os.fsencode(word) + b"\0" for word in settings["word"]))
+    os.lseek(words, 0, os.SEEK_SET)
+    os.dup2(words, WORDS_FD)
+    os.close(words)
+
 
 CONTROL = 0
 _IGNORED = ("INT", "TERM", "HUP", "QUIT", "TSTP", "TTIN", "TTOU", "USR1", "USR2", "ALRM", "PIPE")

@@ -1,12 +1,13 @@
-"""The home of a bot's builds, kept from one to the next with all that package managers and compilers cache in it.
+"""The home folder of a bot's builds, kept between builds with what package managers and compilers cache in it.
 
-CACHE/homes/<key>/lock       held while one builds with it
-CACHE/homes/<key>/home/      the HOME of strict builds; of plain ones, which have the user's, what `phase` keeps there
-CACHE/homes/<key>/kept.json  whose it is and what it takes of the disk; its time is when it was used last
+CACHE/homes/<key>/lock       held during a build
+CACHE/homes/<key>/home/      the HOME of strict builds; a plain build has the user's HOME and only `build`'s files here
+CACHE/homes/<key>/kept.json  the owner and the disk space; its modification time is the last use
 
-What a bot leaves in its home it finds again and nobody else does: the key is its folder, its name and the profile. The
-folder counts as it was made: at the same place a new one, of another author perhaps, has a new home. Who lays the bot
-of another author into a folder that stays says so with `clean`. To us it is a stranger's: no link in it is followed.
+A bot finds again what it leaves in its home, and no other bot does: the key is the bot's folder, name and profile. A
+folder that was deleted and made again counts as another folder, because its author may be another. An organiser who
+puts another author's bot into an existing folder says so with `clean`. The referee treats the home as untrusted and
+follows no link in it.
 """
 
 import fcntl
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from referee.process.birth import identity
+from referee.process.paths import identity
 from referee.process.sandbox import Profile
 from referee.process.trees import remove_tree, walk
 

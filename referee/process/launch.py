@@ -15,7 +15,7 @@ from referee.process import start_guardian
 from referee.process.cgroup import Cgroups, Group, GroupLimits
 from referee.process.entry import Entry
 from referee.process.limits import ProcessLimits
-from referee.process.places import HOME
+from referee.process.paths import HOME
 from referee.process.sandbox import Sandbox, confine
 from referee.process.seccomp import bot_filter
 
@@ -32,8 +32,8 @@ _LEAST_FILES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What a bot is started on: its sandbox, and the control groups that this process may make."""
+class LaunchContext:
+    """What the start of a bot needs to know of this machine: the sandbox, and the control groups we may make."""
 
     sandbox: Sandbox = Sandbox()  # noqa: RUF009 - frozen
     cgroups: Cgroups = Cgroups()  # noqa: RUF009
@@ -74,12 +74,12 @@ def utf8_locale() -> str:
     return _UTF8_LOCALES[0]
 
 
-def make_group(limits: ProcessLimits, ground: Ground, undo: ExitStack) -> Group | None:
+def make_group(limits: ProcessLimits, context: LaunchContext, undo: ExitStack) -> Group | None:
     """A control group for one bot; None where there are none for us. Raises OSError."""
-    if not ground.cgroups.controllers:
+    if not context.cgroups.controllers:
         return None
-    group = ground.cgroups.make(
-        GroupLimits(limits.memory_bytes, _processes(limits.processes, ground.sandbox), limits.cores)
+    group = context.cgroups.make(
+        GroupLimits(limits.memory_bytes, _processes(limits.processes, context.sandbox), limits.cores)
     )
     undo.callback(group.remove)
     return group
@@ -92,7 +92,7 @@ def guardian_argv(
     address: str,
     limits: ProcessLimits,
     scratch: Path,
-    ground: Ground,
+    context: LaunchContext,
     group: Group | None,
     writable: Sequence[Path] = (),
     home: Path | None = None,
@@ -104,11 +104,11 @@ def guardian_argv(
     """
     settings = [f"scratch={scratch}", f"linger_ms={round(limits.linger_s * 1000)}"]
     counted = frozenset(group.places if group else ())
-    if ground.sandbox.profile == "strict":
+    if context.sandbox.profile == "strict":
         confined = confine(
             argv,
             folder,
-            ground.sandbox,
+            context.sandbox,
             sockets=[Path(address.removeprefix(_UNIX))] if address.startswith(_UNIX) else [],
             disk_bytes=limits.disk_bytes,
             processes=None if "pids" in counted else limits.processes,
@@ -122,7 +122,7 @@ def guardian_argv(
     else:
         settings.append(f"cwd={folder}")
     settings += _group_settings(group) if group else ()
-    settings += [f"rlimit={number}:{value}" for number, value in _rlimits(limits, ground.sandbox, counted)]
+    settings += [f"rlimit={number}:{value}" for number, value in _rlimits(limits, context.sandbox, counted)]
     return [sys.executable, "-I", "-S", start_guardian.__file__, *settings, "--", *argv]
 
 

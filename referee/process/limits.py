@@ -1,9 +1,18 @@
-"""What a bot process may use, and how long its start and end may take."""
+"""The resources a bot process may use, and the memory that this machine can give to all bots of a run together.
 
+A bot whose limit is above what is left could fill the machine, or the control group around the referee, whenever it is
+about to lose: the kernel then ends some process, and the match is void. So the limits of all bots that play at once fit
+into the memory there is, less a reserve for the referee.
+"""
+
+import os
 import resource
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias
+
+from referee.process.cgroup import memory_limit
 
 Holder: TypeAlias = Literal["group", "sandbox", "process", "none"]
 """What holds a limit: a control group, all processes of the bot together; its sandbox, the same; the kernel, each
@@ -60,3 +69,49 @@ def holders(*, strict: bool, controllers: Iterable[str]) -> dict[str, Holder]:
         "file_size_mib": "process",
         "cores": "group" if "cpu" in groups else "none",
     }
+
+
+RESERVE_MIB = 128
+"""For the runner, and as much for each worker."""
+
+LEAST_MIB = 64
+"""With less, no bot starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What all processes of ours may use together, and what says so."""
+
+    mib: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What each of `bots` processes may have that play at once, at tables of `workers`."""
+
+    room: Room
+    workers: int
+    bots: int
+
+    @property
+    def mib(self) -> int:
+        return max(0, self.room.mib - RESERVE_MIB * (self.workers + 1)) // max(1, self.bots)
+
+    @property
+    def is_enough(self) -> bool:
+        return self.mib >= LEAST_MIB
+
+    def words(self) -> str:
+        """For a sentence."""
+        reserve = RESERVE_MIB * (self.workers + 1)
+        return f"{self.room.source} has {self.room.mib} MiB, the referee keeps {reserve}, {self.bots} bots play at once"
+
+
+def memory_room(root: Path = Path("/")) -> Room:
+    """The memory of this machine, or the limit of a control group that we are in, whichever is smaller."""
+    machine = Room((os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) >> 20, "this machine")
+    limit = memory_limit(root)
+    if limit is None or limit[0] >> 20 >= machine.mib:
+        return machine
+    return Room(limit[0] >> 20, f"the control group of the referee ({limit[1]})")

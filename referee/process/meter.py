@@ -1,4 +1,4 @@
-"""Looks at the processes of one bot, often and cheaply: a few microseconds each time."""
+"""Measures CPU time and memory of the processes of one bot, cheaply: a few microseconds each time."""
 
 import os
 import time

@@ -1,5 +1,7 @@
-"""What plays with a bot and lies outside of its folder: its interpreter, scripts and data that `run` names, our own
-packages, and what it may read by a grant. Each is named by its resolved path and a hash of what is there."""
+"""Files that play with a bot and lie outside its folder, each with its resolved path and a hash of its content.
+
+These are its interpreter, scripts and data that `run` names, our own packages, and what it may read by a grant.
+"""
 
 import os
 import platform
@@ -16,9 +18,8 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from referee.process.entry import Entry
-from referee.process.look import is_file, is_folder
 from referee.process.needs import find_needs, interpreter_of, our_packages
-from referee.process.places import SYSTEM
+from referee.process.paths import SYSTEM, is_file, is_folder
 from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import LEFT_OUT
 

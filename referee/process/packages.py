@@ -1,6 +1,6 @@
 """The packages of a Python bot: its requirements.txt, installed once into an environment of its own.
 
-The environment is kept in the cache like a build (see `built`), under an id over all that it depends on. So bots with
+The environment is kept in the cache like a build (see `store`), under an id over all that it depends on. So bots with
 the same requirements share one, and a bot whose program has changed keeps the one it had.
 """
 
@@ -18,10 +18,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from referee.process.built import Built, Hold, hold_built
-from referee.process.look import is_file, is_folder, is_link, is_there
 from referee.process.manifest import PYTHON, Manifest
+from referee.process.paths import is_file, is_folder, is_link, is_there
 from referee.process.sources import EntryError, Room, Sources, digest, hash_file
+from referee.process.store import Built, Hold, hold_built
 from referee.process.trees import walk
 
 FILE = "requirements.txt"

@@ -1,18 +1,25 @@
-"""The processes of this machine as /proc shows them: who is below whom, and how to end all of that."""
+"""The processes of this machine as /proc shows them: which are below which, and how to end a whole tree."""
 
 # Part of the guardian: few and cheap imports.
 # ruff: noqa: PTH208, SIM105
 import _signal as signal  # type: ignore[import-not-found]
+import ctypes
 import os
-
-from referee.process.child import prctl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
+PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _MOST_PASSES = 50
+
+
+def prctl(option: int, value: int) -> None:
+    """One process attribute. Raises OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
 
 
 def become_subreaper() -> None:

@@ -1,22 +1,60 @@
-"""The sandbox around a bot: what it may be granted, and the command line of bubblewrap for it."""
+"""The sandbox around a bot: what it may be granted, what it hides, and the command line of bubblewrap for it."""
 
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from referee.folders import cache_folder
-from referee.process.child import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD, WORDS_FD
-from referee.process.covers import find_covers
-from referee.process.look import is_folder, is_link, is_there
-from referee.process.needs import find_needs
-from referee.process.places import HOME, SYSTEM
-from referee.process.stage import stage_folder
-from referee.process.toolchains import find_toolchains
+from referee.process.guardian import INFO_FD, PASSWD_FD, SECCOMP_FD, STATUS_FD, WORDS_FD
+from referee.process.mounts import mount_folder
+from referee.process.needs import find_needs, find_toolchains
+from referee.process.paths import HOME, SYSTEM, is_folder, is_link, is_there
+
+
+def find_covers(hidden: Iterable[str], shown: Sequence[Path]) -> tuple[Path, ...]:
+    """Folders and files to cover, parents before children, by the names that the sandbox has for them.
+
+    `hidden` are real paths, without links. What is in `shown` itself is not covered, nor what lies outside of it and of
+    the system's own folders: that is not there at all.
+    """
+    places = [Path(name) for name in SYSTEM if not Path(name).is_symlink()]
+    roots = [(place, os.path.realpath(place)) for place in (*places, *shown)]
+    found: set[Path] = set()
+    for path in hidden:
+        for place, real in roots:
+            if path.startswith(f"{real}/") and is_there(Path(path)):
+                with suppress(FileNotFoundError):  # it has gone just now
+                    found.update(_reachable(place, Path(path).relative_to(real).parts, mounted=place in shown))
+    return tuple(sorted(_outermost(found, shown), key=lambda path: (len(path.parts), path)))
+
+
+def _outermost(covers: set[Path], shown: Sequence[Path]) -> Iterator[Path]:
+    """Those that lie in no other, unless something in between is shown."""
+    for path in covers:
+        around = next((parent for parent in path.parents if parent in covers or parent in shown), None)
+        if around is None or around in shown:
+            yield path
+
+
+def _reachable(place: Path, names: Sequence[str], *, mounted: bool) -> Iterator[Path]:
+    """The place `names` lead to from `place`, or the first on the way that the bot's user cannot enter: nothing can be
+    laid over what is behind it. `mounted`: its owner's files are shown as the bot's (see `mounts`)."""
+    path = place
+    owner = place.stat().st_uid if mounted else -1
+    for name in names:
+        found = path.stat()
+        if os.getuid() == 0 and not found.st_mode & stat.S_IXOTH and found.st_uid != owner:
+            break
+        path /= name
+    if path != place:
+        yield path
+
 
 Profile: TypeAlias = Literal["strict", "plain"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
@@ -113,7 +151,7 @@ def confine(
 
     `before` are the words of a program of ours that runs `argv`, which follows them.
 
-    Where we are root, each path is staged (see `stage`), and the guardian chooses a user for the bot. `processes`
+    Where we are root, each path is mounted (see `mounts`), and the guardian chooses a user for the bot. `processes`
     limits the bot in its namespace where we are not root, and no control group does it.
 
     The cache of builds is hidden from every bot, whoever it is and wherever it lies.
@@ -128,7 +166,7 @@ def confine(
     shown = [*needs, *ours, folder, *granted, *sockets, *own]
     shown = sorted({path for path in shown if is_there(path)}, key=lambda path: (len(path.parts), path))
     root = os.getuid() == 0
-    sources = [f"{stage_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]
+    sources = [f"{mount_folder()}/{number}" for number in range(len(shown))] if root else [str(path) for path in shown]
     words = [*_namespaces(sandbox), *_system(sandbox), "--proc", "/proc", "--dev", "/dev"]
     words += [word for name in _COUNTED if is_there(path := Path("/proc", name)) for word in _cover(path)]
     size = [] if disk_bytes is None else ["--size", str(max(disk_bytes, 1))]
@@ -160,7 +198,7 @@ def confine(
     if "PATH" not in sandbox.env:
         settings.append(f"path={_path(shown)}")
     if root:
-        settings += [f"users={USERS[0]}:{USERS[1]}", *(f"stage={path}" for path in shown)]
+        settings += [f"users={USERS[0]}:{USERS[1]}", *(f"mount={path}" for path in shown)]
         settings += [f"own={path}" for path in own]
         settings += [f"member={gid}" for gid in sorted(set(_groups(sandbox.devices)))]
     return Confined((bwrap, "--args", str(WORDS_FD), "--", *inner), tuple(settings))

@@ -1,4 +1,4 @@
-"""The files that make a bot what it is: found, hashed, copied."""
+"""The files of a bot version: found, hashed, copied."""
 
 import os
 import shutil

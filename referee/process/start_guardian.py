@@ -1,6 +1,6 @@
 """The file that is executed to start a guardian: a few lines to compile, the rest comes from the byte-code cache.
 
-Compiling `guardian.py` anew for every bot would cost 5 ms and 1 MB.
+Compiling `guardian.py` again for every bot would cost 5 ms and 1 MB.
 """
 
 import sys

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from referee.process.checkup import Probe, SandboxError, choose_profile
 from referee.process.entry import Entry
-from referee.process.look import is_folder, is_there
 from referee.process.needs import opens
 from referee.process.outside import not_shown
-from referee.process.places import SYSTEM
-from referee.process.probe import Probe, SandboxError, choose_profile
+from referee.process.paths import SYSTEM, is_folder, is_there
 from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import copied
 from referee.tournament.config import Tournament

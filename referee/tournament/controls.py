@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from referee.match.spec import Limits
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
-from referee.process.guest import guest_entry
-from referee.process.manifest import Manifest
-from referee.process.names import BotNameError, clashes
+from referee.process.entry import Entry, EntryError, ManifestError, guest_entry, load_entry, load_stored
+from referee.process.manifest import BotNameError, Manifest, clashes
 from referee.process.sandbox import why_no_device
 from referee.process.store import hold, store_folder
 from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields, in_force

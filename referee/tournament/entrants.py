@@ -13,10 +13,8 @@ from itertools import combinations, pairwise, zip_longest
 from pathlib import Path
 from typing import NoReturn
 
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
-from referee.process.guest import guest_entry
-from referee.process.manifest import ANY_GAME
-from referee.process.names import BotNameError, clashes
+from referee.process.entry import Entry, EntryError, ManifestError, guest_entry, load_entry, load_stored
+from referee.process.manifest import ANY_GAME, BotNameError, clashes
 from referee.process.sandbox import Profile
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.controls import KnownBot, ghost, stored_sources

@@ -16,8 +16,8 @@ from referee.folders import FolderError, make_socket_folder
 from referee.match.guest import Invitation
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
+from referee.process.child_reaper import ChildReaper
 from referee.process.entry import Entry
-from referee.process.orphans import Household
 from referee.process.sandbox import Sandbox
 from referee.tournament import messages
 from referee.tournament.cores import pinned
@@ -55,7 +55,7 @@ class LocalExecutor:
     as there are workers and each guest in one at a time. With bots that are limited in `processes.copies` there is it,
     too, and their matches are played there: one process has to know of all that runs. No others are.
 
-    With a `household`, one of a process that has no other children, nothing below this process is left at the end.
+    With a `child_reaper`, one of a process that has no other children, nothing below this process is left at the end.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class LocalExecutor:
         log: Path,
         lock_fd: int | None = None,
         command: Sequence[str] = COMMAND,
-        household: Household | None = None,
+        child_reaper: ChildReaper | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
         cores: Sequence[Sequence[int]] = (),
         guests: Guests | None = None,
@@ -93,7 +93,7 @@ class LocalExecutor:
         self._log = log
         self._lock_fd = lock_fd
         self._command = command
-        self._household = household
+        self._child_reaper = child_reaper
         self._sockets = Path()
         self._workers: list[_Worker] = []
         self._idle: asyncio.LifoQueue[_Worker] = asyncio.LifoQueue()
@@ -153,8 +153,8 @@ class LocalExecutor:
             self.kill()
             if self._host is not None:
                 await self._host.close()
-            if self._household is not None:
-                await _sweep(self._household)
+            if self._child_reaper is not None:
+                await _sweep(self._child_reaper)
             shutil.rmtree(self._sockets, ignore_errors=True)
 
     def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
@@ -182,13 +182,13 @@ class LocalExecutor:
             worker.kill()
 
 
-async def _sweep(household: Household) -> None:
+async def _sweep(child_reaper: ChildReaper) -> None:
     """After the last worker. Guardians that have lost theirs are given a moment to do their work."""
     for _ in range(_GUARDIANS_LOOKS):
-        if not household.tidy():
+        if not child_reaper.tidy():
             break
         await asyncio.sleep(GUARDIANS_S / _GUARDIANS_LOOKS)
-    household.sweep()
+    child_reaper.sweep()
 
 
 class _Worker:

@@ -1,6 +1,6 @@
 """The memory of a run's bots: lowered limits where those of the file would together exceed what there is."""
 
-from referee.process.memory import LEAST_MIB, Room, Share
+from referee.process.limits import LEAST_MIB, Room, Share
 from referee.tournament.config import Tournament
 from referee.tournament.errors import PlatformError
 

@@ -23,8 +23,7 @@ from typing import Any
 from referee.match.guest import Invitation
 from referee.match.result import MatchResult
 from referee.match.spec import Limits, MatchSpec
-from referee.process.entry import Entry
-from referee.process.guest import guest_entry
+from referee.process.entry import Entry, guest_entry
 from referee.process.sandbox import Sandbox
 from referee.tournament.remote import Guests
 from referee.tournament.sections.processes import Processes

@@ -20,9 +20,9 @@ from typing import BinaryIO
 from referee.match.spec import MatchSpec
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
+from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
-from referee.process.names import BotNameError
-from referee.process.orphans import Household, wake_when_parent_dies
+from referee.process.manifest import BotNameError
 from referee.tournament import messages
 from referee.tournament.confine import hide
 from referee.tournament.messages import Setup
@@ -131,7 +131,7 @@ async def serve(link: Link) -> None:
                 entries,
                 socket_dir=setup.socket_dir,
                 most_memory_mib=setup.most_memory_mib,
-                household=Household(),
+                child_reaper=ChildReaper(),
                 sandboxes=hide({bot.entry_id: bot.sandbox for bot in setup.bots}, entries.values(), setup.records),
                 cgroups=cgroups,
                 guests=setup.guests.invited if setup.guests else None,

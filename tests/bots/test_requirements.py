@@ -19,11 +19,10 @@ from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, MatchSpec, SeatSpec, Table
 from referee.process import build as build_module
-from referee.process.build import Yard, build, pip_failed
+from referee.process.build import BuildError, Yard, build, pip_failed
 from referee.process.entry import NotBuiltError, load_entry
 from referee.process.manifest import load_manifest
 from referee.process.packages import read_requirements, write_wheels
-from referee.process.phase import BuildError
 from referee.process.sandbox import Sandbox
 from referee.record import Answer, read_record
 

@@ -13,8 +13,7 @@ from arena import BOTH, Arena, memory_kb
 
 from referee.match import EndReason, Table
 from referee.match.guest import Invitation
-from referee.process.entry import load_entry
-from referee.process.guest import guest_entry
+from referee.process.entry import guest_entry, load_entry
 from referee.process.sandbox import Sandbox
 from referee.record import Answer
 from referee.wire import Listen

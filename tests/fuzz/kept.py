@@ -15,7 +15,7 @@ from leaderboard.ratings.live import LiveTable, Point, Way
 from leaderboard.ratings.skill import Skill
 from leaderboard.run_table import RunTable, keep_table
 from referee.process import homes
-from referee.process.built import Built, read_built, write_built
+from referee.process.store import Built, read_built, write_built
 from referee.tournament.errors import BusyError
 from referee.tournament.lock import RunLock
 

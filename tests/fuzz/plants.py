@@ -71,7 +71,7 @@ PLANTS: dict[str, tuple[str, ...]] = {
     "Hello": ("referee.match.bot:Wants", "referee.wire.handshake:Refusal"),
     "line of a program": ("crosstown_bridge.lines:_action", "crosstown_bridge.lines:_shown"),
     "text of a program": ("crosstown_bridge.lines:Answer", "crosstown_bridge.lines:_shown"),
-    "kept build": ("referee.process.built:Built",),
+    "kept build": ("referee.process.store:Built",),
     "kept home": ("referee.process.homes:int",),
     "kept table": ("leaderboard.run_table:RunTable",),
     "kept live table": ("leaderboard.ratings.live:Point",),
@@ -79,8 +79,8 @@ PLANTS: dict[str, tuple[str, ...]] = {
     "first line of a program": ("referee.process.needs:clean",),
     "pyvenv.cfg of a bot": ("referee.process.needs:clean",),
     "settings of pip": ("configparser:RawConfigParser.set",),
-    "settings of cargo": ("referee.process.settings_formats:_toml",),
-    "settings of maven": ("referee.process.settings_formats:_name",),
+    "settings of cargo": ("referee.process.build_settings:_toml",),
+    "settings of maven": ("referee.process.build_settings:_name",),
 }
 for _game, _class in _GAME_CLASSES.items():
     PLANTS |= {

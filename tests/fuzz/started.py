@@ -7,8 +7,8 @@ from pathlib import Path
 
 from target import Target, as_text
 
+from referee.process.build_settings import ini, maven, toml
 from referee.process.needs import find_needs
-from referee.process.settings_formats import ini, maven, toml
 
 _LINES = [
     b"#!/usr/bin/env python3\nprint()\n",

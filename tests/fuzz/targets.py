@@ -28,8 +28,7 @@ from referee.match.panel import Panel
 from referee.match.question import Question
 from referee.match.rejudge import rejudge
 from referee.match.seat import Wants
-from referee.process.entry import load_entry
-from referee.process.guest import guest_entry
+from referee.process.entry import guest_entry, load_entry
 from referee.process.manifest import ManifestError, load_manifest
 from referee.process.sandbox import Sandbox
 from referee.record import (

@@ -1,6 +1,6 @@
 """`name`: what the tournament and its run folder are called."""
 
-from referee.process.names import BotNameError, check_name
+from referee.process.manifest import BotNameError, check_name
 from referee.tournament.reading import TomlFile, show
 
 MAX_NAME_BYTES = 100

@@ -11,7 +11,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.process.bot import BotProcess
 from referee.process.cgroup import find
 from referee.process.entry import Entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 from referee.wire import WireServer
@@ -41,7 +41,7 @@ async def test_a_bot_that_is_frozen_off_turn_is_there_when_it_is_asked(
             token="t" * 32,
             limits=ProcessLimits(),
             env={"CROSSTOWN_KEEPALIVE_S": "1"},
-            ground=Ground(Sandbox("strict"), find()),
+            context=LaunchContext(Sandbox("strict"), find()),
         )
         async with bot, asyncio.timeout(PATIENCE_S + seconds):
             session = await expected

@@ -24,7 +24,7 @@ from typing import Any
 
 from referee.process.bot import BotProcess
 from referee.process.entry import Entry, load_entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 from referee.process.sources import copied
@@ -44,7 +44,7 @@ async def start_bot(entry: Entry, sandbox: Sandbox, socket: Path, token: str = "
         address=f"unix:{socket}",
         token=token or uuid.uuid4().hex,
         limits=ProcessLimits(disk_bytes=1 << 20, start_timeout_s=60),
-        ground=Ground(sandbox),
+        context=LaunchContext(sandbox),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from referee.process.bot import BotProcess
 from referee.process.entry import Entry, load_entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Profile, Sandbox
 
@@ -41,7 +41,7 @@ async def start(entry: Entry, profile: Profile) -> BotProcess:
         address="unix:/nowhere",
         token=uuid.uuid4().hex,
         limits=ProcessLimits(start_timeout_s=60, open_files=2048),
-        ground=Ground(Sandbox(profile)),
+        context=LaunchContext(Sandbox(profile)),
     )
 
 

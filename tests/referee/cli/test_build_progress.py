@@ -10,7 +10,7 @@ from rich.console import Console
 from referee.cli import build_progress
 from referee.cli.build_progress import BuildProgress
 from referee.cli.building import end_of_log, load_or_build
-from referee.process.phase import BuildError
+from referee.process.build import BuildError
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from referee.cli.confining import settle, tell
-from referee.process.probe import Probe
+from referee.process.checkup import Probe
 from referee.tournament.errors import PlatformError
 
 WORKS = Probe(True)

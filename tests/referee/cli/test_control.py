@@ -10,7 +10,7 @@ import pytest
 from leaderboard.store import read_rows
 from referee.cli import building, rejudging
 from referee.cli.run_facts import facts_of
-from referee.process.probe import Probe
+from referee.process.checkup import Probe
 from referee.record import read_record
 from referee.record.control import read_controls
 from referee.tournament.entrants import load_tournament

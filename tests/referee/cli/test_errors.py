@@ -12,7 +12,7 @@ from referee.cli.errors import ExitCode, explain, report
 from referee.games.api import OptionError
 from referee.games.registry import UnknownGame
 from referee.process.entry import EntryError, ManifestError
-from referee.process.names import BotNameError
+from referee.process.manifest import BotNameError
 from referee.record import RecordError
 from referee.tournament.errors import (
     BusyError,

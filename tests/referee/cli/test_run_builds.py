@@ -8,7 +8,7 @@ import pytest
 
 from referee.cli import building
 from referee.cli.main import run_command
-from referee.process.probe import Probe
+from referee.process.checkup import Probe
 from referee.record import read_record
 from referee.tournament.errors import PlatformError
 

@@ -7,11 +7,11 @@ import pytest
 from referee.compliance import Report, check_bot
 from referee.games.registry import get_game
 from referee.process.entry import load_entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.sandbox import Sandbox
 
-PLAIN = Ground()
-STRICT = Ground(Sandbox("strict"))
+PLAIN = LaunchContext()
+STRICT = LaunchContext(Sandbox("strict"))
 
 
 @pytest.fixture(autouse=True)
@@ -40,12 +40,12 @@ async def check(
     folder: Path, program: str, *, game: str = "toy", startup_s: float = 20.0, fail_fast: bool = True
 ) -> Report:
     entry = load_entry(write(folder, program))
-    return await check_bot(entry, [get_game(game)], ground=PLAIN, startup_s=startup_s, fail_fast=fail_fast)
+    return await check_bot(entry, [get_game(game)], context=PLAIN, startup_s=startup_s, fail_fast=fail_fast)
 
 
 async def test_a_sound_bot_passes_every_drill(tmp_path: Path) -> None:
     rows = []
-    report = await check_bot(load_entry(write(tmp_path, SOUND)), [get_game("toy")], ground=PLAIN, on_row=rows.append)
+    report = await check_bot(load_entry(write(tmp_path, SOUND)), [get_game("toy")], context=PLAIN, on_row=rows.append)
     assert report.passed, report
     assert report.first_failure is None
     assert tuple(rows) == report.rows
@@ -128,7 +128,7 @@ else:
 
 async def test_a_line_too_many_of_a_program_behind_the_bridge_is_found(tmp_path: Path) -> None:
     entry = load_entry(write(tmp_path, BEHIND_THE_BRIDGE))
-    report = await check_bot(entry, [get_game("toy")], ground=PLAIN, startup_s=20.0, fail_fast=False)
+    report = await check_bot(entry, [get_game("toy")], context=PLAIN, startup_s=20.0, fail_fast=False)
     row = next(row for row in report.rows if row.drill == "nothing unasked")
     assert row.outcome == "failed"
     assert "came before the question" in row.detail
@@ -226,7 +226,7 @@ async def test_luck_of_its_own_and_slow_answers_are_worth_a_note_and_no_failure(
 async def test_games_that_hello_and_manifest_tell_differently_are_worth_a_note(tmp_path: Path) -> None:
     program = SOUND.replace("    def choose", "    games = ('shibuya',)\n    def choose")
     entry = load_entry(write(tmp_path, program, '["*"]'))
-    report = await check_bot(entry, [], ground=PLAIN)
+    report = await check_bot(entry, [], context=PLAIN)
     assert report.rows[0].outcome == "note"
     assert "Hello.games is ['shibuya']" in report.rows[0].detail
 
@@ -238,7 +238,7 @@ async def test_what_the_bot_printed_in_the_first_failure_is_kept(tmp_path: Path)
 
 @pytest.mark.strict_sandbox
 async def test_a_sound_bot_passes_every_drill_in_the_strict_sandbox(tmp_path: Path) -> None:
-    report = await check_bot(load_entry(write(tmp_path, SOUND)), [get_game("toy")], ground=STRICT)
+    report = await check_bot(load_entry(write(tmp_path, SOUND)), [get_game("toy")], context=STRICT)
     assert report.passed, report
 
 
@@ -256,8 +256,8 @@ async def test_what_a_run_forbids_fails_here(tmp_path: Path, choose: str, senten
     outside.write_text("")
     (tmp_path / "mine").mkdir()
     entry = load_entry(write(tmp_path / "mine", answering(choose.format(outside=str(outside)))))
-    assert (await check_bot(entry, [get_game("toy")], ground=PLAIN, fail_fast=True)).passed
-    report = await check_bot(entry, [get_game("toy")], ground=STRICT, fail_fast=True)
+    assert (await check_bot(entry, [get_game("toy")], context=PLAIN, fail_fast=True)).passed
+    report = await check_bot(entry, [get_game("toy")], context=STRICT, fail_fast=True)
     assert report.first_failure is not None
     assert report.first_failure.drill == "matches"
     assert sentence in report.first_failure.detail

@@ -9,7 +9,7 @@ from referee.compliance.drills import Course, every_kind
 from referee.compliance.positions import Wanderer, find_positions, known_positions, look_for
 from referee.games.registry import game_ids, get_game
 from referee.process.entry import load_entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 
 
 def write(folder: Path, choice: str) -> Path:
@@ -54,14 +54,14 @@ def test_a_kind_that_never_comes_up_is_not_found() -> None:
 
 async def test_a_bot_is_asked_every_kind_of_decision_in_matches_of_their_own(tmp_path: Path) -> None:
     entry = load_entry(write(tmp_path, "turn.match.rng.randrange(turn.legal_count)"))
-    found = await every_kind(Course(entry, 20.0, Ground()), get_game("king_of_new_york"))
+    found = await every_kind(Course(entry, 20.0, LaunchContext()), get_game("king_of_new_york"))
     assert found.outcome == "passed"
     assert found.detail.startswith("17 of 17 kinds asked: before_roll, buy, ")
 
 
 async def test_a_bot_that_stumbles_over_a_rare_decision_only_is_found_out(tmp_path: Path) -> None:
     entry = load_entry(write(tmp_path, "0 if turn.kind != 'hail' else 1 // 0"))
-    report = await check_bot(entry, [get_game("king_of_new_york")], ground=Ground(), fail_fast=True)
+    report = await check_bot(entry, [get_game("king_of_new_york")], context=LaunchContext(), fail_fast=True)
     assert report.first_failure is not None
     assert report.first_failure.drill == "every decision"
     assert "ZeroDivisionError" in report.first_failure.detail

@@ -13,7 +13,7 @@ from referee.match.clock import LoopClock
 from referee.match.deadline import time_limit
 from referee.match.guest import Invitation
 from referee.match.pool import BotStartError, _Place
-from referee.process.guest import guest_entry
+from referee.process.entry import guest_entry
 
 
 async def test_a_loop_that_stands_still_is_late_by_that_long() -> None:

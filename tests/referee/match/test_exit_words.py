@@ -6,7 +6,7 @@ import pytest
 
 from referee.match import EndReason
 from referee.match.bot import exit_end
-from referee.process.exit import Exit
+from referee.process.bot import Exit
 from referee.process.sandbox import Sandbox
 
 

@@ -17,8 +17,7 @@ from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
 from referee.match.guest import Invitation
-from referee.process.entry import Entry
-from referee.process.guest import guest_entry
+from referee.process.entry import Entry, guest_entry
 from referee.record import Record, read_record, verify
 from referee.wire import Listen
 from referee.wire.listening import parse_address

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from referee.process.bot import BotProcess
+from referee.process.child_reaper import become_subreaper, sweep_orphans
 from referee.process.entry import load_entry
 from referee.process.limits import ProcessLimits
-from referee.process.orphans import become_subreaper, sweep_orphans
 
 MOCK_BOTS = Path(__file__).resolve().parents[2] / "mock_bots"
 FLAGS = {"fork", "subreaper", "scrub"}

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from referee.process import launch, sandbox
-from referee.process.blame import sandbox_is_ours, sandbox_words, step_is_ours
-from referee.process.bot import BotProcess, StartError
+from referee.process.bot import BotProcess, StartError, sandbox_is_ours, sandbox_words, step_is_ours
 from referee.process.entry import load_entry
 from referee.process.guardian import words_for
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 
@@ -29,7 +28,7 @@ async def failure(
 ) -> StartError:
     entry, token = load_entry(folder, options=options), secrets.token_hex(8)
     with pytest.raises(StartError) as raised:
-        await BotProcess.start(entry, address="unix:/no", token=token, limits=limits, ground=Ground(box))
+        await BotProcess.start(entry, address="unix:/no", token=token, limits=limits, context=LaunchContext(box))
     return raised.value
 
 
@@ -51,8 +50,8 @@ async def test_a_path_in_its_folder_that_no_file_can_have_leads_nowhere(write_bo
     (folder / ".venv" / "bin").mkdir()
     (folder / ".venv" / "bin" / "python").symlink_to(PYTHON)
     entry = load_entry(folder, built_in=folder)
-    ground = Ground(Sandbox("strict"))
-    bot = await BotProcess.start(entry, address="unix:/no", token="t", limits=PATIENT, ground=ground)
+    context = LaunchContext(Sandbox("strict"))
+    bot = await BotProcess.start(entry, address="unix:/no", token="t", limits=PATIENT, context=context)
     await bot.stop(0)
 
 
@@ -132,9 +131,9 @@ async def test_a_sandbox_that_ends_before_the_bot_ran(
 @pytest.mark.parametrize(
     ("step", "number", "ours"),
     [
-        *((step, errno.ENOENT, True) for step in ("session", "limits", "group", "stage", "user", "pipes")),
+        *((step, errno.ENOENT, True) for step in ("session", "limits", "group", "mount", "user", "pipes")),
         ("group", errno.EAGAIN, True),
-        ("stage", errno.ENOSPC, True),
+        ("mount", errno.ENOSPC, True),
         ("exec", errno.ENOENT, False),
         ("exec", errno.ENOEXEC, False),
         ("exec", errno.E2BIG, False),

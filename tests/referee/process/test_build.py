@@ -17,12 +17,11 @@ import pytest
 from referee.folders import CACHE_VARIABLE, cache_folder
 from referee.process import build as building
 from referee.process import sources
-from referee.process.build import Yard, build
-from referee.process.built import Hold
+from referee.process.build import BuildError, BuildLimits, Yard, build
 from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry, load_stored
 from referee.process.manifest import Manifest, ManifestError
-from referee.process.phase import BuildError, BuildLimits
 from referee.process.sandbox import Profile
+from referee.process.store import Hold
 
 pytestmark = pytest.mark.usefixtures("cache")
 

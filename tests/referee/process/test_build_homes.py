@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.process.birth import identity
-from referee.process.build import Yard, build
-from referee.process.built import Built
+from referee.process.build import BuildError, Yard, build
 from referee.process.homes import HOMES, MOST_VARIABLE, Owner, keep_home
-from referee.process.phase import BuildError
+from referee.process.paths import identity
 from referee.process.sandbox import Profile
+from referee.process.store import Built
 
 PATIENCE_S = 30.0
 PLENTY = 1 << 30

@@ -17,11 +17,10 @@ from pathlib import Path
 import pytest
 
 from referee.process import build_settings
-from referee.process.build import Yard, build
-from referee.process.built import Built
+from referee.process.build import BuildError, BuildLimits, Yard, build
 from referee.process.entry import NotBuiltError, load_entry
-from referee.process.phase import BuildError, BuildLimits
 from referee.process.sandbox import Profile
+from referee.process.store import Built
 
 pytestmark = [pytest.mark.strict_sandbox, pytest.mark.usefixtures("cache")]
 

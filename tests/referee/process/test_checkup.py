@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from referee.process import checkup, probe, sandbox
+from referee.process import checkup, sandbox
 from referee.process.cgroup import Cgroups
-from referee.process.checkup import Row, check_machine
-from referee.process.probe import Probe, SandboxError, choose_profile, try_sandbox
+from referee.process.checkup import Probe, Row, SandboxError, check_machine, choose_profile, try_sandbox
 
 
 @pytest.fixture
@@ -99,6 +98,6 @@ def test_strict_that_was_asked_for_and_does_not_work_is_refused_with_the_reason(
 
 
 def test_the_probe_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = probe.probe()
-    monkeypatch.setattr(probe, "try_sandbox", lambda: Probe(False, "not again", ""))
-    assert probe.probe() is first
+    first = checkup.probe()
+    monkeypatch.setattr(checkup, "try_sandbox", lambda: Probe(False, "not again", ""))
+    assert checkup.probe() is first

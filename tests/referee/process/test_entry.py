@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.process.entry import EntryError, ManifestError, load_entry
-from referee.process.names import BotNameError
+from referee.process.manifest import BotNameError
 
 WriteBot = Callable[..., Path]
 OPTIONS = (

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from referee.process.bot import BotProcess
+from referee.process.bot import BotProcess, Exit
 from referee.process.cgroup import find
 from referee.process.entry import load_entry
-from referee.process.exit import Exit
-from referee.process.inside import Inside, exit_status, open_process
-from referee.process.launch import Ground
+from referee.process.guardian import Inside, exit_status, open_process
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 
@@ -54,7 +53,7 @@ async def end_of(deed: str, sandbox: Sandbox, write_bot: Callable[..., Path], un
         address="unix:/nowhere",
         token=secrets.token_hex(8),
         limits=ProcessLimits(start_timeout_s=60),
-        ground=Ground(sandbox, find()),
+        context=LaunchContext(sandbox, find()),
     )
     async with bot:
         await until(lambda: bot.output().stdout_text())
@@ -113,7 +112,7 @@ def test_what_bubblewrap_says_is_read_by_what_the_kernel_knows(
     read_end, write_end = os.pipe()
     inside = Inside(read_end, write_end)
     inside.bot_file = read_end
-    monkeypatch.setattr("referee.process.inside.exit_status", lambda file: status)
+    monkeypatch.setattr("referee.process.guardian.exit_status", lambda file: status)
     assert inside.how_it_ended(code) == means
     os.close(read_end)
     os.close(write_end)

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.process import freezer
-from referee.process.bot import BotProcess
+from referee.process import bot as bot_module
+from referee.process.bot import BotProcess, Freezer
 from referee.process.cgroup import PREFIX, Cgroups, Group, Hierarchy, find
-from referee.process.freezer import Freezer
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.meter import Meter
 from referee.process.sandbox import Sandbox
@@ -34,7 +33,7 @@ async def begin(mark: Any, mock_bot: Any) -> Any:
             token=mark.value,
             limits=ProcessLimits(start_timeout_s=60),
             env=mark.env,
-            ground=Ground(sandbox, cgroups),
+            context=LaunchContext(sandbox, cgroups),
         )
         started.append(bot)
         return bot
@@ -80,9 +79,9 @@ def test_without_a_control_group_groups_are_stopped_as_one_so_that_nobody_slips_
     sent: list[tuple[int, int]] = []
     meter = Meter(0)
     monkeypatch.setattr(meter, "look", lambda: next(looks))
-    monkeypatch.setattr(freezer, "places", lambda pids: {pid: (1, 10 if pid != 17 else 17, 10) for pid in pids})
-    monkeypatch.setattr(freezer, "send", lambda target, number: sent.append((target, number)))
-    monkeypatch.setattr(freezer, "_MOST_PASSES", 7)
+    monkeypatch.setattr(bot_module, "places", lambda pids: {pid: (1, 10 if pid != 17 else 17, 10) for pid in pids})
+    monkeypatch.setattr(bot_module, "send", lambda target, number: sent.append((target, number)))
+    monkeypatch.setattr(bot_module, "_MOST_PASSES", 7)
     one = Freezer(meter)
     one.freeze()
     assert sent[0] == (-10, signal.SIGSTOP)
@@ -104,9 +103,9 @@ def test_what_cannot_be_stopped_does_not_hold_up_the_other_matches_for_long(
 
     meter = Meter(0)
     monkeypatch.setattr(meter, "look", look)
-    monkeypatch.setattr(freezer, "places", lambda pids: {pid: (1, pid, pid) for pid in pids})
-    monkeypatch.setattr(freezer, "send", lambda target, number: None)
-    monkeypatch.setattr("referee.process.freezer.time.thread_time_ns", lambda: round(looks * of_a_pass_ms * 1e6))
+    monkeypatch.setattr(bot_module, "places", lambda pids: {pid: (1, pid, pid) for pid in pids})
+    monkeypatch.setattr(bot_module, "send", lambda target, number: None)
+    monkeypatch.setattr("referee.process.bot.time.thread_time_ns", lambda: round(looks * of_a_pass_ms * 1e6))
     Freezer(meter).freeze()
     assert looks == passes
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from referee.process.cgroup import memory_limit
-from referee.process.memory import RESERVE_MIB, Room, Share, memory_room
+from referee.process.limits import RESERVE_MIB, Room, Share, memory_room
 
 MIB = 1 << 20
 V1_MOUNT = "33 24 0:29 / /sys/fs/cgroup/memory rw shared:5 - cgroup cgroup rw,memory\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.process.names import BotNameError, check_name, clashes
+from referee.process.manifest import BotNameError, check_name, clashes
 
 
 @pytest.mark.parametrize("name", ["a", "Deep Crossing 2", "Zoë", "シブヤ", "קו", "bot-v1.2 (beta)", "🚕", "x" * 64])

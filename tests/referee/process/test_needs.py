@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.folders import CACHE_VARIABLE
-from referee.process.needs import _our_python, find_needs, leads_out
-from referee.process.toolchains import find_toolchains
+from referee.process.needs import _our_python, find_needs, find_toolchains, leads_out
 
 
 def program(path: Path, text: str = "") -> Path:

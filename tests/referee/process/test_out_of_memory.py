@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from referee.process import errand, holdings
 from referee.process import guardian as guardians
-from referee.process.bot import BotProcess
+from referee.process import supervised_command
+from referee.process.bot import BotProcess, Exit
 from referee.process.cgroup import Cgroups, Group, GroupLimits, Hierarchy, end_group, find
 from referee.process.entry import load_entry
-from referee.process.errand import Ended
-from referee.process.exit import Exit
 from referee.process.guardian import Guardian
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
+from referee.process.supervised_command import Ended
 
 MIB = 1 << 20
 KILLED = "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"
@@ -52,7 +51,7 @@ async def end_of(entry: Any, mark: Any, sandbox: Sandbox, cgroups: Cgroups, limi
         token=secrets.token_hex(8),
         limits=ProcessLimits(memory_bytes=limit_mib * MIB, start_timeout_s=60),
         env=mark.env,
-        ground=Ground(sandbox, cgroups),
+        context=LaunchContext(sandbox, cgroups),
     )
     async with bot:
         return await bot.wait()
@@ -107,7 +106,7 @@ def test_what_the_kernels_counters_say(
     ],
 )
 def test_a_build_is_told_whose_memory_it_was(line: bytes, ended: Ended) -> None:
-    assert errand._ended(line, "") == ended
+    assert supervised_command._ended(line, "") == ended
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_without_a_control_group_a_kill_is_the_machines_if_the_kernel_took_someb
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, before: int, after: int, whose: int
 ) -> None:
     vmstat = tmp_path / "vmstat"
-    monkeypatch.setattr(holdings, "_HOST", str(vmstat))
+    monkeypatch.setattr(guardians, "_HOST", str(vmstat))
     vmstat.write_text(f"nr_free_pages 1\noom_kill {before}\n")
     guardian = guardians.Guardian({}, 0)
     vmstat.write_text(f"nr_free_pages 2\noom_kill {after}\n")
@@ -130,7 +129,7 @@ def test_without_a_control_group_only_a_kill_just_now_counts_that_was_seen_while
 ) -> None:
     """Else a bot could see one, wait until it loses, and end itself."""
     vmstat = tmp_path / "vmstat"
-    monkeypatch.setattr(holdings, "_HOST", str(vmstat))
+    monkeypatch.setattr(guardians, "_HOST", str(vmstat))
     now_s = 100.0
     monkeypatch.setattr("referee.process.guardian.time.monotonic", lambda: now_s)
     vmstat.write_text("oom_kill 3\n")

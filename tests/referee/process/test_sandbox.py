@@ -18,7 +18,7 @@ from referee.process import sandbox as sandbox_module
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups, find
 from referee.process.entry import Entry, load_entry
-from referee.process.launch import Ground
+from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox, confine
 from referee.process.seccomp import bot_filter
@@ -49,7 +49,7 @@ async def confined(mark: Any, write_bot: Any) -> Any:
             token=mark.value,  # not the same in two runs of the tests: by it, what a killed guardian left is ended
             limits=limits or ProcessLimits(start_timeout_s=60),
             env=mark.env,
-            ground=Ground(sandbox, find() if cgroups is None else cgroups),
+            context=LaunchContext(sandbox, find() if cgroups is None else cgroups),
         )
         started.append(process)
         return process
@@ -119,7 +119,7 @@ async def test_a_program_that_cannot_run_is_a_start_error_in_the_words_of_the_sa
             address="a",
             token="t",
             limits=ProcessLimits(start_timeout_s=60),
-            ground=Ground(STRICT),
+            context=LaunchContext(STRICT),
         )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.process.settings_formats import ini, lines, maven, toml
+from referee.process.build_settings import ini, lines, maven, toml
 
 Merge = Callable[[Sequence[str]], str]
 

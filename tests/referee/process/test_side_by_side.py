@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from referee.process.bot import BotProcess
+from referee.process.child_reaper import end_marked
 from referee.process.limits import ProcessLimits
-from referee.process.orphans import end_marked
 
 SAME_TOKEN = "the same token"
 SLEEP = "import time; time.sleep(60)"

@@ -13,9 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 CLAIM = (
     "import sys\n"
-    "from referee.process import holdings\n"
-    "holdings.USERS_FOLDERS = tuple(sys.argv[2:])\n"
-    "try: print(holdings.choose_user(sys.argv[1]), flush=True)\n"
+    "from referee.process import guardian\n"
+    "guardian.USERS_FOLDERS = tuple(sys.argv[2:])\n"
+    "try: print(guardian.choose_user(sys.argv[1]), flush=True)\n"
     "except OSError as error: print(error, flush=True)\n"
     "sys.stdin.read()\n"
 )

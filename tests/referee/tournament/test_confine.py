@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from referee.process.guest import guest_entry
-from referee.process.probe import Probe
+from referee.process.checkup import Probe
+from referee.process.entry import guest_entry
 from referee.process.sandbox import Sandbox
 from referee.tournament import confine, messages
 from referee.tournament.config import load_config

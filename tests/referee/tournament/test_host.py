@@ -10,7 +10,7 @@ import pytest
 
 from referee.match.guest import Invitation
 from referee.match.spec import SeatSpec
-from referee.process.guest import guest_entry
+from referee.process.entry import guest_entry
 from referee.tournament.executor import MatchLost
 from referee.tournament.local import LocalExecutor
 from referee.tournament.remote import Guests

@@ -268,7 +268,7 @@ def test_what_dead_workers_leave_is_swept_at_the_end(tmp_path):
     runner = """
         import asyncio, sys
         from pathlib import Path
-        from referee.process.orphans import Household
+        from referee.process.child_reaper import ChildReaper
         from referee.tournament import local
         from referee.tournament.errors import PlatformError
 
@@ -276,7 +276,7 @@ def test_what_dead_workers_leave_is_swept_at_the_end(tmp_path):
             here = Path(sys.argv[1])
             local.GUARDIANS_S = 0.1
             made = local.LocalExecutor(
-                (), here, workers=1, log=here / "log", command=(sys.executable, "worker.py"), household=Household()
+                (), here, workers=1, log=here / "log", command=(sys.executable, "worker.py"), child_reaper=ChildReaper()
             )
             async with made as executor:
                 try:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from referee.match.reasons import EndReason
-from referee.process.memory import Room
+from referee.process.limits import Room
 from referee.record import read_record
 from referee.tournament.errors import PlatformError
 from referee.tournament.journal import read_journal

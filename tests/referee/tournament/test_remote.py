@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from referee.match.spec import Limits
-from referee.process.probe import probe
+from referee.process.checkup import probe
 from referee.tournament import messages
 from referee.tournament.confine import confine_all
 from referee.tournament.entrants import folders_needed, load_tournament

@@ -15,7 +15,7 @@ from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
 from referee.match.guest import Invitation
-from referee.process.guest import guest_entry
+from referee.process.entry import guest_entry
 from referee.wire import Listen
 from referee.wire.http2 import Connection
 from referee.wire.listening import own_certificate, parse_address

@@ -1,9 +1,36 @@
-"""Tells a folder from a later one at the same place."""
+"""Paths: the fixed ones of every sandbox, safe tests of a path, and the identity of a folder.
+
+The tests return False for a path that the referee may not look at, where the methods of `Path` raise up to Python 3.13:
+PATH, and what bots name, may lie in folders that the referee may not enter.
+"""
 
 import ctypes
 import os
 import struct
 from pathlib import Path
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""Always there, read-only."""
+
+HOME = "/tmp"  # noqa: S108 - private to each bot
+"""What a bot's HOME and TMPDIR are: a small file system in memory, its own."""
+
+
+def is_there(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110
+
+
+def is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_link(path: Path) -> bool:
+    return os.path.islink(path)  # noqa: PTH114
+
 
 _AT_FDCWD = -100
 _STATX_BTIME = 0x800

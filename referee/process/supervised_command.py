@@ -1,4 +1,4 @@
-"""A command under a guardian, from its start to the end of its last descendant, for callers without an event loop."""
+"""Runs a command under a guardian, until its last descendant has ended, for callers without an event loop."""
 
 import os
 import secrets
@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.process.cgroup import PREFIX, claim
-from referee.process.launch import Ground, guardian_argv, make_group
+from referee.process.child_reaper import end_marked
+from referee.process.launch import LaunchContext, guardian_argv, make_group
 from referee.process.limits import ProcessLimits
-from referee.process.orphans import end_marked
 from referee.process.trees import remove_tree
 
 _LOOK_S = 0.25
-_MARK = "CROSSTOWN_ERRAND"
-"""A variable by which all that a command starts is found, whatever becomes of its guardian."""
+_MARK = "CROSSTOWN_COMMAND"
+"""An environment variable that marks all processes of a command, to find them without its guardian."""
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
-    """What is to be run, where, and how long it may take. `writable`, `home` and `before`: see `sandbox.confine`.
+class SupervisedCommand:
+    """A command to run under a guardian: where, and how long it may take.
 
-    A sandbox shows the command the `socket`, if there is one.
+    `writable`, `home` and `before`: see `sandbox.confine`. The sandbox shows the command the `socket`, if there is one.
 
-    `problem` is asked several times a second; the sentence it returns, unless empty, ends the command.
+    `problem` is called several times a second. A sentence that it returns, unless empty, ends the command.
     """
 
     argv: tuple[str, ...]
@@ -37,7 +37,7 @@ class Errand:
     env: Mapping[str, str]
     limit_s: float
     limits: ProcessLimits
-    ground: Ground
+    context: LaunchContext
     writable: Sequence[Path] = ()
     home: Path | None = None
     before: tuple[str, ...] = ()
@@ -57,8 +57,8 @@ class Ended:
     out_of_memory: bool = False
 
 
-def run_errand(errand: Errand, output: Callable[[bytes], None]) -> Ended:
-    """Runs it; `output` gets what it prints. No process of it is left afterwards, however this ends.
+def run_supervised(command: SupervisedCommand, output: Callable[[bytes], None]) -> Ended:
+    """Run `command`; `output` gets what it prints. No process of it is left afterwards, however this ends.
 
     Raises OSError where nothing could be started.
     """
@@ -66,45 +66,48 @@ def run_errand(errand: Errand, output: Callable[[bytes], None]) -> Ended:
         scratch = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(8)}"
         undo.callback(remove_tree, scratch)
         undo.callback(os.close, claim(scratch))
-        group = make_group(errand.limits, errand.ground, undo)
+        group = make_group(command.limits, command.context, undo)
         mine, theirs = socket.socketpair()
         with mine, theirs:
             guardian = subprocess.Popen(
                 guardian_argv(
-                    errand.argv,
-                    errand.folder,
-                    address=f"unix:{errand.socket}" if errand.socket else "",
-                    limits=errand.limits,
+                    command.argv,
+                    command.folder,
+                    address=f"unix:{command.socket}" if command.socket else "",
+                    limits=command.limits,
                     scratch=scratch,
-                    ground=errand.ground,
+                    context=command.context,
                     group=group,
-                    writable=errand.writable,
-                    home=errand.home,
-                    before=errand.before,
+                    writable=command.writable,
+                    home=command.home,
+                    before=command.before,
                 ),
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env={**errand.env, _MARK: str(scratch)},
+                env={**command.env, _MARK: str(scratch)},
                 start_new_session=True,
             )
             theirs.close()
             with guardian:
                 try:
-                    told, why = _follow(guardian, mine, errand, output)
+                    told, why = _follow(guardian, mine, command, output)
                 finally:
-                    _end(guardian, mine, errand.limits.kill_timeout_s)
+                    _end(guardian, mine, command.limits.kill_timeout_s)
                     if guardian.wait() < 0:  # killed: what it had not ended yet is on its own
                         end_marked(f"{_MARK}={scratch}")
         return _ended(told, why)
 
 
 def _follow(
-    guardian: "subprocess.Popen[bytes]", control: socket.socket, errand: Errand, output: Callable[[bytes], None]
+    guardian: "subprocess.Popen[bytes]",
+    control: socket.socket,
+    command: SupervisedCommand,
+    output: Callable[[bytes], None],
 ) -> tuple[bytes, str]:
-    """What the guardian told until nothing was left, and why we ended the command, if we did."""
+    """The guardian's report, and the reason if the command was ended early."""
     assert guardian.stdout is not None
-    until_s = time.monotonic() + errand.limit_s
+    until_s = time.monotonic() + command.limit_s
     told, why = b"", ""
     with selectors.DefaultSelector() as selector:
         for file in (control, guardian.stdout):
@@ -120,9 +123,9 @@ def _follow(
                     output(chunk)
             if not why:
                 late = time.monotonic() >= until_s
-                why = f"not ready after {errand.limit_s:g} s; it was ended" if late else errand.problem()
+                why = f"not ready after {command.limit_s:g} s; it was ended" if late else command.problem()
                 if why:
-                    until_s = time.monotonic() + errand.limits.kill_timeout_s
+                    until_s = time.monotonic() + command.limits.kill_timeout_s
                     with suppress(OSError):
                         control.send(b"k")
             elif time.monotonic() >= until_s:
@@ -135,7 +138,7 @@ def _follow(
 
 
 def _end(guardian: "subprocess.Popen[bytes]", control: socket.socket, timeout_s: float) -> None:
-    """The guardian ends everything when its socket does; after Ctrl-C, too."""
+    """End the command: the guardian ends all its processes when its socket closes. Also after Ctrl-C."""
     control.close()
     try:
         guardian.wait(timeout_s)

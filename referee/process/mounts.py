@@ -1,8 +1,8 @@
-"""Brings what a bot needs to where its own user can reach it, in a mount namespace of its own. For root only.
+"""Mounts what a bot needs where the bot's own user can reach it, in a private mount namespace. For root only.
 
 A bot's user may not pass a private home, nor read files written under umask 077. So each path is cloned as a mount
 while root can still reach it, its owner shown as the bot's user where the file system can do that (an id-mapped mount,
-Linux 5.12), and put under `STAGES`. Nobody else sees these mounts, and they vanish with the bot.
+Linux 5.12), and put under `MOUNT_FOLDERS`. No other process sees these mounts, and they vanish with the bot.
 """
 
 # Part of the guardian: few and cheap imports.
@@ -12,8 +12,8 @@ import os
 
 from referee.process.trees import walk
 
-STAGES = ("/mnt", "/media", "/srv", "/opt")
-"""The first of these that is a folder is covered, in the bot's own mount namespace, by the stage."""
+MOUNT_FOLDERS = ("/mnt", "/media", "/srv", "/opt")
+"""The first of these that is a folder is covered, in the bot's own mount namespace, by the folder."""
 
 _CLONE_NEWNS = 0x00020000
 _CLONE_NEWUSER = 0x10000000
@@ -26,18 +26,18 @@ _MOVE_MOUNT_F_EMPTY_PATH = 4
 _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV, _ATTR_IDMAP = 1, 2, 4, 0x00100000
 
 
-def stage_folder() -> str:
-    """Where the stage is on this machine. FileNotFoundError if there is no fit folder."""
-    for folder in STAGES:
+def mount_folder() -> str:
+    """Where the folder is on this machine. FileNotFoundError if there is no fit folder."""
+    for folder in MOUNT_FOLDERS:
         if os.path.isdir(folder) and not os.path.islink(folder):
             return folder
-    raise FileNotFoundError(2, f"none of {', '.join(STAGES)} is a folder")
+    raise FileNotFoundError(2, f"none of {', '.join(MOUNT_FOLDERS)} is a folder")
 
 
-def make_stage(
+def make_mounts(
     sources: "list[str]", uid: int, gid: int, *, map_ids: bool = True, own: "list[str] | tuple[str, ...]" = ()
 ) -> None:
-    """Mounts `sources[n]`, read-only, at `stage_folder()/n`. This process moves into the new mount namespace.
+    """Mounts `sources[n]`, read-only, at `mount_folder()/n`. This process moves into the new mount namespace.
 
     Those that are in `own` are given to the user for good, with all in them, and mounted writable. Raises OSError.
     """
@@ -50,10 +50,10 @@ def make_stage(
         _clone_writable(source) if source in own else _clone(source, uid, gid, maps, map_ids=map_ids)
         for source in sources
     ]
-    stage = stage_folder()
-    _mount("tmpfs", stage, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=0755,size=1m")
+    folder = mount_folder()
+    _mount("tmpfs", folder, "tmpfs", _MS_NOSUID | _MS_NODEV, "mode=0755,size=1m")
     for number, (source, clone) in enumerate(zip(sources, clones, strict=True)):
-        target = f"{stage}/{number}"
+        target = f"{folder}/{number}"
         if os.path.isdir(source):
             os.mkdir(target)
         else:

@@ -1,9 +1,9 @@
-"""Second line, for when a guardian was killed: ends what it can end no more.
+"""Ends the processes that a killed guardian could not end.
 
-The bot itself dies by its parent-death signal. What it had double-forked becomes a child of the nearest subreaper, so
-workers and the runner have a `Household`, and sweep after a lost guardian or worker. `end_marked` finds descendants
-wherever they went, as long as they kept the environment they were given. Nothing ever goes by name, and nothing that
-another run on this machine has started is touched.
+The bot itself dies by its parent-death signal. Processes that it double-forked become children of the nearest
+subreaper. Workers and the runner are subreapers: they have a `ChildReaper` and sweep after a lost guardian or worker.
+`end_marked` finds descendants anywhere, as long as they kept their environment. Nothing is found by its program's name,
+and processes of other runs on this machine are never touched.
 """
 
 import os
@@ -12,19 +12,27 @@ import time
 from collections.abc import Callable, Collection
 from functools import partial
 
-from referee.process.child import PR_SET_PDEATHSIG, prctl
-from referee.process.processes import become_subreaper, children, descendants, processes, stop_then_kill, targets
+from referee.process.processes import (
+    PR_SET_PDEATHSIG,
+    become_subreaper,
+    children,
+    descendants,
+    prctl,
+    processes,
+    stop_then_kill,
+    targets,
+)
 
 _PAUSE_S = 0.002
 
 
 def wake_when_parent_dies() -> None:
-    """Even if somebody has stopped it, this process then goes on, and can see that it is alone. Raises OSError."""
+    """Continue this process when its parent dies, even if it was stopped, so that it can notice. Raises OSError."""
     prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
 def sweep_orphans(keep: Collection[int], *, timeout_s: float = 2.0) -> int:
-    """Kills every child of this process that is not in `keep`, with all below it; `keep` and what is below it stay.
+    """Kill every child of this process that is not in `keep`, with its descendants.
 
     `keep` must name all children this process has started itself (guardians, workers); call it in the thread that
     starts them. Returns how many were killed; what cannot die within `timeout_s` is left.
@@ -39,11 +47,11 @@ def sweep_orphans(keep: Collection[int], *, timeout_s: float = 2.0) -> int:
     return _end(partial(descendants, spare), reap_mine, timeout_s)
 
 
-class Household:
-    """The children a process has started itself, and must all `add`; every other child it has is an orphan.
+class ChildReaper:
+    """The children that this process has started, all of which must be added; every other child is an orphan.
 
-    Making one makes this process a subreaper, for good: only for processes that are ours alone, as workers and the
-    runner are. To be used in the thread that starts the children.
+    It makes this process a subreaper for good, so it is for processes of our own only: workers and the runner. Use it
+    in the thread that starts the children.
     """
 
     def __init__(self) -> None:
@@ -55,18 +63,18 @@ class Household:
         self._own.add(pid)
 
     def discard(self, pid: int) -> None:
-        """A child that has been reaped: its number may come again."""
+        """Forget a child that has been reaped: its process id may be used again."""
         self._own.discard(pid)
 
     def tidy(self) -> bool:
-        """Takes note of orphans that are dead. Returns whether some are not."""
+        """Reap dead orphans. Return whether living ones remain."""
         for pid in children(os.getpid()):
             if pid not in self._own:
                 reap(pid)
         return any(pid not in self._own for pid in children(os.getpid()))
 
     def sweep(self) -> int:
-        """Kills all orphans, with all below them. Blocks for milliseconds; returns how many were killed."""
+        """Kill all orphans with their descendants and return how many were killed. Blocks for milliseconds."""
         return sweep_orphans(self._own)
 
 
@@ -113,11 +121,11 @@ def _environment(pid: int) -> set[bytes]:
 
 
 def reap(pid: int) -> None:
-    """Takes note of a child's death. Harmless for what is not our child or not dead yet."""
+    """Reap a dead child. Does nothing for a living process or one that is not a child."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         return
 
 
-__all__ = ["Household", "become_subreaper", "end_marked", "reap", "sweep_orphans", "wake_when_parent_dies"]
+__all__ = ["ChildReaper", "become_subreaper", "end_marked", "reap", "sweep_orphans", "wake_when_parent_dies"]
