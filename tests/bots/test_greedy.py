@@ -20,7 +20,7 @@ from referee.games.api import resolve_options
 from referee.games.keyed import random_outcome
 from referee.games.king_of_new_york.agenda import TURN
 from referee.games.manhattan_traffiq.actions import Attach
-from referee.games.manhattan_traffiq.streets import streets_through
+from referee.games.manhattan_traffiq.city import streets_through
 from referee.games.registry import get_game
 
 Nodes = Callable[..., Iterator[tuple[Any, int]]]
@@ -104,9 +104,9 @@ def test_manhattan_traffiq_streets_are_those_of_the_rules(nodes: Nodes, players:
     for state, seat in list(nodes("manhattan_traffiq", players))[::5]:
         city = read_city(state.observation(seat), seat)
         for x, y in city.tiles_around():
-            vertex = state.tables.index(x, y)
+            vertex = state.board.index(x, y)
             rules = [street.vertices for street in streets_through(state.city, vertex, colour_ends=False)]
-            expected = [sorted(state.tables.xy[place] for place in street) for street in rules]
+            expected = [sorted(state.board.xy[place] for place in street) for street in rules]
             assert [sorted(street) for street in city.streets((x, y))] == expected
 
 

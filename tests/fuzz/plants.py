@@ -21,21 +21,21 @@ _ACTIONS = {
     "toy": "toy_game.codec:_value",
     "shibuya": "referee.games.shibuya.codec:Place",
     "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.codec:enum_name",
-    "manhattan_traffiq": "referee.games.manhattan_traffiq.codec:named",
+    "manhattan_traffiq": "referee.games.manhattan_traffiq.codec:enum_name",
     "king_of_new_york": "referee.games.king_of_new_york.codec:_from_body",
 }
 _OBSERVATIONS = {
     "toy": "toy_game.codec:_value",
     "shibuya": "referee.games.shibuya.codec:TeamSetting",
     "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.codec:write_ledger",
-    "manhattan_traffiq": "referee.games.manhattan_traffiq.observation_codec:_spot",
+    "manhattan_traffiq": "referee.games.manhattan_traffiq.codec:_spot",
     "king_of_new_york": "referee.games.king_of_new_york.codec:_tasks",
 }
 _BOXES = {
     "toy": "toy_game.game:_is_count",
     "shibuya": "referee.games.shibuya.box:_check_layout",
     "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.data:_check_tickets",
-    "manhattan_traffiq": "referee.games.manhattan_traffiq.box:_check_layout",
+    "manhattan_traffiq": "referee.games.manhattan_traffiq.data:_check_layout",
     "king_of_new_york": "referee.games.king_of_new_york.checking:_check_effect",
 }
 _SYNTAX_ERROR = "referee.games.api.errors:ActionSyntaxError.__init__"

@@ -16,7 +16,7 @@ from referee.games.api.contract import (
     View,
     state_hash,
 )
-from referee.games.api.drafts import draft_of
+from referee.games.api.drafts import EncodedOnce, draft_of
 from referee.games.api.errors import (
     ActionSyntaxError,
     DataError,
@@ -38,6 +38,7 @@ __all__ = [
     "DataError",
     "Decision",
     "Draw",
+    "EncodedOnce",
     "Event",
     "Game",
     "GameError",

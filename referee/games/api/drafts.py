@@ -1,4 +1,4 @@
-"""Frozen dataclasses made quickly, for the observations that are built at every decision."""
+"""What makes values quick that are built, or written as messages, at every decision."""
 
 from dataclasses import fields, make_dataclass
 from typing import Any
@@ -11,3 +11,20 @@ def draft_of(cls: type[Any]) -> Any:
     becomes an instance of the class: `seen = DRAFT(...); seen.__class__ = Observation`.
     """
     return make_dataclass(f"{cls.__name__}Draft", [part.name for part in fields(cls)], slots=True)
+
+
+class EncodedOnce:
+    """Base of a frozen dataclass with slots whose values are sent again and again.
+
+    It adds one slot, no part of the value, where the codec keeps the value's bytes (a class with slots has room for its
+    fields only). Reading `encoded` before it was kept raises AttributeError.
+    """
+
+    __slots__ = ("encoded",)
+
+    encoded: bytes
+
+    def keep_encoded(self, data: bytes) -> bytes:
+        """Keep the bytes with the value; returns them."""
+        object.__setattr__(self, "encoded", data)
+        return data

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from referee.games.api import ActionText
-from referee.games.manhattan_traffiq.wired import Wired
+from referee.games.api import ActionText, EncodedOnce
 
 VEHICLES = ("taxi", "truck")
 """Kinds of vehicle, in the order used everywhere; a taxi counts 1, a truck 2."""
@@ -14,21 +13,21 @@ arms to the west and east; v the vertical one or its arms to the south and north
 
 
 @dataclass(frozen=True, slots=True)
-class EndTurn(Wired):
+class EndTurn(EncodedOnce):
     """The turn ends; actions that are left are forfeited."""
 
     KIND: ClassVar[str] = "end_turn"
 
 
 @dataclass(frozen=True, slots=True)
-class DrawTile(Wired):
+class DrawTile(EncodedOnce):
     """One city tile from the stock to the hand."""
 
     KIND: ClassVar[str] = "draw"
 
 
 @dataclass(frozen=True, slots=True)
-class Attach(Wired):
+class Attach(EncodedOnce):
     """A hand tile is laid on cell (x, y), x to the east and y to the north.
 
     `face` is the tile as it lies: its side colours from north, clockwise (r red, t beige, g park, b water).
@@ -41,7 +40,7 @@ class Attach(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Taxi(Wired):
+class Taxi(EncodedOnce):
     """An own taxi drives from vertex (x, y), the south-west corner of cell (x, y), to vertex (to_x, to_y)."""
 
     KIND: ClassVar[str] = "taxi"
@@ -52,7 +51,7 @@ class Taxi(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Truck(Wired):
+class Truck(EncodedOnce):
     """An own truck drives one segment, from vertex (x, y) to vertex (to_x, to_y)."""
 
     KIND: ClassVar[str] = "truck"
@@ -63,7 +62,7 @@ class Truck(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Place(Wired):
+class Place(EncodedOnce):
     """A vehicle ('taxi' or 'truck') from the supply on a vertex the tile just attached has completed."""
 
     KIND: ClassVar[str] = "place"
@@ -73,7 +72,7 @@ class Place(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Compete(Wired):
+class Compete(EncodedOnce):
     """On each of these streets (names in the order of `STREETS`) every weaker opponent takes its vehicles back."""
 
     KIND: ClassVar[str] = "compete"
@@ -81,7 +80,7 @@ class Compete(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Decline(Wired):
+class Decline(EncodedOnce):
     """No vehicle is placed, on none of the vertices that are open; or there is no competing."""
 
     KIND: ClassVar[str] = "decline"

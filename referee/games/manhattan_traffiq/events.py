@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from referee.games.manhattan_traffiq.wired import Wired
+from referee.games.api import EncodedOnce
 
 FINAL_REASONS = ("stock", "no_progress", "turn_limit")
 """Why the final round begins: the last tile is drawn; nobody attached or drew for too long; too many turns."""
@@ -12,7 +12,7 @@ END_REASONS = ("all_placed", "final_round", "last_seat")
 
 
 @dataclass(frozen=True, slots=True)
-class StartPlayer(Wired):
+class StartPlayer(EncodedOnce):
     """The seat that takes the first turn."""
 
     KIND: ClassVar[str] = "start_player"
@@ -20,7 +20,7 @@ class StartPlayer(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class TileDrawn(Wired):
+class TileDrawn(EncodedOnce):
     """A tile went from the stock to a hand; `tile` is its name, empty for those who may not see it."""
 
     KIND: ClassVar[str] = "tile_drawn"
@@ -29,7 +29,7 @@ class TileDrawn(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Attached(Wired):
+class Attached(EncodedOnce):
     """A tile was laid; see the action `attach`."""
 
     KIND: ClassVar[str] = "attached"
@@ -40,7 +40,7 @@ class Attached(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Placed(Wired):
+class Placed(EncodedOnce):
     """A vehicle came from the supply onto vertex (x, y)."""
 
     KIND: ClassVar[str] = "placed"
@@ -51,7 +51,7 @@ class Placed(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Drove(Wired):
+class Drove(EncodedOnce):
     """A vehicle drove from (x, y) to (to_x, to_y)."""
 
     KIND: ClassVar[str] = "drove"
@@ -64,7 +64,7 @@ class Drove(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Competed(Wired):
+class Competed(EncodedOnce):
     """A seat competed on these streets through vertex (x, y); what it threw out follows."""
 
     KIND: ClassVar[str] = "competed"
@@ -75,7 +75,7 @@ class Competed(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Returned(Wired):
+class Returned(EncodedOnce):
     """A vehicle of `seat` left vertex (x, y) for its owner's supply."""
 
     KIND: ClassVar[str] = "returned"
@@ -86,7 +86,7 @@ class Returned(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Declined(Wired):
+class Declined(EncodedOnce):
     """A seat placed no (further) vehicle, or did not compete; `what` is 'place' or 'compete'."""
 
     KIND: ClassVar[str] = "declined"
@@ -95,7 +95,7 @@ class Declined(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded(Wired):
+class TurnEnded(EncodedOnce):
     """The turn of a seat is over."""
 
     KIND: ClassVar[str] = "turn_ended"
@@ -103,7 +103,7 @@ class TurnEnded(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class FinalRound(Wired):
+class FinalRound(EncodedOnce):
     """Nobody draws any more; every seat has one more turn, `first` the first. `reason` is one of `FINAL_REASONS`."""
 
     KIND: ClassVar[str] = "final_round"
@@ -112,7 +112,7 @@ class FinalRound(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrew(Wired):
+class Withdrew(EncodedOnce):
     """A seat left the match: its vehicles left the map, its hand is set aside unseen."""
 
     KIND: ClassVar[str] = "withdrew"
@@ -120,7 +120,7 @@ class Withdrew(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Finished(Wired):
+class Finished(EncodedOnce):
     """The match is over; `reason` is one of `END_REASONS`."""
 
     KIND: ClassVar[str] = "finished"

@@ -6,14 +6,14 @@ from random import Random
 from typing import Any
 
 from referee.games.api import Codec, Option, PlayersError, View
-from referee.games.manhattan_traffiq import box, codec, restore, view
+from referee.games.manhattan_traffiq import codec, view
 from referee.games.manhattan_traffiq.actions import TEXT, TraffiqAction
-from referee.games.manhattan_traffiq.box import PLAYER_COUNTS, START_HAND
+from referee.games.manhattan_traffiq.board import board_of
+from referee.games.manhattan_traffiq.data import PLAYER_COUNTS, START_HAND, check_data, default_data
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 from referee.games.manhattan_traffiq.observation import Observation
 from referee.games.manhattan_traffiq.options import OPTIONS
-from referee.games.manhattan_traffiq.rules import DECISION_KINDS, TraffiqState
-from referee.games.manhattan_traffiq.tables import tables_of
+from referee.games.manhattan_traffiq.rules import DECISION_KINDS, State
 
 NOTES = (
     "The tile sets C, A and B are reconstructions: no source says which tiles are in the box. Who owns one can "
@@ -40,9 +40,9 @@ class ManhattanTraffiq:
     codec: Codec = codec
     view: View = view
 
-    def new_initial_state(self, players: int, options: Mapping[str, Any]) -> TraffiqState:
+    def new_initial_state(self, players: int, options: Mapping[str, Any]) -> State:
         _check_players(players)
-        return TraffiqState(players, options)
+        return State(players, options)
 
     def max_decisions(self, players: int, options: Mapping[str, Any]) -> int:
         """At most four in a turn, and eight more for each attached tile.
@@ -53,7 +53,7 @@ class ManhattanTraffiq:
         no more than tiles to draw and to attach, and one stretch after the last. Then one turn for each seat.
         """
         _check_players(players)
-        tiles = tables_of(options).tiles
+        tiles = board_of(options).tiles
         turns = int(options["turn_limit"])
         if rounds := int(options["no_progress_rounds"]):
             busy = tiles + tiles - START_HAND * players
@@ -64,10 +64,10 @@ class ManhattanTraffiq:
         return tuple(range(players))
 
     def default_data(self) -> dict[str, Any]:
-        return box.default_data()
+        return default_data()
 
     def check_data(self, data: Any) -> None:
-        box.check_data(data)
+        check_data(data)
 
     def format_action(self, action: TraffiqAction) -> str:
         return TEXT.format(action)
@@ -76,26 +76,26 @@ class ManhattanTraffiq:
         action: TraffiqAction = TEXT.parse(text)
         return action
 
-    def state_from_dict(self, data: Mapping[str, Any]) -> TraffiqState:
-        return restore.from_dict(data)
+    def state_from_dict(self, data: Mapping[str, Any]) -> State:
+        return State.from_dict(data)
 
     def from_observation(
         self, observation: Observation, history: Sequence[TraffiqEvent], options: Mapping[str, Any], rng: Random
-    ) -> TraffiqState:
+    ) -> State:
         """The observation says all that is needed: `history` adds nothing to it."""
-        return restore.from_observation(observation, options, rng)
+        return State.from_observation(observation, options, rng)
 
-    def conserved(self, state: TraffiqState) -> dict[str, int]:
+    def conserved(self, state: State) -> dict[str, int]:
         """Tiles by name, and vehicles by seat and kind."""
-        tables = state.tables
+        board = state.board
         tiles = list(state.stock)
         for hand in state.hands:
             for kind in hand:
                 tiles[kind] += 1
-        laid = [tile.face for tile in state.city.tiles if (tile.x, tile.y) not in tables.start_cells]
+        laid = [tile.face for tile in state.city.tiles if (tile.x, tile.y) not in board.start_cells]
         for face in laid:
-            tiles[tables.face_kind[face]] += 1
-        counts = dict(zip(tables.kinds, tiles, strict=True))
+            tiles[board.face_kind[face]] += 1
+        counts = dict(zip(board.kinds, tiles, strict=True))
         counts["start tiles"] = len(state.city.tiles) - len(laid)
         on_map = Counter(state.pieces.values())
         for piece, supply in enumerate(state.supply):

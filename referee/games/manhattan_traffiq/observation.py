@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from referee.games.manhattan_traffiq.wired import Wired
+from referee.games.api import EncodedOnce
 
 PHASES = ("start", "deal", "turn", "place", "compete", "draw", "over")
 """What the match waits for: who starts; a starting hand; an action of the turn; a vehicle on a completed vertex; a
@@ -12,7 +12,7 @@ LETTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedTile(Wired):
+class PlacedTile(EncodedOnce):
     """A tile of the map; `face` has its side colours from north."""
 
     x: int
@@ -21,7 +21,7 @@ class PlacedTile(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing(Wired):
+class Standing(EncodedOnce):
     """A vehicle on vertex (x, y), the south-west corner of cell (x, y)."""
 
     x: int
@@ -31,7 +31,7 @@ class Standing(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts(Wired):
+class Facts(EncodedOnce):
     """What hardly ever changes during a match."""
 
     players: int
@@ -44,14 +44,14 @@ class Facts(Wired):
 
 
 @dataclass(frozen=True, slots=True)
-class CityMap(Wired):
+class CityMap(EncodedOnce):
     """The map, its tiles ordered from south, then west."""
 
     tiles: tuple[PlacedTile, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fleet(Wired):
+class Fleet(EncodedOnce):
     """The vehicles on the map, ordered from south, then west, and those beside it."""
 
     standing: tuple[Standing, ...]

@@ -1,4 +1,4 @@
-"""Manhattan TraffIQ: the state of a match and what each answer does to it.
+"""The rules: what each answer does to a position, what follows from it, and what it scores.
 
 A turn is up to two actions in the order attach, rides, draw. An attached tile may open vertices for placing; each
 vehicle placed or moved may ask whether to compete; then the turn goes on.
@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
-from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll
-from referee.games.manhattan_traffiq import scoring, seeing, serial, streets
+from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll, draft_of
 from referee.games.manhattan_traffiq.actions import (
     VEHICLES,
     Attach,
@@ -23,9 +22,8 @@ from referee.games.manhattan_traffiq.actions import (
     TraffiqAction,
     Truck,
 )
-from referee.games.manhattan_traffiq.box import PLAYER_COUNTS, START_HAND
-from referee.games.manhattan_traffiq.city import City
-from referee.games.manhattan_traffiq.competing import Contest, compete_choices, contests
+from referee.games.manhattan_traffiq.city import compete_choices, contests, reachable, region
+from referee.games.manhattan_traffiq.data import PLAYER_COUNTS, START_HAND
 from referee.games.manhattan_traffiq.events import (
     Attached,
     Competed,
@@ -40,9 +38,8 @@ from referee.games.manhattan_traffiq.events import (
     TurnEnded,
     Withdrew,
 )
-from referee.games.manhattan_traffiq.observation import Facts, Fleet, Observation
-from referee.games.manhattan_traffiq.options import rules_of
-from referee.games.manhattan_traffiq.tables import own_options, tables_of
+from referee.games.manhattan_traffiq.observation import Observation
+from referee.games.manhattan_traffiq.state import Position
 
 ACTIONS_PER_TURN: Final = 2
 FOLLOWING: Final = {"": "ATLD", "A": "ATLD", "T": "LD", "L": "TD", "D": "D"}
@@ -54,82 +51,15 @@ _TILES: Final = Draw("tiles")
 DECISION_KINDS: Final = ("turn", "place", "compete")
 _ASKED: Final = {kind: tuple((Decision(seat, kind),) for seat in range(PLAYER_COUNTS[-1])) for kind in DECISION_KINDS}
 _LETTERS: Final = {Taxi: "T", Truck: "L"}
+_OBSERVATION_DRAFT: Final = draft_of(Observation)
 
 
-class TraffiqState:
-    """One position. Attributes are read-only for others; `seeing`, `serial` and `scoring` belong to it."""
+class State(Position):
+    """One position and its rules: see `referee.games.api.State`. Attributes are read-only for others."""
 
-    __slots__ = (
-        "_facts",
-        "_fits",
-        "_fleet",
-        "_legal",
-        "_regions",
-        "_rides",
-        "city",
-        "contests",
-        "final",
-        "hands",
-        "idle",
-        "left",
-        "open_vertices",
-        "options",
-        "owed",
-        "parked",
-        "phase",
-        "pieces",
-        "players",
-        "rules",
-        "seat",
-        "spot",
-        "start",
-        "stock",
-        "stock_left",
-        "supply",
-        "tables",
-        "turns",
-        "unlaid",
-        "used",
-    )
+    __slots__ = ()
 
-    def __init__(self, players: int, options: Mapping[str, Any]) -> None:
-        self.players = players
-        self.options = own_options(options)
-        self.rules = rules_of(options)
-        self.tables = tables_of(options)
-        self.city = City(self.tables, self.rules.half_streets)
-        self.pieces: dict[int, int] = {}  # by vertex, 2 * seat + number of the vehicle kind
-        self.parked: list[list[int]] = [[] for _ in range(2 * players)]  # by piece, its vertices, ascending
-        self.supply: list[int] = list(self.tables.vehicles[players]) * players  # by piece
-        self.hands: list[list[int]] = [[] for _ in range(players)]  # numbers of kinds, ascending
-        self.stock = list(self.tables.counts)
-        self.stock_left = self.tables.tiles
-        self.unlaid = bytearray(self.tables.counts)  # by kind, tiles in the stock and in hands
-        self.phase = "start" if self.rules.random_start else "deal"
-        self.start = -1 if self.rules.random_start else 0
-        self.seat = self.start
-        self.used = ""
-        self.open_vertices: tuple[int, ...] = ()
-        self.spot = -1
-        self.contests: tuple[Contest, ...] = ()
-        self.turns = 0
-        self.idle = 0
-        self.final = False
-        self.owed: tuple[int, ...] = ()
-        self.left: tuple[int, ...] = ()
-        # Remembered answers. A clone shares them: whoever moves on takes a new dictionary, never empties the old.
-        self._facts: Facts | None = None
-        self._fleet: Fleet | None = None
-        self._legal: tuple[TraffiqAction, ...] | None = None
-        self._fits: dict[int, tuple[Attach, ...]] = {}
-        self._rides: dict[int, tuple[TraffiqAction, ...]] = {}
-        self._regions: dict[int, list[int]] = {}
-
-    # -- asking ------------------------------------------------------------------------------------------------
-
-    @property
-    def turn_seat(self) -> int:
-        return max(self.seat, 0)
+    # Asking
 
     def decisions(self) -> Sequence[Decision]:
         return _ASKED[self.phase][self.seat] if self.phase in _ASKED else ()
@@ -178,7 +108,7 @@ class TraffiqState:
         actions: list[TraffiqAction] = [_DECLINE] if self.rules.may_skip_placing else []
         taxis, trucks = self.supply[2 * self.seat], self.supply[2 * self.seat + 1]
         for vertex in self.open_vertices:
-            taxi, truck = self.tables.places(vertex)
+            taxi, truck = self.board.places(vertex)
             if taxis:
                 actions.append(taxi)
             if trucks:
@@ -191,12 +121,12 @@ class TraffiqState:
     def _attaching(self, kind: int) -> tuple[Attach, ...]:
         found = self._fits.get(kind)
         if found is None:
-            fits, needs, rows = self.tables.fits[kind], self.city.needs, self.tables.attach_rows
+            fits, needs, rows = self.board.fits[kind], self.city.needs, self.board.attach_rows
             actions: list[Attach] = []
             for cell in self.city.frontier:
                 faces = fits[needs[cell]]
                 if faces:
-                    row = rows[cell] or self.tables.attach_row(cell)
+                    row = rows[cell] or self.board.attach_row(cell)
                     for face in faces:
                         actions.append(row[face])
             found = self._fits[kind] = tuple(actions)
@@ -209,14 +139,14 @@ class TraffiqState:
             rides: list[TraffiqAction] = []
             for source in self.parked[piece]:
                 if piece & 1:
-                    rides += [self.tables.truck_ride(source, v) for v in sorted(links[source]) if v not in pieces]
+                    rides += [self.board.truck_ride(source, v) for v in sorted(links[source]) if v not in pieces]
                 else:
-                    targets = streets.reachable(links, pieces, source, self._regions)
-                    rides += self.tables.taxi_rides(source, targets)
+                    targets = reachable(links, pieces, source, self._regions)
+                    rides += self.board.taxi_rides(source, targets)
             found = self._rides[piece] = tuple(rides)
         return found
 
-    # -- answering ---------------------------------------------------------------------------------------------
+    # Answering
 
     def apply(self, actions: Mapping[int, TraffiqAction]) -> list[Event]:
         if self.phase not in _ASKED:
@@ -246,15 +176,15 @@ class TraffiqState:
     def _answer_attach(self, action: Attach, events: list[Event]) -> None:
         if "A" not in FOLLOWING[self.used]:
             raise IllegalAction("tiles are attached before rides and draws")
-        tables, city, hand = self.tables, self.city, self.hands[self.seat]
-        kind = tables.face_kind.get(action.face, -1) if isinstance(action.face, str) else -1
+        board, city, hand = self.board, self.city, self.hands[self.seat]
+        kind = board.face_kind.get(action.face, -1) if isinstance(action.face, str) else -1
         if kind not in hand:
             raise IllegalAction(f"no tile in hand lies as '{action.face}'")
-        cell = tables.index(action.x, action.y)
+        cell = board.index(action.x, action.y)
         need = city.needs.get(cell)
         if need is None:
             raise IllegalAction(f"cell ({action.x}, {action.y}) is not a free cell beside the map")
-        if action.face not in tables.fits[kind][need]:
+        if action.face not in board.fits[kind][need]:
             raise IllegalAction(f"'{action.face}' does not match the neighbours of cell ({action.x}, {action.y})")
         hand.remove(kind)
         self.unlaid[kind] -= 1
@@ -278,13 +208,13 @@ class TraffiqState:
                 f"no {action.KIND} can drive now: one ride of each kind, after attaching, before drawing"
             )
         piece = 2 * self.seat + (letter == "L")
-        source, target = self.tables.index(action.x, action.y), self.tables.index(action.to_x, action.to_y)
+        source, target = self.board.index(action.x, action.y), self.board.index(action.to_x, action.to_y)
         if self.pieces.get(source) != piece:
             raise IllegalAction(f"no {action.KIND} of seat {self.seat} stands on ({action.x}, {action.y})")
         if not self._reaches(source, target, far=letter == "T"):
             raise IllegalAction(f"the {action.KIND} cannot reach ({action.to_x}, {action.to_y})")
-        self._take(source)
-        self._put(target, piece)
+        self.take(source)
+        self.put(target, piece)
         self._forget_vehicles()
         self.used += letter
         events.append(Event(Drove(self.seat, VEHICLES[piece & 1], action.x, action.y, action.to_x, action.to_y)))
@@ -296,11 +226,11 @@ class TraffiqState:
             return False
         if not far:
             return target in links[source]
-        area = streets.region(links, pieces, target, self._regions)
-        return any(v not in pieces and streets.region(links, pieces, v, self._regions) is area for v in links[source])
+        area = region(links, pieces, target, self._regions)
+        return any(v not in pieces and region(links, pieces, v, self._regions) is area for v in links[source])
 
     def _answer_place(self, action: Place, events: list[Event]) -> None:
-        vertex = self.tables.index(action.x, action.y)
+        vertex = self.board.index(action.x, action.y)
         if vertex not in self.open_vertices:
             raise IllegalAction(f"vertex ({action.x}, {action.y}) is not open for placing")
         if action.vehicle not in VEHICLES:
@@ -309,7 +239,7 @@ class TraffiqState:
         if not self.supply[piece]:
             raise IllegalAction(f"seat {self.seat} has no {action.vehicle} in its supply")
         self.supply[piece] -= 1
-        self._put(vertex, piece)
+        self.put(vertex, piece)
         self._forget_vehicles()
         self.open_vertices = tuple([other for other in self.open_vertices if other != vertex])
         events.append(Event(Placed(self.seat, action.vehicle, action.x, action.y)))
@@ -336,11 +266,11 @@ class TraffiqState:
         events.append(Event(Declined(self.seat, "compete")))
         self._go_on(events)
 
-    # -- what follows from an answer ---------------------------------------------------------------------------
+    # What follows from an answer
 
     def _contest(self, vertex: int, events: list[Event]) -> None:
         """A vehicle of the active seat was placed on or moved to `vertex`."""
-        self.contests = contests(self.city, vertex, self.pieces, self.seat, self.rules)
+        self.contests = contests(self.city, vertex, self.pieces, self.seat, self.rules.colour_ends)
         if not self.contests:
             self._go_on(events)
             return
@@ -351,13 +281,13 @@ class TraffiqState:
             self._go_on(events)
 
     def _throw_out(self, names: tuple[str, ...], events: list[Event]) -> None:
-        events.append(Event(Competed(self.seat, *self.tables.xy[self.spot], names)))
+        events.append(Event(Competed(self.seat, *self.board.xy[self.spot], names)))
         for contest in self.contests:
             if contest.street in names:
                 for vertex in contest.losers:
-                    piece = self._take(vertex)
+                    piece = self.take(vertex)
                     self.supply[piece] += 1
-                    xy = self.tables.xy[vertex]
+                    xy = self.board.xy[vertex]
                     events.append(Event(Returned(piece >> 1, VEHICLES[piece & 1], *xy)))
         self._forget_vehicles()
 
@@ -420,31 +350,18 @@ class TraffiqState:
         self.contests = ()
         events.append(Event(Finished(reason)))
 
-    def _put(self, vertex: int, piece: int) -> None:
-        self.pieces[vertex] = piece
-        insort(self.parked[piece], vertex)
-
-    def _take(self, vertex: int) -> int:
-        piece = self.pieces.pop(vertex)
-        self.parked[piece].remove(vertex)
-        return piece
-
-    def forget_choices(self) -> None:
-        """The hands changed from outside."""
-        self._legal = None
-
     def _forget_vehicles(self) -> None:
         self._rides = {}
         self._regions = {}
         self._fleet = None
 
-    # -- chance ------------------------------------------------------------------------------------------------
+    # Chance
 
     def chance_outcomes(self) -> Sequence[tuple[Outcome, int]]:
         if self.phase == "start":
             return [(seat, 1) for seat in range(self.players) if seat not in self.left]
         if self.phase in ("deal", "draw"):
-            return [pair for pair in zip(self.tables.kinds, self.stock, strict=True) if pair[1]]
+            return [pair for pair in zip(self.board.kinds, self.stock, strict=True) if pair[1]]
         return ()
 
     def chance_stream(self) -> Chance:
@@ -459,14 +376,14 @@ class TraffiqState:
             return self._choose_start(outcome)
         if self.phase not in ("deal", "draw"):
             raise IllegalAction(f"nothing is left to chance in phase '{self.phase}'")
-        kind = self.tables.kind_number.get(outcome, -1) if isinstance(outcome, str) else -1
+        kind = self.board.kind_number.get(outcome, -1) if isinstance(outcome, str) else -1
         if kind < 0 or not self.stock[kind]:
             raise IllegalAction(f"{outcome!r} is not in the stock")
         seat = self.seat if self.phase == "draw" else self._next_to_deal()
         self.stock[kind] -= 1
         self.stock_left -= 1
         insort(self.hands[seat], kind)
-        seen = TileDrawn(seat, self.tables.kinds[kind])
+        seen = TileDrawn(seat, self.board.kinds[kind])
         events = [Event(seen) if self.rules.open_hands else Event(TileDrawn(seat, ""), {seat: seen})]
         if self.phase == "draw":
             self._go_on(events)
@@ -493,7 +410,7 @@ class TraffiqState:
                 return seat
         return -1
 
-    # -- leaving and ending ------------------------------------------------------------------------------------
+    # Leaving and ending
 
     def withdraw(self, seat: int) -> list[Event]:
         if self.phase == "over":
@@ -502,7 +419,7 @@ class TraffiqState:
             raise IllegalAction(f"seat {seat} is not in the match")
         for piece in (2 * seat, 2 * seat + 1):
             for vertex in list(self.parked[piece]):
-                self._take(vertex)
+                self.take(vertex)
                 self.supply[piece] += 1
         self._forget_vehicles()
         self._legal = None
@@ -522,7 +439,7 @@ class TraffiqState:
         elif seat == self.seat:
             self._end_turn(events)
         elif self.phase == "compete":
-            self.contests = contests(self.city, self.spot, self.pieces, self.seat, self.rules)
+            self.contests = contests(self.city, self.spot, self.pieces, self.seat, self.rules.colour_ends)
             if not self.contests:
                 self._go_on(events)
         return events
@@ -531,65 +448,122 @@ class TraffiqState:
         return self.phase == "over"
 
     def returns(self) -> tuple[int, ...]:
-        return scoring.scores(self)
+        return self.scores()
 
     def ranking(self) -> tuple[int, ...]:
-        return scoring.ranking(self)
+        """More points rank better; seats that left rank last, the first to leave at the very end."""
+        points = self.scores()
+        keys: list[tuple[int, ...]] = []
+        for seat in range(self.players):
+            if seat in self.left:
+                keys.append((0, self.left.index(seat)))
+                continue
+            vehicles = len(self.parked[2 * seat]) + len(self.parked[2 * seat + 1])
+            keys.append((1, points[seat], vehicles if self.rules.more_vehicles_rank else 0))
+        return tuple(1 + sum(other > key for other in keys) for key in keys)
 
-    # -- looking and copying -----------------------------------------------------------------------------------
-
-    @property
-    def facts(self) -> Facts:
-        """The same object until the start player is known or somebody leaves."""
-        if self._facts is None:
-            self._facts = seeing.facts_of(self)
-        return self._facts
-
-    @property
-    def fleet(self) -> Fleet:
-        """The same object until a vehicle moves."""
-        if self._fleet is None:
-            self._fleet = seeing.fleet_of(self)
-        return self._fleet
+    # What a viewer sees
 
     def observation(self, viewer: int | None) -> Observation:
-        return seeing.observe(self, viewer)
+        """Built up from what is open, and the viewer's own hand."""
+        names, hands = self.board.kinds, self.hands
+        if self.rules.open_hands:
+            shown = [tuple([names[kind] for kind in hand]) for hand in hands]
+        else:
+            shown = [()] * self.players
+            if viewer is not None:
+                shown[viewer] = tuple([names[kind] for kind in hands[viewer]])
+        quiet = self.phase == "turn"
+        seen = _OBSERVATION_DRAFT(
+            viewer,
+            self.facts,
+            self.city.map,
+            self.fleet,
+            self.phase,
+            self.seat,
+            self.used,
+            self.turns,
+            self.idle,
+            self.final,
+            self.owed,
+            () if quiet else tuple([self.board.xy[vertex] for vertex in self.open_vertices]),
+            self.board.xy[self.spot] if self.spot >= 0 else None,
+            () if quiet else tuple([contest.street for contest in self.contests]),
+            tuple(map(len, hands)),
+            tuple(shown),
+            self.stock_left,
+            self.unseen_by(viewer),
+        )
+        seen.__class__ = Observation
+        return seen  # type: ignore[no-any-return]
 
-    def resample(self, viewer: int | None, rng: Random) -> "TraffiqState":
-        twin = self.clone()
-        seeing.redistribute(twin, viewer, rng)
-        return twin
+    def resample(self, viewer: int | None, rng: Random) -> "State":
+        copy = self.clone()
+        copy._deal_anew(viewer, rng)
+        return copy
 
-    def clone(self) -> "TraffiqState":
-        twin = TraffiqState.__new__(TraffiqState)
-        for name in _SHARED:
-            setattr(twin, name, getattr(self, name))
-        twin.city = self.city.copy()
-        twin.pieces = self.pieces.copy()
-        twin.parked = [vertices.copy() for vertices in self.parked]
-        twin.supply = self.supply.copy()
-        twin.hands = [hand.copy() for hand in self.hands]
-        twin.stock = self.stock.copy()
-        twin.unlaid = self.unlaid.copy()
-        return twin
+    @classmethod
+    def from_observation(cls, seen: Observation, options: Mapping[str, Any], rng: Random) -> "State":
+        """A state that looks like `seen` to its viewer; the tiles it cannot see are dealt by `rng`."""
+        state = cls(seen.facts.players, options)
+        board = state.board
+        state.phase, state.start, state.seat = seen.phase, seen.facts.start_seat, seen.turn_seat
+        state.used, state.turns, state.idle = seen.used, seen.turns, seen.idle_turns
+        state.final, state.owed, state.left = seen.final_round, seen.owed, seen.facts.left
+        state.lay_map(
+            [(tile.x, tile.y, tile.face) for tile in seen.map.tiles],
+            [(it.x, it.y, it.seat, it.vehicle) for it in seen.fleet.standing],
+        )
+        first = {(x, y) for x, y, _ in board.layout}
+        for tile in seen.map.tiles:
+            if (tile.x, tile.y) not in first:
+                state.stock[board.face_kind[tile.face]] -= 1
+        state.unlaid = bytearray(state.stock)
+        for seat, names in enumerate(seen.hands):
+            state.hands[seat] = [board.kind_number[name] for name in names]
+            for kind in state.hands[seat]:
+                state.stock[kind] -= 1
+        unseen = [kind for kind, count in enumerate(state.stock) for _ in range(count)]
+        for seat, size in enumerate(seen.hand_sizes):  # any tiles will do: they are dealt anew
+            missing = size - len(state.hands[seat])
+            for kind in unseen[:missing]:
+                state.hands[seat].append(kind)
+                state.stock[kind] -= 1
+            del unseen[:missing]
+        state.stock_left = seen.stock
+        state._deal_anew(seen.viewer, rng)
+        state.open_questions(seen.open_vertices, seen.spot)
+        return state
 
-    def to_dict(self) -> dict[str, Any]:
-        return serial.to_dict(self)
+    def _deal_anew(self, viewer: int | None, rng: Random) -> None:
+        """Deal the stock and all hands hidden from `viewer` anew; every unseen tile is equally likely anywhere.
+
+        Nothing else is hidden, and no rule ties an action to a tile without showing it: so this is exact.
+        """
+        if self.rules.open_hands:
+            return
+        unseen = [kind for kind, count in enumerate(self.unseen_by(viewer)) for _ in range(count)]
+        rng.shuffle(unseen)
+        self._legal = None
+        for seat, hand in enumerate(self.hands):
+            if seat == viewer:
+                continue
+            size = len(hand)
+            self.hands[seat] = sorted(unseen[:size])
+            del unseen[:size]
+        self.stock = [0] * len(self.stock)
+        for kind in unseen:
+            self.stock[kind] += 1
 
 
-_SHARED: Final = tuple(
-    name
-    for name in TraffiqState.__slots__
-    if name not in ("city", "pieces", "parked", "supply", "hands", "stock", "unlaid")
-)
-_HANDLERS: Final[dict[str, dict[type[Any], Callable[[TraffiqState, Any, list[Event]], None]]]] = {
+_HANDLERS: Final[dict[str, dict[type[Any], Callable[[State, Any, list[Event]], None]]]] = {
     "turn": {
-        EndTurn: TraffiqState._answer_end_turn,
-        DrawTile: TraffiqState._answer_draw,
-        Attach: TraffiqState._answer_attach,
-        Taxi: TraffiqState._answer_ride,
-        Truck: TraffiqState._answer_ride,
+        EndTurn: State._answer_end_turn,
+        DrawTile: State._answer_draw,
+        Attach: State._answer_attach,
+        Taxi: State._answer_ride,
+        Truck: State._answer_ride,
     },
-    "place": {Place: TraffiqState._answer_place, Decline: TraffiqState._decline_place},
-    "compete": {Compete: TraffiqState._answer_compete, Decline: TraffiqState._decline_compete},
+    "place": {Place: State._answer_place, Decline: State._decline_place},
+    "compete": {Compete: State._answer_compete, Decline: State._decline_compete},
 }

@@ -5,9 +5,9 @@ from textwrap import wrap
 from referee.games.manhattan_traffiq import actions as act
 from referee.games.manhattan_traffiq import events as ev
 from referee.games.manhattan_traffiq.actions import TraffiqAction
+from referee.games.manhattan_traffiq.drawing import action_places, draw, event_places
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 from referee.games.manhattan_traffiq.observation import Observation
-from referee.games.manhattan_traffiq.view_drawing import action_places, draw, event_places
 
 __all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 

@@ -1,4 +1,4 @@
-"""Positions from drawings.
+"""Positions from drawings, and random matches.
 
 A drawing shows whole cells, north up: `+` at vertices, two signs for a side between them, a sign for a side below them.
 
@@ -10,13 +10,15 @@ Cell (0, 0) is the one in the south-west corner, vertex (0, 0) its south-west co
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
 from typing import Any
 
 from referee.games.api import resolve_options
+from referee.games.keyed import random_outcome
 from referee.games.manhattan_traffiq import GAME
 from referee.games.manhattan_traffiq.actions import TEXT
-from referee.games.manhattan_traffiq.streets import streets_through
+from referee.games.manhattan_traffiq.city import streets_through
 
 ACROSS = {"--": "t", "==": "r", "..": "g", "~~": "b"}
 DOWN = {"|": "t", "#": "r", ":": "g", "~": "b"}
@@ -117,9 +119,9 @@ def asked(state: Any) -> tuple[int, str] | None:
 
 def streets(state: Any, vertex: tuple[int, int]) -> dict[str, set[tuple[int, int]]]:
     """By name the complete and incomplete vertices of the streets through `vertex`."""
-    index = state.tables.index(*vertex)
+    index = state.board.index(*vertex)
     found = streets_through(state.city, index, state.rules.colour_ends)
-    return {street.name: {state.tables.xy[at] for at in street.vertices} for street in found}
+    return {street.name: {state.board.xy[at] for at in street.vertices} for street in found}
 
 
 def row(y: int, first: int, last: int) -> set[tuple[int, int]]:
@@ -128,3 +130,50 @@ def row(y: int, first: int, last: int) -> set[tuple[int, int]]:
 
 def column(x: int, first: int, last: int) -> set[tuple[int, int]]:
     return {(x, y) for y in range(first, last + 1)}
+
+
+def options(**given: Any) -> dict[str, Any]:
+    """Full options, the given ones over the defaults."""
+    return resolve_options(GAME.id, GAME.options, given)
+
+
+def choose(state: Any, rng: Random) -> Any:
+    """Builds tight maps and full streets more often than an even choice, so that every rule comes up."""
+    legal = state.legal_actions(state.seat)
+    attaching = [action for action in legal if action.KIND == "attach"]
+    if attaching and rng.random() < 0.5:
+        beside = {(tile.x, tile.y) for tile in state.city.tiles}
+
+        def contacts(action: Any) -> int:
+            around = [(action.x + dx, action.y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+            return sum(cell in beside for cell in around)
+
+        most = max(contacts(action) for action in attaching)
+        return rng.choice([action for action in attaching if contacts(action) == most])
+    return legal[-1] if rng.random() < 0.2 else rng.choice(legal)
+
+
+def wander(
+    players: int,
+    options: dict[str, Any],
+    seed: int,
+    visit: Callable[[Any], None] = lambda state: None,
+    step: Callable[[Any, Any, Callable[[], Any]], None] = lambda state, move, then: then(),
+    pick: Callable[[Any, Random], Any] = choose,
+) -> Any:
+    """Play a random match, calling `visit(state)` at every node and `step(state, move, then)` at every move.
+
+    A move is an action, or the outcome of a chance node. Returns the final state.
+    """
+    rng = Random(seed)
+    state = GAME.new_initial_state(players, options)
+    while not state.is_terminal():
+        visit(state)
+        if state.decisions():
+            action = pick(state, rng)
+            step(state, action, lambda action=action: state.apply({state.seat: action}))
+        else:
+            outcome = random_outcome(state.chance_outcomes(), rng)
+            step(state, outcome, lambda outcome=outcome: state.apply_chance(outcome))
+    visit(state)
+    return state

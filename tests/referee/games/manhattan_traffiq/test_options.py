@@ -1,5 +1,8 @@
-"""What each option changes (README, and the sheet's rows marked I and U)."""
+"""What each option changes, and what the README says of them."""
 
+import json
+import re
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -9,7 +12,13 @@ from referee.games.manhattan_traffiq import GAME
 from referee.games.manhattan_traffiq.actions import Compete, Decline, EndTurn
 from referee.games.manhattan_traffiq.events import Competed, Finished, Returned
 
-SHEET = {
+from . import positions as pos
+from .positions import options
+
+# What they change
+
+
+DOCUMENTED = {
     "tiles_may_rotate": (True, "I"),
     "forfeit_actions_any_time": (True, "I"),
     "placing_vehicle_optional": (True, "H"),
@@ -30,10 +39,10 @@ SHEET = {
 }
 
 
-@pytest.mark.parametrize("name", SHEET)
-def test_the_defaults_and_their_confidence_are_those_of_the_sheet(name: str) -> None:
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_the_defaults_and_their_confidence_are_as_documented(name: str) -> None:
     (option,) = [option for option in GAME.options if option.name == name]
-    assert (option.default, option.confidence) == SHEET[name]
+    assert (option.default, option.confidence) == DOCUMENTED[name]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +63,7 @@ def test_other_values_are_refused(name: str, value: Any) -> None:
         resolve_options(GAME.id, GAME.options, {name: value})
 
 
-def test_open_hands_are_seen_by_everybody(options: Any) -> None:
+def test_open_hands_are_seen_by_everybody() -> None:
     state = GAME.new_initial_state(2, options(hands="open", start_player="seat_0"))
     (event,) = state.apply_chance("rrtt")
     assert event.seen_by(None).tile == event.seen_by(1).tile == "rrtt"
@@ -63,7 +72,7 @@ def test_open_hands_are_seen_by_everybody(options: Any) -> None:
     assert sum(state.observation(None).unseen) == 43
 
 
-def test_without_rotation_a_tile_lies_as_the_data_list_it(pos: Any) -> None:
+def test_without_rotation_a_tile_lies_as_the_data_list_it() -> None:
     """Two printed orientations of one tile are two tiles then."""
     given = {"tiles_may_rotate": False}
     state = pos.position(pos.grid(1, 1), hands=[["rttt", "ttrt"], []], options=given)
@@ -71,10 +80,10 @@ def test_without_rotation_a_tile_lies_as_the_data_list_it(pos: Any) -> None:
         *(f"attach(face=rttt,x={x},y={y})" for x, y in ((-1, 0), (1, 0), (0, 1))),
         *(f"attach(face=ttrt,x={x},y={y})" for x, y in ((0, -1), (-1, 0), (1, 0))),
     ]
-    assert set(state.tables.kinds) >= {"rttt", "ttrt"}
+    assert set(state.board.kinds) >= {"rttt", "ttrt"}
 
 
-def test_without_forfeiting_a_turn_has_two_actions_while_there_are_any(pos: Any) -> None:
+def test_without_forfeiting_a_turn_has_two_actions_while_there_are_any() -> None:
     given = {"forfeit_actions_any_time": False}
     state = pos.position(pos.grid(2, 2), options=given)
     assert pos.legal(state) == ["draw()"]
@@ -87,14 +96,14 @@ def test_without_forfeiting_a_turn_has_two_actions_while_there_are_any(pos: Any)
     assert pos.legal(last)[0] == "end_turn()"
 
 
-def test_without_forfeiting_the_turn_can_end_when_nothing_else_is_legal(pos: Any) -> None:
+def test_without_forfeiting_the_turn_can_end_when_nothing_else_is_legal() -> None:
     given = {"forfeit_actions_any_time": False}
     state = pos.position(pos.grid(2, 2), options=given, stock={}, hands=[["rrrr"], []])
     assert pos.legal(state) == ["end_turn()"]
     pos.act(state, "end_turn()")
 
 
-def test_placing_can_be_made_a_duty(pos: Any) -> None:
+def test_placing_can_be_made_a_duty() -> None:
     given = {"placing_vehicle_optional": False}
     state = pos.position(pos.grid(3, 3, (1, 1)), hands=[["tttt"], []], options=given)
     pos.act(state, "attach(face=tttt,x=1,y=1)")
@@ -106,7 +115,7 @@ def test_placing_can_be_made_a_duty(pos: Any) -> None:
     assert pos.asked(state) == (0, "turn")
 
 
-def test_placing_as_a_duty_ends_with_the_supply(pos: Any) -> None:
+def test_placing_as_a_duty_ends_with_the_supply() -> None:
     given = {"placing_vehicle_optional": False, "last_vehicle_competes": True}
     vehicles = {(x, 1): piece for x, piece in enumerate(("t0", "t0", "t0", "T0", "T0"), 1)}
     state = pos.position(pos.grid(8, 6, (4, 3)), vehicles, players=4, hands=[["tttt"], [], [], []], options=given)
@@ -114,7 +123,7 @@ def test_placing_as_a_duty_ends_with_the_supply(pos: Any) -> None:
     assert state.is_terminal()
 
 
-def test_competing_can_be_made_a_duty_on_every_street(pos: Any) -> None:
+def test_competing_can_be_made_a_duty_on_every_street() -> None:
     given = {"competing_optional": False}
     state = pos.position(pos.grid(5, 5), {(2, 3): "T0", (4, 2): "t1", (2, 1): "t1"}, options=given)
     events = pos.act(state, "truck(x=2,y=3,to_x=2,to_y=2)")
@@ -122,7 +131,7 @@ def test_competing_can_be_made_a_duty_on_every_street(pos: Any) -> None:
     assert pos.asked(state) == (0, "turn")
 
 
-def test_competing_can_be_all_streets_or_none(pos: Any) -> None:
+def test_competing_can_be_all_streets_or_none() -> None:
     given = {"compete_choice_granularity": "all_or_none"}
     state = pos.position(pos.grid(5, 5), {(2, 3): "T0", (4, 2): "t1", (2, 1): "t1"}, options=given)
     pos.act(state, "truck(x=2,y=3,to_x=2,to_y=2)")
@@ -132,14 +141,14 @@ def test_competing_can_be_all_streets_or_none(pos: Any) -> None:
 
 
 @pytest.mark.parametrize(("connect", "asked"), [(False, "turn"), (True, "compete")])
-def test_half_streets_can_join_streets_for_competing(connect: bool, asked: str, pos: Any) -> None:
+def test_half_streets_can_join_streets_for_competing(connect: bool, asked: str) -> None:
     given = {"half_streets_connect": connect}
     state = pos.position(pos.grid(5, 3, (2, 0)), {(1, 2): "T0", (4, 1): "t1"}, options=given)
     pos.act(state, "truck(x=1,y=2,to_x=1,to_y=1)")
     assert pos.asked(state) == (0, asked)
 
 
-def test_a_half_street_joins_a_later_tile_as_well(pos: Any) -> None:
+def test_a_half_street_joins_a_later_tile_as_well() -> None:
     given = {"half_streets_connect": True}
     state = pos.position(pos.grid(2, 2), hands=[["tttt"], []], options=given)
     assert pos.streets(state, (1, 1))["v"] == pos.column(1, 0, 2)
@@ -148,7 +157,7 @@ def test_a_half_street_joins_a_later_tile_as_well(pos: Any) -> None:
 
 
 @pytest.mark.parametrize(("ends", "asked"), [(False, "compete"), (True, "turn")])
-def test_a_change_of_colour_can_end_a_street(ends: bool, asked: str, pos: Any) -> None:
+def test_a_change_of_colour_can_end_a_street(ends: bool, asked: str) -> None:
     state = pos.position(
         """
         +--+--+--+--+--+
@@ -166,7 +175,7 @@ def test_a_change_of_colour_can_end_a_street(ends: bool, asked: str, pos: Any) -
     assert pos.asked(state) == (0, asked)
 
 
-def test_where_the_colour_changes_both_arms_can_be_contested(pos: Any) -> None:
+def test_where_the_colour_changes_both_arms_can_be_contested() -> None:
     state = pos.position(
         """
         +--+--+--+--+
@@ -191,7 +200,7 @@ def test_where_the_colour_changes_both_arms_can_be_contested(pos: Any) -> None:
     assert pos.on_map(state) == {(2, 1): "T0", (1, 1): "t1"}
 
 
-def park(pos: Any, open_side: bool, **given: Any) -> Any:
+def park(open_side: bool, **given: Any) -> Any:
     """Seat 0 completes vertex (1, 1), in the middle of a park or with one street to the east."""
     drawing = f"""
         +--+--+
@@ -207,8 +216,8 @@ def park(pos: Any, open_side: bool, **given: Any) -> Any:
 
 
 @pytest.mark.parametrize(("allowed", "asked"), [(False, "turn"), (True, "place")])
-def test_a_vertex_without_street_can_be_allowed(allowed: bool, asked: str, pos: Any) -> None:
-    state = park(pos, False, place_on_vertex_without_street=allowed)
+def test_a_vertex_without_street_can_be_allowed(allowed: bool, asked: str) -> None:
+    state = park(False, place_on_vertex_without_street=allowed)
     assert pos.asked(state) == (0, asked)
     if allowed:
         pos.act(state, "place(vehicle=taxi,x=1,y=1)")
@@ -217,11 +226,11 @@ def test_a_vertex_without_street_can_be_allowed(allowed: bool, asked: str, pos: 
 
 
 @pytest.mark.parametrize(("allowed", "asked"), [(False, "turn"), (True, "place")])
-def test_dead_ends_can_be_closed_to_placing(allowed: bool, asked: str, pos: Any) -> None:
-    assert pos.asked(park(pos, True, place_on_dead_end=allowed)) == (0, asked)
+def test_dead_ends_can_be_closed_to_placing(allowed: bool, asked: str) -> None:
+    assert pos.asked(park(True, place_on_dead_end=allowed)) == (0, asked)
 
 
-def test_the_last_vehicle_can_compete_before_the_match_ends(pos: Any) -> None:
+def test_the_last_vehicle_can_compete_before_the_match_ends() -> None:
     vehicles = {(x, 1): piece for x, piece in enumerate(("t0", "t0", "t0", "T0", "T0"), 1)} | {(6, 3): "t1"}
     state = pos.position(
         pos.grid(8, 4, (3, 2)),
@@ -238,7 +247,7 @@ def test_the_last_vehicle_can_compete_before_the_match_ends(pos: Any) -> None:
 
 
 @pytest.mark.parametrize("limit", [10, 25])
-def test_the_turn_limit_starts_the_final_round(limit: int, pos: Any) -> None:
+def test_the_turn_limit_starts_the_final_round(limit: int) -> None:
     state = pos.position(pos.grid(2, 2), players=3, options={"no_progress_rounds": 0, "turn_limit": limit})
     while not state.is_terminal():
         pos.act(state, "end_turn()")
@@ -246,10 +255,29 @@ def test_the_turn_limit_starts_the_final_round(limit: int, pos: Any) -> None:
 
 
 @pytest.mark.parametrize(("rule", "ranking"), [("shared", (1, 1, 1)), ("more_vehicles", (2, 1, 2))])
-def test_more_vehicles_can_break_ties(rule: str, ranking: tuple[int, ...], pos: Any) -> None:
+def test_more_vehicles_can_break_ties(rule: str, ranking: tuple[int, ...]) -> None:
     vehicles = {(1, 1): "T0", (2, 1): "t1", (1, 2): "t1", (2, 2): "T2"}
     state = pos.position(
         pos.grid(3, 3), vehicles, players=3, stock={}, final=True, owed=[0], options={"tie_break": rule}
     )
     pos.act(state, "end_turn()")
     assert state.ranking() == ranking
+
+
+# The README
+
+
+README = (files("referee.games.manhattan_traffiq") / "README.md").read_text("utf-8")
+
+
+def test_every_option_is_listed_with_default_confidence_and_meaning_in_order() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| ([A-Za-z, ]+) \| (.*) \|$", README, re.MULTILINE)
+    assert [row[:3] for row in rows] == [
+        (option.name, json.dumps(option.default).strip('"'), option.confidence) for option in GAME.options
+    ]
+    for row, option in zip(rows, GAME.options, strict=True):
+        assert row[3].startswith(option.doc)
+
+
+def test_the_bound_on_decisions_is_the_one_stated() -> None:
+    assert f"{GAME.max_decisions(4, options())} decisions with the defaults and four players" in README

@@ -11,8 +11,11 @@ import pytest
 from referee.games.api import DataError, state_hash
 from referee.games.manhattan_traffiq import GAME
 
+from . import positions as pos
+from .positions import options, wander
 
-def test_a_clone_goes_its_own_way(wander: Any, options: Any) -> None:
+
+def test_a_clone_goes_its_own_way() -> None:
     """Every tenth node is cloned and the clone played to the end; the original must not notice, nor the reverse."""
     rng = Random(5)
     nodes = 0
@@ -37,7 +40,7 @@ def test_a_clone_goes_its_own_way(wander: Any, options: Any) -> None:
 
 
 @pytest.mark.parametrize("given", [{}, {"half_streets_connect": True}])
-def test_playing_on_does_not_change_a_clone_taken_before(given: dict[str, Any], wander: Any, options: Any) -> None:
+def test_playing_on_does_not_change_a_clone_taken_before(given: dict[str, Any]) -> None:
     kept: list[tuple[Any, Any, Any, Any]] = []
 
     def visit(state: Any) -> None:
@@ -56,7 +59,7 @@ def test_playing_on_does_not_change_a_clone_taken_before(given: dict[str, Any], 
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_the_dictionary_is_json_and_brings_the_same_state_back(players: int, wander: Any, options: Any) -> None:
+def test_the_dictionary_is_json_and_brings_the_same_state_back(players: int) -> None:
     def visit(state: Any) -> None:
         data = state.to_dict()
         again = GAME.state_from_dict(json.loads(json.dumps(data)))
@@ -70,14 +73,14 @@ def test_the_dictionary_is_json_and_brings_the_same_state_back(players: int, wan
     wander(players, options(), 9, visit)
 
 
-def test_options_handed_out_are_copies(pos: Any) -> None:
+def test_options_handed_out_are_copies() -> None:
     state = pos.position(pos.grid(2, 2))
     before = state.to_dict()
     state.to_dict()["options"]["data"]["vehicles"].clear()
     assert state.to_dict() == before
 
 
-def test_the_shipped_data_given_as_a_replacement_change_nothing(options: Any) -> None:
+def test_the_shipped_data_given_as_a_replacement_change_nothing() -> None:
     plain = GAME.new_initial_state(3, options())
     given = GAME.new_initial_state(3, options(data=GAME.default_data()))
     assert given.to_dict() == plain.to_dict()
@@ -93,13 +96,13 @@ def test_the_shipped_data_given_as_a_replacement_change_nothing(options: Any) ->
         {"options": {}},
     ],
 )
-def test_a_dictionary_that_is_no_position_is_refused(change: dict[str, Any], options: Any) -> None:
+def test_a_dictionary_that_is_no_position_is_refused(change: dict[str, Any]) -> None:
     data = GAME.new_initial_state(2, options()).to_dict() | change
     with pytest.raises(DataError, match="expected the form of to_dict"):
         GAME.state_from_dict(data)
 
 
-def test_values_can_be_copied_and_pickled_although_the_codec_remembers_them(pos: Any) -> None:
+def test_values_can_be_copied_and_pickled_although_the_codec_remembers_them() -> None:
     state = pos.position(pos.grid(4, 4), {(1, 1): "t0"}, hands=[["tttt"], []])
     seen, legal = state.observation(0), state.legal_actions(0)
     wire = (GAME.codec.encode_observation(seen), GAME.codec.encode_actions(legal))
@@ -114,7 +117,7 @@ def test_values_can_be_copied_and_pickled_although_the_codec_remembers_them(pos:
         assert (GAME.codec.encode_observation(other_seen), GAME.codec.encode_actions(other_legal)) == wire
 
 
-def test_equal_actions_of_a_legal_list_are_the_same_object(pos: Any) -> None:
+def test_equal_actions_of_a_legal_list_are_the_same_object() -> None:
     one = pos.position(pos.grid(4, 4), {(1, 1): "t0"}, hands=[["tttt"], []])
     legal = one.legal_actions(0)
     other = one.clone()
@@ -133,15 +136,15 @@ def test_the_game_says_what_is_a_reconstruction() -> None:
 
 
 @pytest.mark.parametrize(("players", "bound"), [(2, 2056), (3, 2684), (4, 3280)])
-def test_the_bound_on_decisions_with_the_defaults(players: int, bound: int, options: Any) -> None:
+def test_the_bound_on_decisions_with_the_defaults(players: int, bound: int) -> None:
     """80 + 81 idle stretches and so on: see the proof in `max_decisions`."""
     assert GAME.max_decisions(players, options()) == bound
 
 
-def test_without_the_no_progress_rule_the_turn_limit_bounds_the_match(options: Any) -> None:
+def test_without_the_no_progress_rule_the_turn_limit_bounds_the_match() -> None:
     full = options(no_progress_rounds=0, turn_limit=100)
     assert GAME.max_decisions(2, full) == 4 * 102 + 8 * 44
 
 
-def test_every_seat_plays_for_itself(options: Any) -> None:
+def test_every_seat_plays_for_itself() -> None:
     assert GAME.teams(3, options()) == (0, 1, 2)

@@ -10,6 +10,9 @@ from referee.games.manhattan_traffiq import events as ev
 from referee.games.manhattan_traffiq.actions import TEXT
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 
+from . import positions as pos
+from .positions import options, wander
+
 BOARD = """\
      0     1     2     3
    2 .  t  .  r  .  t  .
@@ -37,23 +40,23 @@ DRAWING = """
 """
 
 
-def test_the_board_shows_streets_vertices_vehicles_and_seats(pos: Any) -> None:
+def test_the_board_shows_streets_vertices_vehicles_and_seats() -> None:
     state = pos.position(DRAWING, {(1, 1): "t0", (2, 1): "T1"}, hands=[["tttt", "rrrr"], ["bbbb"]])
     assert GAME.view.text_board(state.observation(0)) + "\n" == BOARD
 
 
-def test_a_free_complete_vertex_is_a_plus(pos: Any) -> None:
+def test_a_free_complete_vertex_is_a_plus() -> None:
     assert "   1 . ────+  gg + ────." in GAME.view.text_board(pos.position(DRAWING).observation(None))
 
 
-def test_a_hidden_hand_is_a_number(pos: Any) -> None:
+def test_a_hidden_hand_is_a_number() -> None:
     state = pos.position(pos.grid(2, 2), hands=[["tttt", "rrrr"], ["bbbb"]])
     board = GAME.view.text_board(state.observation(1))
     assert "hand 2 tiles  <- turn" in board
     assert "hand bbbb" in board
 
 
-def test_a_missing_tile_leaves_a_gap_with_the_colours_of_the_sides_around_it(pos: Any) -> None:
+def test_a_missing_tile_leaves_a_gap_with_the_colours_of_the_sides_around_it() -> None:
     lines = GAME.view.text_board(pos.position(pos.grid(3, 3, (1, 1))).observation(None)).splitlines()
     assert lines[3:6] == [
         "   2 . ────.  t  . ────.",
@@ -62,7 +65,7 @@ def test_a_missing_tile_leaves_a_gap_with_the_colours_of_the_sides_around_it(pos
     ]
 
 
-def test_a_wide_map_is_drawn_in_panels(pos: Any) -> None:
+def test_a_wide_map_is_drawn_in_panels() -> None:
     board = GAME.view.text_board(pos.position(pos.grid(20, 1)).observation(None))
     lines = board.splitlines()
     assert lines[0].split()[0] == "0"
@@ -72,9 +75,7 @@ def test_a_wide_map_is_drawn_in_panels(pos: Any) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("scenario", ["times_square", "central_park"])
-def test_every_board_fits_80_columns_without_trailing_blanks(
-    players: int, scenario: str, wander: Any, options: Any
-) -> None:
+def test_every_board_fits_80_columns_without_trailing_blanks(players: int, scenario: str) -> None:
     def visit(state: Any) -> None:
         for viewer in (0, None):
             for line in GAME.view.text_board(state.observation(viewer)).split("\n"):
@@ -85,7 +86,7 @@ def test_every_board_fits_80_columns_without_trailing_blanks(
     wander(players, options(scenario=scenario, hands="open"), 4, visit)
 
 
-def test_the_board_says_what_is_asked(pos: Any) -> None:
+def test_the_board_says_what_is_asked() -> None:
     state = pos.position(pos.grid(4, 4, (1, 1)), {(3, 1): "t1"}, hands=[["tttt"], []])
     pos.act(state, "attach(face=tttt,x=1,y=1)")
     board = GAME.view.text_board(state.observation(1))
@@ -97,7 +98,7 @@ def test_the_board_says_what_is_asked(pos: Any) -> None:
     assert board.endswith("competing at (2, 1) is possible on the horizontal street")
 
 
-def test_the_board_says_who_left_and_that_the_match_is_over(pos: Any) -> None:
+def test_the_board_says_who_left_and_that_the_match_is_over() -> None:
     state = pos.position(pos.grid(2, 2))
     state.withdraw(1)
     board = GAME.view.text_board(state.observation(0))

@@ -1,4 +1,4 @@
-"""The shipped data, and what a replacement must look like (sheet sections 1, 3 and 9)."""
+"""The shipped data, and what a replacement must look like."""
 
 from collections import Counter
 from typing import Any
@@ -7,6 +7,8 @@ import pytest
 
 from referee.games.api import DataError, OptionError
 from referee.games.manhattan_traffiq import GAME
+
+from .positions import options
 
 DATA = GAME.default_data()
 SETS = {
@@ -28,7 +30,7 @@ def names(tile_set: str) -> Counter[str]:
 
 
 @pytest.mark.parametrize("tile_set", SETS)
-def test_every_tile_set_has_44_tiles_with_the_side_totals_of_the_sheet(tile_set: str) -> None:
+def test_every_tile_set_has_44_tiles_with_the_side_totals_of_the_readme(tile_set: str) -> None:
     counts = names(tile_set)
     assert counts.total() == 44
     sides = Counter(side for name, count in counts.items() for side in name * count)
@@ -44,7 +46,7 @@ def test_every_tile_set_is_symmetric_under_red_and_beige_and_under_mirroring(til
 
 
 @pytest.mark.parametrize(("tile_set", "blocks", "park", "water"), [("C", 14, 18, 12), ("A", 22, 12, 10)])
-def test_tile_sets_c_and_a_have_the_composition_of_the_sheet(tile_set: str, blocks: int, park: int, water: int) -> None:
+def test_tile_sets_c_and_a_have_the_documented_composition(tile_set: str, blocks: int, park: int, water: int) -> None:
     counts = names(tile_set)
     assert sum(count for name, count in counts.items() if set(name) <= set("rt")) == blocks
     assert sum(count for name, count in counts.items() if "g" in name) == park
@@ -67,7 +69,7 @@ def test_tile_set_b_has_every_tile_that_does_not_mix_park_and_water_and_two_more
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_vehicles_per_player_and_most_points(players: int, options: Any) -> None:
+def test_vehicles_per_player_and_most_points(players: int) -> None:
     taxis, trucks, most = {2: (8, 3, 14), 3: (5, 2, 9), 4: (4, 2, 8)}[players]
     fleet = GAME.new_initial_state(players, options()).observation(None).fleet
     assert fleet.taxis == (taxis,) * players
@@ -144,7 +146,7 @@ TILE = {"x": 0, "y": 0, "face": "rrtt"}
         (changed("vehicles", "2", "taxi", value="8"), "vehicles.2.taxi: expected an integer from 0 to 20, not '8'"),
     ],
 )
-def test_data_that_do_not_fit_are_refused_with_the_place(data: Any, said: str, options: Any) -> None:
+def test_data_that_do_not_fit_are_refused_with_the_place(data: Any, said: str) -> None:
     with pytest.raises(DataError) as error:
         GAME.check_data(data)
     assert said in str(error.value)
@@ -152,7 +154,7 @@ def test_data_that_do_not_fit_are_refused_with_the_place(data: Any, said: str, o
         GAME.new_initial_state(2, options(data=data))
 
 
-def test_an_owner_of_the_box_replaces_tiles_layout_and_vehicles(options: Any) -> None:
+def test_an_owner_of_the_box_replaces_tiles_layout_and_vehicles() -> None:
     data = GAME.default_data()
     data["tile_sets"]["mine"] = {"title": "mine", "confidence": "H", "tiles": {"rttt": 5, "trtt": 5}}
     data["layouts"]["times_square"]["mine"] = [TILE]
@@ -172,7 +174,7 @@ def test_an_owner_of_the_box_replaces_tiles_layout_and_vehicles(options: Any) ->
         ({"scenario": "central_park", "central_park_layout": "Z"}, "layouts for central_park there: block"),
     ],
 )
-def test_a_name_that_the_data_do_not_have_is_refused(given: dict[str, Any], said: str, options: Any) -> None:
+def test_a_name_that_the_data_do_not_have_is_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(OptionError) as error:
         GAME.new_initial_state(2, options(**given))
     assert said in str(error.value)

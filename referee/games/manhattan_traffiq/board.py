@@ -1,4 +1,4 @@
-"""What can be worked out before a match: tile kinds, the grid, where each face fits, and the actions, made once.
+"""What can be worked out before a match: kinds of tile, the grid, where each face fits; and the actions, made once.
 
 Equal actions are the same object, so that legal lists are cheap. Nothing here belongs to a match.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from referee.games.api import DATA_OPTION, OptionError
 from referee.games.manhattan_traffiq.actions import VEHICLES, Attach, Place, Taxi, Truck
-from referee.games.manhattan_traffiq.box import COLOURS, check_data, default_data, turned
+from referee.games.manhattan_traffiq.data import COLOURS, check_data, default_data, turned
 from referee.games.manhattan_traffiq.observation import PlacedTile, Standing
 
 NORTH, EAST, SOUTH, WEST = 1, 5, 25, 125
@@ -23,8 +23,8 @@ _MOST_KEPT = 200_000
 _RIDE = 1 << 20
 
 
-class Tables:
-    """Look-up tables of one tile set, start layout and grid.
+class Board:
+    """Look-up tables for one tile set, start layout and grid.
 
     Cells and vertices share one index, `(y + oy) * width + x + ox`; vertex i is the south-west corner of cell i.
     The grid is wide enough for the whole stock laid in one line to any side.
@@ -143,12 +143,12 @@ class Tables:
         return tuple(table)
 
 
-def tables_of(options: Mapping[str, Any]) -> Tables:
-    """The tables for full, resolved options, made once for equal options. Raises DataError and OptionError."""
+def board_of(options: Mapping[str, Any]) -> Board:
+    """The board for full, resolved options, made once for equal options. Raises DataError and OptionError."""
     data = options.get(DATA_OPTION)
     text = None if data is None else _data_text(data)
     scenario = options["scenario"]
-    return _tables(text, options["tile_set"], scenario, options[f"{scenario}_layout"], options["tiles_may_rotate"])
+    return _board(text, options["tile_set"], scenario, options[f"{scenario}_layout"], options["tiles_may_rotate"])
 
 
 def own_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,12 +166,12 @@ def _data_text(data: Any) -> str:
 
 
 @lru_cache(maxsize=64)
-def _tables(data_text: str | None, tile_set: str, scenario: str, shape: str, rotate: bool) -> Tables:
+def _board(data_text: str | None, tile_set: str, scenario: str, shape: str, rotate: bool) -> Board:
     data = default_data() if data_text is None else json.loads(data_text)
     tiles = _named(data["tile_sets"], tile_set, "tile_set", "tile sets")
     shapes = data["layouts"].get(scenario, {})
     layout = _named(shapes, shape, f"{scenario}_layout", f"layouts for {scenario}")
-    return Tables(tiles["tiles"], layout, data["vehicles"], rotate)
+    return Board(tiles["tiles"], layout, data["vehicles"], rotate)
 
 
 def _named(table: Mapping[str, Any], name: str, option: str, what: str) -> Any:

@@ -1,12 +1,12 @@
-"""The box data: city tiles, start layouts and vehicles, shipped and replaced."""
+"""The box data, city tiles, start layouts and vehicles: the shipped files, and the check of data that replace them."""
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from referee.games.api import DataError
+from referee.games.api.checks import check_integer, check_keys, check_table, shown
 
 COLOURS = "bgrt"
 """Side colours, a colour's number being its place: b water, g park, r red and t beige blocks. From `STREET` on they
@@ -33,7 +33,7 @@ def default_data() -> dict[str, Any]:
 
 @cache
 def _shipped(name: str) -> str:
-    return (files(__package__) / "data" / name).read_text("utf-8")
+    return (files(__package__) / name).read_text("utf-8")
 
 
 def turned(face: str) -> tuple[str, ...]:
@@ -43,39 +43,39 @@ def turned(face: str) -> tuple[str, ...]:
 
 def check_data(data: Any) -> None:
     """Raises DataError, naming the place and what was expected there, if `data` is not box data."""
-    box = _table(data, "data")
-    _only(box, "data", ("tile_sets", "layouts", "vehicles"))
-    sets = _table(box.get("tile_sets"), "tile_sets")
+    box = check_table(data, "data")
+    check_keys(box, "data", ("tile_sets", "layouts", "vehicles"))
+    sets = check_table(box.get("tile_sets"), "tile_sets")
     if not sets:
         raise DataError("tile_sets: expected at least one tile set")
     for name, tile_set in sets.items():
         _check_tile_set(tile_set, f"tile_sets.{name}")
-    layouts = _table(box.get("layouts"), "layouts")
-    _only(layouts, "layouts", SCENARIOS)
+    layouts = check_table(box.get("layouts"), "layouts")
+    check_keys(layouts, "layouts", SCENARIOS)
     if not layouts:
         raise DataError("layouts: expected at least one of " + ", ".join(SCENARIOS))
     for scenario, shapes in layouts.items():
-        for name, layout in _table(shapes, f"layouts.{scenario}").items():
+        for name, layout in check_table(shapes, f"layouts.{scenario}").items():
             _check_layout(layout, f"layouts.{scenario}.{name}")
-    vehicles = _table(box.get("vehicles"), "vehicles")
-    _only(vehicles, "vehicles", tuple(str(count) for count in PLAYER_COUNTS))
+    vehicles = check_table(box.get("vehicles"), "vehicles")
+    check_keys(vehicles, "vehicles", tuple(str(count) for count in PLAYER_COUNTS))
     for count in PLAYER_COUNTS:
         at = f"vehicles.{count}"
-        supply = _table(vehicles.get(str(count)), at)
-        _only(supply, at, ("taxi", "truck"))
-        taxis = _integer(supply.get("taxi"), f"{at}.taxi", 0, _MAX_VEHICLES)
-        trucks = _integer(supply.get("truck"), f"{at}.truck", 0, _MAX_VEHICLES)
+        supply = check_table(vehicles.get(str(count)), at)
+        check_keys(supply, at, ("taxi", "truck"))
+        taxis = check_integer(supply.get("taxi"), f"{at}.taxi", 0, _MAX_VEHICLES)
+        trucks = check_integer(supply.get("truck"), f"{at}.truck", 0, _MAX_VEHICLES)
         if not taxis + trucks:
             raise DataError(f"{at}: expected at least one vehicle")
 
 
 def _check_tile_set(tile_set: Any, at: str) -> None:
-    table = _table(tile_set, at)
-    _only(table, at, ("title", "confidence", "tiles"))
+    table = check_table(tile_set, at)
+    check_keys(table, at, ("title", "confidence", "tiles"))
     total = 0
-    for face, count in _table(table.get("tiles"), f"{at}.tiles").items():
+    for face, count in check_table(table.get("tiles"), f"{at}.tiles").items():
         _check_face(face, f"{at}.tiles")
-        total += _integer(count, f"{at}.tiles.{face}", 1, MAX_TILES)
+        total += check_integer(count, f"{at}.tiles.{face}", 1, MAX_TILES)
     if not MIN_TILES <= total <= MAX_TILES:
         raise DataError(f"{at}.tiles: the counts add up to {total}, expected {MIN_TILES} to {MAX_TILES}")
 
@@ -83,15 +83,15 @@ def _check_tile_set(tile_set: Any, at: str) -> None:
 def _check_layout(layout: Any, at: str) -> None:
     faces: dict[tuple[int, int], str] = {}
     if not isinstance(layout, list) or not layout:
-        raise DataError(f"{at}: expected a list of tiles, not {_shown(layout)}")
+        raise DataError(f"{at}: expected a list of tiles, not {shown(layout)}")
     if len(layout) > MAX_TILES:
         raise DataError(f"{at}: expected at most {MAX_TILES} tiles, not {len(layout)}")
     for number, entry in enumerate(layout):
         here = f"{at}[{number}]"
-        tile = _table(entry, here)
-        _only(tile, here, ("x", "y", "face"))
-        x = _integer(tile.get("x"), f"{here}.x", -_FAR, _FAR)
-        y = _integer(tile.get("y"), f"{here}.y", -_FAR, _FAR)
+        tile = check_table(entry, here)
+        check_keys(tile, here, ("x", "y", "face"))
+        x = check_integer(tile.get("x"), f"{here}.x", -_FAR, _FAR)
+        y = check_integer(tile.get("y"), f"{here}.y", -_FAR, _FAR)
         _check_face(tile.get("face"), f"{here}.face")
         if (x, y) in faces:
             raise DataError(f"{here}: cell ({x}, {y}) holds a tile already")
@@ -118,27 +118,5 @@ def _check_layout(layout: Any, at: str) -> None:
 def _check_face(face: Any, at: str) -> None:
     if not isinstance(face, str) or len(face) != _SIDES or any(side not in COLOURS for side in face):
         raise DataError(
-            f"{at}: expected four side colours from north, clockwise, each of {', '.join(COLOURS)}, not {_shown(face)}"
+            f"{at}: expected four side colours from north, clockwise, each of {', '.join(COLOURS)}, not {shown(face)}"
         )
-
-
-def _table(value: Any, at: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise DataError(f"{at}: expected a table, not {_shown(value)}")
-    return value
-
-
-def _only(table: Mapping[str, Any], at: str, names: tuple[str, ...]) -> None:
-    for name in table:
-        if name not in names:
-            raise DataError(f"{at}: unknown key {name!r}, expected {', '.join(names)}")
-
-
-def _integer(value: Any, at: str, low: int, high: int) -> int:
-    if type(value) is not int or not low <= value <= high:
-        raise DataError(f"{at}: expected an integer from {low} to {high}, not {_shown(value)}")
-    return value
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else repr(value)[:60]
