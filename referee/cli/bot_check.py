@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from referee.cli.building import load_or_build
-from referee.cli.confining import Confinement, tell
+from referee.cli.confining import Confinement, tell, tell_unseen
 from referee.cli.match_outcome import GRANTS, sandbox_may_help
 from referee.cli.output import print_json, print_text
 from referee.compliance import Report, Row, check_bot
@@ -42,6 +42,7 @@ def check_folder(
     if not as_json:
         print_text(f"{one_line(entry.name)} {one_line(entry.manifest.version)}, entry {entry.id}")
     tell(confinement, quiet=as_json)
+    tell_unseen(confinement, [entry])
     on_row = (lambda row: None) if as_json else show
     context = LaunchContext(confinement.sandbox, find())
     checked = check_bot(entry, games, context=context, startup_s=startup_s, fail_fast=fail_fast, on_row=on_row)

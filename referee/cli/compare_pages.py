@@ -88,10 +88,10 @@ def _sentence(found: dict[str, Any]) -> str:
     low, high = found["bounds"]
     if found["verdict"] == "accepted":
         wrong = f"wrong in at most {found['alpha']:.1%} of such comparisons"
-        return f"accepted: A scores more than {_bound(low)} against B ({wrong})"
+        return f"accepted: {_better(low)}: it scores more than {_bound(low)} against B ({wrong})"
     if found["verdict"] == "rejected":
         wrong = f"wrong in at most {found['beta']:.1%} of such comparisons"
-        return f"rejected: A scores less than {_bound(high)} against B ({wrong})"
+        return f"rejected: {_not_better(high)}: it scores less than {_bound(high)} against B ({wrong})"
     return (
         f"undecided: evidence that A scores more than {low:.3f} is {found['evidence_for_accepting']:.3g} of"
         f" {1 / found['alpha']:.3g}, that it scores less than {high:.3f} {found['evidence_for_rejecting']:.3g} of"
@@ -114,6 +114,34 @@ def _surer(found: dict[str, Any]) -> str:
         f"to be surer: about {plural(max(found['more_rounds'], 1), 'more round')}, if scores go on like this"
         " (a higher --cap goes on from here)"
     )
+
+
+def _better(score: float) -> str:
+    """What it means that A scores more than this."""
+    if score == 0.5:
+        return "A is better than B"
+    return (
+        f"A is better than B by more than {_points(score)}"
+        if score > 0.5
+        else (f"A is at most {_points(score)} weaker than B")
+    )
+
+
+def _not_better(score: float) -> str:
+    """What it means that A scores less than this."""
+    if score == 0.5:
+        return "A is weaker than B"
+    return (
+        f"A is not better than B by {_points(score)}"
+        if score > 0.5
+        else (f"A is weaker than B by more than {_points(score)}")
+    )
+
+
+def _points(score: float) -> str:
+    """How far a score is from that of equals."""
+    elo = _finite(elo_of_score(score))
+    return "what Elo can say" if elo is None else f"{abs(elo):.0f} Elo"
 
 
 def _bound(score: float) -> str:

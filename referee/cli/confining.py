@@ -1,12 +1,15 @@
 """How the bots of a single match or of a check are confined: as `run` does it, with options in place of the file."""
 
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.cli.output import console
 from referee.process.checkup import Probe, SandboxError, choose_profile, probe
+from referee.process.entry import Entry
+from referee.process.outside import not_shown
 from referee.process.sandbox import PROFILES, Sandbox, why_no_device
 from referee.texts import one_line
 from referee.tournament.errors import PlatformError, UsageError
@@ -70,3 +73,15 @@ def tell(confinement: Confinement, *, quiet: bool = False) -> None:
         notes.print(one_line(f"warning: {confinement.sentence}"), markup=False, style="bold")
     elif not quiet:
         notes.print(one_line(confinement.sentence), markup=False)
+
+
+def tell_unseen(confinement: Confinement, bots: Iterable[Entry | None]) -> None:
+    """On stderr, before anything starts: a warning about each file that a bot's command names and its sandbox does not
+    show."""
+    for bot in bots:
+        if bot is None or not bot.argv:  # a person, or it dials in
+            continue
+        for path in not_shown(bot, confinement.sandbox):
+            sentence = f"warning: 'run' of '{bot.name}' names {path}, which its sandbox does not show to it"
+            step = shlex.join(["--read", str(path)])
+            console(stderr=True).print(one_line(f"{sentence}; grant it: {step}"), markup=False, style="bold")

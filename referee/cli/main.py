@@ -10,6 +10,7 @@ import typer
 from typer.main import get_command
 
 from referee.cli import bots, bridge, control, games, matches
+from referee.cli.certificate import certificate
 from referee.cli.compare import compare
 from referee.cli.docs import docs
 from referee.cli.doctor import doctor
@@ -44,6 +45,7 @@ def make_app() -> typer.Typer:
     app.command("add")(control.add)
     app.command("annul")(control.annul)
     app.command("compare")(compare)
+    app.command("certificate")(certificate)
     app.command("doctor")(doctor)
     app.command("web")(web)
     app.command("docs")(docs)

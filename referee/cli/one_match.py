@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import secrets
-import shlex
 import sys
 import tempfile
 import threading
@@ -12,15 +11,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from leaderboard.web.host import HUMAN
 from referee.cli.building import load_or_build
-from referee.cli.confining import Confinement, settle, tell
+from referee.cli.confining import Confinement, settle, tell, tell_unseen
 from referee.cli.match_outcome import Heard, conclude, outcome, outputs, show_output
 from referee.cli.output import console, print_json
-from referee.cli.remote import RemoteSeats, announce, remote_entries
+from referee.cli.remote import RemoteSeats, announce, remote_entries, tell_guest
 from referee.cli.runs import SINGLE
 from referee.cli.watching import watch_record
 from referee.games.api import Game, Option, resolve_options
@@ -33,7 +33,6 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import ANY_GAME
-from referee.process.outside import not_shown
 from referee.process.sandbox import Profile, Sandbox
 from referee.texts import one_line
 from referee.tournament.confine import hide
@@ -141,7 +140,7 @@ def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> 
     records = planned.folder / "matches"
     if any(bot is not None and bot.argv for bot in planned.bots):
         tell(planned.confinement, quiet=as_json)
-        _tell_unseen(planned)
+        tell_unseen(planned.confinement, planned.bots)
     with _people(planned) as entries:
         spec = match_spec(planned, entries)
         sandboxes = sandboxes_of(planned, entries)
@@ -167,17 +166,6 @@ def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> 
     return result.status == "rated"
 
 
-def _tell_unseen(planned: Plan) -> None:
-    """A warning about each file that a bot's command names and its sandbox does not show."""
-    for bot in planned.bots:
-        if bot is None or not bot.argv:
-            continue
-        for path in not_shown(bot, planned.confinement.sandbox):
-            sentence = f"warning: 'run' of '{bot.name}' names {path}, which its sandbox does not show to it"
-            step = shlex.join(["--read", str(path)])
-            console(stderr=True).print(one_line(f"{sentence}; grant it: {step}"), markup=False, style="bold")
-
-
 async def run_match(
     spec: MatchSpec,
     entries: Sequence[Entry],
@@ -195,6 +183,7 @@ async def run_match(
         most_memory_mib=max(LEAST_MIB, Share(memory_room(), 0, len(spec.seats)).mib),
         guests=remote.guests(spec.limits) if remote else None,
         listen=remote.listen if remote else None,
+        on_guest=partial(tell_guest, {entry.id: entry.name for entry in entries}),
     )
     try:
         async with table:

@@ -9,6 +9,7 @@ from referee.cli.output import console
 from referee.match.guest import Invitation
 from referee.match.spec import Limits
 from referee.process.entry import Entry, guest_entry
+from referee.texts import one_line
 from referee.tournament.errors import UsageError
 from referee.wire import Listen, ListenError
 from referee.wire.listening import (
@@ -81,6 +82,11 @@ def remote_entries(seats: Sequence[str]) -> dict[int, Entry]:
     """By seat the entry of each remote bot."""
     numbers = [number for number, seat in enumerate(seats) if seat == REMOTE]
     return {number: guest_entry(REMOTE if len(numbers) == 1 else f"{REMOTE} {number}") for number in numbers}
+
+
+def tell_guest(names: Mapping[str, str], entry_id: str, what: str) -> None:
+    """Tell that a remote bot has connected, reconnected or disconnected. `names` are those of the bots, by entry id."""
+    console(stderr=True).print(one_line(f"'{names[entry_id]}' {what}"), markup=False)
 
 
 def announce(remote: RemoteSeats, address: str, entries: Sequence[Entry]) -> None:

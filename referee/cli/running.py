@@ -129,9 +129,16 @@ def play(
     """
     given = given_secrets(secret)
     indexer = Indexer(folder.matches, folder.database)
-    gone = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
+    text = read_journal(folder.journal)
+    gone = {bot.entry_id for bot in known_bots(text) if bot.out}
 
-    confinement = confine_all(tournament, probe(), [secret] if secret else ())
+    confinement = confine_all(
+        tournament,
+        probe(),
+        [secret] if secret else (),
+        begun=text.created is not None,
+        accept_weaker=accept_weaker,
+    )
     staying = {entry_id: sandbox for entry_id, sandbox in confinement.sandboxes.items() if entry_id not in gone}
     machine = machine_of(tournament, staying, Prints(), find().controllers)
 

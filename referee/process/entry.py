@@ -68,12 +68,14 @@ def load_entry(
     options: Mapping[str, OptionValue] | None = None,
     *,
     built_in: Path | None = None,
+    to_play: bool = True,
 ) -> Entry:
     """Reads a bot folder, and keeps what it has in the store. `name` replaces the manifest's, `options` override its
     options.
 
     A bot that is to be built runs from the cache, from the build of exactly these sources. With `built_in` it runs in
-    that folder, is not kept, and the caller answers for it. Raises ManifestError, EntryError or BotNameError.
+    that folder, is not kept, and the caller answers for it. A bot whose build is not there raises NotBuiltError, unless
+    it is not `to_play`: then only its id, name and sources count. Raises ManifestError, EntryError or BotNameError.
     """
     with suppress(RuntimeError):  # a link that leads to itself: no folder, as is said at once
         folder = folder.resolve()
@@ -82,15 +84,25 @@ def load_entry(
     sources = read_sources(folder, manifest)
     if built_in is not None:
         return _entry(folder, name, manifest, resolved, sources, built_in)
-    build = _hold_build(folder, manifest, sources) if manifest.build else None
-    version = put(store_folder(), folder, manifest, sources)
-    if load_manifest(version.folder) != manifest:
-        raise EntryError(f"{folder / FILE_NAME}: was changed while it was read; try again")
-    return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
+    try:
+        build = _hold_build(folder, manifest, sources) if manifest.build else None
+        version = put(store_folder(), folder, manifest, sources)
+        if load_manifest(version.folder) != manifest:
+            raise EntryError(f"{folder / FILE_NAME}: was changed while it was read; try again")
+        return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
+    except NotBuiltError:
+        if to_play:
+            raise
+        return _unbuilt(folder, name, manifest, resolved, sources)
 
 
 def load_stored(
-    content: str, folder: Path, name: str | None = None, options: Mapping[str, OptionValue] | None = None
+    content: str,
+    folder: Path,
+    name: str | None = None,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    to_play: bool = True,
 ) -> Entry:
     """The same bot from the store, whatever lies in `folder` by now, or does not: that is looked at only where the copy
     is lost. Raises EntryError too where neither is as it was, NotBuiltError if only the build is lost."""
@@ -102,15 +114,29 @@ def load_stored(
         lost = str(error).rpartition("; ")[0]
     if version is None:
         with suppress(ManifestError, EntryError):
-            entry = load_entry(folder, name, options)
+            entry = load_entry(folder, name, options, to_play=to_play)
             if entry.content == content:
                 return entry
         raise EntryError(f"{lost}, and {folder} is not what it was; put the folder back as it was")
     manifest = load_manifest(version.folder)
     resolved = _resolve_options(manifest, options or {})
     sources = read_sources(version.folder, manifest)
-    build = _hold_build(version.folder, manifest, sources) if manifest.build else None
-    return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
+    try:
+        build = _hold_build(version.folder, manifest, sources) if manifest.build else None
+        return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
+    except NotBuiltError:
+        if to_play:
+            raise
+        return _unbuilt(folder, name, manifest, resolved, sources)
+
+
+def _unbuilt(
+    folder: Path, name: str | None, manifest: Manifest, options: Mapping[str, OptionValue], sources: Sources
+) -> Entry:
+    """A bot that cannot be started yet."""
+    shown = manifest.name if name is None else check_name(name)
+    fixed = MappingProxyType(dict(options))
+    return Entry(_id(manifest, options, sources), shown, folder, manifest, fixed, manifest.run, folder)
 
 
 def _hold_build(folder: Path, manifest: Manifest, sources: Sources) -> tuple[Built, Hold]:

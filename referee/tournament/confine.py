@@ -40,10 +40,18 @@ class Confinement:
     """By the bot's name, what its `run` names and its sandbox does not show."""
 
 
-def confine_all(tournament: Tournament, found: Probe, hidden: Iterable[Path] = ()) -> Confinement:
+def confine_all(
+    tournament: Tournament,
+    found: Probe,
+    hidden: Iterable[Path] = (),
+    *,
+    begun: bool = False,
+    accept_weaker: bool = False,
+) -> Confinement:
     """No bot sees the tournament's file, or what is `hidden` besides.
 
-    PlatformError if the file asks for strict and it does not work here."""
+    PlatformError if the file asks for strict and it does not work here. A run that has `begun` can go on under plain
+    all the same with `accept_weaker`, as its file must stay what it is."""
     common = tournament.config.sandbox
     sandboxes: dict[str, Sandbox] = {}
     grants: dict[str, Sandbox] = {}
@@ -59,8 +67,14 @@ def confine_all(tournament: Tournament, found: Probe, hidden: Iterable[Path] = (
         try:
             profile = choose_profile(wanted, found)
         except SandboxError as error:
-            raise PlatformError(str(error), f'{error.fix}; or play without: profile = "plain" in [sandbox]') from None
-        unasked = unasked or (wanted is None and profile == "plain")
+            if not begun:
+                step = f'{error.fix}; or play without: profile = "plain" in [sandbox]'
+                raise PlatformError(str(error), step) from None
+            if not accept_weaker:
+                step = f"{error.fix}; or go on with this run without it: --accept-weaker-sandbox"
+                raise PlatformError(str(error), step) from None
+            profile = "plain"
+        unasked = unasked or (wanted != "plain" and profile == "plain")
         sandbox = Sandbox(profile, bot.network, bot.env, (*common.read, *bot.read), unseen, bot.devices)
         sandboxes[entry.id] = sandbox
         if bot != SandboxConfig():

@@ -26,14 +26,15 @@ from referee.tournament.reading import TomlFile, show, suggest
 from referee.tournament.sections.sandbox import check_grants
 
 
-def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
-    """Read the tournament file at `path` and the bots it names. Raises ConfigError.
+def load_tournament(path: Path, known: Sequence[KnownBot] = (), *, to_play: bool = True) -> Tournament:
+    """Read the tournament file at `path` and the bots it names. Raises ConfigError; not for a bot that has to be built
+    yet if nothing is `to_play`.
 
     `known` are the bots of a run of it: those that have left it are taken as they were, and so is whatever the store
     has of those that stay, should their folders have another version by now, or none.
     """
     config = load_config(path)
-    found = [_try(config, bot) for bot in config.bots]
+    found = [_try(config, bot, to_play=to_play) for bot in config.bots]
     ids = {bot.entry_id for bot in known if not bot.joined}
     here = {entry.id for entry in found if isinstance(entry, Entry)}
     gone = [bot for bot in known if bot.out and not bot.joined and bot.entry_id not in here]
@@ -42,7 +43,7 @@ def load_tournament(path: Path, known: Sequence[KnownBot] = ()) -> Tournament:
     for bot, entry, begun in zip(config.bots, found, _begun(config, known), strict=True):
         if isinstance(entry, Entry) and entry.id in ids:
             entries.append(entry)
-        elif stored := _stored(config, bot, begun):
+        elif stored := _stored(config, bot, begun, to_play=to_play):
             entries.append(stored)
             kept.append(stored)
         else:
@@ -108,12 +109,12 @@ def _begun(config: TournamentConfig, known: Sequence[KnownBot]) -> list[KnownBot
     ]
 
 
-def _stored(config: TournamentConfig, bot: BotConfig, begun: KnownBot | None) -> Entry | None:
+def _stored(config: TournamentConfig, bot: BotConfig, begun: KnownBot | None, *, to_play: bool) -> Entry | None:
     """The bot as the run began with it; None if the file has other options for it by now, or the store lost it."""
     if begun is None:
         return None
     with suppress(ManifestError, EntryError, BotNameError):
-        entry = load_stored(begun.content, Path(begun.folder), begun.name, bot.options)
+        entry = load_stored(begun.content, Path(begun.folder), begun.name, bot.options, to_play=to_play)
         if entry.id == begun.entry_id:
             _check_games(config, bot, entry)
             return entry
@@ -149,9 +150,9 @@ def stand_ins(tournament: Tournament) -> list[tuple[BotConfig, Entry]]:
     return [(bot, entry) for bot, entry in named if bot.remote is None and not entry.argv]
 
 
-def _try(config: TournamentConfig, bot: BotConfig) -> Entry | ConfigError:
+def _try(config: TournamentConfig, bot: BotConfig, *, to_play: bool = True) -> Entry | ConfigError:
     try:
-        return _entry(config, bot)
+        return _entry(config, bot, to_play=to_play)
     except ConfigError as error:
         return error
 
@@ -190,11 +191,11 @@ def _check_format(tournament: Tournament) -> None:
         TomlFile(config.path).fail(("format",), problem, "add bots, or change the format or its settings")
 
 
-def _entry(config: TournamentConfig, bot: BotConfig) -> Entry:
+def _entry(config: TournamentConfig, bot: BotConfig, *, to_play: bool) -> Entry:
     try:
         if bot.remote is not None:
             return guest_entry(bot.name or "", bot.remote.version)
-        entry = load_entry(bot.folder, bot.name, bot.options)
+        entry = load_entry(bot.folder, bot.name, bot.options, to_play=to_play)
     except (ManifestError, EntryError) as error:
         # These sentences end in what to do, after the last semicolon.
         what, _, step = str(error).rpartition("; ")

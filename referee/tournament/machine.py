@@ -14,9 +14,12 @@ from referee.tournament.journal import JournalText
 
 EVENT = "machine"
 _GROUPS = "control groups"
+_USER = "user"
+_LATER = (_GROUPS, _USER)
+"""Facts that older versions did not keep: a run of theirs does not lack them."""
 
 Facts: TypeAlias = Mapping[str, Any]
-"""Of one bot: profile, control groups, grants, build, runtime, and `outside` by path."""
+"""Of one bot: profile, control groups, user (root or not), grants, build, runtime, and `outside` by path."""
 
 Machine: TypeAlias = Mapping[str, Facts]
 """By entry id."""
@@ -49,6 +52,7 @@ def machine_of(
         found = {
             "profile": sandbox.profile,
             _GROUPS: ", ".join(controllers) or "none",
+            _USER: "root" if os.geteuid() == 0 else "not root",
             "grants": ", ".join(_grants(sandbox)),
             "build": "; ".join(map(str, entry.builds)),
             "runtime": runtime_of(entry),
@@ -91,7 +95,7 @@ def machine_changes(before: Machine, now: Machine, names: Mapping[str, str]) -> 
             old, new = _flat(before[entry_id]), _flat(facts)
             for what in dict.fromkeys((*old, *new)):
                 one, other = old.get(what, ""), new.get(what, "")
-                if one != other and (one or what != _GROUPS):  # older versions did not keep the control groups
+                if one != other and (one or what not in _LATER):
                     lost = what == _GROUPS and bool(set(one.split(", ")) - set(other.split(", ")) - {"none"})
                     weaker = lost or (what == "sandbox" and one == "strict")
                     found.append(Change(entry_id, names.get(entry_id, entry_id), what, one, other, weaker))

@@ -62,7 +62,7 @@ def invite_all(tournament: Tournament, folder: Path, gone: Container[str] = ()) 
         )
     keepalive_s = config.remote.keepalive_s or _keepalive_s([guest.limits for guest in invited.values()])
     return Guests(
-        _listen(replace(config.remote.listen, keepalive_s=keepalive_s), config.remote.public, folder),
+        listen_with(replace(config.remote.listen, keepalive_s=keepalive_s), config.remote.public, folder),
         invited,
         {entry.id: entry for _, _, entry in remote},
         config.remote.public,
@@ -75,7 +75,9 @@ def _keepalive_s(clocks: Iterable[Limits]) -> float:
     return min(KEEPALIVE_S, max(USUAL_KEEPALIVE_S, longest_s + USUAL_KEEPALIVE_S / 2))
 
 
-def _listen(listen: Listen, public: str, folder: Path) -> Listen:
+def listen_with(listen: Listen, public: str, folder: Path) -> Listen:
+    """With the certificate that the file names; if it names none, with one in `folder`, which is made unless a fresh
+    one lies there. PlatformError."""
     try:
         if listen.plain:
             return listen

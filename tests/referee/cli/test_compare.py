@@ -159,14 +159,22 @@ def test_a_comparison_with_a_bot_that_does_not_start_says_why_and_asks_for_no_mo
 
 
 @pytest.mark.parametrize(
-    ("verdict", "sentence"),
-    [("accepted", "accepted: A scores more than 0.500 (Elo +0) against B"),
-     ("rejected", "rejected: A scores less than 0.550 (Elo +35) against B")],
-)  # fmt: skip
-def test_a_verdict_names_its_bound_in_elo_and_promises_nothing_of_a_higher_cap(capsys, verdict, sentence):
+    ("verdict", "bounds", "sentence"),
+    [
+        ("accepted", [0.5, 0.55], "accepted: A is better than B: it scores more than 0.500 (Elo +0) against B"),
+        ("accepted", [0.55, 0.6], "accepted: A is better than B by more than 35 Elo: it scores more than 0.550"),
+        ("accepted", [0.45, 0.5], "accepted: A is at most 35 Elo weaker than B: it scores more than 0.450"),
+        ("rejected", [0.5, 0.55], "rejected: A is not better than B by 35 Elo: it scores less than 0.550 (Elo +35)"),
+        ("rejected", [0.45, 0.5], "rejected: A is weaker than B: it scores less than 0.500"),
+        ("rejected", [0.4, 0.45], "rejected: A is weaker than B by more than 35 Elo: it scores less than 0.450"),
+    ],
+)
+def test_a_verdict_says_who_is_better_with_its_bound_and_promises_nothing_of_a_higher_cap(
+    capsys, verdict, bounds, sentence
+):
     sides = {side: {"name": side, "entry_id": "00" * 8, "faults": {}} for side in ("a", "b")}
     found = {
-        **sides, "games": "toy", "rounds": 7, "cap": 9, "matches": 14, "verdict": verdict, "bounds": [0.5, 0.55],
+        **sides, "games": "toy", "rounds": 7, "cap": 9, "matches": 14, "verdict": verdict, "bounds": bounds,
         "alpha": 0.05, "beta": 0.05, "score": 0.286, "interval": [0.096, 0.538], "confidence": 0.9, "elo": -159.0,
         "elo_interval": [-390.0, 26.0], "failed_starts": [], "set_aside": [], "more_rounds": None,
     }  # fmt: skip

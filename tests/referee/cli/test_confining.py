@@ -1,9 +1,14 @@
 """Which profile bots of a single match get, and what is said about it."""
 
+from pathlib import Path
+
 import pytest
 
+from referee.cli import bot_check
 from referee.cli.confining import settle, tell
+from referee.compliance import Report
 from referee.process.checkup import Probe
+from referee.process.entry import Entry
 from referee.tournament.errors import PlatformError
 
 WORKS = Probe(True)
@@ -41,3 +46,24 @@ def test_only_what_nobody_asked_for_is_said_in_quiet(
 ) -> None:
     tell(settle(asked, found=BROKEN), quiet=True)
     assert ("warning: bots play WITHOUT A SANDBOX" in " ".join(capsys.readouterr().err.split())) is said_quietly
+
+
+def test_a_check_warns_of_a_script_that_the_sandbox_does_not_show_as_a_match_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, folder = tmp_path / "shared" / "bot.py", tmp_path / "bot"
+    for path in (script.parent, folder):
+        path.mkdir()
+    script.write_text("print(1)\n")
+    (folder / "bot.toml").write_text(f'name = "b"\nversion = "1"\ngames = ["toy"]\nrun = ["{{python}}", "{script}"]\n')
+
+    async def passed(entry: Entry, *_: object, **__: object) -> Report:
+        return Report(entry, (), "", "")
+
+    monkeypatch.setattr(bot_check, "check_bot", passed)
+    for read, warned in ((None, True), ([script], False)):
+        settled = settle("strict", read=read, found=WORKS)
+        bot_check.check_folder(folder, None, 1.0, settled, fail_fast=False, as_json=False)
+        said = capsys.readouterr().err
+        assert (f"'run' of 'b' names {script}, which its sandbox does not show to it" in said) == warned
+        assert (f"grant it: --read {script}" in said) == warned

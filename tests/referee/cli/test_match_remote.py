@@ -52,6 +52,7 @@ def test_a_bot_dials_in_and_plays(tmp_path: Path) -> None:
                 bot.wait()
     assert referee.returncode == 0, stderr
     assert stdout.startswith("normal")
+    assert [f"'remote {number}' has connected" in stderr for number in (0, 1)] == [True, True]
     (path,) = (tmp_path / "single" / "matches").iterdir()
     seats_played = read_record(path).header.seats
     assert [(seat.name, seat.sandbox, seat.clock) for seat in seats_played] == [

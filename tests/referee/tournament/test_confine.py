@@ -81,6 +81,24 @@ def test_strict_that_does_not_work_is_refused(write: Write, top: str, ann: str) 
     assert "apt install bubblewrap" in caught.value.next_step
 
 
+@pytest.mark.parametrize(("top", "ann"), [('sandbox.profile = "strict"', ""), ("", 'sandbox = "strict"')])
+def test_a_run_whose_file_says_strict_can_go_on_where_that_does_not_work_if_it_is_accepted(
+    write: Write, top: str, ann: str
+) -> None:
+    """Its file cannot be changed any more: that would be another tournament."""
+    tournament = load_tournament(write(top, ann))
+    with pytest.raises(PlatformError, match="does not work here") as caught:
+        confine_all(tournament, DOES_NOT, begun=True)
+    assert caught.value.next_step == (
+        "apt install bubblewrap; or go on with this run without it: --accept-weaker-sandbox"
+    )
+    confined = confine_all(tournament, DOES_NOT, begun=True, accept_weaker=True)
+    assert {sandbox.profile for sandbox in confined.sandboxes.values()} == {"plain"}
+    assert "WITHOUT A SANDBOX" in confined.warning
+    with pytest.raises(PlatformError, match="does not work here"):
+        confine_all(tournament, DOES_NOT, accept_weaker=True)
+
+
 def test_grants_are_one_bots_own_but_for_what_all_may_read(write: Write, tmp_path: Path) -> None:
     for name in ("models", "weights"):
         (tmp_path / name).mkdir()

@@ -151,3 +151,34 @@ def test_facts_are_the_profile_the_grants_in_force_and_what_lies_outside(make_to
     assert "grants" not in found[second.id]
     grant.write_text("2")
     assert machine_of(tournament, sandboxes, Prints(0), ("memory", "pids"))[first.id] != found[first.id]
+
+
+@pytest.mark.parametrize(("before", "now"), [(0, 1000), (1000, 0)])
+def test_a_run_that_another_kind_of_user_goes_on_with_says_so(
+    make_tournament, play, run_folder, monkeypatch, before, now
+):
+    tournament = make_tournament(2, blocks=3)
+
+    def facts(user):
+        monkeypatch.setattr("os.geteuid", lambda: user)
+        sandboxes = {entry.id: Sandbox("plain") for entry in tournament.entries}
+        return machine_of(tournament, sandboxes, Prints(), ())
+
+    def order(spec):
+        if spec.place == 2:
+            raise Killed
+        return 0
+
+    with pytest.raises(Killed):
+        play(tournament, order=order, machine=facts(before))
+    run = play(tournament, machine=facts(now))
+    assert run.summary.complete
+    names = {0: "root", 1000: "not root"}
+    assert [note.partition(": ")[2] for note in run.log.notes] == [
+        f"'bot{number}': user: {names[before]} -> {names[now]}" for number in (0, 1)
+    ]
+
+
+def test_a_run_of_before_the_user_was_kept_says_nothing_of_it(begun, play):
+    run = play(tournament := begun(), machine=machine(tournament, user="root"))
+    assert run.log.notes == []
