@@ -78,15 +78,15 @@ def run(
     known = () if new else newest_bots(out, tournament_name(file))
     if not dry_run:
         build_missing(sources_needed(load_config(file), known), out, file)
-    tournament = load_tournament(file, known)
+    tournament = load_tournament(file, known, to_play=not dry_run)
     if tournament.kept:
-        tournament = _as_it_lies(file, out) or tournament
+        tournament = _as_it_lies(file, out, to_play=not dry_run) or tournament
     check_apart(tournament, out)
     cores = len(available_cores())
     if dry_run:
         from referee.cli.preview import preview
 
-        preview(tournament, out, workers or cores, listed=listed, as_json=as_json)
+        preview(tournament, out, workers or cores, new=new, listed=listed, as_json=as_json)
         return
     from referee.cli.running import play_tournament
 
@@ -106,7 +106,7 @@ def run(
         raise typer.Exit(code)
 
 
-def _as_it_lies(file: Path, out: Path) -> "Tournament | None":
+def _as_it_lies(file: Path, out: Path, *, to_play: bool) -> "Tournament | None":
     """The tournament with its bots as they are now, if there is an older run with just these; else None."""
     from referee.tournament.entrants import load_tournament
     from referee.tournament.errors import ConfigError
@@ -114,7 +114,7 @@ def _as_it_lies(file: Path, out: Path) -> "Tournament | None":
     from referee.tournament.identity import describe
 
     try:
-        tournament = load_tournament(file)
+        tournament = load_tournament(file, to_play=to_play)
     except ConfigError:
         return None
     return tournament if has_run(out, describe(tournament)) else None

@@ -72,11 +72,7 @@ def play_tournament(
 ) -> ExitCode:
     """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. Raises
     TournamentError."""
-    folder = choose_folder(out, describe(tournament), new=new)
-    left = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
-    if any(entry.id not in left for _, entry in stand_ins(tournament)):
-        tournament = load_tournament(tournament.config.path)  # who has left the newest run is still in this one
-        folder = choose_folder(out, describe(tournament), new=new)
+    tournament, folder = choose_run(tournament, out, new=new)
     if not quiet:
         tell_changed(tournament, folder)
         tell_kept(tournament, folder)
@@ -108,6 +104,17 @@ def play_tournament(
         _tell(tournament, _go_on(tournament, out), folder, played)
     tell_problem(played)
     return _code(played.summary)
+
+
+def choose_run(tournament: Tournament, out: Path, *, new: bool, to_play: bool = True) -> tuple[Tournament, RunFolder]:
+    """Where the tournament runs, and the tournament as it is there. Raises TournamentError."""
+    folder = choose_folder(out, describe(tournament), new=new)
+    left = {bot.entry_id for bot in known_bots(read_journal(folder.journal)) if bot.out}
+    if any(entry.id not in left for _, entry in stand_ins(tournament)):
+        # Who has left the newest run is still in this one.
+        tournament = load_tournament(tournament.config.path, to_play=to_play)
+        folder = choose_folder(out, describe(tournament), new=new)
+    return tournament, folder
 
 
 def play(

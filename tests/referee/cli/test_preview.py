@@ -102,3 +102,45 @@ def test_a_list_without_a_dry_run_is_refused(write_tournament, crosstown):
     write_tournament("cup")
     printed = crosstown("run", "cup.toml", "--list")
     assert (printed.code, "--list is for --dry-run" in printed.err) == (2, True)
+
+
+def values(crosstown, *words):
+    printed = crosstown("run", "cup.toml", "--dry-run", "--json", "--list", *words)
+    assert printed.code == 0, printed.err
+    return json.loads(printed.out)
+
+
+@pytest.mark.parametrize("style", ["round-robin", "gauntlet", "league", "swiss", "knockout"])
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_dry_run_of_a_run_that_has_begun_shows_what_is_left_of_it(make_run, crosstown, tmp_path, style, renamed):
+    folder = make_run(played=3, style=style, others=("cyd", "dan"))
+    fresh = values(crosstown, "--new")
+    assert (fresh["run"], fresh["played"], fresh["out"]) == (None, 0, [])
+    if renamed:
+        folder.path.rename(tmp_path / "runs" / "old")
+    found = values(crosstown)
+    assert (found["run"], found["played"]) == ("runs/old" if renamed else "runs/cup", 3)
+    assert found["total"] == fresh["total"]
+    assert found["matches"][: len(fresh["matches"])] == fresh["matches"]
+    out = crosstown("run", "cup.toml", "--dry-run").out
+    assert f"3 matches of the run in {found['run']} have been played; " in out
+
+
+def test_a_dry_run_knows_who_has_left_and_joined_and_what_was_annulled(make_run, crosstown, write_tournament):
+    folder = make_run(played=3, others=("cyd", "dan"))
+    write_tournament("other", others=("late",))
+    fresh = values(crosstown, "--new")
+    assert crosstown("withdraw", "cup", "cyd").code == 0
+    assert crosstown("add", "cup", "bots/late").code == 0
+    first = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))[0]
+    assert crosstown("annul", "cup", first).code == 0
+    found = values(crosstown)
+    assert (found["out"], found["played"], found["spreads"]) == (["cyd"], 2, [])
+    assert found["total"] == found["least"] == len(found["matches"])
+    assert first not in {match["match"] for match in found["matches"]}
+    counts = {row["bot"]: row["matches"] for row in found["balance"]}
+    assert (counts["cyd"], counts["late"] > 0) == (sum("cyd" in match["seats"] for match in found["matches"]), True)
+    out = crosstown("run", "cup.toml", "--dry-run").out
+    assert "out of the run: cyd" in out
+    assert f"2 matches of the run in runs/cup have been played; {found['total'] - 2} are to be played" in out
+    assert values(crosstown, "--new")["matches"] == fresh["matches"]

@@ -101,14 +101,19 @@ def test_where_strict_does_not_work_the_run_is_not_led_to_a_build_without_it(
     assert "[sandbox]" in refused.value.next_step
 
 
-def test_a_dry_run_builds_nothing_and_says_what_it_needs(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["run", str(tournament), "--dry-run"]) == 2
-    _, err = capsys.readouterr()
+def test_a_dry_run_needs_no_build_and_makes_none(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["run", str(tournament), "--dry-run", "--list"]) == 0
+    out, err = capsys.readouterr()
     assert "building" not in err
-    assert "not built, or was changed since" in err
-    assert "next: build the bot first: crosstown bots build" in err
+    assert "small: shibuya, round-robin of 2 bots, 2 seats, 1 block per group: 2 matches" in out
+    before = [line for line in out.splitlines() if " block " in line]
+    assert len(before) == 3
     copies = {tournament.parent / "cache" / "bots"}
     assert set((tournament.parent / "cache").iterdir()) <= copies, "a bot that needs no build may be copied there"
+    assert run_command(["bots", "build", str(tournament.parent / "c")]) == 0
+    capsys.readouterr()
+    assert run_command(["run", str(tournament), "--dry-run", "--list"]) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if " block " in line] == before, "the same matches"
 
 
 def test_where_there_is_no_sandbox_builds_say_so_and_strict_ones_are_refused(
