@@ -4,7 +4,7 @@ Namespaces keep a bot apart already. The filter closes what they do not cover: t
 ptrace, descriptors of other processes, and sockets of families that know no network namespace (AF_VSOCK reaches the
 host of a virtual machine).
 
-Three groups of calls are special:
+Four groups of calls are special:
 
 - Priorities. A bot's threads stay as ready to run as they were started: a call that would make one wait for a processor
   by choice (a lower priority, a crowded processor) succeeds and does nothing. The referee gives back the time in which
@@ -13,6 +13,9 @@ Three groups of calls are special:
   of them carries a bit from one match to another. flock(2) and the lock commands of fcntl(2) succeed and do nothing:
   libraries that lock "just in case" (SQLite, torch) keep working. A build has real locks, because it has several
   processes and shares nothing with a match.
+- What others feel: a group of tasks that share no core with strangers (PR_SCHED_CORE), which takes half of a core with
+  two threads from them, is refused; sync(2) and syncfs(2), which make all files of the machine be written, succeed and
+  do nothing.
 - Watching shared files: leases, inotify, fanotify and questions about the page cache are refused; advice to drop pages
   from the cache succeeds and does nothing.
 """
@@ -28,6 +31,7 @@ _LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
 _X32 = 0x40000000
 _FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK (which lists one's own interfaces)
+_PR_SCHED_CORE = 62
 _LOCK_COMMANDS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _WATCH_COMMANDS = (1024, 1026)  # F_SETLEASE, F_NOTIFY
 
@@ -38,14 +42,15 @@ _NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 442, 451)
 
 @dataclass(frozen=True, slots=True)
 class _Architecture:
-    """Numbers of system calls. `without_effect` succeed and do nothing; of `fcntl` and `socket` it depends on an
-    argument; preadv2 with flags asks whether a page is in memory."""
+    """Numbers of system calls. `without_effect` succeed and do nothing; of `fcntl`, `prctl` and `socket` it depends on
+    an argument; preadv2 with flags asks whether a page is in memory."""
 
     audit: int
     socket: int
     fcntl: int
     flock: int
     preadv2: int
+    prctl: int
     without_effect: tuple[int, ...]
     refused: dict[str, int]
 
@@ -57,8 +62,9 @@ _ARCHITECTURES = {
         fcntl=72,
         flock=73,
         preadv2=327,
-        # setpriority, sched_setparam, sched_setscheduler, sched_setaffinity, fadvise64, sched_setattr
-        without_effect=(141, 142, 144, 203, 221, 314),
+        prctl=157,
+        # setpriority, sched_setparam, sched_setscheduler, sync, sched_setaffinity, fadvise64, syncfs, sched_setattr
+        without_effect=(141, 142, 144, 162, 203, 221, 306, 314),
         refused={
             "mincore": 27,
             "ptrace": 101,
@@ -102,8 +108,9 @@ _ARCHITECTURES = {
         fcntl=25,
         flock=32,
         preadv2=286,
-        # sched_setparam, sched_setscheduler, sched_setaffinity, setpriority, fadvise64, sched_setattr
-        without_effect=(118, 119, 122, 140, 223, 274),
+        prctl=167,
+        # sync, sched_setparam, sched_setscheduler, sched_setaffinity, setpriority, fadvise64, syncfs, sched_setattr
+        without_effect=(81, 118, 119, 122, 140, 223, 267, 274),
         refused={
             "io_setup": 0,
             "inotify_init1": 26,
@@ -167,6 +174,7 @@ def bot_filter(machine: str | None = None, *, file_locks: bool = False) -> bytes
         *((_IF_EQUAL, "without effect", "", number) for number in silent),
         (_IF_EQUAL, "fcntl", "", known.fcntl),
         (_IF_EQUAL, "preadv2", "", known.preadv2),
+        (_IF_EQUAL, "prctl", "", known.prctl),
         (_IF_EQUAL, "", "allowed", known.socket),
         _load_argument(0),
         *((_IF_EQUAL, "allowed", "", family) for family in _FAMILIES),
@@ -179,6 +187,9 @@ def bot_filter(machine: str | None = None, *, file_locks: bool = False) -> bytes
         "preadv2",
         _load_argument(5),
         (_IF_EQUAL, "allowed", "refused", 0),
+        "prctl",
+        _load_argument(0),
+        (_IF_EQUAL, "refused", "allowed", _PR_SCHED_CORE),
         "allowed",
         (_RETURN, "", "", _ALLOW),
         "refused",

@@ -140,6 +140,22 @@ async def test_its_threads_stay_as_ready_to_run_as_they_were(confined: Any) -> N
     assert bot.output().stdout_text() == f"{bool(bot_filter())}\n", bot.output().stderr_text()
 
 
+async def test_it_takes_no_core_and_no_disk_from_others(confined: Any) -> None:
+    """A group of tasks that shares no core with strangers is refused, and syncfs does not even look at its argument."""
+    source = (
+        "import ctypes, errno\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "print(libc.syncfs(-1), end=' ')\n"
+        "libc.prctl(62, 1, 0, 0, 0)  # PR_SCHED_CORE, PR_SCHED_CORE_CREATE: ENODEV or EINVAL where it is of no use\n"
+        "print(errno.errorcode.get(ctypes.get_errno()), end=' ')\n"
+        "print(libc.prctl(15, b'name', 0, 0, 0))  # PR_SET_NAME\n"
+    )
+    bot = await confined(source)
+    await bot.wait()
+    if bot_filter():
+        assert bot.output().stdout_text() == "0 EPERM 0\n", bot.output().stderr_text()
+
+
 @pytest.fixture
 def in_usr(tmp_path: Path) -> Iterator[Path]:
     """A folder where every bot sees what is there, as projects in containers have; for who may not write in /usr, one
