@@ -18,7 +18,7 @@ from crosstown_greedy.ticket_to_ride_plan import network_of, plan_of
 
 from referee.games.api import resolve_options
 from referee.games.keyed import random_outcome
-from referee.games.king_of_new_york.agenda import TURN
+from referee.games.king_of_new_york.constants import TURN
 from referee.games.manhattan_traffiq.actions import Attach
 from referee.games.manhattan_traffiq.city import streets_through
 from referee.games.registry import get_game
@@ -186,10 +186,10 @@ def test_subway_takes_a_greedy_monster_only_to_where_it_is_better_off() -> None:
             state.apply({asked[0].seat: state.legal_actions(asked[0].seat)[0]})
         else:
             state.apply_chance(random_outcome(state.chance_outcomes(), rng))
-    state.agenda = [(TURN, 0, 1, 0)]
-    state.where, state.berth = [1, 2, 0], [6, 6, 0]
+    state.tasks = [(TURN, 0, 1, 0)]
+    state.borough, state.space = [1, 2, 0], [6, 6, 0]
     state.tops, state.units = [0] * 15, [0] * 15
-    state._run()
+    state.run()
     legal = list(state.legal_actions(0))
     assert [game.format_action(action) for action in legal[:2]] == ["pass()", "ride(borough=queens)"]
     worths = POLICIES[game.id].worths(state.observation(0), legal, 0)

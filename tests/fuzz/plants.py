@@ -22,7 +22,7 @@ _ACTIONS = {
     "shibuya": "referee.games.shibuya.codec:Place",
     "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.codec:enum_name",
     "manhattan_traffiq": "referee.games.manhattan_traffiq.codec:enum_name",
-    "king_of_new_york": "referee.games.king_of_new_york.codec:_from_body",
+    "king_of_new_york": "referee.games.king_of_new_york.codec:_word",
 }
 _OBSERVATIONS = {
     "toy": "toy_game.codec:_value",
@@ -36,7 +36,7 @@ _BOXES = {
     "shibuya": "referee.games.shibuya.box:_check_layout",
     "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.data:_check_tickets",
     "manhattan_traffiq": "referee.games.manhattan_traffiq.data:_check_layout",
-    "king_of_new_york": "referee.games.king_of_new_york.checking:_check_effect",
+    "king_of_new_york": "referee.games.king_of_new_york.data:_check_effect",
 }
 _SYNTAX_ERROR = "referee.games.api.errors:ActionSyntaxError.__init__"
 

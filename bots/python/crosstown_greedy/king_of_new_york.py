@@ -7,7 +7,7 @@ from crosstown_greedy.king_of_new_york_cards import KEEP_CARD, worth_of_card, wo
 from crosstown_greedy.king_of_new_york_dice import STATUE_WORTH, SUPERSTAR_WORTH, Roll
 from referee.games.api import State
 from referee.games.king_of_new_york import actions as do
-from referee.games.king_of_new_york.names import BOROUGH_NUMBER, FACES, UNIT_NUMBER
+from referee.games.king_of_new_york.constants import BOROUGH_NUMBER, FACES, UNIT_NUMBER
 from referee.games.king_of_new_york.observation import Observation
 
 RESOLVE_ORDER = ("ouch", "heart", "energy", "celebrity", "destruction", "attack")
@@ -31,10 +31,10 @@ def outlook(state: State) -> list[float]:
     seen: Observation = state.observation(None)
     found = []
     for seat, (vp, energy, life, keep) in enumerate(
-        zip(seen.seats.vp, seen.seats.energy, seen.seats.life, seen.holdings.keep, strict=True)
+        zip(seen.seats.vp, seen.seats.energy, seen.seats.life, seen.holdings.keep_cards, strict=True)
     ):
         worth = vp + ENERGY_WORTH * energy + LIFE_WORTH * life + KEEP_CARD * keep.bit_count()
-        worth += SUPERSTAR_WORTH * (seen.cards.superstar == seat) + STATUE_WORTH * (seen.cards.statue == seat)
+        worth += SUPERSTAR_WORTH * (seen.cards.superstar_seat == seat) + STATUE_WORTH * (seen.cards.statue_seat == seat)
         found.append(0.0 if seen.holdings.out[seat] else worth)
     return found
 

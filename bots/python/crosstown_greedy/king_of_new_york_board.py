@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from referee.games.king_of_new_york.names import MANHATTAN, NO_TILE, STACKS_PER_BOROUGH, UNIT_KINDS
+from referee.games.king_of_new_york.constants import MANHATTAN, NO_TILE, STACKS_PER_BOROUGH, UNIT_KINDS
 from referee.games.king_of_new_york.observation import Observation
 
 MOST_FORCE = 12
@@ -33,7 +33,7 @@ class Board:
 
     @property
     def borough(self) -> int:
-        return self.seen.seats.where[self.seat]
+        return self.seen.seats.borough[self.seat]
 
     def opponents(self) -> list[int]:
         """Who is alive."""
@@ -71,7 +71,7 @@ class Board:
         """What can be destroyed in a borough."""
         stacks = range(STACKS_PER_BOROUGH * borough, STACKS_PER_BOROUGH * (borough + 1))
         found = [target for target in map(self.building, stacks) if target]
-        fresh = self.seen.board.fresh[UNIT_KINDS * borough : UNIT_KINDS * (borough + 1)]
+        fresh = self.seen.board.fresh_units[UNIT_KINDS * borough : UNIT_KINDS * (borough + 1)]
         for unit, count in enumerate(self.units_in(borough)):
             if count > fresh[unit]:
                 found += [self.unit(unit)] * (count - fresh[unit])

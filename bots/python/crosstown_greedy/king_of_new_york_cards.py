@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from crosstown_greedy.king_of_new_york_board import Board
-from referee.games.king_of_new_york.box import shipped_card_ids
+from referee.games.king_of_new_york.data import shipped_card_ids
 
 COST_WORTH = 0.3
 """Of one energy that could buy something else."""

@@ -5,7 +5,7 @@ from functools import cache
 from math import comb
 
 from crosstown_greedy.king_of_new_york_board import ENERGY_WORTH, Board, best_destruction
-from referee.games.king_of_new_york.names import FACES, MANHATTAN, OUCH
+from referee.games.king_of_new_york.constants import FACES, MANHATTAN, OUCH
 
 ATTACK_WORTH = 0.5
 """Of one damage to one opponent."""
@@ -28,12 +28,12 @@ class Roll:
     def __init__(self, board: Board) -> None:
         seen, seat = board.seen, board.seat
         inside = board.borough == MANHATTAN
-        boroughs = seen.seats.where
+        boroughs = seen.seats.borough
         attacked = sum([(boroughs[other] == MANHATTAN) != inside for other in board.opponents()])
         destruction = best_destruction(board.targets(board.borough))
         hurt = sum(board.units_in(board.borough))
-        is_superstar = seen.cards.superstar == seat
-        statue = 0.0 if seen.cards.statue == seat else STATUE_WORTH
+        is_superstar = seen.cards.superstar_seat == seat
+        statue = 0.0 if seen.cards.statue_seat == seat else STATUE_WORTH
         counts = range(MOST_DICE + 1)
         self._kills = hurt >= board.life
         self._worths: Sequence[Sequence[float]] = (

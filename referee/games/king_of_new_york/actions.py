@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, get_args
 
 from referee.games.api import ActionText
-from referee.games.king_of_new_york.names import BOROUGHS, FACES, STACKS, UNITS
+from referee.games.king_of_new_york.constants import BOROUGHS, FACES, STACKS, UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,37 +274,7 @@ KingAction: TypeAlias = (
 )
 Menu: TypeAlias = Sequence[KingAction]
 
-CLASSES: tuple[type[Any], ...] = (
-    Pass,
-    Keep,
-    Stay,
-    Place,
-    Reroll,
-    Convert,
-    Swap,
-    GiveUp,
-    Hail,
-    Resolve,
-    Remove,
-    Redirect,
-    DestroyBuilding,
-    DestroyUnit,
-    Move,
-    Dash,
-    Ride,
-    Flee,
-    Leave,
-    Push,
-    Buy,
-    Scavenge,
-    Sweep,
-    Discard,
-    Photo,
-    Trade,
-    Absorb,
-    Pay,
-    Shed,
-)
+CLASSES: tuple[type[Any], ...] = get_args(KingAction)
 """In the order of their numbers on the wire, from 1."""
 
 TEXT = ActionText(CLASSES)
@@ -315,7 +285,7 @@ PLACES = tuple(Place(borough) for borough in BOROUGHS)
 MOVES = tuple(Move(borough) for borough in BOROUGHS)
 DASHES = tuple(Dash(borough) for borough in BOROUGHS)
 RIDES = tuple(Ride(borough) for borough in BOROUGHS)
-FLIGHTS = tuple(Flee(borough) for borough in BOROUGHS)
+FLEES = tuple(Flee(borough) for borough in BOROUGHS)
 LEAVES = tuple(Leave(borough) for borough in BOROUGHS)
 REDIRECTS = tuple(Redirect(borough) for borough in BOROUGHS)
 """These by borough number."""
@@ -339,7 +309,7 @@ RESOLVE_MENUS = _menus(RESOLVES)
 """By the set of faces left."""
 PLACE_MENUS = _menus(PLACES)
 MOVE_MENUS = _menus(MOVES, (STAY,))
-FLEE_MENUS = _menus(FLIGHTS, (STAY,))
+FLEE_MENUS = _menus(FLEES, (STAY,))
 LEAVE_MENUS = _menus(LEAVES)
 """By the set of boroughs to go to."""
 

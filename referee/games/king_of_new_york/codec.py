@@ -1,44 +1,29 @@
-"""To and from the messages of `proto/crosstown/v1/king_of_new_york.proto`.
+"""To and from the messages of `proto/crosstown/v1/king_of_new_york.proto`, whose fields have the names used here.
 
-The parts of an observation that change often are written by hand: almost all values are below 128, where a packed
-column is its bytes. `slow_bytes` does the same with the generated messages and takes over when a value is larger.
+The parts of an observation that often change are packed by hand: almost all values are below 128, where a packed column
+is its bytes. `generated_bytes` does the same with the generated classes, and takes over when a value is larger.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from struct import pack
-from typing import Any, TypeVar
+from typing import Any
 
 from crosstown_proto.v1 import king_of_new_york_pb2 as pb
-from google.protobuf.message import DecodeError, Message
 
 from referee.games.api import ActionSyntaxError
+from referee.games.api.messages import Converter, OneofCodec, parse_message, varint
 from referee.games.king_of_new_york import actions, events
 from referee.games.king_of_new_york.actions import KingAction
-from referee.games.king_of_new_york.agenda import QUESTION_NAMES
-from referee.games.king_of_new_york.box import shipped_card_ids
+from referee.games.king_of_new_york.constants import BOROUGHS, FACES, QUESTION_NAMES, UNITS
+from referee.games.king_of_new_york.data import shipped_card_ids
 from referee.games.king_of_new_york.events import KingEvent
-from referee.games.king_of_new_york.names import BOROUGHS, FACES, UNITS
-from referee.games.king_of_new_york.observation import (
-    PART_FIELDS,
-    PARTS,
-    Board,
-    Cards,
-    Holdings,
-    Observation,
-    Setting,
-)
-
-_Message = TypeVar("_Message", bound=Message)
+from referee.games.king_of_new_york.observation import PARTS, VALUES, Board, Cards, Holdings, Observation, Setting
 
 _QUESTIONS = ("", *QUESTION_NAMES)
 _QUESTION_NUMBER = {name: pb.Question.ValueType(number) for number, name in enumerate(_QUESTIONS)}
-_ACTION_KINDS = {cls: number for number, cls in enumerate(actions.CLASSES, 1)}
-_ACTION_CLASSES = {cls.KIND: cls for cls in actions.CLASSES}
-_EVENT_CLASSES = {cls.KIND: cls for cls in events.CLASSES}
-_FIELDS = {cls: tuple(part.name for part in fields(cls)) for cls in (*actions.CLASSES, *events.CLASSES)}
-_WORDS = {
+_WORDS: Mapping[str, Sequence[str]] = {
     "borough": BOROUGHS,
     "left": BOROUGHS,
     "face": FACES,
@@ -47,12 +32,34 @@ _WORDS = {
     "unit": UNITS,
     "card": shipped_card_ids(),
 }
-"""Fields that are words in Python and numbers on the wire."""
+"""Fields of actions and events that are words in Python and numbers on the wire."""
 _NUMBERS = {name: {word: number for number, word in enumerate(words)} for name, words in _WORDS.items()}
-_FLAGS = ("use", "extra")
-_FACE_COUNT = len(FACES)
+_ACTION_NUMBERS = {cls: number for number, cls in enumerate(actions.CLASSES, 1)}
+_ACTION_FIELDS = {cls: tuple(part.name for part in fields(cls)) for cls in actions.CLASSES}
 _REMEMBERED = 8192
 _LARGEST_BYTE = 127
+
+
+def _word(name: str, number: int) -> str:
+    words = _WORDS[name]
+    if not 0 <= number < len(words):
+        raise ActionSyntaxError(f"{name} {number} is unknown: expected 0 to {len(words) - 1}")
+    return words[number]
+
+
+def _counts(counts: Sequence[int]) -> tuple[int, ...]:
+    if len(counts) != len(FACES):
+        raise ActionSyntaxError(f"counts has {len(counts)} values: expected {len(FACES)}")
+    return tuple(counts)
+
+
+def _word_converter(name: str) -> Converter:
+    return Converter(_NUMBERS[name].__getitem__, lambda number: _word(name, number))
+
+
+_CONVERTERS = {name: _word_converter(name) for name in _WORDS} | {"counts": Converter(tuple, _counts)}
+_ACTIONS = OneofCodec(pb.Action, actions.CLASSES, _CONVERTERS)
+_EVENTS = OneofCodec(pb.Event, events.CLASSES, _CONVERTERS)
 
 
 class KingCodec:
@@ -62,22 +69,56 @@ class KingCodec:
         self._lists: dict[int, tuple[Sequence[KingAction], bytes]] = {}
         self._actions: dict[int, tuple[KingAction, int, bytes]] = {}
 
-    def encode_observation(self, observation: Observation) -> bytes:
-        return encode_observation(observation)
+    def encode_observation(self, o: Observation) -> bytes:
+        """See the top of this file. In the tuples below: tag, length or value, values."""
+        seats, now = o.seats, o.turn_state
+        n = o.setting.players
+        # fmt: off
+        try:
+            hot = bytearray((
+                16, _QUESTION_NUMBER[o.question], 24, o.asked_seat, 32, o.active_seat, 40, o.order_seat, 48, o.turn,
+                96, o.deaths, 104, o.left, 112, o.winner_seat,
+                58, 5 * n + 10, 10, n, *seats.life, 18, n, *seats.vp, 26, n, *seats.energy, 34, n, *seats.borough,
+                42, n, *seats.space,
+                90, 4 * n + 66, 8, now.roll, 16, now.rerolls, 26, 6, *now.dice, 34, 6, *now.bonus, 42, 6, *now.shown,
+                48, now.force, 58, 3, *now.killed, 66, n, *now.gained, 74, n, *now.dealt, 82, n, *now.hit,
+                90, n, *now.absorbed, 96, now.rides, 104, now.dashed, 112, now.trades, 120, now.razed,
+            ))
+        except ValueError:
+            return generated_bytes(o)
+        agenda = b"".join([_task_bytes(task) for task in o.tasks])
+        # From 128 on a value, or a length, takes two bytes.
+        if not hot.isascii() or len(agenda) > _LARGEST_BYTE:
+            return generated_bytes(o)
+        rest = bytearray((
+            128, 1, now.tapped, 136, 1, now.site, 144, 1, now.units_only,
+            157, 1, now.exposed & 255, now.exposed >> 8, 0, 0, 130, 1, len(agenda),
+        ))
+        return b"".join((
+            _kept(o.setting, _setting_bytes), hot, rest, agenda, _kept(o.holdings, _holdings_bytes),
+            _kept(o.board, _board_bytes), _kept(o.cards, _cards_bytes), _reason_bytes(o.reason) if o.reason else b"",
+        ))
+        # fmt: on
 
     def decode_observation(self, data: bytes) -> Observation:
-        return decode_observation(data)
+        message = parse_message(pb.Observation, data)
+        if message.question not in _QUESTION_NUMBER.values():
+            raise ActionSyntaxError(f"the question {message.question} is unknown")
+        return Observation(
+            setting=_decoded_setting(message.setting.SerializeToString()),
+            question=_QUESTIONS[message.question],
+            asked_seat=message.asked_seat,
+            tasks=_tasks(message.agenda),
+            **{name: getattr(message, name) for name in VALUES},
+            **{name: _decoded_part(cls, getattr(message, name)) for name, cls in PARTS.items()},
+        )
 
     def encode_action(self, action: KingAction) -> bytes:
-        body: dict[str, Any] = {action.KIND: _body(action)}
-        return pb.Action(**body).SerializeToString()
+        data: bytes = _ACTIONS.message(action).SerializeToString()
+        return data
 
     def decode_action(self, data: bytes) -> KingAction:
-        message = _parsed(pb.Action, data)
-        kind = message.WhichOneof("kind")
-        if kind is None:
-            raise ActionSyntaxError(f"the Action message is empty: expected one of {', '.join(_ACTION_CLASSES)}")
-        action: KingAction = _from_body(_ACTION_CLASSES[kind], getattr(message, kind))
+        action: KingAction = _ACTIONS.value(parse_message(pb.Action, data))
         return action
 
     def encode_actions(self, actions: Sequence[KingAction]) -> bytes:
@@ -104,10 +145,10 @@ class KingCodec:
             kinds.append(entry[1])
             values.append(entry[2])
         column = b"".join(values)
-        return b"".join((b"\x0a", _varint(len(kinds)), kinds, b"\x12", _varint(len(column)), column))
+        return b"".join((b"\x0a", varint(len(kinds)), kinds, b"\x12", varint(len(column)), column))
 
     def decode_actions(self, data: bytes) -> tuple[KingAction, ...]:
-        message = _parsed(pb.LegalActions, data)
+        message = parse_message(pb.LegalActions, data)
         if len(message.kinds) != len(message.values):
             raise ActionSyntaxError("the columns of LegalActions differ in length")
         return tuple(_unpacked(kind, value) for kind, value in zip(message.kinds, message.values, strict=True))
@@ -116,119 +157,41 @@ class KingCodec:
         return b"".join([_event_bytes(payload) for payload in payloads])
 
     def decode_events(self, data: bytes) -> tuple[KingEvent, ...]:
-        return tuple(_decoded_event(message) for message in _parsed(pb.Events, data).events)
-
-
-def _body(value: Any) -> dict[str, Any]:
-    """The fields of an action or event as its message has them."""
-    body: dict[str, Any] = {}
-    for name in _FIELDS[type(value)]:
-        part = getattr(value, name)
-        body[name] = _NUMBERS[name][part] if name in _NUMBERS else part
-    return body
-
-
-def _from_body(cls: type[Any], body: Any) -> Any:
-    return cls(*[_read(name, getattr(body, name)) for name in _FIELDS[cls]])
-
-
-def _read(name: str, part: Any) -> Any:
-    if name in _WORDS:
-        words = _WORDS[name]
-        if not 0 <= part < len(words):
-            raise ActionSyntaxError(f"{name} {part} is unknown: expected 0 to {len(words) - 1}")
-        return words[part]
-    if name == "counts":
-        if len(part) != _FACE_COUNT:
-            raise ActionSyntaxError(f"counts has {len(part)} values: expected {_FACE_COUNT}")
-        return tuple(part)
-    return part
+        return tuple(_EVENTS.value(message) for message in parse_message(pb.Events, data).events)
 
 
 def _packed(action: KingAction) -> tuple[int, bytes]:
-    """Kind, and value as a varint."""
+    """The number of its kind, and its fields in one varint: four bits each from the lowest, the last one unlimited."""
     shift = value = 0
-    for name in _FIELDS[type(action)]:
+    for name in _ACTION_FIELDS[type(action)]:
         part = getattr(action, name)
-        if name == "counts":
-            value = sum(count << 4 * face for face, count in enumerate(part))
-        else:
-            value |= (_NUMBERS[name][part] if name in _NUMBERS else int(part)) << shift
+        for number in part if name == "counts" else (_NUMBERS[name][part] if name in _NUMBERS else int(part),):
+            value |= number << shift
             shift += 4
-    return _ACTION_KINDS[type(action)], _varint(value)
+    return _ACTION_NUMBERS[type(action)], varint(value)
 
 
 def _unpacked(kind: int, value: int) -> KingAction:
     if not 1 <= kind <= len(actions.CLASSES):
         raise ActionSyntaxError(f"LegalActions holds an action of unknown kind {kind}")
     cls = actions.CLASSES[kind - 1]
-    names = _FIELDS[cls]
+    names = _ACTION_FIELDS[cls]
     if names == ("counts",):
-        action: KingAction = cls(tuple(value >> 4 * face & 15 for face in range(_FACE_COUNT)))
+        action: KingAction = cls(tuple(value >> 4 * face & 15 for face in range(len(FACES))))
         return action
-    parts = []
+    parts: list[Any] = []
     for place, name in enumerate(names):
         part = value >> 4 * place
         if place + 1 < len(names):
             part &= 15
-        parts.append(bool(part) if name in _FLAGS else _read(name, part))
+        parts.append(bool(part) if name == "use" else _word(name, part) if name in _WORDS else part)
     return cls(*parts)  # type: ignore[no-any-return]
-
-
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > _LARGEST_BYTE:
-        found.append(value & _LARGEST_BYTE | 128)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
 
 
 @lru_cache(maxsize=16384)
 def _event_bytes(payload: KingEvent) -> bytes:
-    """An Events message with this event alone; such messages may be joined."""
-    body: dict[str, Any] = {payload.KIND: _body(payload)}
-    return pb.Events(events=[pb.Event(**body)]).SerializeToString()
-
-
-def _decoded_event(message: pb.Event) -> KingEvent:
-    kind = message.WhichOneof("kind")
-    if kind is None:
-        raise ActionSyntaxError("an Event message is empty or of a kind this version does not know")
-    event: KingEvent = _from_body(_EVENT_CLASSES[kind], getattr(message, kind))
-    return event
-
-
-def encode_observation(o: Observation) -> bytes:
-    """The Observation message. In the tuples below: tag, length or value, values; bytearray() is the quicker way."""
-    seats, now = o.seats, o.turn_state
-    n = o.setting.players
-    # fmt: off
-    try:
-        hot = bytearray((
-            16, _QUESTION_NUMBER[o.question], 24, o.asked, 32, o.active, 40, o.order, 48, o.turn,
-            96, o.deaths, 104, o.left, 112, o.winner,
-            58, 5 * n + 10, 10, n, *seats.life, 18, n, *seats.vp, 26, n, *seats.energy, 34, n, *seats.where,
-            42, n, *seats.berth,
-            90, 4 * n + 66, 8, now.roll, 16, now.rerolls, 26, 6, *now.dice, 34, 6, *now.bonus, 42, 6, *now.shown,
-            48, now.force, 58, 3, *now.killed, 66, n, *now.gained, 74, n, *now.dealt, 82, n, *now.hit,
-            90, n, *now.absorbed, 96, now.rides, 104, now.dashed, 112, now.trades, 120, now.razed,
-        ))
-    except ValueError:
-        return slow_bytes(o)
-    agenda = b"".join([_task_bytes(task) for task in o.agenda])
-    # From 128 on a value, or a length, takes two bytes.
-    if not hot.isascii() or len(agenda) > _LARGEST_BYTE:
-        return slow_bytes(o)
-    rest = bytearray((
-        128, 1, now.tapped, 136, 1, now.site, 144, 1, now.units_only,
-        157, 1, now.exposed & 255, now.exposed >> 8, 0, 0, 130, 1, len(agenda),
-    ))
-    return b"".join((
-        _kept(o.setting, _setting_bytes), hot, rest, agenda, _kept(o.holdings, _holdings_bytes),
-        _kept(o.board, _board_bytes), _kept(o.cards, _cards_bytes), _reason_bytes(o.reason) if o.reason else b"",
-    ))
-    # fmt: on
+    """An Events message with this event alone. Such messages may be joined."""
+    return pb.Events(events=[_EVENTS.message(payload)]).SerializeToString()
 
 
 def _kept(part: Any, encode: Callable[[Any], bytes]) -> bytes:
@@ -237,6 +200,10 @@ def _kept(part: Any, encode: Callable[[Any], bytes]) -> bytes:
     if known is None:
         known = part.__dict__["_bytes"] = encode(part)
     return known
+
+
+def _setting_bytes(part: Setting) -> bytes:
+    return _part_bytes("setting", part)
 
 
 def _holdings_bytes(part: Holdings) -> bytes:
@@ -248,16 +215,16 @@ def _holdings_bytes(part: Holdings) -> bytes:
             *(10, n, *part.out, 26, n, *part.web, 34, n, *part.jinx, 42, n, *part.carapace, 50, n, *part.turns),
             *(58, 3 * n, *part.trophies, 66, n, *part.defence_rolls, 74, n, *part.start_attacks, 18, 8 * n),
         )
-    ) + pack(f"<{n}Q", *part.keep)
-    return b"\x42" + _varint(len(body)) + body
+    ) + pack(f"<{n}Q", *part.keep_cards)
+    return b"\x42" + varint(len(body)) + body
 
 
 def _board_bytes(part: Board) -> bytes:
-    kinds = len(part.pool)
+    kinds = len(part.unseen)
     body = bytearray(
         (
-            *(74, 77 + kinds, 10, 15, *part.tops, 18, 15, *part.covered, 26, kinds, *part.pool),
-            *(34, 15, *part.units, 42, 15, *part.fresh, 50, 3, *part.lost, 56, part.souvenirs),
+            *(74, 77 + kinds, 10, 15, *part.tops, 18, 15, *part.covered, 26, kinds, *part.unseen),
+            *(34, 15, *part.units, 42, 15, *part.fresh_units, 50, 3, *part.lost_trophies, 56, part.souvenirs),
         )
     )
     return bytes(body)
@@ -268,17 +235,12 @@ def _cards_bytes(part: Cards) -> bytes:
         return _part_bytes("cards", part)
     body = bytearray(
         (
-            *(10, 3, *part.market, 40, part.epoch, 50, len(part.claims), *part.claims, 56, part.superstar),
-            *(64, part.statue, 72, part.web_left, 80, part.jinx_left, 88, part.carapace_left),
-            *(98, len(part.extra), *part.extra),
+            *(10, 3, *part.market, 40, part.epoch, 50, len(part.claims), *part.claims, 56, part.superstar_seat),
+            *(64, part.statue_seat, 72, part.web_left, 80, part.jinx_left, 88, part.carapace_left),
+            *(98, len(part.extra_turns), *part.extra_turns),
         )
     ) + pack("<BQBQBQ", 17, part.deck, 25, part.discards, 33, part.played)
-    return b"\x52" + _varint(len(body)) + body
-
-
-def _setting_bytes(setting: Setting) -> bytes:
-    body = {part.name: getattr(setting, part.name) for part in fields(setting)}
-    return pb.Observation(setting=pb.Setting(**body)).SerializeToString()
+    return b"\x52" + varint(len(body)) + body
 
 
 @lru_cache(maxsize=32)
@@ -293,75 +255,24 @@ def _task_bytes(task: tuple[int, ...]) -> bytes:
 
 def _part_bytes(name: str, part: Any) -> bytes:
     """An Observation message with this part alone; such messages may be joined."""
-    names = _PART_NAMES[name]
-    body = {there: getattr(part, here) for here, there in names.items()}
-    whole: dict[str, Any] = {name: _PART_MESSAGES[name](**body)}
+    whole: dict[str, Any] = {name: {field.name: getattr(part, field.name) for field in fields(part)}}
     return pb.Observation(**whole).SerializeToString()
 
 
-def slow_bytes(o: Observation) -> bytes:
-    """The whole message through the generated classes."""
+def generated_bytes(o: Observation) -> bytes:
+    """The whole Observation message through the generated classes, for any values."""
     head = pb.Observation(
         question=_QUESTION_NUMBER[o.question],
-        asked_seat=o.asked,
-        active_seat=o.active,
-        order_seat=o.order,
-        turn=o.turn,
-        deaths=o.deaths,
-        left=o.left,
-        winner_seat=o.winner,
-        reason=o.reason,
-        agenda=[value for task in o.agenda for value in (len(task), *task)],
+        asked_seat=o.asked_seat,
+        agenda=[value for task in o.tasks for value in (len(task), *task)],
+        **{name: getattr(o, name) for name in VALUES},
     )
     parts = [_part_bytes(name, getattr(o, name)) for name in PARTS]
     return b"".join((_setting_bytes(o.setting), head.SerializeToString(), *parts))
 
 
-_PART_MESSAGES: dict[str, type[Any]] = {
-    "seats": pb.Seats,
-    "holdings": pb.Holdings,
-    "board": pb.Board,
-    "cards": pb.Cards,
-    "turn_state": pb.TurnState,
-}
-_RENAMED = {
-    "where": "borough",
-    "berth": "space",
-    "keep": "keep_cards",
-    "pool": "unseen",
-    "fresh": "fresh_units",
-    "lost": "lost_trophies",
-    "superstar": "superstar_seat",
-    "statue": "statue_seat",
-    "extra": "extra_turns",
-}
-_PART_NAMES = {name: {here: _RENAMED.get(here, here) for here in PART_FIELDS[name]} for name in PARTS}
-"""Per part the names of its fields in Python and on the wire."""
-
-
-def decode_observation(data: bytes) -> Observation:
-    """Raises ActionSyntaxError."""
-    message = _parsed(pb.Observation, data)
-    parts = {
-        name: cls(**{here: _plain(getattr(getattr(message, name), there)) for here, there in _PART_NAMES[name].items()})
-        for name, cls in PARTS.items()
-    }
-    if message.question not in _QUESTION_NUMBER.values():
-        raise ActionSyntaxError(f"the question {message.question} is unknown")
-    return Observation(
-        setting=_decoded_setting(message.setting.SerializeToString()),
-        question=_QUESTIONS[message.question],
-        asked=message.asked_seat,
-        active=message.active_seat,
-        order=message.order_seat,
-        turn=message.turn,
-        deaths=message.deaths,
-        left=message.left,
-        winner=message.winner_seat,
-        reason=message.reason,
-        agenda=_tasks(message.agenda),
-        **parts,
-    )
+def _decoded_part(cls: type[Any], message: Any) -> Any:
+    return cls(**{field.name: _plain(getattr(message, field.name)) for field in fields(cls)})
 
 
 def _plain(value: Any) -> Any:
@@ -380,14 +291,5 @@ def _tasks(flat: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
 @lru_cache(maxsize=64)
 def _decoded_setting(data: bytes) -> Setting:
-    message = pb.Setting.FromString(data)
-    return Setting(**{part.name: _plain(getattr(message, part.name)) for part in fields(Setting)})
-
-
-def _parsed(kind: type[_Message], data: bytes) -> _Message:
-    try:
-        return kind.FromString(data)
-    except DecodeError as error:
-        raise ActionSyntaxError(
-            f"{len(data)} bytes are no {kind.DESCRIPTOR.name} message of king_of_new_york"
-        ) from error
+    setting: Setting = _decoded_part(Setting, pb.Setting.FromString(data))
+    return setting

@@ -5,7 +5,7 @@ Seat -1 is nobody. `cause` says where something came from: a card's id, or one o
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, get_args
 
 from referee.games.api import Event
 
@@ -355,39 +355,7 @@ KingEvent: TypeAlias = (
     | Finished
 )
 
-CLASSES: tuple[type[Any], ...] = (
-    TileShown,
-    CardShown,
-    Reshuffled,
-    StartRolled,
-    StartPlayer,
-    TurnBegan,
-    Rerolled,
-    Rolled,
-    Converted,
-    Added,
-    Resolved,
-    Gained,
-    Hurt,
-    DefenceRolled,
-    TokensChanged,
-    SouvenirPlaced,
-    BuildingDestroyed,
-    UnitDestroyed,
-    UnitPushed,
-    Placed,
-    Moved,
-    Shifted,
-    Stayed,
-    Bought,
-    Swept,
-    CardLost,
-    ExtraTurn,
-    GoalMoved,
-    Eliminated,
-    Withdrew,
-    Finished,
-)
+CLASSES: tuple[type[Any], ...] = get_args(KingEvent)
 """In the order of their fields in the Event message."""
 
 

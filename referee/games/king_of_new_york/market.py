@@ -1,150 +1,140 @@
-"""The Buy step: buying, sweeping, and filling the market again."""
-
-from typing import TYPE_CHECKING
+"""The Buy step: buying and sweeping, paying, and filling the market again."""
 
 from referee.games.king_of_new_york.actions import PASS, SWEEP, Buy, KingAction, Menu, Pay, Scavenge, Sweep
-from referee.games.king_of_new_york.agenda import ADVANCE, BIN, CARD, DIE, EFFECT, ENTER, LAPSE, REFILL, Task
+from referee.games.king_of_new_york.card_effects import carry_out
+from referee.games.king_of_new_york.constants import (
+    ADVANCE,
+    CARD_EFFECT,
+    DISCARD_PLAYED,
+    END_CLAIMS,
+    ENTER,
+    NO_CARD,
+    REFILL_MARKET,
+    REVEAL_CARD,
+    ROLL_DIE,
+    Task,
+)
 from referee.games.king_of_new_york.events import Bought, CardShown, Gained, Reshuffled, Swept, event
-from referee.games.king_of_new_york.gains import funds, lose_energy, pay
-from referee.games.king_of_new_york.moves import can_go, extras, take_extra
-from referee.games.king_of_new_york.names import MARKET_SLOTS, NO_CARD
-
-if TYPE_CHECKING:
-    from referee.games.king_of_new_york.rules import KingState
+from referee.games.king_of_new_york.movement import anytime_actions, can_go, take_anytime_action
+from referee.games.king_of_new_york.state import Position
 
 _PAYMENTS = tuple(Pay(life) for life in range(128))
 
 
-def buy_menu(state: "KingState", task: Task) -> Menu:
+def buy_menu(state: Position, task: Task) -> Menu:
     """Stop, or any card the seat can pay for, or a sweep."""
     seat = task[1]
-    box = state.box
-    keep = state.keep[seat]
+    ruleset = state.ruleset
+    cards = state.keep_cards[seat]
     menu: list[KingAction] = [PASS]
-    if state.trades < box.market_cap:
-        means = state.energy[seat]
-        if keep & box.abilities.exchange:
-            means = funds(state, seat)
-        here = state.where[seat]
+    if state.trades < ruleset.market_cap:
+        funds = state.funds(seat)
+        here = state.borough[seat]
         filled = False
         for card in state.market:
             if card != NO_CARD:
                 filled = True
-                if box.prices[card][here] <= means:
-                    needed = box.requires[card]
+                if ruleset.prices[card][here] <= funds:
+                    needed = ruleset.requires[card]
                     if needed < 0 or state.killed[needed]:
-                        menu.append(box.buys[card])
-        if filled and box.sweep_cost <= means:
+                        menu.append(ruleset.buys[card])
+        if filled and ruleset.sweep_cost <= funds:
             menu.append(SWEEP)
-        if keep & box.abilities.scavenge.mask:
-            found = state.discards & box.keep_cards
+        if cards & ruleset.abilities.scavenge.mask:
+            found = state.discards & ruleset.keep_cards
             while found:
                 bit = found & -found
                 found ^= bit
                 card = bit.bit_length() - 1
-                if scavenge_price(state, seat, card) <= means:
-                    menu.append(box.scavenges[card])
+                if _scavenge_price(state, seat, card) <= funds:
+                    menu.append(ruleset.scavenges[card])
     if state.rides or state.carapace[seat]:
-        menu += extras(state, seat)
+        menu += anytime_actions(state, seat)
     return menu
 
 
-def scavenge_price(state: "KingState", seat: int, card: int) -> int:
+def _scavenge_price(state: Position, seat: int, card: int) -> int:
     """What a card of the discard pile costs the owner of Scavenger."""
-    discount = state.box.abilities.scavenge.total(state.keep[seat])
-    return max(0, state.box.prices[card][state.where[seat]] - discount)
+    discount = state.ruleset.abilities.scavenge.total(state.keep_cards[seat])
+    return max(0, state.ruleset.prices[card][state.borough[seat]] - discount)
 
 
-def buy(state: "KingState", task: Task, action: KingAction) -> None:
+def buy(state: Position, task: Task, action: KingAction) -> None:
     """Buy or sweep and ask again, or stop."""
     if action is PASS:
         return
     seat = task[1]
-    box = state.box
+    ruleset = state.ruleset
     if type(action) is Buy:
-        card = box.card_number[action.card]
-        state.agenda.append(task)
+        card = ruleset.card_number[action.card]
+        state.tasks.append(task)
         state.market[state.market.index(card)] = NO_CARD
-        count_move_cost(state)
-        _order(state, seat, card, box.prices[card][state.where[seat]], "market")
+        state.count_move_cost()
+        _order(state, seat, card, ruleset.prices[card][state.borough[seat]], "market")
     elif type(action) is Scavenge:
-        card = box.card_number[action.card]
-        cost = scavenge_price(state, seat, card)
-        state.agenda.append(task)
+        card = ruleset.card_number[action.card]
+        cost = _scavenge_price(state, seat, card)
+        state.tasks.append(task)
         state.discards &= ~(1 << card)
         _order(state, seat, card, cost, "discards")
     elif type(action) is Sweep:
-        state.agenda.append(task)
+        state.tasks.append(task)
         state.trades += 1
         state.log.append(event(Swept, seat))
         for slot, card in enumerate(state.market):
             if card != NO_CARD:
                 state.discards |= 1 << card
                 state.market[slot] = NO_CARD
-        count_move_cost(state)
-        state.agenda.append((REFILL,))
-        pay(state, seat, box.sweep_cost)
+        state.count_move_cost()
+        state.tasks.append((REFILL_MARKET,))
+        state.pay(seat, ruleset.sweep_cost)
     else:
-        take_extra(state, task, action)
+        take_anytime_action(state, task, action)
 
 
-def _order(state: "KingState", seat: int, card: int, cost: int, source: str) -> None:
-    box = state.box
+def _order(state: Position, seat: int, card: int, cost: int, source: str) -> None:
+    ruleset = state.ruleset
     state.trades += 1
     state.played |= 1 << card
-    state.log.append(event(Bought, seat, box.card_ids[card], cost, source))
-    for hook in box.abilities.ordered[card]:
-        hook(state, seat, card)
-    effect: list[Task] = [(EFFECT, seat, card)]
-    if not box.keep_cards >> card & 1:
-        effect.insert(0, (BIN, card))
-    refill: list[Task] = [(REFILL,)]
-    if not box.claim_persists:
-        refill.insert(0, (LAPSE,))
-    state.agenda += [*effect, *refill] if box.refill_first else [*refill, *effect]
-    pay(state, seat, cost)
+    state.log.append(event(Bought, seat, ruleset.card_ids[card], cost, source))
+    carry_out(ruleset.abilities.ordered[card], state, seat)
+    effect: list[Task] = [(CARD_EFFECT, seat, card)]
+    if not ruleset.keep_cards >> card & 1:
+        effect.insert(0, (DISCARD_PLAYED, card))
+    refill: list[Task] = [(REFILL_MARKET,)]
+    if not ruleset.columbia_claim_persists:
+        refill.insert(0, (END_CLAIMS,))
+    state.tasks += [*effect, *refill] if ruleset.refill_before_effect else [*refill, *effect]
+    state.pay(seat, cost)
 
 
-def count_move_cost(state: "KingState") -> None:
-    """What optional moves cost while these cards lie in the market."""
-    costs = state.box.abilities.move_cost
-    state.move_cost = sum([costs[card] for card in state.market if card != NO_CARD])
-
-
-def effect_step(state: "KingState", task: Task) -> None:
-    """A bought card takes effect; if its buyer has left, it is discarded."""
+def card_effect_step(state: Position, task: Task) -> None:
+    """Let a bought card take effect. If its buyer is out by now, a Keep card goes to the discard pile."""
     _, seat, card = task
     bit = 1 << card
-    if state.box.keep_cards & bit:
+    if state.ruleset.keep_cards & bit:
         state.played &= ~bit
         if state.out[seat]:
             state.discards |= bit
         else:
-            receive(state, seat, card)
+            state.receive_card(seat, card)
     if not state.out[seat]:
-        for hook in state.box.abilities.bought[card]:
-            hook(state, seat, card)
+        carry_out(state.ruleset.abilities.bought[card], state, seat)
 
 
-def receive(state: "KingState", seat: int, card: int) -> None:
-    """A Keep card lies in front of a seat."""
-    state.keep[seat] |= 1 << card
-    state.owned |= 1 << card
-
-
-def bin_step(state: "KingState", task: Task) -> None:
-    """A Discard card has done its work."""
+def discard_played_step(state: Position, task: Task) -> None:
+    """Put a Discard card on the discard pile after its effect."""
     state.played &= ~(1 << task[1])
     state.discards |= 1 << task[1]
 
 
-def lapse_step(state: "KingState", task: Task) -> None:
-    """Option columbia_claim_persists off: unfulfilled claims end."""
+def end_claims_step(state: Position, task: Task) -> None:
+    """End claims to the next Keep card, without the option columbia_claim_persists."""
     state.claims = []
 
 
-def refill_step(state: "KingState", task: Task) -> None:
-    """Draw for the first empty slot; an empty deck is made anew from the discard pile."""
+def refill_market_step(state: Position, task: Task) -> None:
+    """Draw for the first empty slot. If the deck is empty, the discard pile becomes the deck."""
     if NO_CARD not in state.market:
         return
     if not state.deck:
@@ -154,32 +144,31 @@ def refill_step(state: "KingState", task: Task) -> None:
         state.discards = 0
         state.epoch += 1
         state.log.append(event(Reshuffled, state.deck.bit_count()))
-    state.agenda.append(task)
-    state.agenda.append((CARD, state.market.index(NO_CARD)))
+    state.tasks.append(task)
+    state.tasks.append((REVEAL_CARD, state.market.index(NO_CARD)))
 
 
-def card_drawn(state: "KingState", task: Task, card: int) -> None:
-    """A card is revealed: into the market, or a Keep card to whoever has a claim to it."""
+def card_revealed(state: Position, task: Task, card: int) -> None:
+    """Put a revealed card into the market; or give it to the seat with a claim to the next Keep card."""
     bit = 1 << card
-    box = state.box
+    ruleset = state.ruleset
     state.deck &= ~bit
-    if state.claims and box.keep_cards & bit:
+    if state.claims and ruleset.keep_cards & bit:
         seat = state.claims.pop(0)
-        state.log.append(event(Bought, seat, box.card_ids[card], 0, "free"))
-        receive(state, seat, card)
-        if box.free_counts:
-            for hook in box.abilities.bought[card]:
-                hook(state, seat, card)
+        state.log.append(event(Bought, seat, ruleset.card_ids[card], 0, "free"))
+        state.receive_card(seat, card)
+        if ruleset.free_card_counts_as_bought:
+            carry_out(ruleset.abilities.bought[card], state, seat)
         return
     slot = task[1]
     state.market[slot] = card
-    if box.abilities.move_cost[card]:
-        count_move_cost(state)
-    state.log.append(event(CardShown, slot, box.card_ids[card]))
+    if ruleset.abilities.move_cost[card]:
+        state.count_move_cost()
+    state.log.append(event(CardShown, slot, ruleset.card_ids[card]))
 
 
-def pay_menu(state: "KingState", task: Task) -> Menu:
-    """How much of a cost to pay with life, the least first; nothing if it is not due any more."""
+def pay_menu(state: Position, task: Task) -> Menu:
+    """How much of a cost to pay with life, the least first. Nothing if the cost is not due any more."""
     if not _due(state):
         return ()
     _, seat, cost = task
@@ -188,26 +177,21 @@ def pay_menu(state: "KingState", task: Task) -> Menu:
     return _PAYMENTS[least : most + 1]
 
 
-def _due(state: "KingState") -> bool:
-    """Whether what is paid for, which is next on the agenda, still comes though somebody may have left the match."""
-    below = state.agenda[-2]
+def _due(state: Position) -> bool:
+    """Whether what is paid for, the task below, still comes. A seat may have left the match since."""
+    below = state.tasks[-2]
     if below[0] in (ENTER, ADVANCE):
         return can_go(state, below)
-    if below[0] == DIE:  # Ouch dice rolled again in spite of Jinx tokens
-        return bool(state.owned & state.box.abilities.jinx_tax)
+    if below[0] == ROLL_DIE:  # Ouch dice rolled again in spite of Jinx tokens
+        return bool(state.owned & state.ruleset.abilities.jinx_tax)
     return True
 
 
-def pay_now(state: "KingState", task: Task, action: KingAction) -> None:
-    """Pay with life and energy; this is not damage."""
+def pay(state: Position, task: Task, action: KingAction) -> None:
+    """Pay with life and energy. This is not damage."""
     if type(action) is Pay:
         _, seat, cost = task
         if action.life:
             state.life[seat] -= action.life
             state.log.append(event(Gained, seat, "life", -action.life, "cost"))
-        lose_energy(state, seat, cost - action.life, "cost")
-
-
-def empty_market() -> list[int]:
-    """Before the first cards are drawn."""
-    return [NO_CARD] * MARKET_SLOTS
+        state.lose_energy(seat, cost - action.life, "cost")

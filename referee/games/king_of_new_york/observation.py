@@ -1,24 +1,20 @@
 """What a viewer sees: the whole position. No order of cards or covered tiles exists that could be hidden.
 
-Numbers: faces, boroughs, units, spaces in Manhattan as in `names.py`; cards by their place in the data shipped; tile
-kinds from 1 in the order of the data of the match. Tuples run over the seats unless said otherwise. Sets are integers
-with one bit for each member. Seat 7 is nobody, borough 5 is off the board, space 6 is none, card 64 is an empty slot.
+Faces, boroughs, Units and spaces in Manhattan have the numbers of `constants.py`, cards those of `data/cards.json`.
+Kinds of tiles are numbered from 1 in the order of the data of the match. Tuples run over the seats unless said
+otherwise. Sets are integers with one bit for each member. Seat 7 is nobody, borough 5 is off the board, space 6 is
+outside Manhattan, card 64 is an empty slot. Fields have the names of the Observation message and of `state.Position`.
 """
 
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from referee.games.api import DATA_OPTION, draft_of
-from referee.games.king_of_new_york.agenda import FIRST_QUESTION, QUESTION_NAMES
-from referee.games.king_of_new_york.names import NOBODY, NOWHERE
-
-if TYPE_CHECKING:
-    from referee.games.king_of_new_york.box import Box
-    from referee.games.king_of_new_york.rules import KingState
+from referee.games.api import draft_of
+from referee.games.king_of_new_york.constants import FIRST_QUESTION, NO_SEAT, NOWHERE, QUESTION_NAMES
+from referee.games.king_of_new_york.ruleset import Ruleset
+from referee.games.king_of_new_york.state import Position
 
 
 @dataclass(frozen=True)
@@ -42,47 +38,47 @@ class Setting:
 
 
 @lru_cache(maxsize=64)
-def setting_of(box: "Box", players: int) -> Setting:
-    """The part of the box data that a player wants to see."""
-    tiles, units = box.tile_rewards[1:], box.unit_rewards
+def setting_of(ruleset: Ruleset, players: int) -> Setting:
+    """The part of a ruleset that a player wants to see."""
+    tiles, units = ruleset.tile_rewards[1:], ruleset.unit_rewards
     return Setting(
         players=players,
-        win_vp=box.win_vp,
-        max_life=box.max_life,
-        tile_names=box.tile_ids[1:],
-        tile_durability=box.tile_durability[1:],
+        win_vp=ruleset.win_vp,
+        max_life=ruleset.max_life,
+        tile_names=ruleset.tile_ids[1:],
+        tile_durability=ruleset.tile_durability[1:],
         tile_vp=tuple(reward.vp for reward in tiles),
         tile_energy=tuple(reward.energy for reward in tiles),
         tile_life=tuple(reward.life for reward in tiles),
-        tile_units=box.tile_units[1:],
-        unit_durability=box.unit_durability,
+        tile_units=ruleset.tile_units[1:],
+        unit_durability=ruleset.unit_durability,
         unit_vp=tuple(reward.vp for reward in units),
         unit_energy=tuple(reward.energy for reward in units),
         unit_life=tuple(reward.life for reward in units),
-        card_costs=tuple(prices[NOWHERE] for prices in box.prices),
+        card_costs=tuple(prices[NOWHERE] for prices in ruleset.prices),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Seats:
-    """What changes often about the seats."""
+    """What often changes about the seats."""
 
     life: tuple[int, ...]
     vp: tuple[int, ...]
     energy: tuple[int, ...]
-    where: tuple[int, ...]
+    borough: tuple[int, ...]
     """Borough."""
-    berth: tuple[int, ...]
+    space: tuple[int, ...]
     """Space in Manhattan."""
 
 
 @dataclass(frozen=True)
 class Holdings:
-    """What changes seldom about the seats."""
+    """What seldom changes about the seats."""
 
     out: tuple[int, ...]
     """Number of the elimination in which the seat left; 0: alive."""
-    keep: tuple[int, ...]
+    keep_cards: tuple[int, ...]
     """Set of Keep cards."""
     web: tuple[int, ...]
     jinx: tuple[int, ...]
@@ -106,13 +102,13 @@ class Board:
     """By stack the kind of its top building; 0: used up. Stacks 3b to 3b+2 lie in borough b."""
     covered: tuple[int, ...]
     """By stack how many tiles lie below."""
-    pool: tuple[int, ...]
+    unseen: tuple[int, ...]
     """By tile kind (from 0: none) how many have not been seen."""
     units: tuple[int, ...]
     """By borough and kind of Unit (15 values)."""
-    fresh: tuple[int, ...]
+    fresh_units: tuple[int, ...]
     """Those of the Units that appeared this turn."""
-    lost: tuple[int, ...]
+    lost_trophies: tuple[int, ...]
     """By kind of Unit, trophies of the eliminated."""
     souvenirs: int
     """Set of boroughs with a Souvenir token."""
@@ -133,14 +129,14 @@ class Cards:
     """How often the discard pile became the deck."""
     claims: tuple[int, ...]
     """Seats that get the next Keep cards, in order."""
-    superstar: int
-    statue: int
+    superstar_seat: int
+    statue_seat: int
     """Holders of the goal cards."""
     web_left: int
     jinx_left: int
     carapace_left: int
     """Tokens in the supply."""
-    extra: tuple[int, ...]
+    extra_turns: tuple[int, ...]
     """Extra turns to come: 2 x seat, plus 1 with Subway rides."""
 
 
@@ -195,11 +191,11 @@ class Observation:
     setting: Setting
     question: str
     """What is asked; empty at a chance node and at the end."""
-    asked: int
+    asked_seat: int
     """Who is asked; 7: nobody."""
-    active: int
+    active_seat: int
     """Whose turn it is."""
-    order: int
+    order_seat: int
     """Whose regular turn it is or was last."""
     turn: int
     """Turns begun by all."""
@@ -212,12 +208,12 @@ class Observation:
     """Number of the last elimination."""
     left: int
     """Set of seats that have left the match."""
-    winner: int
+    winner_seat: int
     """7: nobody, or not yet."""
     reason: str
     """Why the match ended; empty before."""
-    agenda: tuple[tuple[int, ...], ...]
-    """What is still to come, the next last, as in `agenda.py`."""
+    tasks: tuple[tuple[int, ...], ...]
+    """Tasks still to come, the next one last. `constants.py` lists their kinds and arguments."""
 
 
 PARTS: Mapping[str, type[Any]] = {
@@ -227,120 +223,86 @@ PARTS: Mapping[str, type[Any]] = {
     "cards": Cards,
     "turn_state": TurnState,
 }
-VALUES = ("active", "order", "turn", "deaths", "left", "winner", "reason")
-PART_FIELDS = {name: tuple(part.name for part in fields(cls)) for name, cls in PARTS.items()}
-"""A state has `VALUES` and the fields of all parts under the same names, tuples as lists, and its agenda."""
-_SAVED = (*VALUES, *(name for names in PART_FIELDS.values() for name in names))
-_SAVED_OF = attrgetter(*_SAVED)
-
-
-class Remembered:
-    """The parts of the last observation that change seldom, each with the values it was made from."""
-
-    __slots__ = ("board", "cards", "holdings")
-
-    def __init__(self) -> None:
-        nothing: tuple[Any, Any] = ((), None)
-        self.board: tuple[Any, Board] = nothing
-        self.cards: tuple[Any, Cards] = nothing
-        self.holdings: tuple[Any, Holdings] = nothing
-
-    def copy(self) -> "Remembered":
-        """An independent one with the same parts."""
-        other = Remembered.__new__(Remembered)
-        other.board = self.board
-        other.cards = self.cards
-        other.holdings = self.holdings
-        return other
-
-
-def observe(s: "KingState") -> Observation:
-    """The whole position, field by field; parts that have not changed are the same objects as the last time."""
-    question, asked = "", NOBODY
-    if s.menu:
-        task = s.agenda[-1]
-        question, asked = QUESTION_NAMES[task[0] - FIRST_QUESTION], task[1]
-    known = s.remembered
-    now: tuple[Any, ...] = (
-        *(s.out, s.keep, s.web, s.jinx, s.carapace, s.turns, s.trophies, s.defence_rolls, s.start_attacks),
-    )
-    if known.holdings[0] != now:
-        known.holdings = (_copied(now), Holdings(*_frozen(now)))
-    now = (s.tops, s.covered, s.pool, s.units, s.fresh, s.lost, s.souvenirs)
-    if known.board[0] != now:
-        known.board = (_copied(now), Board(*_frozen(now)))
-    now = (
-        *(s.market, s.deck, s.discards, s.played, s.epoch, s.claims, s.superstar, s.statue),
-        *(s.web_left, s.jinx_left, s.carapace_left, s.extra),
-    )
-    if known.cards[0] != now:
-        known.cards = (_copied(now), Cards(*_frozen(now)))
-    seats = _SEATS_DRAFT(tuple(s.life), tuple(s.vp), tuple(s.energy), tuple(s.where), tuple(s.berth))
-    seats.__class__ = Seats
-    turn_state = _TURN_DRAFT(
-        s.roll,
-        s.rerolls,
-        tuple(s.dice),
-        tuple(s.bonus),
-        tuple(s.shown),
-        s.force,
-        tuple(s.killed),
-        tuple(s.gained),
-        tuple(s.dealt),
-        tuple(s.hit),
-        tuple(s.absorbed),
-        s.rides,
-        s.dashed,
-        s.trades,
-        s.razed,
-        s.exposed,
-        s.tapped,
-        s.site,
-        s.units_only,
-    )
-    turn_state.__class__ = TurnState
-    whole = _OBSERVATION_DRAFT(
-        s.setting,
-        question,
-        asked,
-        s.active,
-        s.order,
-        s.turn,
-        seats,
-        known.holdings[1],
-        known.board[1],
-        known.cards[1],
-        turn_state,
-        s.deaths,
-        s.left,
-        s.winner,
-        s.reason,
-        tuple(s.agenda),
-    )
-    whole.__class__ = Observation
-    return whole  # type: ignore[no-any-return]
-
+"""The parts of an observation, by the names of its fields."""
+VALUES = ("active_seat", "order_seat", "turn", "deaths", "left", "winner_seat", "reason")
+"""The fields of an observation that are fields of a position too. Those of the parts and `tasks` are as well."""
 
 _SEATS_DRAFT = draft_of(Seats)
 _TURN_DRAFT = draft_of(TurnState)
 _OBSERVATION_DRAFT = draft_of(Observation)
 
 
-def _copied(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(value[:] if isinstance(value, list) else value for value in values)
+def observe(p: Position) -> Observation:
+    """What everyone sees of a position. Parts that have not changed are the same objects as the last time."""
+    question, asked_seat = "", NO_SEAT
+    if p.menu:
+        task = p.tasks[-1]
+        question, asked_seat = QUESTION_NAMES[task[0] - FIRST_QUESTION], task[1]
+    now: tuple[tuple[Any, ...], ...] = (
+        (*(p.out, p.keep_cards, p.web, p.jinx, p.carapace, p.turns, p.trophies, p.defence_rolls, p.start_attacks),),
+        (p.tops, p.covered, p.unseen, p.units, p.fresh_units, p.lost_trophies, p.souvenirs),
+        (
+            *(p.market, p.deck, p.discards, p.played, p.epoch, p.claims, p.superstar_seat, p.statue_seat),
+            *(p.web_left, p.jinx_left, p.carapace_left, p.extra_turns),
+        ),
+    )
+    if not p.remembered:
+        p.remembered = [(None, None)] * len(now)
+    for place, cls in enumerate((Holdings, Board, Cards)):
+        if p.remembered[place][0] != now[place]:
+            values = [(value[:], tuple(value)) if type(value) is list else (value, value) for value in now[place]]
+            p.remembered[place] = (tuple([kept for kept, _ in values]), cls(*[frozen for _, frozen in values]))
+    holdings, board, cards = [part for _, part in p.remembered]
+    seats = _SEATS_DRAFT(tuple(p.life), tuple(p.vp), tuple(p.energy), tuple(p.borough), tuple(p.space))
+    seats.__class__ = Seats
+    turn_state = _TURN_DRAFT(
+        p.roll,
+        p.rerolls,
+        tuple(p.dice),
+        tuple(p.bonus),
+        tuple(p.shown),
+        p.force,
+        tuple(p.killed),
+        tuple(p.gained),
+        tuple(p.dealt),
+        tuple(p.hit),
+        tuple(p.absorbed),
+        p.rides,
+        p.dashed,
+        p.trades,
+        p.razed,
+        p.exposed,
+        p.tapped,
+        p.site,
+        p.units_only,
+    )
+    turn_state.__class__ = TurnState
+    observation = _OBSERVATION_DRAFT(
+        setting_of(p.ruleset, p.players),
+        question,
+        asked_seat,
+        p.active_seat,
+        p.order_seat,
+        p.turn,
+        seats,
+        holdings,
+        board,
+        cards,
+        turn_state,
+        p.deaths,
+        p.left,
+        p.winner_seat,
+        p.reason,
+        tuple(p.tasks),
+    )
+    observation.__class__ = Observation
+    return observation  # type: ignore[no-any-return]
 
 
-def _frozen(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
-
-
-def to_dict(state: "KingState") -> dict[str, Any]:
-    """The whole state as JSON values."""
-    options = dict(state.box.options)
-    if DATA_OPTION in options:
-        options[DATA_OPTION] = deepcopy(options[DATA_OPTION])
-    data: dict[str, Any] = {"players": state.players, "options": options}
-    for name, value in zip(_SAVED, _SAVED_OF(state), strict=True):
-        data[name] = value[:] if type(value) is list else value
-    data["agenda"] = [list(task) for task in state.agenda]
-    return data
+def position_values(observation: Observation) -> dict[str, Any]:
+    """The fields of the position that was seen, for `Position.from_values`."""
+    values = {name: getattr(observation, name) for name in (*VALUES, "tasks")}
+    for name in PARTS:
+        part = getattr(observation, name)
+        values.update((field.name, getattr(part, field.name)) for field in fields(part))
+    return values

@@ -1,4 +1,4 @@
-"""Every rule the sources leave open, as an option with the sheet's default."""
+"""The options: every rule that the sources leave open, with its default. README.md explains the confidence marks."""
 
 from referee.games.api import Option
 

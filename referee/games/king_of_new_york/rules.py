@@ -1,343 +1,163 @@
-"""The state of a match and what drives it: the agenda, its steps, questions and chance nodes."""
+"""The state of a match: set-up, the course of a turn, the end, and the loop that takes step after step.
+
+What is still to come is a list of tasks, the next one last. Steps are taken without asking; a question waits for the
+seat it is put to; a chance task waits for the referee. The tables at the end say which function does which task.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, TypeAlias
 
 from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll
-from referee.games.king_of_new_york import (
-    agenda as on,
+from referee.games.king_of_new_york import card_effects, damage, destruction, dice, market, movement
+from referee.games.king_of_new_york import constants as task_kinds
+from referee.games.king_of_new_york.actions import (
+    Absorb,
+    Buy,
+    Convert,
+    Dash,
+    DestroyBuilding,
+    DestroyUnit,
+    Flee,
+    GiveUp,
+    Hail,
+    KingAction,
+    Menu,
+    Move,
+    Push,
+    Redirect,
+    Remove,
+    Reroll,
+    Ride,
+    Scavenge,
+    Shed,
+    Swap,
+    Sweep,
 )
-from referee.games.king_of_new_york import (
-    damage,
-    destruction,
-    dice,
-    ending,
-    market,
-    moves,
-    optional,
-    resolving,
-    setup,
-    turn,
-)
-from referee.games.king_of_new_york.actions import KingAction, Menu
-from referee.games.king_of_new_york.agenda import Task
-from referee.games.king_of_new_york.box import Box
-from referee.games.king_of_new_york.cards import special
-from referee.games.king_of_new_york.elimination import eliminate
-from referee.games.king_of_new_york.events import Withdrew, event
-from referee.games.king_of_new_york.names import (
-    BOROUGHS,
+from referee.games.king_of_new_york.constants import (
+    ATTACK,
+    BEFORE_ROLL,
+    BUY,
+    DEFENCE_DIE,
+    DRAW_FIRST_SEAT,
     FACE_NUMBER,
     FACES,
-    NO_BERTH,
+    FIRST_CHANCE,
+    FIRST_QUESTION,
+    FIRST_ROLL,
+    LAST_DIE,
+    LATE_ENTRY,
+    MANHATTAN,
+    MATCH_END_CHECK,
+    MOVE,
+    MOVE_STEP,
+    NO_SEAT,
     NO_TILE,
-    NOBODY,
     NOWHERE,
+    PLACE,
+    PLACE_ALL,
+    PLACE_NEXT,
+    QUESTION_NAMES,
+    REFILL_MARKET,
+    RESOLVE,
+    REVEAL_CARD,
+    REVEAL_TILE,
+    ROLL_DIE,
+    ROLL_ENDED,
     STACKS,
-    TILES_PER_STACK,
+    START_DIE,
+    START_RESULT,
+    START_ROLL,
+    TURN,
+    TURN_END,
     UNIT_KINDS,
+    ZONE_COUNT,
+    Task,
 )
-from referee.games.king_of_new_york.observation import Observation, Remembered, observe, setting_of, to_dict
+from referee.games.king_of_new_york.events import StartPlayer, StartRolled, TurnBegan, Withdrew, event
+from referee.games.king_of_new_york.observation import Observation, observe
+from referee.games.king_of_new_york.ruleset import Ruleset
+from referee.games.king_of_new_york.state import Position
 
-Step: TypeAlias = "Callable[[KingState, Task], None]"
-MenuMaker: TypeAlias = "Callable[[KingState, Task], Menu]"
-Answer: TypeAlias = "Callable[[KingState, Task, KingAction], None]"
+MenuMaker: TypeAlias = Callable[[Position, Task], Menu]
+Answer: TypeAlias = Callable[[Position, Task, KingAction], None]
 
-STEPS: Mapping[int, Step] = {
-    on.SEATING: setup.seating_step,
-    on.START_ROLL: setup.start_roll_step,
-    on.START_JUDGE: setup.start_judge_step,
-    on.SEAT: setup.seat_step,
-    on.TURN: turn.turn_step,
-    on.ROLL: dice.roll_step,
-    on.STOP: dice.stop_step,
-    on.FINAL: dice.final_step,
-    on.MOVE_STEP: moves.move_step,
-    on.END: turn.end_step,
-    on.LATE_ENTRY: moves.late_entry_step,
-    on.CHECK: turn.check_step,
-    on.ENTER: moves.enter_step,
-    on.ADVANCE: moves.advance_step,
-    on.STRIKE: damage.strike_step,
-    on.REACT: resolving.react_step,
-    on.FLEES: damage.flees_step,
-    on.STATUE: damage.statue_step,
-    on.BUILDING: destruction.building_step,
-    on.UNIT: destruction.unit_step,
-    on.EFFECT: market.effect_step,
-    on.BIN: market.bin_step,
-    on.REFILL: market.refill_step,
-    on.LAPSE: market.lapse_step,
-    on.STRUCK: damage.struck_step,
-}
-QUESTIONS: Mapping[int, tuple[MenuMaker, Answer]] = {
-    on.PLACE: (moves.place_menu, moves.place),
-    on.BEFORE: (moves.before_menu, moves.before),
-    on.DICE: (dice.dice_menu, dice.choose_dice),
-    on.CONVERT: (dice.convert_menu, dice.convert),
-    on.HAIL: (dice.hail_menu, dice.hail),
-    on.RESOLVE: (resolving.resolve_menu, resolving.resolve),
-    on.DESTROY: (destruction.destroy_menu, destruction.destroy),
-    on.MOVE: (moves.move_menu, moves.move),
-    on.BUY: (market.buy_menu, market.buy),
-    on.FLEE: (moves.flee_menu, moves.flee),
-    on.LEAVE: (moves.leave_menu, moves.leave),
-    on.RESPOND: (damage.respond_menu, damage.respond),
-    on.PAY: (market.pay_menu, market.pay_now),
-    on.PUSH: (moves.push_menu, moves.push),
-    on.DISCARD: (special.discard_menu, special.discard),
-    on.PHOTO: (special.photo_menu, special.take_photo),
-    on.TRADE: (special.trade_menu, special.trade),
-}
-_STEPS = tuple(STEPS[kind] for kind in range(on.FIRST_QUESTION))
-_MENUS = tuple(QUESTIONS[kind][0] for kind in range(on.FIRST_QUESTION, on.FIRST_CHANCE))
-_ANSWERS = tuple(QUESTIONS[kind][1] for kind in range(on.FIRST_QUESTION, on.FIRST_CHANCE))
-_ASKED = tuple(tuple((Decision(seat, name),) for seat in range(6)) for name in on.QUESTION_NAMES)
+_DECISIONS = tuple(tuple((Decision(seat, name),) for seat in range(6)) for name in QUESTION_NAMES)
 _FACE_OUTCOMES: tuple[tuple[Outcome, int], ...] = tuple((face, 1) for face in FACES)
 _TILE_STREAM = Draw("tiles", 0)
+_MOST_START_ROUNDS = 20
+"""After so many tied rolls the lowest of the tied seats begins, so that set-up ends whatever the dice do."""
+_NO_DICE = [0] * len(FACES)
+_NO_UNITS = [0] * (STACKS // 3 * UNIT_KINDS)
 
 
-class KingState:
-    """One node of a match. See `referee.games.api.State`.
+class KingState(Position):
+    """One node of a match. See `referee.games.api.State`."""
 
-    Lists by seat unless said otherwise; units are listed by borough and kind, trophies by seat and kind; sets of
-    cards, boroughs, stacks or seats are integers with one bit each.
-    """
+    __slots__ = ()
 
-    __slots__ = (
-        "absorbed",
-        "active",
-        "agenda",
-        "berth",
-        "bonus",
-        "box",
-        "carapace",
-        "carapace_left",
-        "claims",
-        "covered",
-        "dashed",
-        "dealt",
-        "deaths",
-        "deck",
-        "defence_rolls",
-        "dice",
-        "discards",
-        "energy",
-        "epoch",
-        "exposed",
-        "extra",
-        "force",
-        "fresh",
-        "gained",
-        "hit",
-        "index",
-        "jinx",
-        "jinx_left",
-        "keep",
-        "killed",
-        "left",
-        "life",
-        "living",
-        "log",
-        "lost",
-        "market",
-        "menu",
-        "move_cost",
-        "order",
-        "out",
-        "owned",
-        "played",
-        "players",
-        "pool",
-        "razed",
-        "reason",
-        "remembered",
-        "rerolls",
-        "rides",
-        "roll",
-        "setting",
-        "shown",
-        "site",
-        "souvenirs",
-        "start_attacks",
-        "statue",
-        "superstar",
-        "tapped",
-        "tops",
-        "trades",
-        "trophies",
-        "turn",
-        "turns",
-        "units",
-        "units_only",
-        "vp",
-        "web",
-        "web_left",
-        "where",
-        "winner",
-    )
+    @classmethod
+    def start(cls, ruleset: Ruleset, players: int) -> "KingState":
+        """The first node: the tile of the first stack is about to be drawn."""
+        tasks: list[Task] = [(PLACE_ALL,)]
+        if ruleset.start_player == "roll":
+            tasks.append((START_ROLL, (1 << players) - 1, 0))
+        elif ruleset.start_player == "random":
+            tasks.append((DRAW_FIRST_SEAT,))
+        tasks.append((REFILL_MARKET,))
+        tasks += [(REVEAL_TILE, stack) for stack in reversed(range(STACKS))]
+        state = cls.at_start(ruleset, players, tasks)
+        if ruleset.start_player.startswith("seat_"):
+            state.order_seat = int(ruleset.start_player[-1])
+        return state
 
-    def __init__(self, box: Box, players: int) -> None:
-        units = len(BOROUGHS) * UNIT_KINDS
-        self.box = box
-        self.players = players
-        self.setting = setting_of(box, players)
-        self.life = [box.start_life] * players
-        self.vp = [0] * players
-        self.energy = [0] * players
-        self.where = [NOWHERE] * players
-        """Borough."""
-        self.berth = [NO_BERTH] * players
-        """Space in Manhattan: zone, with 3 added on the track 5-6."""
-        self.out = [0] * players
-        """Number of the elimination in which the seat left; 0: alive."""
-        self.keep = [0] * players
-        """Cards."""
-        self.web = [0] * players
-        self.jinx = [0] * players
-        self.carapace = [0] * players
-        """Tokens."""
-        self.turns = [0] * players
-        """Own turns begun."""
-        self.defence_rolls = [0] * players
-        """Dice rolled against Antimatter Pellets."""
-        self.gained = [0] * players
-        """Energy gained this turn."""
-        self.dealt = [0] * players
-        """Damage dealt this turn by the active seat."""
-        self.hit = [0] * players
-        """Damage about to land."""
-        self.absorbed = [0] * players
-        """Points of it paid for with energy."""
-        self.start_attacks = [0] * players
-        self.tops = [NO_TILE] * STACKS
-        """Kind of the building on top."""
-        self.covered = [TILES_PER_STACK] * STACKS
-        """How many tiles lie below."""
-        self.pool = list(box.tile_counts)
-        """By kind, tiles that have not been seen."""
-        self.units = [0] * units
-        self.fresh = [0] * units
-        """Those of the units that appeared this turn."""
-        self.trophies = [0] * (players * UNIT_KINDS)
-        self.lost = [0] * UNIT_KINDS
-        """Trophies of the eliminated."""
-        self.market = market.empty_market()
-        self.claims: list[int] = []
-        """Seats that wait for a Keep card."""
-        self.deck = box.all_cards
-        self.discards = 0
-        self.played = 0
-        """Cards bought that are taking effect."""
-        self.epoch = 0
-        """How often the discard pile became the deck."""
-        self.superstar = NOBODY
-        self.statue = NOBODY
-        self.souvenirs = 0
-        """Boroughs."""
-        self.web_left = box.tokens["web"]
-        self.jinx_left = box.tokens["jinx"]
-        self.carapace_left = box.tokens["carapace"]
-        self.active = 0
-        self.order = int(box.start_player[-1]) if box.start_player.startswith("seat_") else 0
-        """Whose regular turn it is or was."""
-        self.turn = 0
-        """Turns begun by all."""
-        self.extra: list[int] = []
-        """Extra turns to come: 2 x seat, plus 1 with Subway rides."""
-        self.roll = 0
-        """Rolls of this turn after the first."""
-        self.rerolls = 0
-        """Rerolls left."""
-        self.dice = [0] * len(FACES)
-        """By face, dice not yet resolved."""
-        self.bonus = [0] * len(FACES)
-        """By face, added results not yet resolved."""
-        self.shown = [0] * len(FACES)
-        """By face, dice resolved."""
-        self.rides = 0
-        """Subway moves left."""
-        self.dashed = 0
-        """1: the move before rolling is used."""
-        self.trades = 0
-        """Purchases and sweeps this turn."""
-        self.razed = 0
-        """Buildings destroyed this turn."""
-        self.killed = [0] * UNIT_KINDS
-        """Units destroyed this turn."""
-        self.exposed = 0
-        """Stacks whose top came to light this turn."""
-        self.tapped = 0
-        """Seats that have paid for their gains this turn."""
-        self.site = NOWHERE
-        """Borough the Destruction step was moved to."""
-        self.force = 0
-        """Destruction results left."""
-        self.units_only = 0
-        """1: Destruction is good for Units only."""
-        self.deaths = 0
-        """Number of the last elimination."""
-        self.left = 0
-        """Seats that have left the match."""
-        self.winner = NOBODY
-        self.reason = ""
-        """Why the match ended; empty before."""
-        self.agenda: list[Task] = setup.first_agenda(box.start_player, players)
-        # Derived from the above.
-        self.living = players
-        self.owned = 0
-        """All cards of `keep`."""
-        self.move_cost = 0
-        """What optional moves cost while certain cards lie in the market."""
-        self.menu: Menu = ()
-        self.index: dict[KingAction, KingAction] | None = None
-        """The menu for looking up, where it is long."""
-        self.log: list[Event] = []
-        self.remembered = Remembered()
-        """For the next observation."""
-        self._run()
+    @classmethod
+    def from_values(cls, ruleset: Ruleset, players: int, values: Mapping[str, Any]) -> "KingState":
+        state = super().from_values(ruleset, players, values)
+        if state.tasks and FIRST_QUESTION <= state.tasks[-1][0] < FIRST_CHANCE:
+            task = state.tasks[-1]
+            state.menu = QUESTIONS[task[0]][0](state, task)
+        return state
 
     @property
     def turn_seat(self) -> int:
-        return self.active
+        return self.active_seat
 
     def decisions(self) -> Sequence[Decision]:
         if not self.menu:
             return ()
-        task = self.agenda[-1]
-        return _ASKED[task[0] - on.FIRST_QUESTION][task[1]]
+        task = self.tasks[-1]
+        return _DECISIONS[task[0] - FIRST_QUESTION][task[1]]
 
     def legal_actions(self, seat: int) -> Menu:
-        return self.menu if self.menu and self.agenda[-1][1] == seat else ()
+        return self.menu if self.menu and self.tasks[-1][1] == seat else ()
 
     def is_optional(self, seat: int, action: KingAction) -> bool:
-        return optional.is_optional(self, seat, action)
+        return is_optional(self, seat, action)
 
     def apply(self, actions: Mapping[int, Any]) -> list[Event]:
-        menu = self.menu
-        if not menu:
+        if not self.menu:
             raise IllegalAction("nothing is asked here: the match is over or chance decides")
-        task = self.agenda[-1]
+        task = self.tasks[-1]
         seat = task[1]
         if len(actions) != 1 or seat not in actions:
             raise IllegalAction(f"expected one action, of seat {seat}, not of {sorted(actions)}")
-        action = self._listed(actions[seat])
+        action = self._find_in_menu(actions[seat])
         if action is None:
-            kind = on.QUESTION_NAMES[task[0] - on.FIRST_QUESTION]
+            kind = QUESTION_NAMES[task[0] - FIRST_QUESTION]
             raise IllegalAction(f"{actions[seat]} is not legal for seat {seat} at the question '{kind}'")
         log: list[Event] = []
         self.log = log
-        self.agenda.pop()
-        _ANSWERS[task[0] - on.FIRST_QUESTION](self, task, action)
-        self._run()
+        self.tasks.pop()
+        QUESTIONS[task[0]][1](self, task, action)
+        self.run()
         return log
 
-    def _listed(self, action: Any) -> KingAction | None:
+    def _find_in_menu(self, action: Any) -> KingAction | None:
         """The equal action of the menu."""
-        if self.index is not None:
+        if self.menu_index is not None:
             try:
-                return self.index.get(action)
+                return self.menu_index.get(action)
             except TypeError:  # a field of the caller's action cannot be hashed
                 return None
         for legal in self.menu:
@@ -345,107 +165,96 @@ class KingState:
                 return legal
         return None
 
-    def _run(self) -> None:
-        """Take the steps of the agenda until somebody has a choice, chance decides, or the match is over."""
-        agenda = self.agenda
-        self.index = None
+    def run(self) -> None:
+        """Take steps until a seat has a choice, chance decides, or the match is over."""
+        tasks = self.tasks
+        self.menu_index = None
         self.menu = ()
-        while agenda:
-            task = agenda[-1]
+        while tasks:
+            task = tasks[-1]
             kind = task[0]
-            if kind < on.FIRST_QUESTION:
-                agenda.pop()
-                _STEPS[kind](self, task)
-            elif kind < on.FIRST_CHANCE:
+            if kind < FIRST_QUESTION:
+                tasks.pop()
+                STEPS[kind](self, task)
+            elif kind < FIRST_CHANCE:
                 if self.out[task[1]]:
-                    agenda.pop()
+                    tasks.pop()
                     continue
-                menu = _MENUS[kind - on.FIRST_QUESTION](self, task)
-                if len(menu) > 1 or (menu and self.is_optional(task[1], menu[0])):
+                make_menu, answer = QUESTIONS[kind]
+                menu = make_menu(self, task)
+                if len(menu) > 1 or (menu and is_optional(self, task[1], menu[0])):
                     self.menu = menu
                     return
-                self.index = None
-                agenda.pop()
+                self.menu_index = None
+                tasks.pop()
                 if menu:
-                    _ANSWERS[kind - on.FIRST_QUESTION](self, task, menu[0])
-            elif kind <= on.LAST_SEATED_CHANCE and self.out[task[1]]:
-                agenda.pop()
+                    answer(self, task, menu[0])
+            elif kind <= LAST_DIE and self.out[task[1]]:
+                tasks.pop()
             else:
                 return
 
     def chance_outcomes(self) -> Sequence[tuple[Outcome, int]]:
-        if not self.agenda or self.menu:
+        if not self.tasks or self.menu:
             return ()
-        kind = self.agenda[-1][0]
-        if kind <= on.LAST_SEATED_CHANCE:
+        kind = self.tasks[-1][0]
+        if kind <= LAST_DIE:
             return _FACE_OUTCOMES
-        box = self.box
-        if kind == on.TILE:
-            return [(box.tile_ids[tile], left) for tile, left in enumerate(self.pool) if left]
-        if kind == on.CARD:
+        ruleset = self.ruleset
+        if kind == REVEAL_TILE:
+            return [(ruleset.tile_ids[tile], left) for tile, left in enumerate(self.unseen) if left]
+        if kind == REVEAL_CARD:
             deck = self.deck
-            return [outcome for bit, outcome in box.card_outcomes if deck & bit]
+            return [outcome for bit, outcome in ruleset.card_outcomes if deck & bit]
         return [(seat, 1) for seat, out in enumerate(self.out) if not out]
 
     def chance_stream(self) -> Chance:
-        if not self.agenda or self.menu:
+        if not self.tasks or self.menu:
             raise IllegalAction("no chance node: a seat is asked or the match is over")
-        task = self.agenda[-1]
+        task = self.tasks[-1]
         kind = task[0]
-        if kind == on.DIE:
+        if kind == ROLL_DIE:
             return Roll("dice", task[1], self.turns[task[1]], self.roll, task[2])
-        if kind == on.DEFENCE:
+        if kind == DEFENCE_DIE:
             return Roll("defence", task[1], self.defence_rolls[task[1]])
-        if kind == on.START_DIE:
+        if kind == START_DIE:
             return Roll("start", task[1], 0, task[3], task[2])
-        if kind == on.TILE:
+        if kind == REVEAL_TILE:
             return _TILE_STREAM
-        if kind == on.CARD:
+        if kind == REVEAL_CARD:
             return Draw("power", self.epoch)
         return Roll("start_player", 0, 0)
 
     def apply_chance(self, outcome: Outcome) -> list[Event]:
-        if not self.agenda or self.menu:
+        if not self.tasks or self.menu:
             raise IllegalAction("no chance node: a seat is asked or the match is over")
-        agenda = self.agenda
-        task = agenda[-1]
+        tasks = self.tasks
+        task = tasks[-1]
         kind = task[0]
         number = self._outcome_number(kind, outcome)
         if number < 0:
             raise IllegalAction(f"{outcome!r} cannot come here; expected one of {self.chance_outcomes()}")
         log: list[Event] = []
         self.log = log
-        agenda.pop()
-        if kind == on.DIE:
-            dice.die_rolled(self, task, number)
-            if agenda[-1][0] == on.DIE:
-                return log
-        elif kind == on.DEFENCE:
-            resolving.defence_rolled(self, task, number)
-        elif kind == on.START_DIE:
-            setup.start_die_rolled(self, task, number)
-        elif kind == on.TILE:
-            destruction.tile_drawn(self, task, number)
-        elif kind == on.CARD:
-            market.card_drawn(self, task, number)
-        else:
-            setup.first_seat_drawn(self, task, number)
-        self._run()
+        tasks.pop()
+        CHANCE[kind](self, task, number)
+        if kind != ROLL_DIE or tasks[-1][0] != ROLL_DIE:
+            self.run()
         return log
 
     def _outcome_number(self, kind: int, outcome: Outcome) -> int:
-        """The engine's number of an outcome; -1 if it cannot come."""
-        if kind <= on.LAST_SEATED_CHANCE:
+        """The engine's number of an outcome, or -1 if it cannot come."""
+        if kind <= LAST_DIE:
             return FACE_NUMBER.get(outcome, -1) if isinstance(outcome, str) else -1
-        if kind == on.FIRST_SEAT:
+        if kind == DRAW_FIRST_SEAT:
             fits = type(outcome) is int and 0 <= outcome < self.players and not self.out[outcome]
             return int(outcome) if fits else -1
         if not isinstance(outcome, str):
             return -1
-        if kind == on.TILE:
-            tile = self.box.tile_number.get(outcome, NO_TILE)
-            return tile if self.pool[tile] else -1
-        card = self.box.card_number.get(outcome, -1)
+        if kind == REVEAL_TILE:
+            tile = self.ruleset.tile_number.get(outcome, NO_TILE)
+            return tile if self.unseen[tile] else -1
+        card = self.ruleset.card_number.get(outcome, -1)
         return card if card >= 0 and self.deck >> card & 1 else -1
 
     def withdraw(self, seat: int) -> list[Event]:
@@ -459,108 +268,249 @@ class KingState:
         if self.out[seat]:
             return log
         self.log = log
-        eliminate(self, [seat], "withdrawn")
+        self.eliminate([seat], "withdrawn")
         # What was counted or offered when the seat was still there is looked at again.
-        self.agenda = [(on.MOVE_STEP, task[1]) if task[0] == on.MOVE else task for task in self.agenda]
-        if (on.STOP, self.active) in self.agenda:
-            dice.count_rerolls(self, self.active)
+        self.tasks = [(MOVE_STEP, task[1]) if task[0] == MOVE else task for task in self.tasks]
+        if (ROLL_ENDED, self.active_seat) in self.tasks:
+            dice.count_rerolls(self, self.active_seat)
         if self.living <= 1:
-            left = [other for other in range(self.players) if not self.out[other]]
-            ending.finish(self, left[0] if left else NOBODY, "withdrawals")
-        self._run()
+            self.finish((*self.clockwise(0), NO_SEAT)[0], "withdrawals")
+        self.run()
         return log
 
     def is_terminal(self) -> bool:
         return bool(self.reason)
 
     def returns(self) -> tuple[int, ...]:
-        """Per seat its VP; the eliminated have none."""
+        """By seat its VP. The eliminated have none."""
         return tuple(self.vp)
 
     def ranking(self) -> tuple[int, ...]:
-        return ending.ranking(self)
+        """The winner; then the living by VP; then the eliminated, later ones first. Equals share a rank."""
+        if self.ruleset.winner_only:
+            second = 1 if self.winner_seat == NO_SEAT else 2
+            return tuple(1 if seat == self.winner_seat else second for seat in range(self.players))
+        keys = [
+            (0, 0) if seat == self.winner_seat else (2, -out) if out else (1, -vp)
+            for seat, (out, vp) in enumerate(zip(self.out, self.vp, strict=True))
+        ]
+        return tuple(1 + sum(other < key for other in keys) for key in keys)
 
     def observation(self, viewer: int | None) -> Observation:
-        """The same for every viewer: the order of deck and covered tiles is in nobody's state."""
+        """The same for every viewer: the order of the deck and of covered tiles is not part of a state."""
         return observe(self)
 
     def resample(self, viewer: int | None, rng: Random) -> "KingState":
-        """A copy: nothing is hidden but what chance nodes will tell."""
+        """A copy: nothing is hidden but what chance nodes will draw."""
         return self.clone()
 
-    def clone(self) -> "KingState":
-        other = KingState.__new__(KingState)
-        other.box = self.box
-        other.players = self.players
-        other.setting = self.setting
-        other.life = self.life[:]
-        other.vp = self.vp[:]
-        other.energy = self.energy[:]
-        other.where = self.where[:]
-        other.berth = self.berth[:]
-        other.out = self.out[:]
-        other.keep = self.keep[:]
-        other.web = self.web[:]
-        other.jinx = self.jinx[:]
-        other.carapace = self.carapace[:]
-        other.turns = self.turns[:]
-        other.defence_rolls = self.defence_rolls[:]
-        other.gained = self.gained[:]
-        other.dealt = self.dealt[:]
-        other.hit = self.hit[:]
-        other.absorbed = self.absorbed[:]
-        other.start_attacks = self.start_attacks[:]
-        other.tops = self.tops[:]
-        other.covered = self.covered[:]
-        other.pool = self.pool[:]
-        other.units = self.units[:]
-        other.fresh = self.fresh[:]
-        other.trophies = self.trophies[:]
-        other.lost = self.lost[:]
-        other.market = self.market[:]
-        other.claims = self.claims[:]
-        other.deck = self.deck
-        other.discards = self.discards
-        other.played = self.played
-        other.epoch = self.epoch
-        other.superstar = self.superstar
-        other.statue = self.statue
-        other.souvenirs = self.souvenirs
-        other.web_left = self.web_left
-        other.jinx_left = self.jinx_left
-        other.carapace_left = self.carapace_left
-        other.active = self.active
-        other.order = self.order
-        other.turn = self.turn
-        other.extra = self.extra[:]
-        other.roll = self.roll
-        other.rerolls = self.rerolls
-        other.dice = self.dice[:]
-        other.bonus = self.bonus[:]
-        other.shown = self.shown[:]
-        other.rides = self.rides
-        other.dashed = self.dashed
-        other.trades = self.trades
-        other.razed = self.razed
-        other.killed = self.killed[:]
-        other.exposed = self.exposed
-        other.tapped = self.tapped
-        other.site = self.site
-        other.force = self.force
-        other.units_only = self.units_only
-        other.deaths = self.deaths
-        other.left = self.left
-        other.winner = self.winner
-        other.reason = self.reason
-        other.agenda = self.agenda[:]
-        other.living = self.living
-        other.owned = self.owned
-        other.move_cost = self.move_cost
-        other.menu = self.menu
-        other.index = self.index
-        other.log = []
-        other.remembered = self.remembered.copy()
-        return other
 
-    def to_dict(self) -> dict[str, Any]:
-        return to_dict(self)
+_ALWAYS_OPTIONAL = (
+    *(Buy, Convert, Dash, Flee, GiveUp, Move, Push, Redirect, Remove, Ride, Scavenge, Shed, Swap, Sweep),
+)
+
+
+def is_optional(state: Position, seat: int, action: KingAction) -> bool:
+    """Whether the seat that is asked may decline this action: what rules and cards let a monster do, not make it do."""
+    if isinstance(action, _ALWAYS_OPTIONAL):
+        return True
+    if type(action) is Hail:
+        return action.use
+    if type(action) is Absorb:
+        return action.energy > 0
+    if type(action) is Reroll:
+        return not dice.reroll_forced(state, seat)
+    if type(action) is DestroyBuilding or type(action) is DestroyUnit:
+        return not state.ruleset.destruction_forced_if_possible or destruction.price(state, seat, action) > 0
+    return False
+
+
+# Set-up
+
+
+def start_roll_step(state: Position, task: Task) -> None:
+    """Let the contenders for the first turn roll all dice."""
+    _, contenders, tie = task
+    state.tasks.append((START_RESULT, contenders, tie))
+    for seat in reversed(state.clockwise(0)):
+        if contenders >> seat & 1:
+            state.start_attacks[seat] = 0
+            state.tasks.append((START_DIE, seat, 0, tie))
+
+
+def start_die_rolled(state: Position, task: Task, face: int) -> None:
+    """One die of the roll for the first turn."""
+    _, seat, die, tie = task
+    if face == ATTACK:
+        state.start_attacks[seat] += 1
+    if die + 1 < state.ruleset.max_dice:
+        state.tasks.append((START_DIE, seat, die + 1, tie))
+    else:
+        state.log.append(event(StartRolled, seat, state.start_attacks[seat]))
+
+
+def start_result_step(state: Position, task: Task) -> None:
+    """Let the seat with the most Attack faces begin, or the tied ones roll again."""
+    _, contenders, tie = task
+    living = [seat for seat in state.clockwise(0) if contenders >> seat & 1] or state.clockwise(0)
+    best = max(state.start_attacks[seat] for seat in living)
+    tied = [seat for seat in living if state.start_attacks[seat] == best]
+    if len(tied) > 1 and tie + 1 < _MOST_START_ROUNDS:
+        state.tasks.append((START_ROLL, sum(1 << seat for seat in tied), tie + 1))
+    else:
+        state.order_seat = tied[0]
+
+
+def first_seat_drawn(state: Position, task: Task, seat: int) -> None:
+    """Chance has drawn the seat that begins."""
+    state.order_seat = seat
+
+
+def place_all_step(state: Position, task: Task) -> None:
+    """From the first seat clockwise everyone takes a borough; then comes the first turn."""
+    state.log.append(event(StartPlayer, state.order_seat))
+    state.tasks.append((TURN, state.order_seat, 0, 0))
+    for seat in reversed(state.clockwise(state.order_seat)):
+        state.tasks += ((PLACE, seat), (PLACE_NEXT, seat))
+
+
+def place_next_step(state: Position, task: Task) -> None:
+    """It is this seat's turn to take a borough."""
+    state.active_seat = task[1]
+
+
+# The course of a turn
+
+
+def turn_step(state: Position, task: Task) -> None:
+    """Begin a turn: its steps, income in Manhattan, cards."""
+    _, seat, rides, extra = task
+    if state.out[seat]:
+        _begin_next_turn(state)
+        return
+    players = state.players
+    state.active_seat = seat
+    state.turn += 1
+    state.turns[seat] += 1
+    state.dice = _NO_DICE[:]
+    state.bonus = _NO_DICE[:]
+    state.shown = _NO_DICE[:]
+    state.fresh_units = _NO_UNITS[:]
+    state.gained = [0] * players
+    state.dealt = [0] * players
+    state.killed = [0] * UNIT_KINDS
+    state.razed = state.exposed = state.tapped = state.dashed = state.trades = 0
+    state.force = state.units_only = state.roll = state.rerolls = 0
+    state.site = NOWHERE
+    state.rides = state.ruleset.subway_max_moves if rides else 0
+    state.log.append(event(TurnBegan, seat, bool(extra)))
+    state.tasks += ((TURN_END, seat), (BUY, seat), (MOVE_STEP, seat), (RESOLVE, seat), (FIRST_ROLL, seat))
+    cards = state.keep_cards[seat]
+    abilities = state.ruleset.abilities
+    if rides or cards & abilities.early_move:
+        state.tasks.append((BEFORE_ROLL, seat))
+    if state.borough[seat] == MANHATTAN:
+        vp, energy = state.ruleset.income[state.space[seat] % ZONE_COUNT]
+        state.gain_vp(seat, vp, "income")
+        state.gain_energy(seat, energy, "income")
+    card_effects.trigger(abilities.turn_start, state, seat)
+
+
+def turn_end_step(state: Position, task: Task) -> None:
+    """Let cards look at the end of the turn; then comes the check for the end of the match."""
+    seat = task[1]
+    state.rides = 0
+    state.tasks.append((MATCH_END_CHECK, seat))
+    if state.ruleset.enter_at_turn_end:
+        state.tasks.append((LATE_ENTRY, seat))
+    if not state.out[seat]:
+        card_effects.trigger(state.ruleset.abilities.turn_end, state, seat)
+
+
+def match_end_check_step(state: Position, task: Task) -> None:
+    """End the match if it is decided, or begin the next turn."""
+    active = task[1]
+    living = state.clockwise(active)
+    # The active monster wins first, then the one with more VP, then the next in turn order.
+    winners = [seat for seat in living if state.vp[seat] >= state.ruleset.win_vp]
+    winners.sort(key=lambda seat: (seat != active, -state.vp[seat]))
+    if not living:
+        state.finish(NO_SEAT, "all_eliminated")
+    elif len(living) == 1:
+        state.finish(living[0], "last_standing")
+    elif winners:
+        state.finish(winners[0], "victory_points")
+    elif state.turn >= state.ruleset.round_cap * state.players:
+        state.finish(NO_SEAT, "turn_cap")
+    else:
+        _begin_next_turn(state)
+
+
+def _begin_next_turn(state: Position) -> None:
+    """Extra turns come in the order in which they were given; then comes the next living monster clockwise."""
+    if state.extra_turns:
+        turn = state.extra_turns.pop(0)
+        state.tasks.append((TURN, turn >> 1, turn & 1, 1))
+    else:
+        state.order_seat = state.clockwise(state.order_seat + 1)[0]
+        state.tasks.append((TURN, state.order_seat, 0, 0))
+
+
+# Which function does which task
+
+STEPS: dict[int, Callable[[Position, Task], None]] = {
+    task_kinds.PLACE_ALL: place_all_step,
+    task_kinds.START_ROLL: start_roll_step,
+    task_kinds.START_RESULT: start_result_step,
+    task_kinds.PLACE_NEXT: place_next_step,
+    task_kinds.TURN: turn_step,
+    task_kinds.FIRST_ROLL: dice.first_roll_step,
+    task_kinds.ROLL_ENDED: dice.roll_ended_step,
+    task_kinds.FINAL_ROLL: dice.final_roll_step,
+    task_kinds.MOVE_STEP: movement.move_step,
+    task_kinds.TURN_END: turn_end_step,
+    task_kinds.LATE_ENTRY: movement.late_entry_step,
+    task_kinds.MATCH_END_CHECK: match_end_check_step,
+    task_kinds.ENTER: movement.enter_step,
+    task_kinds.ADVANCE: movement.advance_step,
+    task_kinds.LAND_DAMAGE: damage.land_damage_step,
+    task_kinds.ASK_RESPONSES: damage.ask_responses_step,
+    task_kinds.ASK_TO_FLEE: damage.ask_to_flee_step,
+    task_kinds.TAKE_STATUE: damage.take_statue_step,
+    task_kinds.DESTROY_BUILDING: destruction.destroy_building_step,
+    task_kinds.DESTROY_UNIT: destruction.destroy_unit_step,
+    task_kinds.CARD_EFFECT: market.card_effect_step,
+    task_kinds.DISCARD_PLAYED: market.discard_played_step,
+    task_kinds.REFILL_MARKET: market.refill_market_step,
+    task_kinds.END_CLAIMS: market.end_claims_step,
+    task_kinds.CARD_DAMAGE: damage.card_damage_step,
+}
+QUESTIONS: dict[int, tuple[MenuMaker, Answer]] = {
+    task_kinds.PLACE: (movement.place_menu, movement.place),
+    task_kinds.BEFORE_ROLL: (movement.before_roll_menu, movement.before_roll),
+    task_kinds.DICE: (dice.dice_menu, dice.choose_dice),
+    task_kinds.CONVERT: (dice.convert_menu, dice.convert),
+    task_kinds.HAIL: (dice.hail_menu, dice.hail),
+    task_kinds.RESOLVE: (dice.resolve_menu, dice.resolve),
+    task_kinds.DESTROY: (destruction.destroy_menu, destruction.destroy),
+    task_kinds.MOVE: (movement.move_menu, movement.move),
+    task_kinds.BUY: (market.buy_menu, market.buy),
+    task_kinds.FLEE: (movement.flee_menu, movement.flee),
+    task_kinds.LEAVE: (movement.leave_menu, movement.leave),
+    task_kinds.RESPOND: (damage.respond_menu, damage.respond),
+    task_kinds.PAY: (market.pay_menu, market.pay),
+    task_kinds.PUSH: (movement.push_menu, movement.push),
+    task_kinds.DISCARD: (card_effects.discard_menu, card_effects.discard),
+    task_kinds.PHOTO: (card_effects.photo_menu, card_effects.take_photo),
+    task_kinds.TRADE: (card_effects.trade_menu, card_effects.trade),
+}
+"""By question what may be answered, and what an answer does. No answers at all: it need not be asked any more."""
+CHANCE: dict[int, Callable[[Position, Task, int], None]] = {
+    task_kinds.ROLL_DIE: dice.die_rolled,
+    task_kinds.DEFENCE_DIE: damage.defence_die_rolled,
+    task_kinds.START_DIE: start_die_rolled,
+    task_kinds.REVEAL_TILE: destruction.tile_revealed,
+    task_kinds.REVEAL_CARD: market.card_revealed,
+    task_kinds.DRAW_FIRST_SEAT: first_seat_drawn,
+}
+"""By chance task what its outcome does. An outcome is a face, a kind of tile, a card or a seat, by number."""

@@ -1,41 +1,39 @@
-"""The position as text, and sentences for actions and events."""
+"""The position as text, and actions and events as sentences."""
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from referee.games.king_of_new_york.actions import KingAction
-from referee.games.king_of_new_york.box import default_data, shipped_card_ids
-from referee.games.king_of_new_york.events import KingEvent
-from referee.games.king_of_new_york.names import (
+from referee.games.king_of_new_york.constants import (
     BOROUGHS,
     FACES,
     GOALS,
-    MANHATTAN,
     MONSTERS,
     NO_CARD,
+    NO_SEAT,
     NO_TILE,
-    NOBODY,
-    NOWHERE,
     STACKS_PER_BOROUGH,
     UNIT_KINDS,
     UNITS,
-    ZONE_COUNT,
-    ZONES,
 )
+from referee.games.king_of_new_york.drawing import (
+    action_places,
+    cards_of,
+    draw,
+    event_places,
+    place_name,
+    printed_cards,
+    title,
+)
+from referee.games.king_of_new_york.events import KingEvent
 from referee.games.king_of_new_york.observation import Observation
-from referee.games.king_of_new_york.sentences import ACTION_SENTENCES, EVENT_SENTENCES
-from referee.games.king_of_new_york.view_drawing import action_places, draw, event_places
 
 __all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
+Sentence: TypeAlias = str | Callable[[Any], str]
+"""A template over the fields of an action or event, or a function where the wording depends on their values."""
+
 _WIDTH = 80
-
-
-@cache
-def card_titles() -> dict[str, str]:
-    """Titles by card id, from the data shipped."""
-    return {card["id"]: card["name"] for card in default_data()["cards"]}
 
 
 def text_board(o: Observation) -> str:
@@ -47,35 +45,27 @@ def text_board(o: Observation) -> str:
 
 def _headline(o: Observation) -> str:
     if o.reason:
-        winner = "nobody" if o.winner == NOBODY else f"seat {o.winner}, {MONSTERS[o.winner]},"
-        return f"King of New York is over: {winner} has won ({words(o.reason)})"
-    asked = "chance decides" if o.asked == NOBODY else f"seat {o.asked} is asked: {words(o.question)}"
-    return f"King of New York, turn {o.turn} of seat {o.active}; {asked}"
+        winner = "nobody" if o.winner_seat == NO_SEAT else f"seat {o.winner_seat}, {MONSTERS[o.winner_seat]},"
+        return f"King of New York is over: {winner} has won ({_words(o.reason)})"
+    asked = "chance decides" if o.asked_seat == NO_SEAT else f"seat {o.asked_seat} is asked: {_words(o.question)}"
+    return f"King of New York, turn {o.turn} of seat {o.active_seat}; {asked}"
 
 
 def _seat_lines(o: Observation) -> list[str]:
     lines = ["seat monster      life VP energy  place                tokens, trophies, goals"]
     for seat in range(o.setting.players):
-        place = _place(o, seat)
-        mark = ">" if seat == o.active else " "
+        place = f"out (event {o.holdings.out[seat]})" if o.holdings.out[seat] else place_name(o, seat)
+        mark = ">" if seat == o.active_seat else " "
         seats = o.seats
         line = f"{mark}{seat}   {MONSTERS[seat]:<12}{seats.life[seat]:>5}{seats.vp[seat]:>3}{seats.energy[seat]:>7}"
         head = f"{line}   {place:<21}"
         lines += _wrapped(head, _belongings(o, seat), len(head)) or [head]
-        lines += _wrapped("      keeps ", [card_titles()[card] for card in cards_of(o.holdings.keep[seat])], 12)
+        lines += _wrapped("      keeps ", _card_names(o.holdings.keep_cards[seat]), 12)
     return lines
 
 
-def _place(o: Observation, seat: int) -> str:
-    where = o.seats.where[seat]
-    if o.holdings.out[seat]:
-        return f"out (event {o.holdings.out[seat]})"
-    if where == NOWHERE:
-        return "not placed"
-    if where == MANHATTAN:
-        berth = o.seats.berth[seat]
-        return f"{ZONES[berth % ZONE_COUNT].title()} Manhattan, {'5-6' if berth >= ZONE_COUNT else '2-4'}"
-    return words(BOROUGHS[where]).title()
+def _card_names(cards: int) -> list[str]:
+    return [printed_cards()[card]["name"] for card in cards_of(cards)]
 
 
 def _belongings(o: Observation, seat: int) -> list[str]:
@@ -88,9 +78,9 @@ def _belongings(o: Observation, seat: int) -> list[str]:
     for unit, name in enumerate(UNITS):
         if held.trophies[seat * UNIT_KINDS + unit]:
             found.append(f"{held.trophies[seat * UNIT_KINDS + unit]} {name}")
-    for goal, holder in zip(GOALS, (o.cards.superstar, o.cards.statue), strict=True):
+    for goal, holder in zip(GOALS, (o.cards.superstar_seat, o.cards.statue_seat), strict=True):
         if holder == seat:
-            found.append(words(goal).title().replace(" Of ", " of "))
+            found.append(title(goal))
     return found
 
 
@@ -100,13 +90,13 @@ def _borough_lines(o: Observation) -> list[str]:
         first = borough * STACKS_PER_BOROUGH
         stacks = "".join(f"{_stack(o, stack):<22}" for stack in range(first, first + STACKS_PER_BOROUGH))
         mark = "*" if o.board.souvenirs >> borough & 1 else " "
-        lines.append(f"{words(name).title():<13}{mark}{stacks}")
+        lines.append(f"{title(name):<13}{mark}{stacks}")
         units = [_units(o, borough, unit) for unit in range(UNIT_KINDS) if o.board.units[borough * UNIT_KINDS + unit]]
         lines += _wrapped("              Units ", units, 20)
     if o.board.souvenirs:
         lines.append("* has a Souvenir token")
     lines += _wrapped("gives ", _rewards(o), 6)
-    unseen = [f"{count} {o.setting.tile_names[tile - 1]}" for tile, count in enumerate(o.board.pool) if count]
+    unseen = [f"{count} {o.setting.tile_names[tile - 1]}" for tile, count in enumerate(o.board.unseen) if count]
     return lines + _wrapped("covered ", unseen, 8)
 
 
@@ -114,7 +104,7 @@ def _rewards(o: Observation) -> list[str]:
     """What each building gives and becomes, and each Unit with the dice it takes."""
     s = o.setting
     buildings = [
-        f"{words(name.removesuffix(f'_{dice}'))}({dice}) {_reward(vp, energy, life)} then {UNITS[unit]}"
+        f"{_words(name.removesuffix(f'_{dice}'))}({dice}) {_reward(vp, energy, life)} then {UNITS[unit]}"
         for name, dice, vp, energy, life, unit in zip(
             s.tile_names, s.tile_durability, s.tile_vp, s.tile_energy, s.tile_life, s.tile_units, strict=True
         )
@@ -134,7 +124,7 @@ def _reward(vp: int, energy: int, life: int) -> str:
 
 
 def _units(o: Observation, borough: int, unit: int) -> str:
-    count, fresh = (values[borough * UNIT_KINDS + unit] for values in (o.board.units, o.board.fresh))
+    count, fresh = (values[borough * UNIT_KINDS + unit] for values in (o.board.units, o.board.fresh_units))
     return f"{count} {UNITS[unit]}" + (f" ({fresh} new)" if fresh else "")
 
 
@@ -143,24 +133,24 @@ def _stack(o: Observation, stack: int) -> str:
     if tile == NO_TILE:
         return f"{stack:>2} -"
     durability = o.setting.tile_durability[tile - 1]
-    name = words(o.setting.tile_names[tile - 1].removesuffix(f"_{durability}"))[:11]
+    name = _words(o.setting.tile_names[tile - 1].removesuffix(f"_{durability}"))[:11]
     return f"{stack:>2} {name}({durability})+{o.board.covered[stack]}"
 
 
 def _card_lines(o: Observation) -> list[str]:
     cards = o.cards
     market = [
-        f"{card_titles()[shipped_card_ids()[card]]} ({o.setting.card_costs[card]})" if card != NO_CARD else "-"
+        "-" if card == NO_CARD else f"{_card_names(1 << card)[0]} ({o.setting.card_costs[card]})"
         for card in cards.market
     ]
     lines = _wrapped("market ", market, 7)
     lines.append(f"deck {cards.deck.bit_count()} cards, discards {cards.discards.bit_count()}")
     lines.append(f"supply {cards.web_left} web, {cards.jinx_left} jinx, {cards.carapace_left} carapace")
-    lines += _wrapped("discards ", [card_titles()[card] for card in cards_of(cards.discards)], 9)
+    lines += _wrapped("discards ", _card_names(cards.discards), 9)
     if cards.claims:
         lines.append("the next Keep card goes to seat " + ", ".join(map(str, cards.claims)))
-    if cards.extra:
-        lines.append("extra turns: seat " + ", ".join(str(turn >> 1) for turn in cards.extra))
+    if cards.extra_turns:
+        lines.append("extra turns: seat " + ", ".join(str(turn >> 1) for turn in cards.extra_turns))
     return lines
 
 
@@ -168,9 +158,9 @@ def _turn_lines(o: Observation) -> list[str]:
     now = o.turn_state
     lines = []
     if any(now.dice) or any(now.bonus):
-        lines += [f"dice: {counted(now.dice)}", f"rerolls left {now.rerolls}"]
+        lines += [f"dice: {_counted(now.dice)}", f"rerolls left {now.rerolls}"]
     if any(now.bonus):
-        lines.append(f"added: {counted(now.bonus)}")
+        lines.append(f"added: {_counted(now.bonus)}")
     if now.force:
         lines.append(f"Destruction left to use: {now.force}" + (" (Units only)" if now.units_only else ""))
     if any(now.hit):
@@ -194,19 +184,17 @@ def _wrapped(head: str, items: Sequence[str], indent: int) -> list[str]:
     return [*lines, line] if items else []
 
 
-def cards_of(mask: int) -> list[str]:
-    """The ids of a set of cards."""
-    return [card for number, card in enumerate(shipped_card_ids()) if mask >> number & 1]
-
-
-def words(name: str) -> str:
+def _words(name: str) -> str:
     """An identifier as words."""
     return name.replace("_", " ")
 
 
-def counted(counts: Sequence[int]) -> str:
+def _counted(counts: Sequence[int]) -> str:
     """Faces with their counts."""
     return ", ".join(f"{count} {face}" for face, count in zip(FACES, counts, strict=True) if count) or "none"
+
+
+# Sentences
 
 
 def describe_action(action: KingAction) -> str:
@@ -227,11 +215,128 @@ def _sentence(template: str | Callable[[Any], str], value: Any) -> str:
 
 def _shown(name: str, part: Any) -> str:
     if name == "card":
-        return card_titles()[part]
+        return str(printed_cards()[part]["name"])
     if name == "counts":
-        return counted(part)
+        return _counted(part)
     if name in ("borough", "left"):
-        return words(part).title()
+        return title(part)
     if name == "cause":
-        return card_titles().get(part, words(part))
-    return words(str(part)) if isinstance(part, str) else str(part)
+        return str(printed_cards()[part]["name"]) if part in printed_cards() else _words(part)
+    return _words(str(part)) if isinstance(part, str) else str(part)
+
+
+def _hail(action: Any) -> str:
+    return "Add the Destruction of Hailing Cabs, for Units only" if action.use else "Do not hail cabs"
+
+
+def _absorb(action: Any) -> str:
+    return f"Pay for {action.energy} of the damage with energy" if action.energy else "Take all the damage"
+
+
+def _turn_began(event: Any) -> str:
+    return f"Seat {event.seat} begins {'an extra' if event.extra else 'its'} turn"
+
+
+def _gained(event: Any) -> str:
+    verb = "gains" if event.amount > 0 else "loses"
+    what = "VP" if event.what == "vp" else event.what
+    return f"Seat {event.seat} {verb} {abs(event.amount)} {what} ({_words(event.cause)})"
+
+
+def _hurt(event: Any) -> str:
+    paid = f", {event.absorbed} of it paid with energy" if event.absorbed else ""
+    return f"Seat {event.seat} takes {event.amount} damage ({_words(event.cause)}){paid}"
+
+
+def _tokens(event: Any) -> str:
+    return f"Seat {event.seat} {'gets' if event.amount > 0 else 'loses'} {abs(event.amount)} {event.token} tokens"
+
+
+def _moved(event: Any) -> str:
+    zone = ("lower ", "midtown ", "upper ")[event.space % 3] if event.borough == "manhattan" else ""
+    place = title(zone + event.borough)
+    return f"Seat {event.seat} is in {place} now ({_words(event.reason)})"
+
+
+def _goal_moved(event: Any) -> str:
+    goal = "Superstar" if event.goal == "superstar" else "the Statue of Liberty"
+    if event.seat < 0:
+        return f"{goal[0].upper()}{goal[1:]} goes back to the table"
+    source = "" if event.previous < 0 else f" from seat {event.previous}"
+    return f"Seat {event.seat} takes {goal}{source}"
+
+
+def _finished(event: Any) -> str:
+    winner = "nobody wins" if event.winner < 0 else f"seat {event.winner} wins"
+    return f"The match is over, {winner} ({_words(event.reason)})"
+
+
+def _resolved(event: Any) -> str:
+    removed = f", {event.removed} of them to take off tokens" if event.removed else ""
+    return f"Seat {event.seat} resolves {event.amount} {event.face}{removed}"
+
+
+ACTION_SENTENCES: Mapping[str, Sentence] = {
+    "pass": "Go on",
+    "keep": "Keep all dice",
+    "stay": "Stay",
+    "place": "Start in {borough}",
+    "reroll": "Roll again: {counts}",
+    "convert": "Make the dice show {energy} energy, {attack} attack, {heart} heart",
+    "swap": "Give up a celebrity die and turn a die from {die} to {to}",
+    "give_up": "Give up a celebrity die",
+    "hail": _hail,
+    "resolve": "Resolve {face}",
+    "remove": "Resolve {face}, taking off {tokens} tokens",
+    "redirect": "Use the destruction in {borough}",
+    "destroy_building": "Destroy the building on stack {stack}",
+    "destroy_unit": "Destroy a {unit} in {borough}",
+    "move": "Move to {borough}",
+    "dash": "Move to {borough} before rolling",
+    "ride": "Ride the subway to {borough}",
+    "flee": "Flee to {borough}",
+    "leave": "Leave Manhattan for {borough}",
+    "push": "Push a {unit} into {borough}",
+    "buy": "Buy {card}",
+    "scavenge": "Buy {card} out of the discard pile",
+    "sweep": "Sweep the market",
+    "discard": "Discard {card}",
+    "photo": "Take a photo of seat {seat}",
+    "trade": "Turn {energy} of the lost VP into energy and heal with the others",
+    "absorb": _absorb,
+    "pay": "Pay {life} of the cost with life",
+    "shed": "Discard Carapace and heal with its tokens",
+}
+EVENT_SENTENCES: Mapping[str, Sentence] = {
+    "tile_shown": "Stack {stack} shows {tile}",
+    "card_shown": "{card} comes into the market",
+    "reshuffled": "The discard pile of {cards} cards becomes the deck",
+    "start_rolled": "Seat {seat} rolls {attacks} attack for the first turn",
+    "start_player": "Seat {seat} begins the match",
+    "turn_began": _turn_began,
+    "rerolled": "Seat {seat} rolls again: {counts}",
+    "rolled": "Seat {seat} has rolled {counts}",
+    "converted": "Seat {seat} turns dice to {counts}",
+    "added": "Seat {seat} adds {amount} {face} ({cause})",
+    "resolved": _resolved,
+    "gained": _gained,
+    "hurt": _hurt,
+    "defence_rolled": "Seat {seat} rolls {face} against Antimatter Pellets",
+    "tokens_changed": _tokens,
+    "souvenir_placed": "Seat {seat} puts a Souvenir token into {borough}",
+    "building_destroyed": "Seat {seat} destroys {tile} on stack {stack}",
+    "unit_destroyed": "Seat {seat} destroys a {unit} in {borough}",
+    "unit_pushed": "Seat {seat} pushes a {unit} from {left} into {borough}",
+    "placed": "Seat {seat} starts in {borough}",
+    "moved": _moved,
+    "shifted": "Seat {seat} moves over to the space 2-4",
+    "stayed": "Seat {seat} does not flee",
+    "bought": "Seat {seat} gets {card} for {cost} energy ({origin})",
+    "swept": "Seat {seat} sweeps the market",
+    "card_lost": "Seat {seat} loses {card}",
+    "extra_turn": "Seat {seat} will have an extra turn ({cause})",
+    "goal_moved": _goal_moved,
+    "eliminated": "Seat {seat} is out ({cause})",
+    "withdrew": "Seat {seat} leaves the match",
+    "finished": _finished,
+}

@@ -10,8 +10,7 @@ from typing import Any
 
 from referee.games.api import resolve_options
 from referee.games.king_of_new_york import GAME
-from referee.games.king_of_new_york.agenda import TURN
-from referee.games.king_of_new_york.market import count_move_cost
+from referee.games.king_of_new_york.constants import TURN
 
 FACES = {"e": "energy", "a": "attack", "d": "destruction", "h": "heart", "c": "celebrity", "o": "ouch"}
 LETTERS = "eadhco"
@@ -55,9 +54,9 @@ class Scene:
         self.state = state
         self.told: list[Any] = []
         self.below = below
-        number = state.box.card_number
+        number = state.ruleset.card_number
         self._take_tiles(tops or {})
-        state.agenda = []
+        state.tasks = []
         taken = {name for names in (cards or {}).values() for name in names.split()}
         state.market = [number[card] for card in market if card not in taken]
         state.market += [number[card] for card in DEAR_MARKET if number[card] not in state.market][
@@ -74,7 +73,7 @@ class Scene:
             state.energy = list(energy)
         for owner, names in (cards or {}).items():
             for name in names.split():
-                state.keep[owner] |= 1 << number[name]
+                state.keep_cards[owner] |= 1 << number[name]
                 state.owned |= 1 << number[name]
         for name in discards.split():
             state.discards |= 1 << number[name]
@@ -92,12 +91,12 @@ class Scene:
         for borough, names in (units or {}).items():
             for name in names.split():
                 state.units[BOROUGHS.index(borough) * 3 + UNITS.index(name)] += 1
-        state.superstar, state.statue = superstar, statue
-        state.order = seat
-        count_move_cost(state)
-        state.agenda = [(TURN, seat, int(rides), 0)]
+        state.superstar_seat, state.statue_seat = superstar, statue
+        state.order_seat = seat
+        state.count_move_cost()
+        state.tasks = [(TURN, seat, int(rides), 0)]
         state.log = []
-        state._run()
+        state.run()
         self.told = [event.public for event in state.log]
 
     def _take_tiles(self, tops: Mapping[str, str]) -> None:
@@ -106,10 +105,10 @@ class Scene:
         for borough, names in tops.items():
             for place, name in enumerate(names.split()):
                 wanted[BOROUGHS.index(borough) * 3 + place] = name
-        state.tops = [state.box.tile_number[name] for name in wanted]
+        state.tops = [state.ruleset.tile_number[name] for name in wanted]
         state.covered = [2] * 15
         for tile in state.tops:
-            state.pool[tile] -= 1
+            state.unseen[tile] -= 1
 
     def _put(self, at: int, word: str) -> None:
         state = self.state
@@ -117,13 +116,13 @@ class Scene:
             state.deaths += 1
             state.out[at] = state.deaths
             state.living -= 1
-            state.where[at] = 5
+            state.borough[at] = 5
             state.life[at] = 0
         elif word in PLACES:
-            state.where[at] = PLACES[word]
+            state.borough[at] = PLACES[word]
         else:
-            state.where[at] = 0
-            state.berth[at] = int(word[1]) + (3 if word[0] == "n" else 0)
+            state.borough[at] = 0
+            state.space[at] = int(word[1]) + (3 if word[0] == "n" else 0)
 
     # What is going on
 
@@ -151,19 +150,21 @@ class Scene:
         state = self.state
         if state.out[seat]:
             return "-"
-        if state.where[seat]:
-            return "?bqxs"[state.where[seat]]
-        return "mn"[state.berth[seat] // 3] + str(state.berth[seat] % 3)
+        if state.borough[seat]:
+            return "?bqxs"[state.borough[seat]]
+        return "mn"[state.space[seat] // 3] + str(state.space[seat] % 3)
 
     @property
     def places(self) -> str:
         return " ".join(self.place(seat) for seat in range(self.state.players))
 
     def cards(self, seat: int) -> list[str]:
-        return [card for number, card in enumerate(self.state.box.card_ids) if self.state.keep[seat] >> number & 1]
+        return [
+            card for number, card in enumerate(self.state.ruleset.card_ids) if self.state.keep_cards[seat] >> number & 1
+        ]
 
     def in_discards(self, card: str) -> bool:
-        return bool(self.state.discards >> self.state.box.card_number[card] & 1)
+        return bool(self.state.discards >> self.state.ruleset.card_number[card] & 1)
 
     def units(self, borough: str) -> dict[str, int]:
         first = BOROUGHS.index(borough) * 3
@@ -171,7 +172,7 @@ class Scene:
 
     @property
     def market(self) -> list[str]:
-        ids = self.state.box.card_ids
+        ids = self.state.ruleset.card_ids
         return [ids[card] if card < len(ids) else "" for card in self.state.market]
 
     @property

@@ -8,14 +8,14 @@ import pytest
 
 from referee.games.keyed import random_outcome
 from referee.games.king_of_new_york import GAME
-from referee.games.king_of_new_york.agenda import DEFENCE
+from referee.games.king_of_new_york.constants import DEFENCE_DIE
 
 
 def resolved(state: Any, seat: int, action: Any, rng: Random) -> list[Any]:
     """The payloads of one resolution, with random dice of the attacked and random answers to the damage."""
     told = [event.public for event in state.apply({seat: action})]
     while True:
-        if state.agenda and state.agenda[-1][0] == DEFENCE:
+        if state.tasks and state.tasks[-1][0] == DEFENCE_DIE:
             events = state.apply_chance(random_outcome(state.chance_outcomes(), rng))
         elif (asked := state.decisions()) and asked[0].kind == "respond":
             events = state.apply({asked[0].seat: rng.choice(state.legal_actions(asked[0].seat))})
@@ -35,7 +35,7 @@ def compare(naive: ModuleType, state: Any, rng: Random) -> int:
         return 0
     seat = asked[0].seat
     table = state.to_dict()
-    names = state.box.card_ids
+    names = state.ruleset.card_ids
     compared = 0
     for action in state.legal_actions(seat):
         face = getattr(action, "face", "")

@@ -43,8 +43,8 @@ def test_keep_cards_stay_and_discard_cards_go_to_the_discard_pile(scene: Any) ->
 
 def test_an_empty_deck_is_made_of_the_discard_pile(scene: Any) -> None:
     turn = shop(scene, 4, ["stomp"], discards="drain curse")
-    turn.state.discards |= turn.state.deck & ~(1 << turn.state.box.card_number["hunter"])
-    turn.state.deck = 1 << turn.state.box.card_number["hunter"]
+    turn.state.discards |= turn.state.deck & ~(1 << turn.state.ruleset.card_number["hunter"])
+    turn.state.deck = 1 << turn.state.ruleset.card_number["hunter"]
     turn.do("buy(card=stomp)")
     assert turn.state.chance_stream().epoch == 0
     turn.draw("hunter")
@@ -57,7 +57,7 @@ def test_an_empty_deck_is_made_of_the_discard_pile(scene: Any) -> None:
 
 def test_a_market_without_deck_and_discards_stays_empty(scene: Any) -> None:
     turn = shop(scene, 4, ["stomp"])
-    turn.state.keep[2] |= turn.state.deck
+    turn.state.keep_cards[2] |= turn.state.deck
     turn.state.deck = 0
     turn.do("buy(card=stomp)")
     assert turn.market.count("") == 1

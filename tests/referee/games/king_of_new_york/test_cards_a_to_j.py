@@ -125,7 +125,7 @@ def test_chameleon_dice_given_up_do_not_count_for_superstar(scene: Any) -> None:
     turn = (
         scene("q b m0", cards={0: "chameleon"}).final("ccceeh").do("swap(die=heart,to=attack)", "keep()").resolve("c")
     )
-    assert turn.state.superstar == 7
+    assert turn.state.superstar_seat == 7
 
 
 def test_chinatown_regular(scene: Any) -> None:
@@ -179,11 +179,13 @@ def test_curse_lets_hearts_take_off_tokens_even_in_manhattan(scene: Any) -> None
 
 def test_diva(scene: Any) -> None:
     guarded = {"cards": {1: "diva"}, "superstar": 1}
-    assert scene("q b m0", **guarded).final("cccehh").resolve("c").state.superstar == 1
+    assert scene("q b m0", **guarded).final("cccehh").resolve("c").state.superstar_seat == 1
     taken = scene("q b m0", **guarded).final("cccche").resolve("c")
-    assert taken.state.superstar == 0
+    assert taken.state.superstar_seat == 0
     assert taken.state.vp[0] == 2, "1 + 1 for the fourth"
-    assert scene("q b m0", cards={1: "diva"}).final("cccehh").resolve("c").state.superstar == 0, "not from the table"
+    assert scene("q b m0", cards={1: "diva"}).final("cccehh").resolve("c").state.superstar_seat == 0, (
+        "not from the table"
+    )
 
 
 def test_drain(scene: Any) -> None:

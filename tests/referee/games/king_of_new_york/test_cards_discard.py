@@ -60,7 +60,7 @@ def test_air_force_one(scene: Any) -> None:
     turn.do("buy(card=air_force_one)")
     assert turn.state.vp[0] == 4
     assert turn.state.life == [9, 8, 10, 10], "every Unit hurts every monster of its borough"
-    assert turn.state.statue == 7
+    assert turn.state.statue_seat == 7
     assert turn.asked is None or turn.asked[1] != "flee"
 
 

@@ -56,14 +56,14 @@ def with_change(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
 
 
 BAD: list[tuple[Any, str]] = [
-    (None, "data: expected a table, not NoneType"),
+    (None, "data: expected a table with table, tiles, units, cards, not nothing"),
     ({}, "data: 'table' is missing"),
-    (with_change(lambda d: d.update(map=[])), "data: unknown 'map'"),
+    (with_change(lambda d: d.update(map=[])), "data: unknown key 'map'"),
     (with_change(lambda d: d["tiles"][0].update(count=21)), "tiles: the counts add up to 44, expected 45"),
     (with_change(lambda d: d["tiles"][0].update(durability=0)), "tiles[0].durability: expected an integer from 1"),
     (with_change(lambda d: d["tiles"][0].update(unit="drone")), "tiles[0].unit: expected one of infantry, jet, tank"),
     (with_change(lambda d: d["tiles"][1].update(id="high_rise_1")), "tiles[1].id: 'high_rise_1' appears twice"),
-    (with_change(lambda d: d["tiles"][0]["reward"].update(fame=1)), "tiles[0].reward: unknown 'fame'"),
+    (with_change(lambda d: d["tiles"][0]["reward"].update(fame=1)), "tiles[0].reward: unknown key 'fame'"),
     (with_change(lambda d: d["units"].pop("jet")), "units: 'jet' is missing"),
     (with_change(lambda d: d["table"].update(max_dice=9)), "table.max_dice: expected table.dice to 8"),
     (with_change(lambda d: d["table"].update(max_life=5)), "table.max_life: expected at least"),
@@ -73,7 +73,7 @@ BAD: list[tuple[Any, str]] = [
     (with_change(lambda d: d["cards"].clear()), "cards: expected more than 3"),
     (with_change(lambda d: d["cards"][0].update(id="moon_landing")), "no card of the box"),
     (with_change(lambda d: d["cards"][0].update(cost=True)), "cards[0] (air_force_one).cost: expected an integer"),
-    (with_change(lambda d: d["cards"][0].update(type="secret")), "expected keep or discard"),
+    (with_change(lambda d: d["cards"][0].update(type="secret")), "(air_force_one).type: expected one of keep, discard"),
     (with_change(lambda d: d["cards"][0].pop("cost")), "cards[0]: 'cost' is missing"),
     (with_change(lambda d: d["cards"][0].update(requires="drone")), "cards[0] (air_force_one).requires"),
     (

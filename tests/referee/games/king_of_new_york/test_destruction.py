@@ -86,7 +86,7 @@ def test_an_old_unit_of_the_same_kind_can_be_destroyed(scene: Any) -> None:
     turn = scene("q b m0", units={"queens": "infantry"}).final("dddhhc").resolve("d").do("destroy_building(stack=6)")
     turn.do("destroy_unit(borough=queens,unit=infantry)")
     assert turn.units("queens") == {"infantry": 1}
-    assert turn.state.fresh[2 * 3] == 1, "the new one stays"
+    assert turn.state.fresh_units[2 * 3] == 1, "the new one stays"
 
 
 def test_dice_must_be_used_while_a_target_is_affordable(scene: Any) -> None:

@@ -77,7 +77,7 @@ def test_row_07_what_becomes_of_an_eliminated_monsters_things(scene: Any) -> Non
     assert turn.in_discards("stomp")
     assert (state.energy[2], state.web[2], state.jinx[2]) == (0, 0, 0)
     assert (state.web_left, state.jinx_left) == (13, 13)
-    assert state.superstar == state.statue == 7
+    assert state.superstar_seat == state.statue_seat == 7
     turn.to_next_turn().final("hhhhhh").to_next_turn()
     assert turn.heard("turn_began")[-1].seat == 0, "it has no more turns"
 
@@ -126,7 +126,7 @@ def test_row_13_more_than_three_ouch_are_like_three(scene: Any) -> None:
 def test_row_14_three_ouch_without_units_still_give_the_statue(scene: Any) -> None:
     turn = scene("q b m0").final("ooohhc").resolve("o")
     assert turn.heard("hurt") == []
-    assert turn.state.statue == 0
+    assert turn.state.statue_seat == 0
 
 
 def test_row_15_two_ouch_alone_in_the_borough_hit_the_roller_only(scene: Any) -> None:
@@ -144,7 +144,7 @@ def test_row_16_the_statue_of_a_holder_killed_by_the_ouch_goes_over_the_table(sc
 def test_row_17_the_count_at_the_end_of_the_turn_decides(scene: Any) -> None:
     turn = scene("q b m0", vp=[17, 20, 0], statue=1).final("ooohhc").resolve("ohc").to_next_turn()
     assert turn.state.vp == [20, 17, 0]
-    assert turn.state.winner == 0
+    assert turn.state.winner_seat == 0
 
 
 def test_row_18_hearts_beyond_the_cap_are_lost(scene: Any) -> None:
@@ -206,7 +206,7 @@ def test_row_25_an_extra_turn_is_a_whole_turn_after_the_check_of_the_first(scene
     assert turn.state.energy[0] == 1, "the income of Midtown: 3 + 1 - 4 + 1"
     won = scene("m0 b q", vp=[19, 0, 0], energy=[3, 0, 0], market=["terminal_rage"]).final("hhhhcc").resolve("hc")
     won.do("buy(card=terminal_rage)").draw("stomp")
-    assert won.state.winner == 0
+    assert won.state.winner_seat == 0
     assert len(won.heard("turn_began")) == 1
 
 

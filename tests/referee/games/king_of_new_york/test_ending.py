@@ -9,7 +9,7 @@ def test_20_vp_win_at_the_end_of_the_turn(scene: Any) -> None:
     assert not turn.state.is_terminal()
     turn.resolve("he").to_next_turn()
     assert turn.state.is_terminal()
-    assert (turn.state.winner, turn.state.reason) == (0, "victory_points")
+    assert (turn.state.winner_seat, turn.state.reason) == (0, "victory_points")
     assert turn.state.returns() == (20, 0, 0)
 
 
@@ -30,19 +30,19 @@ def test_vp_lost_before_the_end_of_the_turn_are_lost(scene: Any) -> None:
 
 def test_a_monster_with_20_vp_wins_in_anothers_turn_too(scene: Any) -> None:
     turn = scene("q b m0", vp=[0, 20, 0]).final("hhhhee").resolve("he").to_next_turn()
-    assert turn.state.winner == 1
+    assert turn.state.winner_seat == 1
 
 
 def test_the_active_monster_wins_before_one_with_more_vp(scene: Any) -> None:
     turn = scene("q b m0", vp=[20, 25, 0]).final("hhhhee").resolve("he").to_next_turn()
-    assert turn.state.winner == 0
+    assert turn.state.winner_seat == 0
 
 
 def test_among_others_more_vp_wins_then_turn_order(scene: Any) -> None:
     more = scene("q b m0 x", vp=[0, 21, 22, 0]).final("hhhhee").resolve("he").to_next_turn()
-    assert more.state.winner == 2
+    assert more.state.winner_seat == 2
     equal = scene("b q x m0", seat=2, vp=[21, 21, 0, 21]).final("hhhhee").resolve("he").to_next_turn()
-    assert equal.state.winner == 3, "clockwise from the active seat 2"
+    assert equal.state.winner_seat == 3, "clockwise from the active seat 2"
 
 
 def test_painbow_wins_at_once(scene: Any) -> None:
@@ -61,7 +61,7 @@ def test_the_eliminated_rank_by_reverse_order_and_one_event_is_a_tie(scene: Any)
     state.out[1] = state.out[4] = 2
     state.living = 2
     state.vp = [20, 0, 0, 3, 0]
-    state.where[1] = state.where[4] = 5
+    state.borough[1] = state.borough[4] = 5
     state.deaths = 2
     turn.to_next_turn()
     assert state.is_terminal()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from referee.games.king_of_new_york import GAME
-from referee.games.king_of_new_york.agenda import QUESTION_NAMES
+from referee.games.king_of_new_york.constants import QUESTION_NAMES
 
 
 def compare(leaving: Any, state: Any, covered: Counter[str]) -> None:
@@ -22,7 +22,7 @@ def compare(leaving: Any, state: Any, covered: Counter[str]) -> None:
         after = state.clone()
         told = [event.public for event in after.withdraw(seat)]
         got = after.to_dict()
-        new = leaving.left_behind(table, seat, state.box.card_ids)
+        new = leaving.left_behind(table, seat, state.ruleset.card_ids)
         expected = leaving.next_question(table, new, (who, kind), seat)
         covered[f"{kind}: {expected if isinstance(expected, str) else 'asked' if expected else 'open'}"] += 1
         now = [(decision.seat, decision.kind) for decision in after.decisions()]
@@ -55,9 +55,9 @@ def compare_menu(leaving: Any, after: Any, new: dict[str, Any], seat: int, kind:
         assert menu == list(again.legal_actions(seat)), (kind, menu)
     if kind == "dice":
         most = max((sum(action.counts) for action in menu if action.KIND == "reroll"), default=0)
-        assert (most > 0) <= (leaving.rerolls(new, after.box.card_ids) > 0)
+        assert (most > 0) <= (leaving.rerolls(new, after.ruleset.card_ids) > 0)
         forced = any(
-            leaving.owned({"keep": [keep]}, after.box.card_ids, "jinx_aura")
+            leaving.owned({"keep": [keep]}, after.ruleset.card_ids, "jinx_aura")
             for other, keep in enumerate(new["keep"])
             if other != seat
         )

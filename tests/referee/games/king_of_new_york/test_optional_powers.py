@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from referee.games.king_of_new_york import GAME, rules
-from referee.games.king_of_new_york.agenda import FIRST_QUESTION, QUESTION_NAMES
+from referee.games.king_of_new_york.constants import RESOLVE
 
 ALL_FACES = "eadhco"
 
@@ -173,7 +173,8 @@ def test_no_optional_action_is_taken_that_nobody_has_chosen(
 
         return apply
 
-    monkeypatch.setattr(rules, "_ANSWERS", tuple(watched(answer) for answer in rules._ANSWERS))
+    for kind, (menu, answer) in rules.QUESTIONS.items():
+        monkeypatch.setitem(rules.QUESTIONS, kind, (menu, watched(answer)))
     asked: Counter[str] = Counter()
     for seed in range(6):
         state = GAME.new_initial_state(players, matches.options(data=matches.cheap_data(), round_cap=8))
@@ -197,12 +198,13 @@ def test_no_optional_action_is_taken_that_nobody_has_chosen(
 def test_a_menu_of_one_optional_action_would_be_asked(scene: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the conformance check `optional` sees it."""
     turn = scene("q b m0", cards={0: "carapace"}, carapace=4).final("eeoooo").do("resolve(face=energy)")
-    place = QUESTION_NAMES.index("resolve")
-    menus = list(rules._MENUS)
-    make = menus[place]
-    menus[place] = lambda state, task: [action for action in make(state, task) if action.KIND != "pass"]
-    monkeypatch.setattr(rules, "_MENUS", tuple(menus))
+    make, answer = rules.QUESTIONS[RESOLVE]
+
+    def without_pass(state: Any, task: Any) -> list[Any]:
+        return [action for action in make(state, task) if action.KIND != "pass"]
+
+    monkeypatch.setitem(rules.QUESTIONS, RESOLVE, (without_pass, answer))
     turn.do("resolve(face=ouch)")
-    assert turn.state.agenda[-1][0] == FIRST_QUESTION + place
+    assert turn.state.tasks[-1][0] == RESOLVE
     assert turn.menu == ["shed()"]
     assert turn.state.carapace[0] == 8

@@ -107,7 +107,7 @@ def test_painbow_mode_exact(scene: Any, dice: str, added: int) -> None:
 
 
 def test_painbow_mode_exact_wins_at_six_only(scene: Any) -> None:
-    assert scene("q b m0", cards={0: "painbow"}, painbow_mode="exact").final("dddddd").state.winner == 0
+    assert scene("q b m0", cards={0: "painbow"}, painbow_mode="exact").final("dddddd").state.winner_seat == 0
     seven = scene("q b m0", cards={0: "painbow stomp"}, painbow_mode="exact").final("dddddd")
     assert not seven.state.is_terminal()
 
@@ -195,5 +195,5 @@ def test_round_cap(scene: Any) -> None:
     turn.state.turn = 3
     turn.final("hhhhee").resolve("he").to_next_turn()
     assert turn.state.reason == "turn_cap"
-    assert turn.state.winner == 7
+    assert turn.state.winner_seat == 7
     assert turn.state.ranking() == (3, 1, 1)

@@ -9,8 +9,8 @@ import pytest
 from referee.games.api import IllegalAction
 from referee.games.keyed import KeyedChance
 from referee.games.king_of_new_york import GAME
-from referee.games.king_of_new_york.agenda import LEAVE, QUESTION_NAMES
-from referee.games.king_of_new_york.bounds import most_per_turn
+from referee.games.king_of_new_york.constants import LEAVE, QUESTION_NAMES
+from referee.games.king_of_new_york.game import most_per_turn
 
 PLAYERS = (2, 3, 4, 5, 6)
 
@@ -19,22 +19,28 @@ def check_position(state: Any) -> None:
     players = range(state.players)
     for seat in players:
         alive = not state.out[seat]
-        assert alive or (state.life[seat], state.keep[seat], state.energy[seat]) == (0, 0, 0)
+        assert alive or (state.life[seat], state.keep_cards[seat], state.energy[seat]) == (0, 0, 0)
         assert state.vp[seat] >= 0
         assert state.energy[seat] >= 0
         assert not alive or not state.turn or state.life[seat] >= 1 or any(state.hit)
     for borough in range(1, 5):
-        assert state.where.count(borough) <= 2
+        assert state.borough.count(borough) <= 2
     room = 2 if state.living >= 5 else 1
-    leaving = any(task[0] == LEAVE for task in state.agenda)
-    inside = [seat for seat in players if state.where[seat] == 0]
+    leaving = any(task[0] == LEAVE for task in state.tasks)
+    inside = [seat for seat in players if state.borough[seat] == 0]
     assert len(inside) <= room or (leaving and len(inside) == 2)
-    tracks = sorted(state.berth[seat] // 3 for seat in inside)
+    tracks = sorted(state.space[seat] // 3 for seat in inside)
     assert tracks == list(range(len(inside))), "the track 2-4 is filled first"
-    assert all(0 <= fresh <= units for fresh, units in zip(state.fresh, state.units, strict=True))
-    places = [state.deck, state.discards, state.played, *state.keep, *(1 << card for card in state.market if card < 64)]
-    assert sum(places) == state.box.all_cards, "every card is in one place"
-    assert state.owned == sum(state.keep)
+    assert all(0 <= fresh <= units for fresh, units in zip(state.fresh_units, state.units, strict=True))
+    places = [
+        state.deck,
+        state.discards,
+        state.played,
+        *state.keep_cards,
+        *(1 << card for card in state.market if card < 64),
+    ]
+    assert sum(places) == state.ruleset.all_cards, "every card is in one place"
+    assert state.owned == sum(state.keep_cards)
 
 
 def rich(matches: Any, **given: Any) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def test_legal_lists_are_unique_and_a_single_answer_is_never_asked(matches: Any,
 @pytest.mark.parametrize("players", PLAYERS)
 def test_no_turn_asks_more_than_its_bound(matches: Any, players: int) -> None:
     given = rich(matches)
-    bound = most_per_turn(GAME.new_initial_state(players, given).box, players)
+    bound = most_per_turn(GAME.new_initial_state(players, given).ruleset, players)
     assert set(bound) == set(QUESTION_NAMES) - {"place"}
     for seed in range(6):
         asked: Counter[tuple[int, str]] = Counter()

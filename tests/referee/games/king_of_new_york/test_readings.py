@@ -224,10 +224,10 @@ def test_f12_tesla_cannon_is_answered_clockwise_from_the_buyer(scene: Any) -> No
 def test_f13_stink_attack_pushes_old_units_before_new_ones(scene: Any) -> None:
     turn = scene("m0 b q", rides=True, cards={0: "stink_attack"}, units={"queens": "infantry"}).do("pass()")
     turn.state.units[6] += 1
-    turn.state.fresh[6] += 1
+    turn.state.fresh_units[6] += 1
     turn.final("hhhhcc").do("ride(borough=queens)", "push(unit=infantry,borough=manhattan)", "pass()")
-    assert turn.state.fresh[6] == 1, "the new one stayed"
-    assert turn.state.fresh[0] == 0
+    assert turn.state.fresh_units[6] == 1, "the new one stayed"
+    assert turn.state.fresh_units[0] == 0
 
 
 def test_f14_souvenirs_stay_and_trophies_leave_the_game(scene: Any) -> None:
@@ -237,7 +237,7 @@ def test_f14_souvenirs_stay_and_trophies_leave_the_game(scene: Any) -> None:
     turn.final("aahhcc").resolve("a")
     assert turn.state.souvenirs == 1
     assert turn.state.trophies[6:9] == [0, 0, 0]
-    assert turn.state.lost == [2, 1, 0]
+    assert turn.state.lost_trophies == [2, 1, 0]
 
 
 def test_f15_short_tokens_go_clockwise_from_the_active_monster(scene: Any) -> None:
@@ -258,9 +258,9 @@ def test_f17_ranks(scene: Any) -> None:
     turn = scene("q b m0 x s", life=[9, 9, 9, 9, 9], vp=[19, 4, 4, 9, 0])
     turn.state.out[4] = 1
     turn.state.living = 4
-    turn.state.where[4] = 5
+    turn.state.borough[4] = 5
     turn.final("ccchhe").resolve("che").to_next_turn()
-    assert turn.state.winner == 0
+    assert turn.state.winner_seat == 0
     assert turn.state.ranking() == (1, 3, 3, 2, 5)
 
 

@@ -35,12 +35,12 @@ def test_each_monster_has_10_life_and_nothing_else(matches: Any) -> None:
 
 def test_fifteen_stacks_of_three_use_all_45_tiles(matches: Any) -> None:
     state = fresh(matches)
-    assert sum(state.pool) == 45
+    assert sum(state.unseen) == 45
     for _ in range(15):
         assert state.chance_stream().deck == "tiles"
         state.apply_chance(state.chance_outcomes()[0][0])
     assert state.covered == [2] * 15
-    assert sum(state.pool) == 30
+    assert sum(state.unseen) == 30
 
 
 def test_covered_tiles_are_a_multiset_and_a_top_is_drawn_by_its_weight(matches: Any) -> None:
@@ -57,13 +57,13 @@ def test_covered_tiles_are_a_multiset_and_a_top_is_drawn_by_its_weight(matches: 
 
 def test_three_cards_lie_open_and_both_goal_cards_beside_the_deck(matches: Any) -> None:
     state = through_tiles_and_market(fresh(matches))
-    assert [state.box.card_ids[card] for card in state.market] == [
+    assert [state.ruleset.card_ids[card] for card in state.market] == [
         "air_force_one",
         "antimatter_pellets",
         "artificial_heart",
     ]
     assert state.deck.bit_count() == 61
-    assert state.superstar == state.statue == 7
+    assert state.superstar_seat == state.statue_seat == 7
 
 
 def test_tokens_lie_in_the_supply(matches: Any) -> None:
@@ -107,7 +107,7 @@ def test_from_the_start_player_clockwise_each_takes_a_borough_but_manhattan(matc
         seats.append(decision.seat)
         state.apply({decision.seat: state.legal_actions(decision.seat)[len(seats)]})
     assert seats == [1, 2, 0]
-    assert state.active == 1, "the start player has the first turn"
+    assert state.active_seat == 1, "the start player has the first turn"
 
 
 def test_never_more_than_two_monsters_in_a_borough_at_the_start(matches: Any) -> None:

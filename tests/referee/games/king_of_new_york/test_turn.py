@@ -98,7 +98,7 @@ def test_tile_rewards_heal_in_manhattan(scene: Any) -> None:
 def test_celebrity_below_three_without_superstar_gives_nothing(scene: Any) -> None:
     turn = scene("q b m0").final("cchhoo").resolve("c")
     assert turn.state.vp[0] == 0
-    assert turn.state.superstar == 7
+    assert turn.state.superstar_seat == 7
 
 
 UNITS = {"queens": "infantry tank", "brooklyn": "jet", "bronx": "infantry infantry infantry"}
@@ -115,7 +115,7 @@ def test_two_ouch_hurt_everyone_in_the_rollers_borough(scene: Any) -> None:
 def test_three_ouch_hurt_everyone_where_they_are_and_give_the_statue(scene: Any) -> None:
     turn = scene("q b x m0", units=UNITS).final("ooohec").resolve("o")
     assert turn.state.life == [8, 9, 7, 10]
-    assert turn.state.statue == 0
+    assert turn.state.statue_seat == 0
     assert turn.state.vp[0] == 3
 
 

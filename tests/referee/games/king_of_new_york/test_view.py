@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from referee.games.king_of_new_york import GAME, actions, events
-from referee.games.king_of_new_york.sentences import ACTION_SENTENCES, EVENT_SENTENCES
+from referee.games.king_of_new_york.view import ACTION_SENTENCES, EVENT_SENTENCES
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])

@@ -15,13 +15,13 @@ def test_leaving_is_an_elimination(scene: Any) -> None:
     assert events == ["withdrew", "goal_moved", "eliminated"]
     assert turn.place(2) == "-"
     assert turn.in_discards("drain")
-    assert turn.state.superstar == 7
+    assert turn.state.superstar_seat == 7
 
 
 def test_the_turn_of_a_seat_that_leaves_stops(scene: Any) -> None:
     turn = scene("q b m0").roll("eea")
     turn.state.withdraw(0)
-    assert turn.state.active == 1
+    assert turn.state.active_seat == 1
     assert turn.rolls
 
 
@@ -90,7 +90,7 @@ def test_seats_may_leave_during_the_set_up(matches: Any) -> None:
     assert state.decisions()[0].seat == 1
     state.apply({1: state.legal_actions(1)[0]})
     state.apply({2: state.legal_actions(2)[0]})
-    assert state.active == 1
+    assert state.active_seat == 1
 
 
 @pytest.mark.parametrize("seat", [-1, 3, True, "0"])
