@@ -19,7 +19,7 @@ _GAME_CLASSES = {
 }
 _ACTIONS = {
     "toy": "toy_game.codec:_value",
-    "shibuya": "referee.games.shibuya.codec:Place",
+    "shibuya": "referee.games.shibuya.codec:parse_message",
     "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.codec:enum_name",
     "manhattan_traffiq": "referee.games.manhattan_traffiq.codec:enum_name",
     "king_of_new_york": "referee.games.king_of_new_york.codec:_word",
@@ -33,7 +33,7 @@ _OBSERVATIONS = {
 }
 _BOXES = {
     "toy": "toy_game.game:_is_count",
-    "shibuya": "referee.games.shibuya.box:_check_layout",
+    "shibuya": "referee.games.shibuya.data:_check_layout",
     "ticket_to_ride_new_york": "referee.games.ticket_to_ride_new_york.data:_check_tickets",
     "manhattan_traffiq": "referee.games.manhattan_traffiq.data:_check_layout",
     "king_of_new_york": "referee.games.king_of_new_york.data:_check_effect",

@@ -6,7 +6,16 @@ from functools import lru_cache
 
 from referee.games.api import State
 from referee.games.shibuya.actions import OFF_GRID, Build, Move, Place, ShibuyaAction
-from referee.games.shibuya.board import FIELD_BITS, FIELDS, SIDE, SLOT_FIELDS, SLOT_MASKS, flood, mask_of, neighbours_of
+from referee.games.shibuya.bitboard import (
+    FIELD_BITS,
+    FIELDS,
+    SIDE,
+    SLOT_FIELDS,
+    SLOT_MASKS,
+    flood,
+    mask_of,
+    neighbours_of,
+)
 from referee.games.shibuya.observation import Observation
 
 GOAL_WORTH = 20.0

@@ -3,6 +3,6 @@
 `README.md` has the rules as implemented, the options, and what is a reconstruction.
 """
 
-from referee.games.manhattan_traffiq.game import ManhattanTraffiq
+from referee.games.manhattan_traffiq.game import GAME
 
-GAME = ManhattanTraffiq()
+__all__ = ["GAME"]

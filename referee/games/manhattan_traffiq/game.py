@@ -107,3 +107,6 @@ class ManhattanTraffiq:
 def _check_players(players: int) -> None:
     if players not in PLAYER_COUNTS:
         raise PlayersError(f"manhattan_traffiq is for 2 to 4 players, not {players}")
+
+
+GAME = ManhattanTraffiq()

@@ -1,8 +1,5 @@
 """SHIBUYA for 2 or 4 players: lay the crossing, then bring your pedestrians across. See README.md."""
 
-from referee.games.api import Game
-from referee.games.shibuya.game import ShibuyaGame
-
-GAME: Game = ShibuyaGame()
+from referee.games.shibuya.game import GAME
 
 __all__ = ["GAME"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from referee.games.api import ActionText
-from referee.games.shibuya.board import BOARD_BITS, FIELD_BITS, FIELDS, SLOTS
+from referee.games.shibuya.bitboard import BOARD_BITS, FIELD_BITS, FIELDS, SLOTS
 
 PEDESTRIANS = 8
 """Pedestrians of a team."""

@@ -1,79 +1,156 @@
-"""The 8x8 fields as bits of one integer.
+"""What can be worked out before a match, from its options and box data: masks and tables."""
 
-Field (x, y), x left to right and y bottom to top, has the index x + 8*y and the bit 1 << (x + 9*y): the empty
-ninth column keeps shifts from running over the edge. Slot (X, Y), two fields wide and high, has the index X + 4*Y.
-"""
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
-SIDE = 8
-FIELDS = SIDE * SIDE
-SLOTS_PER_SIDE = 4
-SLOTS = SLOTS_PER_SIDE * SLOTS_PER_SIDE
-STRIDE = SIDE + 1
-BOARD_BITS = STRIDE * SIDE
-"""Number of the first bit above the board."""
+from referee.games.api import DATA_OPTION, DataError, PlayersError, resolve_options
+from referee.games.shibuya.actions import PLACES, TURNS, Place
+from referee.games.shibuya.bitboard import CORNER_BITS, FIELD_BITS, SIDE
+from referee.games.shibuya.data import LOOKS, TEAMS, check_data, default_data, front_of
+from referee.games.shibuya.observation import Setting, TeamSetting
+from referee.games.shibuya.options import OPTIONS, Rules, rules_of
 
-FIELD_BITS = tuple(1 << (i % SIDE + STRIDE * (i // SIDE)) for i in range(FIELDS))
-"""Field index to bit."""
-FIELD_OF_BIT = {bit: i for i, bit in enumerate(FIELD_BITS)}
-"""Bit to field index."""
-
-CORNER_OFFSETS = ((0, 1), (1, 1), (1, 0), (0, 0))
-"""(dx, dy) of a tile's fields within its slot, clockwise from the top left corner."""
-CORNER_BITS = tuple(1 << (dx + STRIDE * dy) for dx, dy in CORNER_OFFSETS)
-SLOT_SHIFTS = tuple(2 * (s % SLOTS_PER_SIDE) + STRIDE * 2 * (s // SLOTS_PER_SIDE) for s in range(SLOTS))
-"""How far a pattern of `CORNER_BITS` is shifted to lie on a slot."""
-SLOT_MASKS = tuple(sum(CORNER_BITS) << shift for shift in SLOT_SHIFTS)
-SLOT_FIELDS = tuple(tuple(FIELD_OF_BIT[bit << shift] for bit in CORNER_BITS) for shift in SLOT_SHIFTS)
-"""Per slot its four field indices, clockwise from the top left corner."""
-SLOT_OF_FIELD = tuple(i % SIDE // 2 + SLOTS_PER_SIDE * (i // SIDE // 2) for i in range(FIELDS))
-BIT_AT = (0, *(1 << number for number in range(BOARD_BITS)))
-"""`mask.bit_length()` to the highest bit of a mask."""
-FIELD_AT = tuple(FIELD_OF_BIT.get(bit, -1) for bit in BIT_AT)
-"""`mask.bit_length()` to the index of its highest field."""
-TILE_AT = tuple(SLOT_MASKS[SLOT_OF_FIELD[i]] if i >= 0 else 0 for i in FIELD_AT)
-"""`mask.bit_length()` to the mask of the four fields on the tile of its highest field."""
-
-_SLOT_CORNERS = sum(1 << shift for shift in SLOT_SHIFTS)
-_WHOLE_TILE = sum(CORNER_BITS)
+GAME_ID = "shibuya"
+PLAYER_COUNTS = (2, 4)
 
 
-def mask_of(fields: tuple[int, ...] | list[int]) -> int:
-    """The mask of these field indices."""
-    return sum(FIELD_BITS[i] for i in fields)
+@dataclass(frozen=True, slots=True, eq=False)
+class Board:
+    """Read only. Pairs are (red, blue); a mask of places has a bit per waiting pedestrian or goal field."""
+
+    players: int
+    options: Mapping[str, Any]
+    rules: Rules
+    setting: Setting
+    periods: tuple[int, ...]
+    """Per tile kind in how many ways it can be laid on one slot: the turns 0 to period-1."""
+    patterns: tuple[tuple[tuple[int, int, bytes], ...], ...]
+    """[kind][turn]: black fields and round fields as corner bits, and the four looks."""
+    place_rows: Mapping[int, tuple[tuple[Place, ...], ...]]
+    """[period][slot]: the actions."""
+    start_bits: tuple[tuple[int, ...], tuple[int, ...]]
+    """Per waiting pedestrian the bit of the field straight ahead."""
+    own_starts: tuple[int, ...]
+    """Per seat the mask of the waiting pedestrians it may move."""
+    goal_bits: tuple[tuple[int, ...], tuple[int, ...]]
+    """Per goal field the bit of the field before it."""
+    goal_of_bit: tuple[Mapping[int, int], Mapping[int, int]]
+    """Bit of a field before an own goal to the number of the goal."""
+    goal_fronts: tuple[int, int]
+    """All fields before own goals."""
+    barred: tuple[int, int]
+    """All fields before the other team's starts and goals."""
 
 
-def fields_of(mask: int) -> tuple[int, ...]:
-    """The field indices of a mask, ascending."""
-    found = []
-    while mask:
-        length = mask.bit_length()
-        mask ^= BIT_AT[length]
-        found.append(FIELD_AT[length])
-    found.reverse()
-    return tuple(found)
+def board_of(players: int, options: Mapping[str, Any]) -> Board:
+    """The board of a match, made once for equal options. Raises PlayersError, OptionError or DataError."""
+    if players not in PLAYER_COUNTS:
+        raise PlayersError(f"{GAME_ID} is for 2 or 4 players, not {players}")
+    resolved = resolve_options(GAME_ID, OPTIONS, options)
+    data = resolved.get(DATA_OPTION)
+    if data is not None:
+        check_data(data)
+    return _board(players, json.dumps(resolved))
 
 
-def tiles_of(mask: int) -> int:
-    """All fields of the slots on which `mask` has a field."""
-    mask |= mask >> 1
-    mask |= mask >> STRIDE
-    return (mask & _SLOT_CORNERS) * _WHOLE_TILE
+@lru_cache(maxsize=64)
+def _board(players: int, options_json: str) -> Board:
+    options: dict[str, Any] = json.loads(options_json)
+    data = options.get(DATA_OPTION) or default_data()
+    tiles = _pick(data, "tile_sets", options["tile_set"], "tile_set")["tiles"]
+    layout = "2p" if players == 2 else "4p" + options["layout_4p"]
+    teams = _team_settings(_pick(data, "layouts", layout, "layout_4p")["strips"])
+    looks = [bytes(1 + LOOKS.index(look) for look in tile["fields"]) for tile in tiles]
+    rules = rules_of(options)
+    setting = Setting(
+        players=players,
+        teams=teams,
+        tile_looks=tuple(look for tile in looks for look in tile),
+        tile_counts=tuple(tile["count"] for tile in tiles),
+        goals_to_win=rules.goals_to_win,
+        lead_to_win=rules.lead_to_win,
+    )
+    start_bits = (_bits(teams[0].start_fronts), _bits(teams[1].start_fronts))
+    goal_bits = (_bits(teams[0].goal_fronts), _bits(teams[1].goal_fronts))
+    return Board(
+        players=players,
+        options=options,
+        rules=rules,
+        setting=setting,
+        periods=tuple(_period(tile) if rules.tiles_may_turn else 1 for tile in looks),
+        patterns=tuple(tuple(_pattern(tile, turn) for turn in range(TURNS)) for tile in looks),
+        place_rows={period: tuple(row[:period] for row in PLACES) for period in (1, 2, 4)},
+        start_bits=start_bits,
+        own_starts=tuple(
+            sum(1 << i for i, owner in enumerate(teams[seat % 2].start_seats) if owner == seat)
+            for seat in range(players)
+        ),
+        goal_bits=goal_bits,
+        goal_of_bit=(
+            {bit: goal for goal, bit in enumerate(goal_bits[0])},
+            {bit: goal for goal, bit in enumerate(goal_bits[1])},
+        ),
+        goal_fronts=(sum(goal_bits[0]), sum(goal_bits[1])),
+        barred=(_union(start_bits[1] + goal_bits[1]), _union(start_bits[0] + goal_bits[0])),
+    )
 
 
-def neighbours_of(mask: int) -> int:
-    """The fields orthogonally next to `mask`; bits off the board may be set too."""
-    return mask << 1 | mask >> 1 | mask << STRIDE | mask >> STRIDE
+def _pick(data: Mapping[str, Any], part: str, name: str, option: str) -> Any:
+    if name not in data[part]:
+        raise DataError(f"{part}: option '{option}' asks for {name!r}, but the data holds {', '.join(data[part])}")
+    return data[part][name]
 
 
-_NEXT = {bit: neighbours_of(bit) for bit in FIELD_BITS}
+def _team_settings(strips: list[dict[str, Any]]) -> tuple[TeamSetting, TeamSetting]:
+    starts: tuple[list[tuple[int, str, int]], ...] = ([], [])
+    goals: tuple[list[tuple[int, str]], ...] = ([], [])
+    for strip in strips:
+        side = strip["side"]
+        for place in range(strip["first"], strip["last"] + 1):
+            x, y = front_of(side, place)
+            if strip["holds"] == "start":
+                starts[strip["seat"] % 2].append((x + SIDE * y, side, strip["seat"]))
+            else:
+                goals[TEAMS.index(strip["team"])].append((x + SIDE * y, side))
+    red, blue = (
+        TeamSetting(
+            start_fronts=tuple(front for front, _, _ in own_starts),
+            start_sides=tuple(side for _, side, _ in own_starts),
+            start_seats=tuple(seat for _, _, seat in own_starts),
+            goal_fronts=tuple(front for front, _ in own_goals),
+            goal_sides=tuple(side for _, side in own_goals),
+        )
+        for own_starts, own_goals in zip(starts, goals, strict=True)
+    )
+    return red, blue
 
 
-def flood(seed: int, region: int) -> int:
-    """`seed`, one bit, and every field of `region` connected to it orthogonally through `region`, without `seed`."""
-    reached = seed
-    edge = _NEXT[seed] & region
-    while edge:
-        reached |= edge
-        region ^= edge
-        edge = (edge << 1 | edge >> 1 | edge << STRIDE | edge >> STRIDE) & region
-    return reached
+def _bits(fields: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(FIELD_BITS[i] for i in fields)
+
+
+def _union(bits: tuple[int, ...]) -> int:
+    mask = 0
+    for bit in bits:
+        mask |= bit
+    return mask
+
+
+def _turned(looks: bytes, turn: int) -> bytes:
+    """The looks after `turn` quarter turns clockwise."""
+    return looks[-turn:] + looks[:-turn] if turn else looks
+
+
+def _period(looks: bytes) -> int:
+    return next(turn for turn in (1, 2, TURNS) if _turned(looks, turn) == looks)
+
+
+def _pattern(looks: bytes, turn: int) -> tuple[int, int, bytes]:
+    turned = _turned(looks, turn)
+    corners = tuple(zip(CORNER_BITS, turned, strict=True))
+    black = sum(bit for bit, look in corners if LOOKS[look - 1][0] == "k")
+    round_ = sum(bit for bit, look in corners if LOOKS[look - 1][1] == "o")
+    return black, round_, turned

@@ -2,37 +2,56 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import get_args
 
 from crosstown_proto.v1 import shibuya_pb2 as pb
-from google.protobuf.message import DecodeError, Message
 
 from referee.games.api import ActionSyntaxError
+from referee.games.api.messages import Converter, OneofCodec, enum_name, parse_message
 from referee.games.shibuya.actions import BUILD, PASS, Build, Move, Pass, Place, ShibuyaAction
-from referee.games.shibuya.board import FIELDS, SLOTS
-from referee.games.shibuya.events import (
-    REASONS,
-    BuildChosen,
-    Finished,
-    Moved,
-    Passed,
-    ShibuyaEvent,
-    TileDrawn,
-    TilePlaced,
-    Withdrew,
-)
+from referee.games.shibuya.bitboard import FIELDS, SLOTS
+from referee.games.shibuya.data import SIDES
+from referee.games.shibuya.events import REASONS, ShibuyaEvent
 from referee.games.shibuya.observation import Observation, Setting, TeamSetting
-from referee.games.shibuya.rules import PHASES
+from referee.games.shibuya.state import PHASES
 
-_Message = TypeVar("_Message", bound=Message)
+_PHASE_NUMBERS = {name: pb.Phase.ValueType(number) for number, name in enumerate(PHASES, 1)}
+_REASON_NUMBERS = {name: pb.Reason.ValueType(number) for number, name in enumerate(REASONS, 1)}
+_SIDE_NUMBERS = {name: pb.Side.ValueType(number) for number, name in enumerate(SIDES, 1)}
 
-# Position in the tuple = number of the enum value.
-_SIDES = ("", "S", "W", "N", "E")
-_PHASES = ("", *PHASES)
-_REASONS = ("", *REASONS)
-_PHASE_NUMBERS = {name: pb.Phase.ValueType(number) for number, name in enumerate(_PHASES)}
-_REASON_NUMBERS = {name: pb.Reason.ValueType(number) for number, name in enumerate(_REASONS)}
-_SIDE_NUMBERS = {name: pb.Side.ValueType(number) for number, name in enumerate(_SIDES)}
+# Actions and events, whose messages have the fields of the dataclasses
+
+_ACTIONS = OneofCodec(pb.Action, get_args(ShibuyaAction))
+_EVENTS = OneofCodec(
+    pb.Event,
+    get_args(ShibuyaEvent),
+    {
+        "team": Converter(lambda team: team if team >= 0 else None, lambda team: team, absent=-1),
+        "reason": Converter(_REASON_NUMBERS.__getitem__, lambda number: enum_name(REASONS, number, "reason")),
+    },
+    renamed={"tile": "tile_kind"},
+)
+
+
+def encode_action(action: ShibuyaAction) -> bytes:
+    data: bytes = _ACTIONS.message(action).SerializeToString()
+    return data
+
+
+def decode_action(data: bytes) -> ShibuyaAction:
+    action: ShibuyaAction = _ACTIONS.value(parse_message(pb.Action, data))
+    return action
+
+
+def encode_events(payloads: Sequence[ShibuyaEvent]) -> bytes:
+    return pb.Events(events=[_EVENTS.message(payload) for payload in payloads]).SerializeToString()
+
+
+def decode_events(data: bytes) -> tuple[ShibuyaEvent, ...]:
+    return tuple([_EVENTS.value(message) for message in parse_message(pb.Events, data).events])
+
+
+# Legal lists, in columns
 
 _KINDS = {
     Move: pb.LegalActions.KIND_MOVE,
@@ -40,6 +59,48 @@ _KINDS = {
     Build: pb.LegalActions.KIND_BUILD,
     Pass: pb.LegalActions.KIND_PASS,
 }
+
+
+def encode_actions(actions: Sequence[ShibuyaAction]) -> bytes:
+    kinds, first, second = [], [], []
+    for action in actions:
+        kinds.append(_KINDS[type(action)])
+        if isinstance(action, Move):
+            first.append(action.source)
+            second.append(action.target)
+        elif isinstance(action, Place):
+            first.append(action.slot)
+            second.append(action.turn)
+        else:
+            first.append(0)
+            second.append(0)
+    message = pb.LegalActions(kinds=kinds, source_or_slot=first, target_or_turn=second)
+    return message.SerializeToString()
+
+
+def decode_actions(data: bytes) -> tuple[ShibuyaAction, ...]:
+    message = parse_message(pb.LegalActions, data)
+    if not len(message.kinds) == len(message.source_or_slot) == len(message.target_or_turn):
+        raise ActionSyntaxError("the columns of LegalActions differ in length")
+    return tuple(
+        _column_action(kind, first, second)
+        for kind, first, second in zip(message.kinds, message.source_or_slot, message.target_or_turn, strict=True)
+    )
+
+
+def _column_action(kind: int, first: int, second: int) -> ShibuyaAction:
+    if kind == pb.LegalActions.KIND_MOVE:
+        return Move(first, second)
+    if kind == pb.LegalActions.KIND_PLACE:
+        return Place(first, second)
+    if kind == pb.LegalActions.KIND_BUILD:
+        return BUILD
+    if kind == pb.LegalActions.KIND_PASS:
+        return PASS
+    raise ActionSyntaxError(f"LegalActions holds an action of unknown kind {kind}")
+
+
+# Observations
 
 
 def encode_observation(observation: Observation) -> bytes:
@@ -99,12 +160,12 @@ def _encoded_setting(setting: Setting) -> bytes:
 
 
 def decode_observation(data: bytes) -> Observation:
-    message = _parsed(pb.Observation, data)
+    message = parse_message(pb.Observation, data)
     if not len(message.tops) == len(message.covered) == SLOTS or len(message.looks) != FIELDS:
         raise ActionSyntaxError(f"an Observation has {SLOTS} tops, {SLOTS} covered tiles and {FIELDS} looks")
     return Observation(
         setting=_decoded_setting(message.setting.SerializeToString()),
-        phase=_named(_PHASES, message.phase, "phase"),
+        phase=enum_name(PHASES, message.phase, "phase"),
         seat=message.seat,
         turns=message.turns,
         passes=message.passes,
@@ -117,7 +178,7 @@ def decode_observation(data: bytes) -> Observation:
         waiting=(tuple(message.red_waiting), tuple(message.blue_waiting)),
         goals=(tuple(message.red_goals), tuple(message.blue_goals)),
         winner=message.winner if message.HasField("winner") else -1,
-        reason=_named(_REASONS, message.reason, "reason") if message.reason else "",
+        reason=enum_name(REASONS, message.reason, "reason") if message.reason else "",
         withdrawn=message.withdrawn_seat if message.HasField("withdrawn_seat") else -1,
     )
 
@@ -128,10 +189,10 @@ def _decoded_setting(data: bytes) -> Setting:
     red, blue = (
         TeamSetting(
             start_fronts=tuple(team.start_fronts),
-            start_sides=tuple(_named(_SIDES, side, "side") for side in team.start_sides),
+            start_sides=tuple(enum_name(SIDES, side, "side") for side in team.start_sides),
             start_seats=tuple(team.start_seats),
             goal_fronts=tuple(team.goal_fronts),
-            goal_sides=tuple(_named(_SIDES, side, "side") for side in team.goal_sides),
+            goal_sides=tuple(enum_name(SIDES, side, "side") for side in team.goal_sides),
         )
         for team in (message.red, message.blue)
     )
@@ -143,139 +204,3 @@ def _decoded_setting(data: bytes) -> Setting:
         goals_to_win=message.goals_to_win,
         lead_to_win=message.lead_to_win,
     )
-
-
-def encode_action(action: ShibuyaAction) -> bytes:
-    if isinstance(action, Move):
-        message = pb.Action(move=pb.Move(source=action.source, target=action.target))
-    elif isinstance(action, Place):
-        message = pb.Action(place=pb.Place(slot=action.slot, turn=action.turn))
-    elif isinstance(action, Build):
-        message = pb.Action(build=pb.Build())
-    else:
-        message = pb.Action()
-        getattr(message, "pass").SetInParent()
-    return message.SerializeToString()
-
-
-def decode_action(data: bytes) -> ShibuyaAction:
-    message = _parsed(pb.Action, data)
-    kind = message.WhichOneof("kind")
-    if kind == "move":
-        return Move(message.move.source, message.move.target)
-    if kind == "place":
-        return Place(message.place.slot, message.place.turn)
-    if kind == "build":
-        return BUILD
-    if kind == "pass":
-        return PASS
-    raise ActionSyntaxError("the Action message is empty: expected move, place, build or pass")
-
-
-def encode_actions(actions: Sequence[ShibuyaAction]) -> bytes:
-    kinds, first, second = [], [], []
-    for action in actions:
-        kinds.append(_KINDS[type(action)])
-        if isinstance(action, Move):
-            first.append(action.source)
-            second.append(action.target)
-        elif isinstance(action, Place):
-            first.append(action.slot)
-            second.append(action.turn)
-        else:
-            first.append(0)
-            second.append(0)
-    message = pb.LegalActions(kinds=kinds, source_or_slot=first, target_or_turn=second)
-    return message.SerializeToString()
-
-
-def decode_actions(data: bytes) -> tuple[ShibuyaAction, ...]:
-    message = _parsed(pb.LegalActions, data)
-    if not len(message.kinds) == len(message.source_or_slot) == len(message.target_or_turn):
-        raise ActionSyntaxError("the columns of LegalActions differ in length")
-    return tuple(
-        _column_action(kind, first, second)
-        for kind, first, second in zip(message.kinds, message.source_or_slot, message.target_or_turn, strict=True)
-    )
-
-
-def _column_action(kind: int, first: int, second: int) -> ShibuyaAction:
-    if kind == pb.LegalActions.KIND_MOVE:
-        return Move(first, second)
-    if kind == pb.LegalActions.KIND_PLACE:
-        return Place(first, second)
-    if kind == pb.LegalActions.KIND_BUILD:
-        return BUILD
-    if kind == pb.LegalActions.KIND_PASS:
-        return PASS
-    raise ActionSyntaxError(f"LegalActions holds an action of unknown kind {kind}")
-
-
-def encode_events(payloads: Sequence[ShibuyaEvent]) -> bytes:
-    return pb.Events(events=[_event_message(payload) for payload in payloads]).SerializeToString()
-
-
-def _event_message(event: ShibuyaEvent) -> pb.Event:
-    match event:
-        case Moved():
-            return pb.Event(moved=pb.Moved(seat=event.seat, source=event.source, target=event.target))
-        case TileDrawn():
-            return pb.Event(tile_drawn=pb.TileDrawn(seat=event.seat, tile_kind=event.tile))
-        case TilePlaced():
-            placed = pb.TilePlaced(
-                seat=event.seat,
-                tile_kind=event.tile,
-                slot=event.slot,
-                turn=event.turn,
-                covered=event.covered,
-            )
-            return pb.Event(tile_placed=placed)
-        case BuildChosen():
-            return pb.Event(build_chosen=pb.BuildChosen(seat=event.seat))
-        case Passed():
-            return pb.Event(passed=pb.Passed(seat=event.seat))
-        case Withdrew():
-            return pb.Event(withdrew=pb.Withdrew(seat=event.seat))
-        case Finished():
-            finished = pb.Finished(reason=_REASON_NUMBERS[event.reason])
-            if event.team >= 0:
-                finished.team = event.team
-            return pb.Event(finished=finished)
-
-
-def decode_events(data: bytes) -> tuple[ShibuyaEvent, ...]:
-    return tuple(_decoded_event(message) for message in _parsed(pb.Events, data).events)
-
-
-def _decoded_event(message: pb.Event) -> ShibuyaEvent:
-    kind = message.WhichOneof("kind")
-    if kind is None:
-        raise ActionSyntaxError("an Event message is empty or of a kind this version does not know")
-    body: Any = getattr(message, kind)
-    if kind == "moved":
-        return Moved(body.seat, body.source, body.target)
-    if kind == "tile_drawn":
-        return TileDrawn(body.seat, body.tile_kind)
-    if kind == "tile_placed":
-        return TilePlaced(body.seat, body.tile_kind, body.slot, body.turn, body.covered)
-    if kind == "build_chosen":
-        return BuildChosen(body.seat)
-    if kind == "passed":
-        return Passed(body.seat)
-    if kind == "withdrew":
-        return Withdrew(body.seat)
-    return Finished(body.team if body.HasField("team") else -1, _named(_REASONS, body.reason, "reason"))
-
-
-def _named(names: tuple[str, ...], number: int, what: str) -> str:
-    """The word for an enum value. 0 is none: the sender always has one to say."""
-    if not 0 < number < len(names):
-        raise ActionSyntaxError(f"unknown {what} {number}: expected 1 to {len(names) - 1}")
-    return names[number]
-
-
-def _parsed(kind: type[_Message], data: bytes) -> _Message:
-    try:
-        return kind.FromString(data)
-    except DecodeError as error:
-        raise ActionSyntaxError(f"{len(data)} bytes are no {kind.DESCRIPTOR.name} message of shibuya") from error

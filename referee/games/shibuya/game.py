@@ -5,17 +5,15 @@ from random import Random
 from typing import Any
 
 from referee.games.api import Codec, Option, View
-from referee.games.shibuya import box, restore
-from referee.games.shibuya import codec as codec_module
-from referee.games.shibuya import view as view_module
-from referee.games.shibuya.actions import TEXT, ShibuyaAction
-from referee.games.shibuya.board import SLOTS
+from referee.games.shibuya import codec, view
+from referee.games.shibuya.actions import TEXT, TURNS, ShibuyaAction
+from referee.games.shibuya.bitboard import SLOTS
+from referee.games.shibuya.board import GAME_ID, PLAYER_COUNTS, board_of
+from referee.games.shibuya.data import TEAMS, check_data, default_data
 from referee.games.shibuya.events import ShibuyaEvent
 from referee.games.shibuya.observation import Observation
 from referee.games.shibuya.options import OPTIONS
-from referee.games.shibuya.position import TURNS, Position
-from referee.games.shibuya.rules import BUILD_ON, PLACE, TURN, ShibuyaState
-from referee.games.shibuya.setup import GAME_ID, PLAYER_COUNTS, make_setup
+from referee.games.shibuya.rules import DECISION_KINDS, State
 
 _LAYERS = 2
 
@@ -34,33 +32,33 @@ class ShibuyaGame:
         "The turn cap and what happens without legal action are ours; the rules are silent.",
     )
     draws_possible: bool = True
-    decision_kinds: tuple[str, ...] = (PLACE, TURN, BUILD_ON)
-    codec: Codec = codec_module
-    view: View = view_module
+    decision_kinds: tuple[str, ...] = DECISION_KINDS
+    codec: Codec = codec
+    view: View = view
 
-    def new_initial_state(self, players: int, options: Mapping[str, Any]) -> ShibuyaState:
-        return ShibuyaState(make_setup(players, options))
+    def new_initial_state(self, players: int, options: Mapping[str, Any]) -> State:
+        return State(players, options)
 
     def max_decisions(self, players: int, options: Mapping[str, Any]) -> int:
         """Placements of the building phase, one decision a turn, and a second one for each tile built.
 
         A turn builds at most once, each build uses up one tile and one of 32 layers.
         """
-        setup = make_setup(players, options)
-        tiles = sum(setup.setting.tile_counts)
-        placed = SLOTS if setup.build_phase else 0
-        builds = min(tiles - placed, _LAYERS * SLOTS - placed, setup.move_cap)
-        return placed + setup.move_cap + builds
+        board = board_of(players, options)
+        placed = SLOTS if board.rules.build_phase else 0
+        turns = board.rules.move_cap
+        builds = min(sum(board.setting.tile_counts) - placed, _LAYERS * SLOTS - placed, turns)
+        return placed + turns + builds
 
     def teams(self, players: int, options: Mapping[str, Any]) -> tuple[int, ...]:
         """Red 0, blue 1; partners sit opposite each other."""
         return tuple(seat % 2 for seat in range(players))
 
     def default_data(self) -> dict[str, Any]:
-        return box.default_data()
+        return default_data()
 
     def check_data(self, data: Any) -> None:
-        box.check_data(data)
+        check_data(data)
 
     def format_action(self, action: ShibuyaAction) -> str:
         return TEXT.format(action)
@@ -69,8 +67,8 @@ class ShibuyaGame:
         action: ShibuyaAction = TEXT.parse(text)
         return action
 
-    def state_from_dict(self, data: Mapping[str, Any]) -> ShibuyaState:
-        return restore.state_from_dict(data)
+    def state_from_dict(self, data: Mapping[str, Any]) -> State:
+        return State.from_dict(data)
 
     def from_observation(
         self,
@@ -78,22 +76,22 @@ class ShibuyaGame:
         history: Sequence[ShibuyaEvent],
         options: Mapping[str, Any],
         rng: Random,
-    ) -> ShibuyaState:
+    ) -> State:
         """Exact: an observation holds everything but the order of the stock."""
-        return restore.state_from_observation(observation, options)
+        return State.from_observation(observation, options)
 
     def conserved(self, state: Any) -> dict[str, int]:
         """Tiles per kind over stock, hand and both layers; pedestrians per team over grid, starts and goals."""
-        position: Position = state.position
-        tiles = list(position.stock)
-        for tile in (*position.tops, *position.covered):
+        tiles = list(state.stock)
+        for tile in (*state.tops, *state.covered):
             if tile:
                 tiles[(tile - 1) // TURNS] += 1
         if state.drawn >= 0:
             tiles[state.drawn] += 1
         counts = {f"tile {kind}": count for kind, count in enumerate(tiles)}
-        for team, name in enumerate(box.TEAMS):
-            counts[name] = (
-                position.grid[team].bit_count() + position.waiting[team].bit_count() + sum(position.goals[team])
-            )
+        for team, name in enumerate(TEAMS):
+            counts[name] = state.grid[team].bit_count() + state.waiting[team].bit_count() + sum(state.goals[team])
         return counts
+
+
+GAME = ShibuyaGame()

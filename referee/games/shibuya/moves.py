@@ -1,7 +1,7 @@
 """Where pedestrians can go: the moving rules, by flood fill on bitboards."""
 
 from referee.games.shibuya.actions import OFF_GRID, PLACES_OF
-from referee.games.shibuya.board import (
+from referee.games.shibuya.bitboard import (
     BIT_AT,
     BOARD_BITS,
     FIELD_AT,
@@ -10,8 +10,8 @@ from referee.games.shibuya.board import (
     neighbours_of,
     tiles_of,
 )
-from referee.games.shibuya.position import Area, Position
-from referee.games.shibuya.setup import Setup
+from referee.games.shibuya.board import Board
+from referee.games.shibuya.state import Area, Position
 
 _MOST_WAYS = 256
 """Entries kept per field of what can be reached around which pedestrians: bounds the memory of long look-ahead."""
@@ -19,25 +19,25 @@ _MOST_WAYS = 256
 
 def move_targets(position: Position, seat: int) -> dict[int, int]:
     """Per source the mask of its targets (`actions.TARGET_BITS`), never 0; sources descending."""
-    setup = position.setup
+    board, rules = position.board, position.rules
     team = seat & 1
     mine = position.grid[team]
     occupied = mine | position.grid[1 - team]
     free = position.laid ^ occupied
     room = position.room[team]
-    stops = free & ~(setup.barred[team] if setup.front_rule_persists else _barred_now(position, 1 - team))
-    goals = room & (stops if setup.front_rule_at_goal else free)
-    if setup.automatic_entry:
+    stops = free & ~(board.barred[team] if rules.front_rule_persists else _barred_now(position, 1 - team))
+    goals = room & (stops if rules.front_rule_at_goal else free)
+    if rules.automatic_entry:
         stops &= ~room
     mine_tiles = tiles_of(mine)
     # Without the tiles of the colour: for whoever comes from elsewhere.
     away = stops & ~mine_tiles
-    goals_away = goals & ~mine_tiles if setup.tile_rule_at_goal else goals
+    goals_away = goals & ~mine_tiles if rules.tile_rule_at_goal else goals
 
     # (source, bit_length of where its way begins, where it may stop, the own tile of those on the grid)
     walkers = []
-    waiting = position.waiting[team] & setup.own_starts[seat]
-    starts = setup.start_bits[team]
+    waiting = position.waiting[team] & board.own_starts[seat]
+    starts = board.start_bits[team]
     while waiting:
         number = waiting.bit_length() - 1
         waiting ^= 1 << number
@@ -52,7 +52,7 @@ def move_targets(position: Position, seat: int) -> dict[int, int]:
 
     found: dict[int, int] = {}
     areas = position.areas
-    direct, stop_on_first, null_move = setup.pass_through_goal_front, setup.stop_on_first, setup.null_move
+    direct, stop_on_first, null_move = rules.pass_through_goal_front, rules.stop_on_first, rules.null_move
     for source, length, stop, tile in walkers:
         bit = BIT_AT[length]
         if direct:
@@ -70,7 +70,7 @@ def move_targets(position: Position, seat: int) -> dict[int, int]:
         if reach & room:
             # Whoever stopped before a goal of its own will may still go in.
             may_enter = goals_away | goals & tile | (bit if tile else 0)
-            ends |= _goal_targets(setup, team, reach & room & may_enter)
+            ends |= _goal_targets(board, team, reach & room & may_enter)
         if null_move and tile:
             ends |= bit
         if ends:
@@ -96,7 +96,7 @@ def _way(ways: dict[int, int], bit: int, area: int, blocked: int) -> int:
 
 
 def _reach_around_goals(position: Position, bit: int, free: int, room: int) -> int:
-    """`_reach` if every way ends where it comes onto a field before a free own goal.
+    """What can be reached from `bit` if every way ends where it comes onto a field before a free own goal.
 
     A pedestrian on the grid that stands before one walks off it; one that comes from its start ends there.
     """
@@ -112,9 +112,9 @@ def _reach_around_goals(position: Position, bit: int, free: int, room: int) -> i
     return reach
 
 
-def _goal_targets(setup: Setup, team: int, fronts: int) -> int:
+def _goal_targets(board: Board, team: int, fronts: int) -> int:
     """The goal fields behind these fields, as target bits."""
-    goal_of_bit = setup.goal_of_bit[team]
+    goal_of_bit = board.goal_of_bit[team]
     targets = 0
     while fronts:
         bit = fronts & -fronts
@@ -127,5 +127,5 @@ def _barred_now(position: Position, opponent: int) -> int:
     """The fields before starts where an opponent still waits and before its goals with room."""
     mask = position.room[opponent]
     for number in PLACES_OF[position.waiting[opponent]]:
-        mask |= position.setup.start_bits[opponent][number]
+        mask |= position.board.start_bits[opponent][number]
     return mask

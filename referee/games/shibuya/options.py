@@ -1,6 +1,13 @@
-"""Every rule the sources leave open, as an option."""
+"""Every rule the sources leave open, as an option; and the rules in force as a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from referee.games.api import Option
+
+GOALS_TO_WIN = 6
+GOALS_TO_WIN_WITHOUT_BUILDING = 4
 
 OPTIONS = (
     Option("tile_set", "M", "Which 30 street tiles are in the stock.", "R", ("M", "X", "F", "D")),
@@ -73,3 +80,48 @@ OPTIONS = (
     ),
     Option("start_player_begins_crossing_phase", True, "Off: the other side opens the crossing.", "I"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The options that matter during play."""
+
+    build_phase: bool
+    tiles_may_turn: bool
+    goals_to_win: int
+    lead_to_win: int
+    goal_capacity: int
+    automatic_entry: bool
+    pass_through_goal_front: bool
+    stop_on_first: bool
+    null_move: bool
+    tile_rule_at_goal: bool
+    front_rule_at_goal: bool
+    front_rule_persists: bool
+    lose_when_blocked: bool
+    all_passed_is_draw: bool
+    move_cap: int
+    first_crosser: int
+
+
+def rules_of(options: Mapping[str, Any]) -> Rules:
+    """The rules in force under full, resolved options."""
+    goals_to_win = GOALS_TO_WIN if options["build_phase"] else GOALS_TO_WIN_WITHOUT_BUILDING
+    return Rules(
+        build_phase=options["build_phase"],
+        tiles_may_turn=options["tile_rotation"],
+        goals_to_win=options["goals_to_win"] or goals_to_win,
+        lead_to_win=options["lead_to_win"],
+        goal_capacity=options["goal_capacity"],
+        automatic_entry=options["goal_entry_automatic"],
+        pass_through_goal_front=options["pass_through_own_goal_front"],
+        stop_on_first=options["first_move_may_stop_on_front_field"],
+        null_move=options["null_move_allowed"],
+        tile_rule_at_goal=options["same_colour_tile_rule_applies_to_goal_entry"],
+        front_rule_at_goal=options["opponent_front_rule_applies_at_corners_even_for_goal_entry"],
+        front_rule_persists=options["front_rule_persists_after_start_or_goal_used"],
+        lose_when_blocked=options["no_legal_action"] == "lose",
+        all_passed_is_draw=options["all_pass_end"] == "draw",  # noqa: S105 (no password)
+        move_cap=options["move_cap"],
+        first_crosser=0 if options["start_player_begins_crossing_phase"] else 1,
+    )

@@ -1,11 +1,10 @@
-"""The state of a match and the course of its turns."""
+"""The rules: the course of turns, what a seat may do and what follows from it. `moves.py` says where one can go."""
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from random import Random
 from typing import Any
 
-from referee.games.api import DATA_OPTION, Chance, Decision, Draw, Event, IllegalAction, Outcome, draft_of
+from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, draft_of
 from referee.games.shibuya.actions import (
     BUILD,
     MOVES,
@@ -20,7 +19,7 @@ from referee.games.shibuya.actions import (
     Place,
     ShibuyaAction,
 )
-from referee.games.shibuya.board import FIELD_BITS, SLOT_MASKS, SLOTS, fields_of
+from referee.games.shibuya.bitboard import FIELD_BITS, SLOT_MASKS, SLOTS, fields_of
 from referee.games.shibuya.events import (
     BuildChosen,
     Finished,
@@ -32,64 +31,29 @@ from referee.games.shibuya.events import (
 )
 from referee.games.shibuya.moves import move_targets
 from referee.games.shibuya.observation import Observation
-from referee.games.shibuya.position import WHOLE_BOARD, Position
-from referee.games.shibuya.setup import Setup
+from referee.games.shibuya.state import (
+    BUILD_ON,
+    DRAW_BUILD,
+    DRAW_PLACE,
+    NOBODY,
+    OVER,
+    PLACE,
+    TURN,
+    WHOLE_BOARD,
+    Position,
+)
 
 _OBSERVATION_DRAFT = draft_of(Observation)
 
-DRAW_PLACE, PLACE, TURN, DRAW_BUILD, BUILD_ON, OVER = PHASES = (
-    "draw_place",
-    "place",
-    "turn",
-    "draw_build",
-    "build",
-    "over",
-)
-"""Chance node and decision of the building phase; decision, chance node and decision of the crossing; the end."""
-STREAM = Draw("tiles", 0)
-NOBODY = -1
-_ASKED = {phase: tuple((Decision(seat, phase),) for seat in range(4)) for phase in (PLACE, TURN, BUILD_ON)}
+DECISION_KINDS = (PLACE, TURN, BUILD_ON)
+_TILES = Draw("tiles", 0)
+_ASKED = {phase: tuple((Decision(seat, phase),) for seat in range(4)) for phase in DECISION_KINDS}
 
 
-class ShibuyaState:
-    """One node of a match. See `referee.games.api.State`."""
+class State(Position):
+    """One position and its rules: see `referee.games.api.State`."""
 
-    __slots__ = (
-        "_legal",
-        "_targets",
-        "drawn",
-        "passes",
-        "phase",
-        "position",
-        "reason",
-        "seat",
-        "turns",
-        "winner",
-        "withdrawn",
-    )
-
-    def __init__(self, setup: Setup) -> None:
-        self.position = Position(setup)
-        self.phase = DRAW_PLACE if setup.build_phase else TURN
-        self.seat = 0 if setup.build_phase else setup.first_crosser
-        self.turns = 0
-        """Turns of the crossing phase that are over."""
-        self.passes = 0
-        """Passes in a row."""
-        self.drawn = -1
-        """Kind of the tile that must be placed now; -1: none."""
-        self.winner = NOBODY
-        """The winning team, 0 red or 1 blue."""
-        self.reason = ""
-        """Why the match ended, one of `events.REASONS`."""
-        self.withdrawn = -1
-        """The seat that left; -1: none."""
-        self._legal: list[ShibuyaAction] | None = None
-        self._targets: dict[int, int] | None = None
-
-    @property
-    def turn_seat(self) -> int:
-        return self.seat
+    __slots__ = ()
 
     def decisions(self) -> tuple[Decision, ...]:
         asked = _ASKED.get(self.phase)
@@ -127,15 +91,14 @@ class ShibuyaState:
 
     def _move_targets(self) -> dict[int, int]:
         if self._targets is None:
-            self._targets = move_targets(self.position, self.seat)
+            self._targets = move_targets(self, self.seat)
         return self._targets
 
     def _can_build(self) -> bool:
-        return self.position.stock_left > 0 and self.position.buildable() > 0
+        return self.stock_left > 0 and self.buildable() > 0
 
     def _place_actions(self) -> list[ShibuyaAction]:
-        setup = self.position.setup
-        rows = setup.place_rows[setup.periods[self.drawn]]
+        rows = self.board.place_rows[self.board.periods[self.drawn]]
         open_fields = self._open_fields()
         legal: list[ShibuyaAction] = []
         for slot, mask in enumerate(SLOT_MASKS):
@@ -146,8 +109,8 @@ class ShibuyaState:
     def _open_fields(self) -> int:
         """Fields of the slots that may take the drawn tile."""
         if self.phase == PLACE:
-            return WHOLE_BOARD ^ self.position.laid
-        return self.position.buildable()
+            return WHOLE_BOARD ^ self.laid
+        return self.buildable()
 
     def apply(self, actions: Mapping[int, Any]) -> list[Event]:
         seat = self.seat
@@ -174,72 +137,67 @@ class ShibuyaState:
         bit = TARGET_BITS[target]
         if not self._move_targets().get(source, 0) & bit:
             raise IllegalAction(f"{move} is not legal for seat {seat}")
-        position = self.position
         team = seat & 1
         if source < OFF_GRID:
-            position.grid[team] ^= FIELD_BITS[source]
+            self.grid[team] ^= FIELD_BITS[source]
         else:
-            position.waiting[team] ^= 1 << (source - OFF_GRID)
+            self.waiting[team] ^= 1 << (source - OFF_GRID)
         events = [Event(Moved(seat, source, target))]
         self.passes = 0
         if target < OFF_GRID:
-            position.grid[team] |= bit
+            self.grid[team] |= bit
         else:
-            position.arrive(team, target - OFF_GRID)
-            mine = position.scored[team]
-            setup = position.setup
-            lead = mine - position.scored[1 - team]
-            if mine >= setup.goals_to_win:
+            self.arrive(team, target - OFF_GRID)
+            mine = self.scored[team]
+            lead = mine - self.scored[1 - team]
+            if mine >= self.rules.goals_to_win:
                 return self._finish(events, team, "goals")
-            if 0 < setup.lead_to_win <= lead:
+            if 0 < self.rules.lead_to_win <= lead:
                 return self._finish(events, team, "lead")
         return self._end_turn(events)
 
     def _pass(self, seat: int) -> list[Event]:
         self.passes += 1
         events = [Event(Passed(seat))]
-        setup = self.position.setup
-        if self.passes == setup.players:
-            winner = NOBODY if setup.all_passed_is_draw else self._leader()
+        if self.passes == self.board.players:
+            winner = NOBODY if self.rules.all_passed_is_draw else self._leader()
             return self._finish(events, winner, "all_passed")
         return self._end_turn(events)
 
     def _place(self, seat: int, place: Place) -> list[Event]:
         slot, turn = place.slot, place.turn
-        position = self.position
         if (
             type(slot) is not int
             or type(turn) is not int
             or not 0 <= slot < SLOTS
-            or not 0 <= turn < position.setup.periods[self.drawn]
+            or not 0 <= turn < self.board.periods[self.drawn]
             or not self._open_fields() & SLOT_MASKS[slot]
         ):
             raise IllegalAction(f"{place} is not legal for seat {seat} with tile {self.drawn}")
-        covered = position.lay(self.drawn, turn, slot)
+        covered = self.lay(self.drawn, turn, slot)
         events = [Event(TilePlaced(seat, self.drawn, slot, turn, covered))]
         self.drawn = -1
         if self.phase == BUILD_ON:
             self.passes = 0
             return self._end_turn(events)
         self._forget()
-        if position.laid == WHOLE_BOARD:
-            return self._begin_turn(events, position.setup.first_crosser)
-        self.seat = (seat + 1) % position.setup.players
+        if self.laid == WHOLE_BOARD:
+            return self._begin_turn(events, self.rules.first_crosser)
+        self.seat = (seat + 1) % self.board.players
         self.phase = DRAW_PLACE
         return events
 
     def _end_turn(self, events: list[Event]) -> list[Event]:
         self.turns += 1
-        setup = self.position.setup
-        if self.turns == setup.move_cap:
+        if self.turns == self.rules.move_cap:
             return self._finish(events, self._leader(), "move_cap")
-        return self._begin_turn(events, (self.seat + 1) % setup.players)
+        return self._begin_turn(events, (self.seat + 1) % self.board.players)
 
     def _begin_turn(self, events: list[Event], seat: int) -> list[Event]:
         self._forget()
         self.seat = seat
         self.phase = TURN
-        if self.position.setup.lose_when_blocked and not self._can_build() and not self._move_targets():
+        if self.rules.lose_when_blocked and not self._can_build() and not self._move_targets():
             return self._finish(events, 1 - seat % 2, "blocked")
         return events
 
@@ -252,7 +210,7 @@ class ShibuyaState:
         return events
 
     def _leader(self) -> int:
-        red, blue = self.position.scored
+        red, blue = self.scored
         return NOBODY if red == blue else int(blue > red)
 
     def _forget(self) -> None:
@@ -262,18 +220,17 @@ class ShibuyaState:
     def chance_outcomes(self) -> Sequence[tuple[Outcome, int]]:
         if self.phase != DRAW_PLACE and self.phase != DRAW_BUILD:
             return ()
-        return [(kind, left) for kind, left in enumerate(self.position.stock) if left]
+        return [(kind, left) for kind, left in enumerate(self.stock) if left]
 
     def chance_stream(self) -> Chance:
-        return STREAM
+        return _TILES
 
     def apply_chance(self, outcome: Outcome) -> list[Event]:
-        position = self.position
         if self.phase != DRAW_PLACE and self.phase != DRAW_BUILD:
             raise IllegalAction(f"no tile is drawn in phase '{self.phase}'")
-        if type(outcome) is not int or not 0 <= outcome < len(position.stock) or not position.stock[outcome]:
+        if type(outcome) is not int or not 0 <= outcome < len(self.stock) or not self.stock[outcome]:
             raise IllegalAction(f"no tile {outcome!r} is left to draw")
-        position.draw(outcome)
+        self.draw(outcome)
         self.drawn = outcome
         self.phase = PLACE if self.phase == DRAW_PLACE else BUILD_ON
         return [Event(TileDrawn(self.seat, outcome))]
@@ -282,7 +239,7 @@ class ShibuyaState:
         """The seat's team has lost; all pieces stay where they are."""
         if self.phase == OVER:
             raise IllegalAction(f"seat {seat} cannot leave: the match is over")
-        if type(seat) is not int or not 0 <= seat < self.position.setup.players:
+        if type(seat) is not int or not 0 <= seat < self.board.players:
             raise IllegalAction(f"there is no seat {seat}")
         self.withdrawn = seat
         return self._finish([Event(Withdrew(seat))], 1 - seat % 2, "withdrawn")
@@ -292,11 +249,11 @@ class ShibuyaState:
 
     def returns(self) -> tuple[int, ...]:
         """Per seat the pedestrians its team has in goal."""
-        scored = self.position.scored
-        return tuple(scored[seat % 2] for seat in range(self.position.setup.players))
+        scored = self.scored
+        return tuple(scored[seat % 2] for seat in range(self.board.players))
 
     def ranking(self) -> tuple[int, ...]:
-        players = self.position.setup.players
+        players = self.board.players
         if self.winner == NOBODY:
             return (1,) * players
         losers = 1 + players // 2
@@ -304,21 +261,20 @@ class ShibuyaState:
 
     def observation(self, viewer: int | None) -> Observation:
         """The same for every viewer."""
-        position = self.position
-        red, blue = position.grid
-        red_waiting, blue_waiting = position.waiting
-        red_goals, blue_goals = position.goals
+        red, blue = self.grid
+        red_waiting, blue_waiting = self.waiting
+        red_goals, blue_goals = self.goals
         seen = _OBSERVATION_DRAFT(
-            position.setup.setting,
+            self.board.setting,
             self.phase,
             self.seat,
             self.turns,
             self.passes,
             self.drawn,
-            position.stock,
-            position.tops,
-            position.covered,
-            position.looks,
+            self.stock,
+            self.tops,
+            self.covered,
+            self.looks,
             (fields_of(red), fields_of(blue)),
             (PLACES_OF[red_waiting], PLACES_OF[blue_waiting]),
             (red_goals, blue_goals),
@@ -329,54 +285,29 @@ class ShibuyaState:
         seen.__class__ = Observation
         return seen  # type: ignore[no-any-return]
 
-    def resample(self, viewer: int | None, rng: Random) -> "ShibuyaState":
+    def resample(self, viewer: int | None, rng: Random) -> "State":
         """A copy: nothing but future draws is unknown, and those are chance nodes."""
         return self.clone()
 
-    def clone(self) -> "ShibuyaState":
-        other = ShibuyaState.__new__(ShibuyaState)
-        other.position = self.position.copy()
-        other.phase = self.phase
-        other.seat = self.seat
-        other.turns = self.turns
-        other.passes = self.passes
-        other.drawn = self.drawn
-        other.winner = self.winner
-        other.reason = self.reason
-        other.withdrawn = self.withdrawn
-        other._legal = self._legal
-        other._targets = self._targets
-        return other
-
-    def to_dict(self) -> dict[str, Any]:
-        position = self.position
-        return {
-            "players": position.setup.players,
-            "options": _copied(position.setup.options),
-            "phase": self.phase,
-            "seat": self.seat,
-            "turns": self.turns,
-            "passes": self.passes,
-            "drawn": self.drawn,
-            "stock": list(position.stock),
-            "tops": list(position.tops),
-            "covered": list(position.covered),
-            "teams": [
-                {
-                    "fields": list(fields_of(position.grid[team])),
-                    "waiting": list(PLACES_OF[position.waiting[team]]),
-                    "goals": list(position.goals[team]),
-                }
-                for team in (0, 1)
-            ],
-            "winner": self.winner,
-            "reason": self.reason,
-            "withdrawn": self.withdrawn,
-        }
-
-
-def _copied(options: Mapping[str, Any]) -> dict[str, Any]:
-    copy = dict(options)
-    if DATA_OPTION in copy:
-        copy[DATA_OPTION] = deepcopy(copy[DATA_OPTION])
-    return copy
+    @classmethod
+    def from_observation(cls, seen: Observation, options: Mapping[str, Any]) -> "State":
+        """The state that is seen: nothing is hidden but what chance nodes will bring."""
+        teams = zip(seen.fields, seen.waiting, seen.goals, strict=True)
+        return cls._from_dict(
+            {
+                "players": seen.setting.players,
+                "options": options,
+                "phase": seen.phase,
+                "seat": seen.seat,
+                "turns": seen.turns,
+                "passes": seen.passes,
+                "drawn": seen.drawn,
+                "stock": seen.stock,
+                "tops": seen.tops,
+                "covered": seen.covered,
+                "teams": [{"fields": fields, "waiting": waiting, "goals": goals} for fields, waiting, goals in teams],
+                "winner": seen.winner,
+                "reason": seen.reason,
+                "withdrawn": seen.withdrawn,
+            }
+        )

@@ -3,8 +3,9 @@
 from textwrap import wrap
 
 from referee.games.shibuya.actions import OFF_GRID, Build, Move, Place, ShibuyaAction
-from referee.games.shibuya.board import SIDE, SLOTS_PER_SIDE
-from referee.games.shibuya.box import LOOKS, TEAMS
+from referee.games.shibuya.bitboard import SIDE, SLOTS_PER_SIDE
+from referee.games.shibuya.data import LOOKS, TEAMS
+from referee.games.shibuya.drawing import SEAT_NAMES, TEAM_LETTERS, action_places, draw, event_places
 from referee.games.shibuya.events import (
     BuildChosen,
     Finished,
@@ -16,13 +17,10 @@ from referee.games.shibuya.events import (
     Withdrew,
 )
 from referee.games.shibuya.observation import Observation
-from referee.games.shibuya.view_drawing import action_places, draw, event_places
 
 __all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
 
 _WIDTH = 80
-_LETTERS = "RB"
-_SEATS = {2: ("red", "blue"), 4: ("red S", "blue W", "red N", "blue E")}
 _SLOT_WIDTH = 11
 _MARGIN = 9
 _CORNERS = 4
@@ -56,7 +54,7 @@ def _headline(observation: Observation) -> str:
     players = observation.setting.players
     if observation.phase == "over":
         return f"Shibuya, {players} players: {_result(observation.winner, observation.reason)}"
-    who = f"seat {observation.seat} ({_SEATS[players][observation.seat]})"
+    who = f"seat {observation.seat} ({SEAT_NAMES[players][observation.seat]})"
     what = {
         "draw_place": f"street building, {who} draws a tile",
         "place": f"street building, {who} places tile {observation.drawn}",
@@ -108,7 +106,7 @@ def _field(observation: Observation, x: int, y: int) -> str:
     look = _BRACKETS[observation.looks[field]]
     for team, fields in enumerate(observation.fields):
         if field in fields:
-            return look[0] + _LETTERS[team] + look[2:]
+            return look[0] + TEAM_LETTERS[team] + look[2:]
     return look
 
 
@@ -116,7 +114,7 @@ def _borders(observation: Observation) -> dict[str, list[str]]:
     """Per side the labels of its places 0 to 7, at most 5 wide."""
     borders = {side: [""] * SIDE for side in "SWNE"}
     for team, setting in enumerate(observation.setting.teams):
-        letter = _LETTERS[team]
+        letter = TEAM_LETTERS[team]
         for start, (front, side) in enumerate(zip(setting.start_fronts, setting.start_sides, strict=True)):
             waits = start in observation.waiting[team]
             borders[side][_place(front, side)] = f" {letter}{start}" if waits else " --"

@@ -1,4 +1,4 @@
-"""The game as others find it."""
+"""The game as the registry finds it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from referee.games.ticket_to_ride_new_york import codec, view
 from referee.games.ticket_to_ride_new_york.actions import CARDS, TEXT, ticket_id
 from referee.games.ticket_to_ride_new_york.board import PLAYER_COUNTS, board_of
 from referee.games.ticket_to_ride_new_york.data import check_data, default_data
-from referee.games.ticket_to_ride_new_york.options import OPTIONS, read_rules
+from referee.games.ticket_to_ride_new_york.options import OPTIONS, rules_of
 from referee.games.ticket_to_ride_new_york.rules import DECISION_KINDS, START_HAND, State
 from referee.games.ticket_to_ride_new_york.state import box_text, check_players
 
@@ -39,7 +39,7 @@ class TicketToRideNewYork:
     def max_decisions(self, players: int, options: Mapping[str, Any]) -> int:
         """Why it is a bound: see "How long a match can be" in the README."""
         check_players(players)
-        rules, board = read_rules(options), board_of(box_text(options))
+        rules, board = rules_of(options), board_of(box_text(options))
         taxis = board.taxis * players
         cards_drawn = sum(board.cards) - START_HAND * players + taxis
         ticket_actions = len(board.tickets) - players

@@ -99,7 +99,7 @@ class Rules:
     last_turn_tickets: bool
 
 
-def read_rules(options: Mapping[str, Any]) -> Rules:
+def rules_of(options: Mapping[str, Any]) -> Rules:
     """From full, resolved options. Raises OptionError for two that do not go together."""
     rules = Rules(
         random_first=options["first_player"] == "random",

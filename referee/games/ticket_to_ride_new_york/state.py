@@ -11,7 +11,7 @@ from referee.games.api import DATA_OPTION, PlayersError
 from referee.games.ticket_to_ride_new_york.actions import Answer
 from referee.games.ticket_to_ride_new_york.board import NO_TWIN, PLAYER_COUNTS, board_of
 from referee.games.ticket_to_ride_new_york.decks import KINDS, NONE_OPEN, Market, TicketDeck
-from referee.games.ticket_to_ride_new_york.options import OPTIONS, read_rules
+from referee.games.ticket_to_ride_new_york.options import OPTIONS, rules_of
 
 # Where a match can stand, the values of `Position.stage`. Chance nodes:
 LOT = "lot"
@@ -112,7 +112,7 @@ class Position:
         check_players(players)
         self.players = players
         self.options = {option.name: options[option.name] for option in OPTIONS}
-        self.rules = read_rules(options)
+        self.rules = rules_of(options)
         text = box_text(options)
         if text:
             self.options[DATA_OPTION] = json.loads(text)

@@ -1,14 +1,17 @@
-"""Readable positions for the tests of Shibuya.
+"""Readable positions, and random matches.
 
 A board is eight lines from y = 7 down to y = 0 with eight fields each: `ko kq wo wq` or `..` where no tile lies, and
 `R` or `B` behind a field with a pedestrian on it.
 """
 
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
+from referee.games.keyed import random_outcome
 from referee.games.shibuya import GAME
 from referee.games.shibuya.actions import Move
-from referee.games.shibuya.box import default_data
+from referee.games.shibuya.data import default_data
 
 WHITE = "\n".join(["wq wq wq wq wq wq wq wq"] * 8)
 """White squares all over."""
@@ -137,3 +140,18 @@ def ends(state: Any, source: Any) -> set[Any]:
 def go(state: Any, source: Any, target: Any) -> list[Any]:
     """Make this move; what everyone sees of it."""
     return [event.public for event in state.apply({state.seat: Move(number(source), number(target))})]
+
+
+def wander(players: int, options: dict[str, Any], seed: int, visit: Callable[[Any], None] = lambda state: None) -> Any:
+    """Play a random match, calling `visit(state)` at every node; the final state."""
+    rng = Random(seed)
+    state = GAME.new_initial_state(players, options)
+    while not state.is_terminal():
+        visit(state)
+        if decisions := state.decisions():
+            legal = state.legal_actions(decisions[0].seat)
+            state.apply({decisions[0].seat: rng.choice(legal)})
+        else:
+            state.apply_chance(random_outcome(state.chance_outcomes(), rng))
+    visit(state)
+    return state

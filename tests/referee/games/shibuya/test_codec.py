@@ -1,4 +1,4 @@
-"""Bytes and texts: round trips, and what garbage is told."""
+"""Bytes and texts: round trips, and what is told of garbage."""
 
 from contextlib import suppress
 from typing import Any
@@ -21,6 +21,9 @@ from referee.games.shibuya.events import (
     TilePlaced,
     Withdrew,
 )
+
+from . import positions as pos
+from .positions import wander
 
 CODEC = GAME.codec
 ACTIONS = st.one_of(
@@ -58,7 +61,7 @@ def test_events_come_back(events: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_observations_come_back_and_are_encoded_alike(players: int, wander: Any) -> None:
+def test_observations_come_back_and_are_encoded_alike(players: int) -> None:
     def visit(state: Any) -> None:
         seen = state.observation(None)
         data = CODEC.encode_observation(seen)
@@ -96,7 +99,7 @@ def test_a_bot_reads_the_columns_of_the_legal_list() -> None:
     assert list(message.target_or_turn) == [18, 0]
 
 
-def test_a_bot_reads_the_observation(pos: Any) -> None:
+def test_a_bot_reads_the_observation() -> None:
     board = pos.WHITE.replace("wq wq wq", "ko kqR wo", 1)
     state = pos.position(board, seat=1, red_goals=[4], blue_waits=[0, 2, 3, 4, 5, 6, 7], blue_goals=[1], turns=7)
     message = pb.Observation.FromString(CODEC.encode_observation(state.observation(1)))

@@ -1,4 +1,4 @@
-"""The state's contract: copies, dictionaries, atomic refusal, conservation, bounds, observations."""
+"""Copies, dictionaries and refusals of the state; bounds."""
 
 from random import Random
 from typing import Any
@@ -9,6 +9,9 @@ from referee.games.api import DataError, IllegalAction, OptionError, state_hash
 from referee.games.keyed import random_outcome
 from referee.games.shibuya import GAME
 from referee.games.shibuya.actions import Build, Move, Pass, Place
+
+from . import positions as pos
+from .positions import wander
 
 OPTIONS: list[dict[str, Any]] = [
     {},
@@ -28,7 +31,7 @@ def step(state: Any, rng: Random) -> None:
 
 
 @EVERYWHERE
-def test_dictionaries_and_observations_give_the_state_back(players: int, options: dict[str, Any], wander: Any) -> None:
+def test_dictionaries_and_observations_give_the_state_back(players: int, options: dict[str, Any]) -> None:
     def visit(state: Any) -> None:
         saved = state.to_dict()
         rebuilt = GAME.state_from_dict(saved)
@@ -45,7 +48,7 @@ def test_dictionaries_and_observations_give_the_state_back(players: int, options
 
 
 @EVERYWHERE
-def test_a_clone_is_independent_in_both_directions(players: int, options: dict[str, Any], wander: Any) -> None:
+def test_a_clone_is_independent_in_both_directions(players: int, options: dict[str, Any]) -> None:
     rng = Random(9)
 
     def visit(state: Any) -> None:
@@ -64,7 +67,7 @@ def test_a_clone_is_independent_in_both_directions(players: int, options: dict[s
 
 
 @EVERYWHERE
-def test_tiles_and_pedestrians_never_appear_or_vanish(players: int, options: dict[str, Any], wander: Any) -> None:
+def test_tiles_and_pedestrians_never_appear_or_vanish(players: int, options: dict[str, Any]) -> None:
     expected = GAME.conserved(GAME.new_initial_state(players, options))
 
     def visit(state: Any) -> None:
@@ -91,7 +94,7 @@ WRONG: list[Any] = [
 
 
 @EVERYWHERE
-def test_what_is_not_legal_is_refused_and_changes_nothing(players: int, options: dict[str, Any], wander: Any) -> None:
+def test_what_is_not_legal_is_refused_and_changes_nothing(players: int, options: dict[str, Any]) -> None:
     def visit(state: Any) -> None:
         saved = state.to_dict()
         seat = state.turn_seat
@@ -116,7 +119,7 @@ def test_what_is_not_legal_is_refused_and_changes_nothing(players: int, options:
 
 
 @EVERYWHERE
-def test_legal_lists_are_unique_and_in_canonical_order(players: int, options: dict[str, Any], wander: Any) -> None:
+def test_legal_lists_are_unique_and_in_canonical_order(players: int, options: dict[str, Any]) -> None:
     def order(action: Any) -> tuple[int, int, int]:
         if isinstance(action, Move):
             return 0, action.source, action.target
@@ -132,7 +135,7 @@ def test_legal_lists_are_unique_and_in_canonical_order(players: int, options: di
 
 
 @EVERYWHERE
-def test_no_match_asks_more_than_max_decisions(players: int, options: dict[str, Any], wander: Any) -> None:
+def test_no_match_asks_more_than_max_decisions(players: int, options: dict[str, Any]) -> None:
     for cap in (5, 40):
         asked = 0
 
@@ -168,7 +171,7 @@ def test_max_decisions_is_placements_turns_and_builds(options: dict[str, Any], b
     assert GAME.max_decisions(4, options) == bound
 
 
-def test_everyone_sees_the_same(wander: Any) -> None:
+def test_everyone_sees_the_same() -> None:
     def visit(state: Any) -> None:
         seen = [state.observation(viewer) for viewer in (None, 0, 1, 2, 3)]
         assert all(one == seen[0] for one in seen)
@@ -190,13 +193,13 @@ def test_everyone_sees_the_same(wander: Any) -> None:
         ({"options": {"tile_set": "M", "surprise": 1}}, "surprise"),
     ],
 )
-def test_a_dictionary_that_describes_no_position_is_refused(change: dict[str, Any], message: str, pos: Any) -> None:
+def test_a_dictionary_that_describes_no_position_is_refused(change: dict[str, Any], message: str) -> None:
     saved = pos.position(pos.WHITE).to_dict()
     with pytest.raises((DataError, OptionError), match=message):
         GAME.state_from_dict({**saved, **change})
 
 
-def test_a_dictionary_with_a_piece_too_many_or_two_on_a_field_is_refused(pos: Any) -> None:
+def test_a_dictionary_with_a_piece_too_many_or_two_on_a_field_is_refused() -> None:
     saved = pos.position(pos.WHITE).to_dict()
     saved["teams"][0]["fields"] = [9]
     with pytest.raises(DataError, match="8 pedestrians"):

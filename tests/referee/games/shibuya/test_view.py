@@ -16,6 +16,9 @@ from referee.games.shibuya.events import (
     Withdrew,
 )
 
+from . import positions as pos
+from .positions import wander
+
 VIEW = GAME.view
 BOARD = """
 ko kq wo wq ko kq wo wq
@@ -64,7 +67,7 @@ tile 10 (##) [##]    [##] (##)
 
 
 @pytest.fixture
-def state(pos: Any) -> Any:
+def state() -> Any:
     return pos.position(
         BOARD,
         build_phase=False,
@@ -86,7 +89,7 @@ def test_a_board_shows_tiles_pedestrians_starts_goals_and_stock(state: Any) -> N
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_boards_are_ascii_of_at_most_80_columns_without_trailing_blanks(players: int, wander: Any) -> None:
+def test_boards_are_ascii_of_at_most_80_columns_without_trailing_blanks(players: int) -> None:
     def visit(state: Any) -> None:
         board = VIEW.text_board(state.observation(None))
         assert board.isascii()
@@ -113,7 +116,7 @@ def test_the_first_line_says_what_is_going_on(state: Any) -> None:
     assert headline(state) == "Shibuya, 2 players: crossing, turn 32, seat 1 (blue) builds and draws a tile"
 
 
-def test_shared_goal_fields_are_counted(pos: Any) -> None:
+def test_shared_goal_fields_are_counted() -> None:
     state = pos.position(pos.WHITE, red_goals=[2, 2, 5], goal_capacity=2, lead_to_win=0)
     board = VIEW.text_board(state.observation(None))
     assert "red   in goal 3, on the grid 0, waiting 5 (2 in goal field 2)" in board

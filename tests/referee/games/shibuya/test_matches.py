@@ -1,11 +1,29 @@
-"""The bitboard rules against the naive second implementation, on every node of many random matches."""
+"""Random matches against the naive second implementation, and golden matches.
 
+After a wanted change of rules (and of `rules_version`) write the golden matches of all games anew, in their own commit:
+
+    CROSSTOWN_UPDATE_GOLDEN=1 python -m pytest tests/referee/games -k golden
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from referee.games.api import resolve_options, state_hash
+from referee.games.keyed import KeyedChance
 from referee.games.shibuya import GAME
 from referee.games.shibuya.actions import Build, Move, Pass, Place
+
+from . import naive
+from .positions import wander
+
+# At every node of many matches
+
 
 DATA = GAME.default_data()
 FLIPS: list[dict[str, Any]] = [
@@ -41,7 +59,7 @@ FLIPS: list[dict[str, Any]] = [
 NAMED = pytest.mark.parametrize("options", FLIPS, ids=lambda options: ",".join(f"{k}={v}" for k, v in options.items()))
 
 
-def compare(state: Any, naive: Any) -> None:
+def compare(state: Any) -> None:
     crossing = naive.Crossing(state.to_dict(), DATA)
     legal = state.legal_actions(state.seat)
     if state.phase == "turn":
@@ -62,26 +80,22 @@ def compare(state: Any, naive: Any) -> None:
 
 @pytest.mark.parametrize("players", [2, 4])
 @NAMED
-def test_both_implementations_agree(players: int, options: dict[str, Any], naive: Any, wander: Any) -> None:
+def test_both_implementations_agree(players: int, options: dict[str, Any]) -> None:
     for seed in range(2):
-        wander(players, {"move_cap": 120, **options}, seed, lambda state: compare(state, naive))
+        wander(players, {"move_cap": 120, **options}, seed, lambda state: compare(state))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("players", [2, 4])
 @NAMED
-def test_both_implementations_agree_in_many_matches(
-    players: int, options: dict[str, Any], naive: Any, wander: Any
-) -> None:
+def test_both_implementations_agree_in_many_matches(players: int, options: dict[str, Any]) -> None:
     for seed in range(100, 150):
-        wander(players, options, seed, lambda state: compare(state, naive))
+        wander(players, options, seed, lambda state: compare(state))
 
 
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize("build_phase", [True, False])
-def test_whoever_leaves_at_whatever_node_both_implementations_agree(
-    players: int, build_phase: bool, naive: Any, wander: Any
-) -> None:
+def test_whoever_leaves_at_whatever_node_both_implementations_agree(players: int, build_phase: bool) -> None:
     phases = set()
 
     def leave(state: Any) -> None:
@@ -98,3 +112,50 @@ def test_whoever_leaves_at_whatever_node_both_implementations_agree(
     for seed in range(3):
         wander(players, {"build_phase": build_phase, "move_cap": 60}, seed, leave)
     assert phases >= {"turn", "draw_build", "build", "over"} | ({"draw_place", "place"} if build_phase else set())
+
+
+# Golden matches
+
+
+FOLDER = Path(__file__).with_name("golden")
+MATCHES: dict[str, tuple[int, dict[str, Any]]] = {
+    "two_players": (2, {}),
+    "two_players_without_building": (2, {"build_phase": False}),
+    "four_players": (4, {}),
+}
+EVERY = 10
+MOST_DECISIONS = 80
+
+
+def lines(name: str) -> Iterator[str]:
+    players, given = MATCHES[name]
+    luck, rng = KeyedChance(name.encode()), Random(name)
+    state = GAME.new_initial_state(players, resolve_options(GAME.id, GAME.options, given))
+    decisions = 0
+    while not state.is_terminal() and decisions < MOST_DECISIONS:
+        if not state.decisions():
+            outcome = luck.choose(state.chance_stream(), state.chance_outcomes())
+            yield f"draw {outcome}"
+            state.apply_chance(outcome)
+            continue
+        if decisions % EVERY == 0:
+            yield "state " + json.dumps({**state.to_dict(), "options": given}, separators=(",", ":"))
+        decision = state.decisions()[0]
+        legal = state.legal_actions(decision.seat)
+        # Into a goal where one can, so that matches are decided and not worn out.
+        action = legal[-1] if rng.random() < 0.5 else rng.choice(legal)
+        yield f"{decisions} seat {decision.seat} {decision.kind} {len(legal)} {GAME.format_action(action)}"
+        state.apply({decision.seat: action})
+        decisions += 1
+    end = f"ranking {state.ranking()} returns {state.returns()} " if state.is_terminal() else ""
+    yield f"{end}hash {state_hash(state)}"
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_the_match_is_played_as_it_was_before(name: str) -> None:
+    text = "".join(f"{line}\n" for line in lines(name))
+    path = FOLDER / f"{name}.txt"
+    if os.environ.get("CROSSTOWN_UPDATE_GOLDEN") == "1":
+        FOLDER.mkdir(exist_ok=True)
+        path.write_text(text, encoding="ascii")
+    assert text == path.read_text(encoding="ascii")

@@ -1,14 +1,14 @@
-"""The box data: street tiles and layouts, shipped and replaced."""
+"""The box data, street tiles and layouts: the shipped files, and the check of data that replace them."""
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from referee.games.api import DataError
+from referee.games.api.checks import check_integer, check_keys, check_list, check_table, check_word
 from referee.games.shibuya.actions import MAX_GOALS, PEDESTRIANS
-from referee.games.shibuya.board import SIDE
+from referee.games.shibuya.bitboard import SIDE
 
 LOOKS = ("ko", "kq", "wo", "wq")
 """The four kinds of field, as the data writes them: k black, w white; o round, q square."""
@@ -26,19 +26,19 @@ def default_data() -> dict[str, Any]:
 
 @cache
 def _shipped(name: str) -> str:
-    return (files(__package__) / "data" / name).read_text("utf-8")
+    return (files(__package__) / name).read_text("utf-8")
 
 
 def check_data(data: Any) -> None:
     """Raises DataError, naming the place and what was expected there, if `data` is not box data."""
-    box = _table(data, "data")
-    _only(box, "data", ("tile_sets", "layouts"))
-    sets = _table(box.get("tile_sets"), "tile_sets")
+    box = check_table(data, "data")
+    check_keys(box, "data", ("tile_sets", "layouts"))
+    sets = check_table(box.get("tile_sets"), "tile_sets")
     if not sets:
         raise DataError("tile_sets: expected at least one tile set")
     for name, tile_set in sets.items():
         _check_tile_set(tile_set, f"tile_sets.{name}")
-    layouts = _table(box.get("layouts"), "layouts")
+    layouts = check_table(box.get("layouts"), "layouts")
     if not layouts:
         raise DataError("layouts: expected at least one of " + ", ".join(LAYOUT_PLAYERS))
     for name, layout in layouts.items():
@@ -53,15 +53,15 @@ def tile_key(fields: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _check_tile_set(tile_set: Any, at: str) -> None:
-    table = _table(tile_set, at)
-    _only(table, at, ("title", "confidence", "tiles"))
+    table = check_table(tile_set, at)
+    check_keys(table, at, ("title", "confidence", "tiles"))
     total = 0
     seen: dict[tuple[str, ...], int] = {}
-    for number, entry in enumerate(_list(table.get("tiles"), f"{at}.tiles")):
+    for number, entry in enumerate(check_list(table.get("tiles"), f"{at}.tiles")):
         here = f"{at}.tiles[{number}]"
-        tile = _table(entry, here)
-        _only(tile, here, ("fields", "count"))
-        fields = _list(tile.get("fields"), f"{here}.fields")
+        tile = check_table(entry, here)
+        check_keys(tile, here, ("fields", "count"))
+        fields = check_list(tile.get("fields"), f"{here}.fields")
         if len(fields) != _TILE_CORNERS:
             raise DataError(f"{here}.fields: expected {_TILE_CORNERS} fields, not {len(fields)}")
         for place, look in enumerate(fields):
@@ -71,35 +71,35 @@ def _check_tile_set(tile_set: Any, at: str) -> None:
         if key in seen:
             raise DataError(f"{here}: the same tile as tiles[{seen[key]}], turned; raise its count instead")
         seen[key] = number
-        total += _integer(tile.get("count"), f"{here}.count", 1, STREET_TILES)
+        total += check_integer(tile.get("count"), f"{here}.count", 1, STREET_TILES)
     if total != STREET_TILES:
         raise DataError(f"{at}.tiles: the counts add up to {total}, expected {STREET_TILES}")
 
 
 def _check_layout(layout: Any, at: str, players: int) -> None:
-    table = _table(layout, at)
-    _only(table, at, ("title", "confidence", "strips"))
+    table = check_table(layout, at)
+    check_keys(table, at, ("title", "confidence", "strips"))
     starts = [0] * players
     goals = dict.fromkeys(TEAMS, 0)
     used: dict[tuple[str, int], str] = {}
     goal_fronts: dict[tuple[str, tuple[int, int]], str] = {}
-    for number, entry in enumerate(_list(table.get("strips"), f"{at}.strips")):
+    for number, entry in enumerate(check_list(table.get("strips"), f"{at}.strips")):
         here = f"{at}.strips[{number}]"
-        strip = _table(entry, here)
-        side = _word(strip.get("side"), f"{here}.side", SIDES)
-        first = _integer(strip.get("first"), f"{here}.first", 0, SIDE - 1)
-        last = _integer(strip.get("last"), f"{here}.last", first, SIDE - 1)
+        strip = check_table(entry, here)
+        side = check_word(strip.get("side"), f"{here}.side", SIDES)
+        first = check_integer(strip.get("first"), f"{here}.first", 0, SIDE - 1)
+        last = check_integer(strip.get("last"), f"{here}.last", first, SIDE - 1)
         for place in range(first, last + 1):
             if (side, place) in used:
                 raise DataError(f"{here}: place {place} of side {side} is taken by {used[side, place]}")
             used[side, place] = f"strips[{number}]"
         length = last - first + 1
-        if _word(strip.get("holds"), f"{here}.holds", ("start", "goal")) == "start":
-            _only(strip, here, ("side", "first", "last", "holds", "seat"))
-            starts[_integer(strip.get("seat"), f"{here}.seat", 0, players - 1)] += length
+        if check_word(strip.get("holds"), f"{here}.holds", ("start", "goal")) == "start":
+            check_keys(strip, here, ("side", "first", "last", "holds", "seat"))
+            starts[check_integer(strip.get("seat"), f"{here}.seat", 0, players - 1)] += length
             continue
-        _only(strip, here, ("side", "first", "last", "holds", "team"))
-        team = _word(strip.get("team"), f"{here}.team", TEAMS)
+        check_keys(strip, here, ("side", "first", "last", "holds", "team"))
+        team = check_word(strip.get("team"), f"{here}.team", TEAMS)
         goals[team] += length
         for place in range(first, last + 1):
             front = front_of(side, place)
@@ -117,37 +117,3 @@ def _check_layout(layout: Any, at: str, players: int) -> None:
 def front_of(side: str, place: int) -> tuple[int, int]:
     """The field (x, y) before place 0 to 7 of a side; places count with x or y."""
     return {"S": (place, 0), "N": (place, SIDE - 1), "W": (0, place), "E": (SIDE - 1, place)}[side]
-
-
-def _table(value: Any, at: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise DataError(f"{at}: expected a table, not {_shown(value)}")
-    return value
-
-
-def _list(value: Any, at: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise DataError(f"{at}: expected a list, not {_shown(value)}")
-    return value
-
-
-def _only(table: Mapping[str, Any], at: str, names: tuple[str, ...]) -> None:
-    for name in table:
-        if name not in names:
-            raise DataError(f"{at}: unknown key {name!r}, expected {', '.join(names)}")
-
-
-def _integer(value: Any, at: str, low: int, high: int) -> int:
-    if type(value) is not int or not low <= value <= high:
-        raise DataError(f"{at}: expected an integer from {low} to {high}, not {_shown(value)}")
-    return value
-
-
-def _word(value: Any, at: str, words: tuple[str, ...]) -> str:
-    if not isinstance(value, str) or value not in words:
-        raise DataError(f"{at}: expected one of {', '.join(words)}, not {_shown(value)}")
-    return value
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else repr(value)[:60]
