@@ -25,7 +25,7 @@ from referee.cli.runs import SINGLE
 from referee.cli.watching import watch_record
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
-from referee.match.guest import REMOTE_CLOCK
+from referee.match.bot import REMOTE_CLOCK
 from referee.match.result import MatchResult
 from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.cli.output import console
-from referee.match.guest import Invitation
+from referee.match.bot import Invitation
 from referee.match.spec import Limits
 from referee.process.entry import Entry, guest_entry
 from referee.texts import one_line

@@ -3,10 +3,10 @@
 `Table` plays matches with real bot processes; `play.Match` is the same with any seats, which is how it is tested.
 """
 
-from referee.match.reasons import EndReason, status_of
 from referee.match.result import Fault, MatchResult, SeatStats
 from referee.match.spec import Faults, Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table
+from referee.record.reasons import EndReason, status_of
 
 __all__ = [
     "EndReason",

@@ -12,18 +12,16 @@ from typing import Any
 from referee.games.api import Event, Game, state_hash
 from referee.games.api import Outcome as ChanceOutcome
 from referee.games.keyed import KeyedChance
-from referee.match.clock import Clock
-from referee.match.outcome import Outcome
-from referee.match.panel import Panel
-from referee.match.question import Question
-from referee.match.reasons import EndReason
-from referee.match.result import Fault, SeatStats
+from referee.match.decision import Question, SeatPlay
+from referee.match.result import Fault, Outcome, SeatStats
 from referee.match.seat import Seat, SeatLostError
-from referee.match.seatplay import SeatPlay
+from referee.match.seat_controller import SeatController
 from referee.match.spec import MatchSpec
+from referee.match.time_control import TimeSource
 from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
 from referee.record.ranking import Leavings, final_ranking, is_decided, teams_left
+from referee.record.reasons import EndReason
 from referee.record.stand_in import FORFEIT, stand_in
 from referee.wire import encode
 
@@ -39,7 +37,9 @@ def bot_seed(match_seed: str, seat: int) -> int:
 class Match:
     """One match in play. `run` once; then `faults` and `seat_stats` are final."""
 
-    def __init__(self, spec: MatchSpec, game: Game, bots: Sequence[Seat], record: RecordWriter, clock: Clock) -> None:
+    def __init__(
+        self, spec: MatchSpec, game: Game, bots: Sequence[Seat], record: RecordWriter, clock: TimeSource
+    ) -> None:
         """Sets the game up; raises what the game raises."""
         self._spec = spec
         self._game = game
@@ -52,12 +52,12 @@ class Match:
         self._teams = tuple(game.teams(len(bots), spec.options))
         self._state = game.new_initial_state(len(bots), spec.options)
         self._clock = clock
-        self._panel = Panel(spec, game, self._state, bots, self._events, clock, record.dropped)
+        self._controller = SeatController(spec, game, self._state, bots, self._events, clock, record.dropped)
 
     @property
     def faults(self) -> tuple[Fault | None, ...]:
         """Per seat the fault it left for, or the last that it went on after."""
-        return tuple(seat.fault or seat.struck for seat in self._panel.seats)
+        return tuple(seat.fault or seat.struck for seat in self._controller.seats)
 
     @property
     def seat_stats(self) -> tuple[SeatStats, ...]:
@@ -73,7 +73,7 @@ class Match:
                 seat.lag_us,
                 seat.worst_charged_us,
             )
-            for seat in self._panel.seats
+            for seat in self._controller.seats
         )
 
     async def run(self) -> Outcome:
@@ -83,7 +83,7 @@ class Match:
         CancelledError is passed on, after the seats were told.
         """
         try:
-            await self._panel.start([self._match_start(seat) for seat in self._panel.seats])
+            await self._controller.start([self._match_start(seat) for seat in self._controller.seats])
             outcome = await self._play_within_cap()
             self._write_lines()
         except asyncio.CancelledError:
@@ -104,37 +104,37 @@ class Match:
 
     async def collect_output(self) -> None:
         """Add what faulted bots wrote to the evidence of their faults. After `run`."""
-        for seat in self._panel.seats:
+        for seat in self._controller.seats:
             if seat.fault is not None or seat.struck is not None:
                 output = await seat.bot.last_output()
                 seat.fault, seat.struck = _with_output(seat.fault, output), _with_output(seat.struck, output)
 
     async def _play_within_cap(self) -> Outcome:
         if cap_s := self._spec.limits.match_s:
-            self._panel.cap_after(cap_s)
+            self._controller.cap_after(cap_s)
         try:
             outcome = await self._play_on()
         finally:
-            self._panel.lift_cap()
-        self._panel.forgive()
+            self._controller.lift_cap()
+        self._controller.forgive()
         return outcome
 
     async def _play_on(self) -> Outcome:
-        state, panel = self._state, self._panel
+        state, controller = self._state, self._controller
         while True:
-            if panel.fresh and not state.is_terminal() and (ended := self._settle(())):
+            if controller.fresh and not state.is_terminal() and (ended := self._settle(())):
                 return ended
             decisions = state.decisions()
-            if decisions and panel.late:
-                panel.gather()
+            if decisions and controller.late:
+                controller.gather()
                 continue
             if decisions:
-                questions = await panel.ask(decisions, decided=self._faults_decide, sent=self._write_lines)
-                if panel.capped:
-                    panel.gather()
-                    return (self._settle(()) if panel.fresh else None) or self._adjudicate()
+                questions = await controller.ask(decisions, decided=self._faults_decide, sent=self._write_lines)
+                if controller.capped:
+                    controller.gather()
+                    return (self._settle(()) if controller.fresh else None) or self._adjudicate()
                 if any(question.action is None for question in questions):
-                    if panel.fresh and (ended := self._settle(questions)):
+                    if controller.fresh and (ended := self._settle(questions)):
                         return ended
                     questions = self._still_valid(questions)
                 if not questions:
@@ -147,21 +147,21 @@ class Match:
                 self._unrecorded.append(outcome)
                 self._events += state.apply_chance(outcome)
             self._moment += 1
-            panel.owed.clear()
+            controller.owed.clear()
 
     def _finished(self) -> Outcome:
         """The game has ended by its rules. What seats did wrong before its last answer still counts."""
-        state, panel = self._state, self._panel
-        ended = self._settle(()) if panel.fresh else None
+        state, controller = self._state, self._controller
+        ended = self._settle(()) if controller.fresh else None
         if ended is not None and ended.reason is EndReason.EVERYONE_FAULTED:
             return ended
-        ranking = final_ranking(state.ranking(), self._teams, [seat.left for seat in panel.seats])
+        ranking = final_ranking(state.ranking(), self._teams, [seat.left for seat in controller.seats])
         return Outcome(EndReason.NORMAL, "", ranking, tuple(state.returns()), state_hash(state))
 
     def _accept(self, questions: Sequence[Question]) -> Mapping[int, Any]:
         """The answers of a node count."""
         for question in questions:
-            self._panel.seats[question.seat].count(question)
+            self._controller.seats[question.seat].count(question)
         self._unrecorded += questions
         return {question.seat: question.action for question in questions}
 
@@ -184,9 +184,9 @@ class Match:
 
         `questions` are those of the node at hand.
         """
-        panel = self._panel
-        fresh = sorted(panel.fresh, key=lambda seat: seat.number)
-        panel.fresh = []
+        controller = self._controller
+        fresh = sorted(controller.fresh, key=lambda seat: seat.number)
+        controller.fresh = []
         faults = {seat.number: seat.fault for seat in fresh if seat.fault is not None}
         for fault in faults.values():
             if fault.reason in _VOIDING:
@@ -220,7 +220,7 @@ class Match:
         effect = EFFECT_NONE
         if seat.number in unanswered:
             effect = EFFECT_CHOICE
-            self._panel.owed.add(seat.number)
+            self._controller.owed.add(seat.number)
         self._record.strike(Strike(seat.number, fault.reason, fault.detail, effect))
         return True
 
@@ -237,7 +237,7 @@ class Match:
 
     def _is_over(self) -> bool:
         """Whether there is nothing left to play for: the game ended, leaving has decided it, or no bot is left."""
-        seats = self._panel.seats
+        seats = self._controller.seats
         return (
             self._state.is_terminal()
             or is_decided(self._teams, [seat.left for seat in seats])
@@ -246,7 +246,7 @@ class Match:
 
     def _forfeited(self, faults: Sequence[Fault]) -> Outcome:
         """The outcome of a match that these faults have ended."""
-        state, seats = self._state, self._panel.seats
+        state, seats = self._state, self._controller.seats
         left = [seat.left for seat in seats]
         terminal = state.is_terminal()
         everyone = teams_left(self._teams, left) == 0 or all(seat.is_out for seat in seats)
@@ -261,16 +261,16 @@ class Match:
 
     def _adjudicate(self) -> Outcome:
         """The match took too long: all that are in it share the first rank."""
-        left = [seat.left for seat in self._panel.seats]
-        decisions = sum(seat.decisions for seat in self._panel.seats)
+        left = [seat.left for seat in self._controller.seats]
+        decisions = sum(seat.decisions for seat in self._controller.seats)
         detail = f"the match took longer than its cap of {self._spec.limits.match_s:g} s, after {decisions} decisions"
         ranking = final_ranking([1] * len(left), self._teams, left)
         return Outcome(EndReason.ADJUDICATED, detail, ranking, state_hash=state_hash(self._state))
 
     def _faults_decide(self) -> bool:
         """Whether the match is over once the faults of this moment are settled."""
-        seats = self._panel.seats
-        out = {seat.number for seat in self._panel.fresh if seat.fault and not seat.goes_on_after(seat.fault)}
+        seats = self._controller.seats
+        out = {seat.number for seat in self._controller.fresh if seat.fault and not seat.goes_on_after(seat.fault)}
         gone = [
             0 if seat.left is not None or (seat.number in out and seat.fault and self._leaves(seat.fault)) else None
             for seat in seats
@@ -280,7 +280,7 @@ class Match:
     def _still_valid(self, questions: Sequence[Question]) -> list[Question]:
         """The answers of a node that faults have disturbed, with the referee's own for seats that it answers for; or
         none, and they are dropped, if the game does not ask exactly for them any more, because others left."""
-        state, seats = self._state, self._panel.seats
+        state, seats = self._state, self._controller.seats
         staying = [item for item in questions if seats[item.seat].left is None]
         given = [item for item in staying if item.action is not None]
         asked = [decision.seat for decision in state.decisions()]
@@ -291,7 +291,7 @@ class Match:
             if all(item.action in state.legal_actions(item.seat) for item in staying):
                 return staying
         for item in given:
-            self._panel.drop_answer(item)
+            self._controller.drop_answer(item)
         return []
 
     def _answer_for(self, question: Question) -> None:
@@ -319,10 +319,10 @@ class Match:
         )
 
     def _send_ends(self, outcome: Outcome) -> None:
-        self._panel.close()
+        self._controller.close()
         if outcome.reason is EndReason.PLATFORM_FAULT:
-            self._panel.see_nothing()  # what cannot be trusted is not encoded
-        for seat in self._panel.seats:
+            self._controller.see_nothing()  # what cannot be trusted is not encoded
+        for seat in self._controller.seats:
             self._send_end(seat, outcome)
 
     def _send_end(self, seat: SeatPlay, outcome: Outcome) -> None:
@@ -337,7 +337,7 @@ class Match:
                 explanation=outcome.detail,
             )
 
-        self._panel.send_end(seat, message)
+        self._controller.send_end(seat, message)
 
 
 def _with_output(fault: Fault | None, output: Mapping[str, Any]) -> Fault | None:

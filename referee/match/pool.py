@@ -11,12 +11,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from referee.match.bot import LiveBot, exit_end, output_evidence
-from referee.match.clock import GRACE_NS, Clock
-from referee.match.deadline import time_limit
-from referee.match.guest import GuestBot, Invitation, say_bye
-from referee.match.reasons import EndReason
+from referee.match.bot import GuestBot, Invitation, LiveBot, exit_end, output_evidence, say_bye
 from referee.match.spec import RESOURCE_KEYS, Limits
+from referee.match.time_control import GRACE_NS, TimeSource, time_limit
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
 from referee.process.child_reaper import ChildReaper
@@ -24,6 +21,7 @@ from referee.process.entry import Entry
 from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
+from referee.record.reasons import EndReason
 from referee.wire import Guest, HandshakeError, Hello, LastingSession, Session, WireServer
 from referee.wire.encode import WireLimits
 
@@ -66,7 +64,7 @@ class Pool:
         entries: Mapping[str, Entry],
         *,
         max_idle: int,
-        clock: Clock,
+        clock: TimeSource,
         starts_at_once: int | None = None,
         child_reaper: ChildReaper | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
@@ -273,7 +271,7 @@ _NOT_OURS: Mapping[str, Any] = dict.fromkeys(("max_output_bytes", "starts_at_onc
 class _Place:
     """Where one guest is awaited, and whether it is free."""
 
-    def __init__(self, server: WireServer, invited: Invitation, tell: Callable[[str], None], clock: Clock) -> None:
+    def __init__(self, server: WireServer, invited: Invitation, tell: Callable[[str], None], clock: TimeSource) -> None:
         told = replace(_wire_limits(invited.limits, True, 0), **_NOT_OURS)
         self.guest = Guest(invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell)
         self.free = asyncio.Event()

@@ -1,12 +1,12 @@
-"""What came out of a match."""
+"""The result of a match: its end, its faults, and the outcome before the record is closed."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from referee.match.reasons import EndReason, Status
 from referee.record import SeatStats
+from referee.record.reasons import EndReason, Status, status_of
 
 __all__ = ["Fault", "MatchResult", "SeatStats"]
 
@@ -107,3 +107,22 @@ class MatchResult:
 def _said(fault: Fault) -> dict[str, str]:
     lines = fault.last_lines() if fault.reason is EndReason.START_FAILED else ()
     return {"last_lines": "\n".join(lines)} if lines else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """As `MatchResult`. `fault_seat`: the one seat whose fault ended it; `trouble`: our traceback;
+    `memory_of`: the seat for which the machine had no memory left."""
+
+    reason: EndReason
+    detail: str = ""
+    ranking: tuple[int, ...] = ()
+    returns: tuple[int, ...] = ()
+    state_hash: str = ""
+    fault_seat: int | None = None
+    trouble: str = ""
+    memory_of: int | None = None
+
+    @property
+    def status(self) -> Status:
+        return status_of(self.reason)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from referee.match.effort import Effort
-from referee.match.reasons import EndReason
+from referee.record.reasons import EndReason
 from referee.wire import Received
 
 FREE_MEMORY_VOIDS = 2

@@ -15,16 +15,13 @@ from typing import Self
 
 from referee.games.api import Game
 from referee.games.registry import get_game
-from referee.match.bot import LiveBot
-from referee.match.clock import LoopClock
-from referee.match.guest import GuestBot, Invitation
-from referee.match.outcome import Outcome
+from referee.match.bot import GuestBot, Invitation, LiveBot
 from referee.match.play import Match
 from referee.match.pool import BotStartError, LostAtStart, Pool
-from referee.match.reasons import EndReason
-from referee.match.result import Fault, MatchResult, SeatStats
+from referee.match.result import Fault, MatchResult, Outcome, SeatStats
 from referee.match.seat import SeatLostError
 from referee.match.spec import Faults, MatchSpec
+from referee.match.time_control import LoopTimeSource
 from referee.process.bot import BotProcess
 from referee.process.cgroup import Cgroups
 from referee.process.child_reaper import ChildReaper
@@ -34,6 +31,7 @@ from referee.process.outside import Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
+from referee.record.reasons import EndReason
 from referee.wire import Door, Listen, WireServer
 from referee.wire.service import HARD_MESSAGE_BYTES
 
@@ -93,7 +91,7 @@ class Table:
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
-            self._clock = await stack.enter_async_context(LoopClock())
+            self._clock = await stack.enter_async_context(LoopTimeSource())
             await stack.enter_async_context(self._server)
             self._pool = Pool(
                 self._server,

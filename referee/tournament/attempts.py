@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from referee.match.reasons import EndReason
 from referee.record.control import JournalLine
+from referee.record.reasons import EndReason
 
 
 @dataclass(slots=True)

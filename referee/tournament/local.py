@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from referee.folders import FolderError, make_socket_folder
-from referee.match.guest import Invitation
+from referee.match.bot import Invitation
 from referee.match.result import MatchResult
 from referee.match.spec import MatchSpec
 from referee.process.child_reaper import ChildReaper

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.match.guest import Invitation
+from referee.match.bot import Invitation
 from referee.match.result import MatchResult
 from referee.match.spec import Limits, MatchSpec
 from referee.process.entry import Entry, guest_entry

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from referee.match.guest import Invitation
+from referee.match.bot import Invitation
 from referee.match.spec import Limits
 from referee.process.entry import Entry
 from referee.tournament.config import BotConfig, Tournament

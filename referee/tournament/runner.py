@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from referee.games.registry import get_game
-from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult
 from referee.match.seat import FREE_MEMORY_VOIDS
 from referee.match.spec import MatchSpec
+from referee.record.reasons import EndReason
 from referee.record.starts import slow_start
 from referee.texts import missing_package, without_store
 from referee.tournament.attempts import Attempts

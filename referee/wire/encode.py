@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from crosstown_proto.v1 import referee_pb2 as pb
 
-Clock: TypeAlias = pb.Clock
+ClockMessage: TypeAlias = pb.Clock
 
 PROTOCOL = 1
 """The wire version. Goes up when an old bot could no longer play."""
@@ -68,7 +68,7 @@ def match_start(
     players: int,
     options_json: str,
     teams: Sequence[int],
-    clock: Clock,
+    clock: ClockMessage,
     bot_seed: int,
 ) -> bytes:
     return pb.RefereeMessage(
@@ -95,7 +95,7 @@ def decide(
     observation: bytes,
     legal_actions: bytes,
     events: bytes,
-    clock: Clock,
+    clock: ClockMessage,
     last_latency_us: int,
     text: tuple[str, Sequence[str]] | None,
 ) -> bytes:

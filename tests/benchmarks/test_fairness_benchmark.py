@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks.fairness import Guilty, Honest, Level, tables, upper
 from referee.match import EndReason, MatchResult
-from referee.match.reasons import status_of
 from referee.match.result import Fault, SeatStats
+from referee.record.reasons import status_of
 
 R = EndReason
 

@@ -12,7 +12,7 @@ import pytest
 from arena import BOTH, Arena, memory_kb
 
 from referee.match import EndReason, Table
-from referee.match.guest import Invitation
+from referee.match.bot import Invitation
 from referee.process.entry import guest_entry, load_entry
 from referee.process.sandbox import Sandbox
 from referee.record import Answer

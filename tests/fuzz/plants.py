@@ -42,9 +42,9 @@ _SYNTAX_ERROR = "referee.games.api.errors:ActionSyntaxError.__init__"
 
 PLANTS: dict[str, tuple[str, ...]] = {
     "bot message in a match": (
-        "referee.match.panel:read_choice",
-        "referee.match.panel:stray_text",
-        "referee.match.panel:message_evidence",
+        "referee.match.seat_controller:read_choice",
+        "referee.match.seat_controller:stray_text",
+        "referee.match.seat_controller:message_evidence",
     ),
     "match specification": ("referee.match.spec:Limits.with_clock", "referee.match.spec:SpecError.__init__"),
     "match result": ("referee.match.result:SeatStats", "referee.match.result:Fault"),
@@ -85,7 +85,7 @@ PLANTS: dict[str, tuple[str, ...]] = {
 for _game, _class in _GAME_CLASSES.items():
     PLANTS |= {
         f"action of {_game}": (_ACTIONS[_game], _SYNTAX_ERROR),
-        f"choice in {_game}": (f"{_class}.format_action", "referee.match.choice:Refusal"),
+        f"choice in {_game}": (f"{_class}.format_action", "referee.match.decision:Refusal"),
         f"action text of {_game}": ("referee.games.api.text:int", _SYNTAX_ERROR),
         f"observation of {_game}": (_OBSERVATIONS[_game], _SYNTAX_ERROR),
         f"box of {_game}": (_BOXES[_game], "referee.games.api.errors:DataError.__init__"),

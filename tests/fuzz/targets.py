@@ -20,14 +20,13 @@ from referee.games.api import ActionSyntaxError, DataError, Game, resolve_option
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
 from referee.match import MatchResult, MatchSpec, SeatSpec, SpecError
-from referee.match.budget import NOTHING_ALLOWED
-from referee.match.choice import read_choice
+from referee.match.bot import Invitation
+from referee.match.decision import Question, read_choice
 from referee.match.effort import NO_EFFORT
-from referee.match.guest import Invitation
-from referee.match.panel import Panel
-from referee.match.question import Question
 from referee.match.rejudge import rejudge
 from referee.match.seat import Wants
+from referee.match.seat_controller import SeatController
+from referee.match.time_control import NOTHING_ALLOWED
 from referee.process.entry import guest_entry, load_entry
 from referee.process.manifest import ManifestError, load_manifest
 from referee.process.sandbox import Sandbox
@@ -196,19 +195,19 @@ def _judge() -> Callable[[bytes], object]:
     chair: Any = _Chair()
 
     def run(data: bytes) -> object:
-        panel = Panel(
+        controller = SeatController(
             _spec(), game, state, [chair, chair], [], _StillClock(), lambda dropped: json.dumps(asdict(dropped))
         )
         decision = state.decisions()[0]
-        seat = panel.seats[decision.seat]
-        panel._open(seat, decision.kind)
+        seat = controller.seats[decision.seat]
+        controller._open(seat, decision.kind)
         try:
             message = pb.BotMessage.FromString(data)
         except DecodeError:
             message = None
-        panel.take_message(seat, Received(message, data, 2))
-        if panel._trouble is not None:
-            raise panel._trouble
+        controller.take_message(seat, Received(message, data, 2))
+        if controller._trouble is not None:
+            raise controller._trouble
         return None if seat.fault is None else json.dumps(dict(seat.fault.evidence))
 
     return run

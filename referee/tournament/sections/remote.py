@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.folders import FolderError, expanded
-from referee.match.guest import REMOTE_CLOCK
+from referee.match.bot import REMOTE_CLOCK
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.wire.listening import Listen, check_public, parse_address
 

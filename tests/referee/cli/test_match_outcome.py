@@ -3,9 +3,9 @@
 import pytest
 
 from referee.cli.match_outcome import result_sentence
-from referee.match.reasons import EndReason
 from referee.match.result import Fault, MatchResult
 from referee.match.spec import MatchSpec, SeatSpec
+from referee.record.reasons import EndReason
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,13 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match.effort import Effort
-from referee.match.outcome import Outcome
 from referee.match.play import Match
-from referee.match.reasons import EndReason
+from referee.match.result import Outcome
 from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.match.spec import Faults, Limits, MatchSpec, SeatSpec
 from referee.record import Footer, Header, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
+from referee.record.reasons import EndReason
 from referee.wire import Received
 
 SEED = "0123456789abcdef0123456789abcdef"
@@ -281,7 +281,7 @@ class FakeTable:
 
     def open(self) -> list[FakeSeat]:
         """Seats with an open question."""
-        questions = [seat.question for seat in self.match._panel.seats]
+        questions = [seat.question for seat in self.match._controller.seats]
         return [self.seats[q.seat] for q in questions if q is not None and q.open]
 
 

@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from referee.match.clock import LoopClock
-from referee.match.deadline import time_limit
-from referee.match.guest import Invitation
+from referee.match.bot import Invitation
 from referee.match.pool import BotStartError, _Place
+from referee.match.time_control import LoopTimeSource, time_limit
 from referee.process.entry import guest_entry
 
 
 async def test_a_loop_that_stands_still_is_late_by_that_long() -> None:
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         await asyncio.sleep(0.05)
         before, began = clock.lag_ns(), clock.now_ns()
         time.sleep(0.2)  # noqa: ASYNC251 - standing still is what is measured
@@ -30,7 +29,7 @@ async def test_a_loop_that_stands_still_is_late_by_that_long() -> None:
 
 
 async def test_after_a_late_beat_the_referee_has_looked() -> None:
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         await asyncio.sleep(0.05)
         before = clock.looked_lag_ns()
         time.sleep(0.1)  # noqa: ASYNC251 - standing still is what is measured
@@ -47,7 +46,7 @@ async def test_what_other_threads_do_makes_nobody_late() -> None:
         while not over.is_set():
             over.wait(0)
 
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         thread = threading.Thread(target=spin)
         thread.start()
         try:
@@ -61,7 +60,7 @@ async def test_what_other_threads_do_makes_nobody_late() -> None:
 
 
 async def test_waiting_is_not_being_late() -> None:
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         for _ in range(200):  # a machine with too much to do makes the loop late indeed, but not all the time
             before, began = clock.lag_ns(), clock.now_ns()
             await asyncio.sleep(0.1)
@@ -71,7 +70,7 @@ async def test_waiting_is_not_being_late() -> None:
 
 
 async def test_timers_run_at_their_time() -> None:
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         fired: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         due_ns = clock.now_ns() + 30_000_000
         clock.call_at(due_ns, lambda: fired.set_result(clock.now_ns()))
@@ -80,7 +79,7 @@ async def test_timers_run_at_their_time() -> None:
 
 async def test_a_limit_gives_back_the_time_in_which_the_loop_stood_still() -> None:
     loop = asyncio.get_running_loop()
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         came = loop.create_future()
         loop.call_later(0.05, time.sleep, 0.5)
         loop.call_later(0.65, came.set_result, True)
@@ -96,7 +95,7 @@ async def test_what_came_before_the_end_of_a_limit_is_read_first() -> None:
     def read(turns: int) -> None:
         loop.call_soon(read, turns - 1) if turns else came.set_result(True)
 
-    clock: Any = SimpleNamespace(now_ns=time.monotonic_ns, lag_ns=lambda: 0, call_at=LoopClock().call_at)
+    clock: Any = SimpleNamespace(now_ns=time.monotonic_ns, lag_ns=lambda: 0, call_at=LoopTimeSource().call_at)
     loop.call_later(0.01, time.sleep, 0.1)
     loop.call_later(0.02, read, 20)
     async with time_limit(clock, 0.05):
@@ -104,7 +103,7 @@ async def test_what_came_before_the_end_of_a_limit_is_read_first() -> None:
 
 
 async def test_a_limit_ends_what_takes_longer() -> None:
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         with pytest.raises(TimeoutError):
             async with time_limit(clock, 0.05):
                 await asyncio.get_running_loop().create_future()
@@ -115,7 +114,7 @@ async def test_a_guest_that_came_while_the_referee_stood_still_is_there(busy: bo
     loop = asyncio.get_running_loop()
     entry, there = guest_entry("Ada", "1"), loop.create_future()
     session: Any = SimpleNamespace(hello=pb.Hello(), send=None, ended=there, online=True, listen=lambda _: None)
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         server: Any = SimpleNamespace(invite=lambda _: None)
         place = _Place(server, Invitation("a" * 16, wait_s=0.3), lambda _: None, clock)
 
@@ -134,7 +133,7 @@ async def test_a_guest_that_came_while_the_referee_stood_still_is_there(busy: bo
 
 
 async def test_a_guest_that_does_not_come_is_waited_for_no_longer() -> None:
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         server: Any = SimpleNamespace(invite=lambda _: None)
         place = _Place(server, Invitation("a" * 16, wait_s=0.05), lambda _: None, clock)
         with pytest.raises(BotStartError, match="did not connect"):
@@ -143,7 +142,7 @@ async def test_a_guest_that_does_not_come_is_waited_for_no_longer() -> None:
 
 
 async def test_a_timer_can_be_cancelled() -> None:
-    async with LoopClock() as clock:
+    async with LoopTimeSource() as clock:
         fired: list[int] = []
         clock.call_at(clock.now_ns() + 1_000_000, lambda: fired.append(1)).cancel()
         await asyncio.sleep(0.01)

@@ -10,7 +10,7 @@ from toy_game.game import ToyGame
 
 from referee.games.registry import get_game
 from referee.match import EndReason, Faults, SpecError
-from referee.match.outcome import Outcome
+from referee.match.result import Outcome
 from referee.record import Answer, FaultLine, Strike, read_record, verify
 from referee.record.replay import Replay, ReplayError
 

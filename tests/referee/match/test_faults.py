@@ -8,11 +8,11 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from toy_game.burning import CardsBurn
 from toy_game.game import ToyGame
 
-from referee.match.evidence import cut_note
-from referee.match.reasons import EndReason, status_of
+from referee.match.decision import cut_note
 from referee.match.seat import Wants
 from referee.match.spec import Faults, Limits
 from referee.record import Answer, Dropped, FaultLine, read_record, verify
+from referee.record.reasons import EndReason, status_of
 
 Sit = Callable[..., Any]
 R = EndReason

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.match import question
+from referee.match import decision as decision_module
 from referee.match.effort import MAX_TASKS, NO_EFFORT, Effort, measure_effort, state_below
-from referee.match.reasons import EndReason
 from referee.match.spec import Faults, Limits
+from referee.record.reasons import EndReason
 
 Sit = Callable[..., Any]
 MS = 1_000_000
@@ -67,7 +67,7 @@ async def test_what_a_seat_is_excused_in_a_match_is_capped(sit: Sit, excused_s: 
     table = sit()
     await table.start()
     mover = await table.play_to("turn")
-    table.match._panel.seats[mover.number].excused_ns = excused_s * 1000 * MS
+    table.match._controller.seats[mover.number].excused_ns = excused_s * 1000 * MS
     await table.clock.turn(0.1)
     table.clock.lag += 2000 * MS
     await table.clock.turn(1.5)
@@ -283,7 +283,7 @@ async def test_no_more_is_given_back_than_has_passed(sit: Sit) -> None:
     await table.start()
     mover = await table.play_to("turn")
     await table.clock.turn(0.1)
-    question = table.match._panel.seats[mover.number].question
+    question = table.match._controller.seats[mover.number].question
     table.clock.lag += 500 * MS  # as far as it knows
     question.measure(table.clock.now_ns(), table.clock, None, 0)
     assert question.charged_ns == 0
@@ -291,7 +291,7 @@ async def test_no_more_is_given_back_than_has_passed(sit: Sit) -> None:
 
 
 def test_the_processors_are_those_that_the_referee_may_use() -> None:
-    program = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); import referee.match.question as q"
+    program = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); import referee.match.decision as q"
     told = subprocess.run([sys.executable, "-c", f"{program}; print(q.CORES)"], capture_output=True, check=True)
     assert told.stdout == b"1\n"
 
@@ -310,7 +310,7 @@ async def test_a_bot_that_takes_all_processors_has_made_the_referee_late_itself(
     sit: Sit, busy: float, excused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`busy`: processors that it has used, of two."""
-    monkeypatch.setattr(question, "CORES", 2)
+    monkeypatch.setattr(decision_module, "CORES", 2)
     table = sit()
     await table.start()
     mover = await table.play_to("turn")

@@ -361,8 +361,8 @@ async def test_a_bot_that_said_hello_while_the_referee_stood_still_has_come(
 async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
     """CON-2: a start-up has its whole limit from its own start on, and no more of them go on at once than there are
     cores."""
-    from referee.match.clock import LoopClock
     from referee.match.pool import Pool
+    from referee.match.time_control import LoopTimeSource
     from referee.process.bot import BotProcess
     from referee.wire import WireServer
 
@@ -383,7 +383,7 @@ async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatc
 
     monkeypatch.setattr(BotProcess, "start", counted)
     monkeypatch.setattr(Pool, "_shake_hands", shaken)
-    async with WireServer() as server, LoopClock() as clock:
+    async with WireServer() as server, LoopTimeSource() as clock:
         pool = Pool(server, {random_bot.id: random_bot}, max_idle=4, clock=clock, starts_at_once=2)
         try:
             bots = await asyncio.gather(

@@ -7,7 +7,7 @@ import pytest
 
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
-from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table, question
+from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table, decision
 from referee.match.rejudge import rejudge
 from referee.process.cgroup import Cgroups, find
 from referee.process.entry import load_entry
@@ -91,7 +91,7 @@ async def test_a_bot_that_has_used_up_its_share_of_a_processor_is_late_and_not_s
 async def test_helpers_that_come_and_go_buy_no_time_where_no_control_group_counts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(question, "LOOKS", 40)  # so that no luck is needed
+    monkeypatch.setattr(decision, "LOOKS", 40)  # so that no luck is needed
     limits = Limits(startup_s=120, ready_s=120, first_move_s=1, move_s=60)
     found = evidence(await play(tmp_path, Cgroups(), limits, helpers=4, spins_s=60))
     assert found["bot_waited_us"] == 0

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from referee.match import EndReason
-from referee.match.outcome import Outcome
 from referee.match.rejudge import rejudge
+from referee.match.result import Outcome
 from referee.match.spec import Limits
 from referee.record import Record, RecordError, read_record
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from referee.match.reasons import EndReason, status_of
 from referee.match.result import Fault, MatchResult
 from referee.match.spec import MatchSpec
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
+from referee.record.reasons import EndReason, status_of
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
 from referee.tournament.executor import MatchLost

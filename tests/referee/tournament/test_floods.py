@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from referee.match.reasons import EndReason
 from referee.match.spec import MatchSpec
 from referee.record import read_record
+from referee.record.reasons import EndReason
 from referee.tournament import worker
 from referee.tournament.journal import read_journal
 from referee.tournament.schedule import schedule

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.match.guest import Invitation
+from referee.match.bot import Invitation
 from referee.match.spec import SeatSpec
 from referee.process.entry import guest_entry
 from referee.tournament.executor import MatchLost

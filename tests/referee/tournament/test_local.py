@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee import folders
-from referee.match.reasons import EndReason
+from referee.record.reasons import EndReason
 from referee.tournament import local
 from referee.tournament.errors import PlatformError
 from referee.tournament.executor import MatchLost

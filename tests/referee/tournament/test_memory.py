@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from referee.match.reasons import EndReason
 from referee.process.limits import Room
 from referee.record import read_record
+from referee.record.reasons import EndReason
 from referee.tournament.errors import PlatformError
 from referee.tournament.journal import read_journal
 from referee.tournament.memory import share_memory

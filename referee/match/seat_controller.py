@@ -1,7 +1,7 @@
-"""The seats of a match in play: asks them, waits, and judges what comes back and when.
+"""The seats of a running match: asks them, waits, and judges their answers.
 
-Everything a bot does arrives as a call from its seat or from a timer. The match sleeps meanwhile and is woken when
-everyone who was asked has answered or faulted, or when waiting on makes no sense.
+Everything a bot does arrives as a call from its seat or from a timer. The match sleeps meanwhile. It is woken when
+every asked seat has answered or made a fault, or when the match is decided.
 """
 
 import asyncio
@@ -10,19 +10,25 @@ from functools import partial
 from typing import Any
 
 from referee.games.api import Decision, Event, Game, State
-from referee.match.budget import NOTHING_ALLOWED
-from referee.match.choice import Refusal, read_choice
-from referee.match.clock import GRACE_NS, Clock, Handle
-from referee.match.deadline import Deadline
-from referee.match.evidence import cut_note, message_evidence, position_evidence, stray_kind, stray_text
-from referee.match.lateness import judge_lateness
-from referee.match.question import Question
-from referee.match.reasons import EndReason
+from referee.match.decision import (
+    GOES_ON_AFTER,
+    Question,
+    Refusal,
+    SeatPlay,
+    cut_note,
+    message_evidence,
+    position_evidence,
+    read_choice,
+    stray_kind,
+    stray_text,
+)
+from referee.match.lag_attribution import is_held_up, judge_lateness, probe_after_ns, time_left_ns
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd, SeatLostError
-from referee.match.seatplay import GOES_ON_AFTER, SeatPlay
 from referee.match.spec import MatchSpec
+from referee.match.time_control import GRACE_NS, NOTHING_ALLOWED, Deadline, Handle, TimeSource
 from referee.record import Dropped
+from referee.record.reasons import EndReason
 from referee.wire import BotMessage, Received, encode
 
 MAX_STRAY_MESSAGES = 100
@@ -33,36 +39,12 @@ MOST_STRAY_LIMITS = 8
 it is late is given back."""
 
 RECORDED_STRAY_MESSAGES = 10
-LOOK_NS = 10_000_000
-"""A bot that is ready to run at its deadline is looked at again after so long: if it has run, its time is up."""
-
-MOST_LIMITS = 10
-"""So many times its limit a decision may last by what is not the bot's doing; then the time-out is suspect. A machine
-that is busy eight times over still lets a bot that computes past its limit reach it within that."""
-
-LEAST_MOST_NS = 1_000_000_000
-"""But for so long in any case: who has played its clock down to nothing would else have a match made void by the next
-tenth of a second in which the machine stands still."""
-
-MOST_LIMITS_OF_A_MATCH = 20
-MOST_OF_A_MATCH_NS = 60_000_000_000
-"""So many limits, or for so long if that is longer, a seat is excused in a match, all its decisions together. Beyond
-that a decision that lasts longer than its limit is suspect at once: nobody thinks for long on others' account."""
-
 ENDING_NS = 1_000_000_000
 """So long after its deadline, or the match's, a bot that has closed its stream is waited for, to tell a crash from a
 mere close."""
 
-PROBE_NS = 20_000_000
-PROBE_SHARE = 8
-"""After so long, or this share of its limit, a decision is worth a look at what the bot's tasks do. What kept the bot
-from running before that is not excused: it is less than the share, and mostly less than the margin."""
 
-COUNTED_PROBE_NS = 1_000_000
-"""The same where bank or total pay for each decision, and no margin covers what is not excused."""
-
-
-class Panel:
+class SeatController:
     """All seats of one match. `events` grows as the match goes on; seats are told what they have not seen yet."""
 
     def __init__(
@@ -72,7 +54,7 @@ class Panel:
         state: State,
         bots: Sequence[Seat],
         events: Sequence[Event],
-        clock: Clock,
+        clock: TimeSource,
         drop: Callable[[Dropped], None],
     ) -> None:
         """`drop` records a message that was dropped."""
@@ -249,7 +231,7 @@ class Panel:
     def _judge_at_cap(self, seat: SeatPlay, question: Question) -> None:
         try:
             self._measure(seat, question, self._clock.now_ns())
-            if question.charged_ns > question.limit_ns and not self._look_again_ns(seat, question):
+            if question.charged_ns > question.limit_ns and not is_held_up(seat, question):
                 self._time_out(seat, question)
         except Exception as error:
             self._break(error)
@@ -281,18 +263,10 @@ class Panel:
                     question.timer = self._clock.call_at(now_ns + ENDING_NS, lambda: self._give_up(seat))
                     return
                 self._measure(seat, question, now_ns)
-                left_ns = question.limit_ns - question.charged_ns
-                excused_ns = seat.excused_ns + question.wall_ns - question.charged_ns
-                capped = excused_ns > max(MOST_LIMITS_OF_A_MATCH * question.limit_ns, MOST_OF_A_MATCH_NS)
-                if capped or question.wall_ns > max(MOST_LIMITS * question.limit_ns, LEAST_MOST_NS):
+                left_ns = time_left_ns(seat, question)
+                if left_ns is None:
                     self._time_out(seat, question)
                     return
-                if left_ns < 0:
-                    left_ns = self._look_again_ns(seat, question)
-                    if not left_ns:
-                        self._time_out(seat, question)
-                        return
-                # time that was not the bot's doing is given back
                 self._judge_time_at(now_ns + left_ns + GRACE_NS, seat, question)
             except Exception as error:
                 self._break(error)
@@ -304,17 +278,6 @@ class Panel:
             self._blame(seat, EndReason.DISCONNECTED, "closed its stream, and its process went on", evidence)
         except Exception as error:
             self._break(error)
-
-    def _look_again_ns(self, seat: SeatPlay, question: Question) -> int:
-        """After what time it may turn out that the time is not up after all; 0 if it cannot."""
-        return LOOK_NS if self._is_held_up(seat, question) else 0
-
-    def _is_held_up(self, seat: SeatPlay, question: Question) -> bool:
-        """Whether the bot may be waiting for a processor at this moment: a wait is counted only when it is over."""
-        if question.effort_before is None or seat.bot.process_state() != "R":
-            return False
-        before, question.effort_seen = question.effort_seen, seat.bot.effort()
-        return before is None or question.effort_seen.same_progress(before)
 
     # Judging
 
@@ -459,9 +422,7 @@ class Panel:
         question.lag_before_ns = clock.lag_ns()
         question.sent_ns = sent_ns = clock.now_ns()
         seat.bot.send(data)
-        longest_ns = COUNTED_PROBE_NS if seat.budget.counts else PROBE_NS
-        probe_ns = min(longest_ns, question.limit_ns // PROBE_SHARE)
-        question.timer = clock.call_at(sent_ns + probe_ns, lambda: self._probe(seat, question))
+        question.timer = clock.call_at(sent_ns + probe_after_ns(seat, question), lambda: self._probe(seat, question))
         question.cpu_before_ns = seat.bot.cpu_ns()
         question.traffic_before_ns = seat.bot.traffic_ns()
         return question
