@@ -12,13 +12,14 @@ class FormatTable:
     """A format's own table: per row `rank`, `name`, `entry_id` and its figures, best first.
 
     `final`: the schedule has ended. Otherwise it is the table as it stands, over whole blocks. `gap`: the first match
-    without a result, if others beyond it have one.
+    without a result, if others beyond it have one. `notes` are sentences that explain figures.
     """
 
     format: str
     rows: Sequence[Mapping[str, Any]] = ()
     final: bool = True
     gap: str = ""
+    notes: Sequence[str] = ()
 
     @property
     def title(self) -> str:

@@ -15,7 +15,7 @@ from leaderboard.standings import Entrant, Pool, Standing, rate_pools, standings
 from leaderboard.store import Store, StoreError, put_snapshot, read_snapshot
 from referee.record.control import Control
 
-COMPUTED_BY = 7
+COMPUTED_BY = 8
 """Goes up when the same records give another table."""
 
 _NAME = "standings"

@@ -66,6 +66,7 @@ def standings(request: Request) -> Response:
             "placings": [dict(row) for row in found.format_table.rows],
             "placings_final": found.format_table.final,
             "placings_gap": found.format_table.gap,
+            "placings_notes": list(found.format_table.notes),
         }
     )
 

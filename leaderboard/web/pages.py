@@ -158,6 +158,7 @@ def match(request: Request) -> Response:
         footer=record.footer,
         times=seat_times(record.lines, record.header.players),
         live=is_live(record.path) and record.footer is None,
+        state=request.app.state.tables.facts(place).state,
         match_id=request.path_params["match"],
         viewer="" if viewer is None else str(viewer),
         viewers=["" if item is None else str(item) for item in viewers(record)],

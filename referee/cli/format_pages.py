@@ -18,6 +18,8 @@ def print_format_table(shown: FormatTable) -> None:
         made.add_row(*[Text(one_line(str(row[name]))) for name in shown.columns])
     print_text(f"\n{shown.title}:")
     print_table(out, made)
+    for note in shown.notes:
+        print_text(one_line(note))
 
 
 def csv_columns(shown: FormatTable, entry_id: str) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.evidence import evidence_of, last_lines
-from referee.cli.match_standing import Verdicts, set_aside_as
+from referee.cli.match_standing import Verdicts, progress_of, set_aside_as
 from referee.cli.output import console, print_json, print_table, print_text, table
 from referee.record import Answer, Footer, Header, Record, RecordError, read_record
 from referee.record.reader import read_header
@@ -110,7 +110,7 @@ def print_list(paths: Sequence[Path], wanted: Filter, most: int | None = None, *
                 row["match"], row["created_at"][:16], *([str(row["round"] or "-")] if rounds else []), row["game"],
                 " ".join(seat["name"] for seat in row["seats"]),
                 (" ".join(ranks) or "-") + ("*" if row["judged_again"] else ""),
-                row["status"] + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),
+                (row["progress"] or row["status"]) + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),
                 row["problem"] or row["reason"] or "-", str(row["decisions"]),
                 f"{row['wall_s']:.1f}",
             ))
@@ -174,6 +174,7 @@ def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: 
         "rules_version": head.rules_version,
         "created_at": head.created_at,
         "status": "annulled" if annulled and status in ("rated", "unrated") else status,
+        "progress": progress_of(record.path) if status == "unfinished" else "",
         "mirror": _is_mirror(head),
         "reason": footer.reason if footer else "",
         "detail": footer.detail if footer else "",

@@ -7,6 +7,7 @@ from itertools import chain
 from leaderboard.evidence import LONGEST, evidence_of
 from leaderboard.frames import is_live
 from referee.cli.completeness import Gaps
+from referee.cli.match_standing import progress_of
 from referee.cli.output import fold, plural, print_json, print_text
 from referee.cli.run_checks import RunCheck
 from referee.games.api import Game
@@ -24,6 +25,10 @@ KEPT_OUTPUT = (
     "output: a record keeps what a bot printed only for its fault; crosstown match --output shows it for any match"
 )
 
+_PROGRESS = {
+    "going on": "; the match goes on",
+    "cut off": "; the match was cut off when its run was stopped, and is played again when the run goes on",
+}
 _EFFECTS = {
     EFFECT_NONE: "",
     EFFECT_CHOICE: ", the referee chooses for it once",
@@ -93,7 +98,8 @@ class Match:
         for problem in record.problems:
             lines.append(f"damaged: {f'line {problem.line}: ' if problem.line else ''}{one_line(problem.what)}")
         if record.footer is None:
-            return [*lines, "unfinished: the record has no footer"]
+            more = _PROGRESS.get(progress_of(record.path), "")
+            return [*lines, f"unfinished: the record has no footer{more}"]
         footer = record.footer
         lines.append(f"ended: {one_line(footer.reason)} ({one_line(footer.status)}){_detail(footer.detail)}")
         if footer.ranking:

@@ -13,6 +13,7 @@ from referee.tournament.errors import JournalError
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.registry import UnknownFormat, get_format
 from referee.tournament.journal import read_journal
+from referee.tournament.lock import is_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +78,11 @@ def _rankings(run: Path) -> Mapping[str, tuple[int, ...]]:
     except JournalError:  # the records say what they say
         return {}
     return {control.match_id: control.ranking for control in in_force(controls) if control.match_id}
+
+
+def progress_of(record: Path) -> str:
+    """Of a match without a result: "going on", or "cut off" when its run was stopped; '' where no run says that."""
+    folder = RunFolder(record.parent.parent)
+    if record.parent != folder.matches or not folder.journal.exists():
+        return ""
+    return "going on" if is_run(folder.lock) else "cut off"

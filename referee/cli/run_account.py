@@ -3,6 +3,7 @@
 The journal is enough: neither the tournament file nor the bots need to be there any more.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
@@ -53,6 +54,7 @@ def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | 
     later = _joined_since_leaving(text.controls) if lost else {}
     missed: list[tuple[str, ...]] = []
     rounds: dict[str, int] = {}
+    off: Counter[str] = Counter()
     watching = watch
     for spec, state in course:
         if style.has_table:
@@ -61,6 +63,8 @@ def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | 
             watching = None
         if not needed and watching is None:
             return Account()
+        if state == "off":
+            off.update({seat.entry_id for seat in course.walk.out(spec)})
         if state == "off" and {seat.entry_id for seat in course.walk.out(spec)} & lost:
             seated = {seat.entry_id for seat in spec.seats}
             missed.append(tuple(entry for entry in seated if entry not in lost or later[entry].isdisjoint(seated)))
@@ -73,7 +77,22 @@ def watched_account(text: JournalText, rows: Sequence[MatchRow], watch: Watch | 
         | dict(row.columns)
         for row in walk.placings
     ]
-    return Account(tuple(missed), FormatTable(style.name, tuple(placed), final, course.gap), rounds)
+    return Account(
+        tuple(missed), FormatTable(style.name, tuple(placed), final, course.gap, _absences(walk, off)), rounds
+    )
+
+
+def _absences(walk: Walk, off: Counter[str]) -> tuple[str, ...]:
+    """What the format's own table makes of the matches that were not played because a bot is out."""
+    names = {seat.entry_id: seat.name for seat in walk.seats}
+    found = []
+    for entry_id, number in sorted(off.items()):
+        what = "1 match that it was paired for was" if number == 1 else f"{number} matches that it was paired for were"
+        points = (
+            f"this table counts {'it' if number == 1 else 'them'} as lost for it, and its opponents have the points"
+        )
+        found.append(f"'{names[entry_id]}' is out of the run: {what} not played; {points}")
+    return tuple(found)
 
 
 def _joined_since_leaving(controls: Sequence[Control]) -> dict[str, set[str]]:

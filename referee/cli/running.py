@@ -263,12 +263,12 @@ def placings(tournament: Tournament, summary: Summary) -> list[dict[str, object]
     ]
 
 
-def print_placings(tournament: Tournament, summary: Summary) -> None:
-    """The format's own table, if it has one."""
+def print_placings(tournament: Tournament, summary: Summary, notes: Sequence[str] = ()) -> None:
+    """The format's own table, if it has one; `notes` explain its figures."""
     rows = placings(tournament, summary)
     if not rows:
         return
-    print_format_table(FormatTable(tournament.config.format, rows))
+    print_format_table(FormatTable(tournament.config.format, rows, notes=notes))
 
 
 def _code(summary: Summary) -> ExitCode:
@@ -298,7 +298,7 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
         notes.print(f"all {plural(there, 'match')} were there already{annulled}, in {folder.path}", markup=False)
     if not summary.stopped or summary.complete:
         print_standings(table, CAPTION)
-        print_placings(tournament, summary)
+        print_placings(tournament, summary, played.table.format_table.notes)
     if summary.cancelled:
         notes.print(f"{plural(summary.cancelled, 'match')} cancelled: entries that are out, or annulled", markup=False)
     for name in summary.set_aside:
@@ -309,6 +309,8 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
             ),
             markup=False,
         )
+    if not there and not summary.stopped and not summary.given_up:
+        notes.print(one_line(_nothing_played(folder, go_on)), markup=False, style="bold")
     for line in _fault_lines(folder, table):
         notes.print(one_line(line), markup=False)
     if summary.decided:
@@ -325,6 +327,19 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
         f"{summary.missing} of {summary.total} matches could not be played (see {folder.void} and"
         f" {folder.worker_log}); when the cause is mended, try them again: {go_on}",
         markup=False,
+    )
+
+
+def _nothing_played(folder: RunFolder, go_on: str) -> str:
+    """Why a run has ended without a match, and what to do."""
+    out = [bot for bot in known_bots(read_journal(folder.journal)) if bot.out]
+    if not out:
+        return "no match was played: all are annulled; to play one again: crosstown annul RUN MATCH --replay"
+    names = ", ".join(f"'{bot.name}'" for bot in out)
+    back = "; ".join(shlex.join(["crosstown", "reinstate", str(folder.path), bot.entry_id]) for bot in out)
+    return (
+        f"no match was played: there is none without a bot that is out of the run ({names}); to let it play: {back};"
+        f" then: {go_on}"
     )
 
 

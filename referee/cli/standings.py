@@ -111,6 +111,7 @@ def standings(
                 "placings": [dict(row) for row in made.format_table.rows],
                 "placings_final": made.format_table.final,
                 "placings_gap": made.format_table.gap,
+                "placings_notes": list(made.format_table.notes),
             }
         )
     elif as_csv:

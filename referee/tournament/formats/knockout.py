@@ -80,6 +80,7 @@ class Bracket:
         for place, tie in enumerate(ties, start=1):
             for bot in tie.members:
                 points = show(tie.points.get(bot, Fraction()))
+                points += " point" if points == "1" else " points"
                 self.ways.setdefault(bot, {})[number] = f"{points} at table {place}"
 
     def placings(self) -> list[Placing]:

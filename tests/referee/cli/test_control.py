@@ -155,3 +155,14 @@ def test_whoever_lets_too_few_bots_remain_hears_what_that_means(make_run, crosst
     assert refused.code == 2
     assert "'[b]bob' is the last bot of this run" in refused.err
     assert "next: leave the run as it is, or let another bot join first: crosstown add" in refused.err
+
+
+@pytest.mark.parametrize("style", ["league", "round-robin"])
+def test_a_run_in_which_nothing_can_be_played_says_why_and_what_to_do(make_run, crosstown, style):
+    make_run(played=0, style=style)
+    assert crosstown("withdraw", "cup", "[b]bob").code == 0
+    for _ in range(2):
+        said = " ".join(crosstown("run", "cup.toml").err.split())
+        assert "no match was played: there is none without a bot that is out of the run ('[b]bob');" in said
+        assert "to let it play: crosstown reinstate runs/cup " in said
+        assert "; then: crosstown run cup.toml" in said

@@ -135,3 +135,19 @@ def test_a_table_up_to_a_gap_says_so(make_run, crosstown, how):
 def test_a_run_that_goes_on_has_no_gap(make_run, crosstown):
     make_run(style="swiss", blocks=2, played=3, others=("cyd", "dan"))
     assert "\nswiss, as it stands:\n" in crosstown("standings").out
+
+
+@pytest.mark.parametrize("style", ["swiss", "knockout"])
+def test_the_own_table_says_in_words_what_it_makes_of_a_bot_that_is_out(make_run, crosstown, style):
+    make_run(style=style, blocks=1, played=0, others=BOTS)
+    assert "is out of the run" not in crosstown("standings").out
+    assert crosstown("withdraw", "cup", "cyd").code == 0
+    assert "is out of the run" not in crosstown("standings").out, "nobody is paired with it any more"
+    make_run("later", style=style, blocks=1, played=1, others=BOTS)
+    assert crosstown("withdraw", "later", "<ann>").code == 0
+    (note,) = json.loads(crosstown("standings", "later", "--json").out)["placings_notes"]
+    assert note == (
+        "'<ann>' is out of the run: 1 match that it was paired for was not played; this table counts it as lost for it,"
+        " and its opponents have the points"
+    )
+    assert note in " ".join(crosstown("standings", "later").out.split())

@@ -1,5 +1,7 @@
 """`crosstown web` as far as it goes without a browser; the pages are tested in tests/leaderboard/web."""
 
+import gzip
+import json
 import os
 import signal
 import socket
@@ -322,3 +324,38 @@ async def test_a_match_of_a_run_that_does_not_go_on_is_said_to_be_cut_off(make_r
         page = (await web.get("/runs/cup")).text
     assert "<h2>Cut off</h2>" in page
     assert "<h2>Going on" not in page
+
+
+@pytest.mark.parametrize("events", [(), ({"kind": "stopped", "reason": "Ctrl-C"},)])
+async def test_a_match_that_was_cut_when_its_run_was_stopped_is_called_cut_off_wherever_it_is_shown(
+    make_run: Callable[..., Any], crosstown: Callable[..., Any], events: tuple[dict[str, Any], ...]
+) -> None:
+    run = make_run(played=2)
+    whole = sorted(run.matches.glob("*.gz"))[-1]
+    cut = whole.with_suffix("")
+    cut.write_bytes(b"".join(gzip.decompress(whole.read_bytes()).splitlines(keepends=True)[:-1]))
+    whole.unlink()
+    match_id = cut.name.partition(".")[0]
+    for event in events:
+        say(run, **event)
+
+    async def shown() -> tuple[str, str, str, str]:
+        async with client(run.path.parent) as web:
+            page = (await web.get(f"/runs/cup/matches/{match_id}")).text
+            head = (await web.get("/runs/cup")).text
+        listed = crosstown("matches", "list", "cup").out
+        return page, head, listed, crosstown("matches", "show", str(cut)).out
+
+    page, head, listed, told = await shown()
+    assert "Cut off: the run was stopped, and plays this match again when it goes on." in page
+    assert "<h2>Cut off</h2>" in head
+    assert "cut off" in listed
+    assert "unfinished" not in listed
+    assert "the match was cut off when its run was stopped, and is played again when the run goes on" in told
+    with RunLock(run.lock):
+        page, head, listed, told = await shown()
+    assert "Going on: there is no result yet." in page
+    assert "<h2>Going on</h2>" in head
+    assert "going on" in listed
+    assert "the match goes on" in told
+    assert json.loads(crosstown("matches", "list", "cup", "--json").out)[-1]["status"] == "unfinished"
