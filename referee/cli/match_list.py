@@ -235,7 +235,8 @@ def _of_seat(values: Sequence[Any], number: int) -> Any:
 def _unreadable(path: Path, problem: str) -> dict[str, Any]:
     return {
         "match": path.name, "path": str(path), "tournament": "", "place": -1, "round": None, "block": -1, "game": "",
-        "rules_version": 0, "created_at": "", "status": "unreadable", "mirror": False, "reason": "", "detail": "",
+        "rules_version": 0, "created_at": "", "status": "unreadable", "progress": "",
+        "mirror": False, "reason": "", "detail": "",
         "problem": problem, "decisions": 0, "wall_s": 0.0, "judged_again": False, "set_aside": set_aside_as(path),
         "seats": [],
     }  # fmt: skip
