@@ -90,7 +90,8 @@ def test_every_field_that_jq_may_ask_for_is_there(matches: Any, runs: Path) -> N
     rows = json.loads(matches("list", "--json").stdout)
     assert {tuple(row) for row in rows} == {
         ("match", "path", "tournament", "place", "round", "block", "game", "rules_version", "created_at", "status",
-         "progress", "mirror", "reason", "detail", "problem", "decisions", "wall_s", "judged_again", "set_aside", "seats")
+         "progress", "mirror", "reason", "detail", "problem", "decisions",
+         "wall_s", "judged_again", "set_aside", "seats")
     }  # fmt: skip
     crashed = next(row for row in rows if row["reason"] == "crashed")
     assert [(seat["name"], seat["rank"], seat["points"] is None, seat["fault"]) for seat in crashed["seats"]] == [
