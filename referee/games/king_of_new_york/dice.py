@@ -348,7 +348,8 @@ def _resolve_face(state: Position, seat: int, face: int, removed: int) -> None:
         if count:
             state.gain_energy(seat, count, "energy")
     elif face == ATTACK:
-        state.change_tokens(seat, "web", -removed)
+        if removed:
+            state.change_tokens(seat, "web", -removed)
         claws = count - removed
         if claws and (dice or state.ruleset.added_claws_attack_alone):
             attack(state, seat, claws)
@@ -356,7 +357,8 @@ def _resolve_face(state: Position, seat: int, face: int, removed: int) -> None:
         state.force = count
         state.tasks.append((DESTROY, seat))
     elif face == HEART:
-        state.change_tokens(seat, "jinx", -removed)
+        if removed:
+            state.change_tokens(seat, "jinx", -removed)
         if state.borough[seat] != MANHATTAN:
             state.heal(seat, count - removed, "heart")
     elif face == CELEBRITY:

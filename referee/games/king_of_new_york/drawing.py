@@ -263,19 +263,18 @@ def _stack(o: Observation, stack: int, x: float, y: float, spots: Spots) -> str:
         return spots.spot(f"stack:{stack}", f"stack {stack}: used up", content, halo)
     at, setting = kind - 1, o.setting
     name, needed = setting.tile_names[at], setting.tile_durability[at]
-    rewards = tuple(
-        (what, amount)
-        for what, amount in (
-            ("vp", setting.tile_vp[at]),
-            ("energy", setting.tile_energy[at]),
-            ("life", setting.tile_life[at]),
-        )
-        if amount
-    )
+    rewards = _rewards(setting.tile_vp[at], setting.tile_energy[at], setting.tile_life[at])
     building = name.rstrip("0123456789").rstrip("_")
-    told = ", ".join(f"{amount} {what}" for what, amount in rewards) or "nothing"
-    tooltip = f"stack {stack}: {title(building)}, {needed} destruction, gives {told}, {below} tiles below"
+    tooltip = f"stack {stack}: {title(building)}, {needed} destruction, {_gives(rewards)}, {below} tiles below"
     return spots.spot(f"stack:{stack}", tooltip, _tile(building, needed, rewards, below, x, y), halo)
+
+
+def _rewards(vp: int, energy: int, life: int) -> tuple[tuple[str, int], ...]:
+    return tuple((what, amount) for what, amount in (("vp", vp), ("energy", energy), ("life", life)) if amount)
+
+
+def _gives(rewards: tuple[tuple[str, int], ...]) -> str:
+    return "gives " + (", ".join(f"{amount} {what}" for what, amount in rewards) or "nothing")
 
 
 @lru_cache(maxsize=4096)
@@ -308,17 +307,9 @@ def _units(o: Observation, borough: int, unit: int, x: float, y: float, spots: S
     if not count:
         return ""
     setting, name = o.setting, UNITS[unit]
-    gives = ", ".join(
-        f"{amount} {what}"
-        for what, amount in (
-            ("vp", setting.unit_vp[unit]),
-            ("energy", setting.unit_energy[unit]),
-            ("life", setting.unit_life[unit]),
-        )
-        if amount
-    )
+    rewards = _rewards(setting.unit_vp[unit], setting.unit_energy[unit], setting.unit_life[unit])
     new = f", {fresh} of them new" if fresh else ""
-    tooltip = f"{count} {name}{new}, {setting.unit_durability[unit]} destruction each, gives {gives or 'nothing'}"
+    tooltip = f"{count} {name}{new}, {setting.unit_durability[unit]} destruction each, {_gives(rewards)}"
     content = rect(x, y, _TILE_W, 18, "f-white edge", radius=3) + _icon(name, x + 11, y + 9, 13, "f-black")
     shown = f"{count}*" if fresh else str(count)
     content += text(x + 21, y + 13.5, shown, size=11.5, css="on-white b")
@@ -374,9 +365,9 @@ def _dice_parts(o: Observation, notes: Sequence[str], spots: Spots) -> Iterator[
             content = "".join(_die(face, x + _DIE_PITCH * step, added=step >= count) for step in range(count + added))
             width = _DIE_PITCH * (count + added)
         content += text(x + width / 2 - 1, 60, _FACE_WORDS[face], size=10, css="ink m")
-        told = f"{count} {FACES[face]}" + (f" and {added} added" if added else "")
+        tooltip = f"{count} {FACES[face]}" + (f" and {added} added" if added else "")
         halo = rect(x - 2, 20, width + 2, 44, "halo", radius=5)
-        yield spots.spot(f"die:{FACES[face]}", told, content, halo)
+        yield spots.spot(f"die:{FACES[face]}", tooltip, content, halo)
         x += width + 6
     if any(now.shown):
         yield text(min(x, WIDTH - 44), 60, "resolved", size=10, css="soft")
@@ -418,10 +409,10 @@ def _card_parts(o: Observation, spots: Spots) -> Iterator[str]:
     sweep = rect(x, 2, 46, 18, "panel edge", radius=4) + text(x + 23, 15, "sweep", size=10.5, css="ink m")
     yield spots.spot("sweep", "pay energy to replace the three cards", sweep, rect(x - 2, 0, 50, 22, "halo", radius=5))
     discards = cards_of(cards.discards)
-    told = ", ".join(printed_cards()[card]["name"] for card in discards) or "none"
+    names = ", ".join(printed_cards()[card]["name"] for card in discards) or "none"
     content = text(x, 32, f"deck {cards.deck.bit_count()}", size=10, css="soft")
     content += text(x, 43, f"discard {len(discards)}", size=10, css="soft", width=WIDTH - x - 3)
-    yield spots.spot("discards", f"discards: {told}", content, rect(x - 2, 24, 50, 22, "halo", radius=4))
+    yield spots.spot("discards", f"discards: {names}", content, rect(x - 2, 24, 50, 22, "halo", radius=4))
     holders = zip(GOALS, (cards.superstar_seat, cards.statue_seat), strict=True)
     goals = ", ".join(title(goal) for goal, holder in holders if holder == NO_SEAT)
     supply = f"Supply: {cards.web_left} Web, {cards.jinx_left} Jinx, {cards.carapace_left} Carapace"

@@ -238,21 +238,23 @@ def observe(p: Position) -> Observation:
     if p.menu:
         task = p.tasks[-1]
         question, asked_seat = QUESTION_NAMES[task[0] - FIRST_QUESTION], task[1]
-    now: tuple[tuple[Any, ...], ...] = (
-        (*(p.out, p.keep_cards, p.web, p.jinx, p.carapace, p.turns, p.trophies, p.defence_rolls, p.start_attacks),),
-        (p.tops, p.covered, p.unseen, p.units, p.fresh_units, p.lost_trophies, p.souvenirs),
-        (
-            *(p.market, p.deck, p.discards, p.played, p.epoch, p.claims, p.superstar_seat, p.statue_seat),
-            *(p.web_left, p.jinx_left, p.carapace_left, p.extra_turns),
-        ),
-    )
     if not p.remembered:
-        p.remembered = [(None, None)] * len(now)
-    for place, cls in enumerate((Holdings, Board, Cards)):
-        if p.remembered[place][0] != now[place]:
-            values = [(value[:], tuple(value)) if type(value) is list else (value, value) for value in now[place]]
-            p.remembered[place] = (tuple([kept for kept, _ in values]), cls(*[frozen for _, frozen in values]))
-    holdings, board, cards = [part for _, part in p.remembered]
+        p.remembered = [(None, None), (None, None), (None, None), (None, setting_of(p.ruleset, p.players))]
+    known_holdings, known_board, known_cards, (_, setting) = p.remembered
+    now: tuple[Any, ...] = (
+        *(p.out, p.keep_cards, p.web, p.jinx, p.carapace, p.turns, p.trophies, p.defence_rolls, p.start_attacks),
+    )
+    if known_holdings[0] != now:
+        known_holdings = p.remembered[0] = _part(Holdings, now)
+    now = (p.tops, p.covered, p.unseen, p.units, p.fresh_units, p.lost_trophies, p.souvenirs)
+    if known_board[0] != now:
+        known_board = p.remembered[1] = _part(Board, now)
+    now = (
+        *(p.market, p.deck, p.discards, p.played, p.epoch, p.claims, p.superstar_seat, p.statue_seat),
+        *(p.web_left, p.jinx_left, p.carapace_left, p.extra_turns),
+    )
+    if known_cards[0] != now:
+        known_cards = p.remembered[2] = _part(Cards, now)
     seats = _SEATS_DRAFT(tuple(p.life), tuple(p.vp), tuple(p.energy), tuple(p.borough), tuple(p.space))
     seats.__class__ = Seats
     turn_state = _TURN_DRAFT(
@@ -278,16 +280,16 @@ def observe(p: Position) -> Observation:
     )
     turn_state.__class__ = TurnState
     observation = _OBSERVATION_DRAFT(
-        setting_of(p.ruleset, p.players),
+        setting,
         question,
         asked_seat,
         p.active_seat,
         p.order_seat,
         p.turn,
         seats,
-        holdings,
-        board,
-        cards,
+        known_holdings[1],
+        known_board[1],
+        known_cards[1],
         turn_state,
         p.deaths,
         p.left,
@@ -297,6 +299,12 @@ def observe(p: Position) -> Observation:
     )
     observation.__class__ = Observation
     return observation  # type: ignore[no-any-return]
+
+
+def _part(cls: type[Any], values: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+    """The values of a part, independent of the position; and the part."""
+    kept = tuple([value[:] if type(value) is list else value for value in values])
+    return kept, cls(*[tuple(value) if type(value) is list else value for value in values])
 
 
 def position_values(observation: Observation) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Position:
     tasks: list[Task]
     """Tasks still to come, the next one last."""
     remembered: list[tuple[Any, Any]]
-    """The parts of the last observation that seldom change, see `observation.observe`."""
+    """Parts of the last observation, each with the values it was made of, see `observation.observe`."""
 
     ruleset: Ruleset
     players: int

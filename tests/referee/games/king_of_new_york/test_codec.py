@@ -12,6 +12,9 @@ from referee.games.king_of_new_york import GAME, actions, events
 from referee.games.king_of_new_york.codec import generated_bytes
 from referee.games.king_of_new_york.observation import PARTS, Observation
 
+from . import matches
+from .scenes import Scene
+
 CODEC = GAME.codec
 CARDS = [card["id"] for card in GAME.default_data()["cards"]]
 
@@ -59,7 +62,7 @@ def test_columns_are_what_the_generated_classes_write() -> None:
     assert list(message.values) == [0, 1 + (2 << 4) + (3 << 16), CARDS.index("stomp"), 20]
 
 
-def test_events_round_trip_in_random_matches(matches: Any) -> None:
+def test_events_round_trip_in_random_matches() -> None:
     kinds = set()
     for seed in range(8):
         rng = Random(seed)
@@ -86,7 +89,7 @@ def same(first: bytes, second: bytes) -> bool:
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
-def test_observations_round_trip_and_the_hand_written_bytes_are_the_generated_ones(matches: Any, players: int) -> None:
+def test_observations_round_trip_and_the_hand_written_bytes_are_the_generated_ones(players: int) -> None:
     def visit(state: Any) -> None:
         seen = state.observation(0)
         data = CODEC.encode_observation(seen)
@@ -103,8 +106,8 @@ def with_value(seen: Observation, part: str, name: str, value: Any) -> Observati
     return new
 
 
-def test_every_field_reaches_the_other_side(scene: Any) -> None:
-    seen = scene("q b m0").final("aahhcc").state.observation(0)
+def test_every_field_reaches_the_other_side() -> None:
+    seen = Scene("q b m0").final("aahhcc").state.observation(0)
     marked = seen
     for number, part in enumerate(PARTS):
         for place, field in enumerate(fields(getattr(seen, part))):
@@ -130,20 +133,20 @@ def test_every_field_reaches_the_other_side(scene: Any) -> None:
         ("cards", "epoch"),
     ],
 )
-def test_values_too_large_for_the_quick_way_take_the_slow_one(scene: Any, part: str, name: str, big: int) -> None:
-    seen = scene("q b m0").final("aahhcc").state.observation(0)
+def test_values_too_large_for_the_quick_way_take_the_slow_one(part: str, name: str, big: int) -> None:
+    seen = Scene("q b m0").final("aahhcc").state.observation(0)
     value = getattr(getattr(seen, part), name)
     large = with_value(seen, part, name, (big, *value[1:]) if isinstance(value, tuple) else big)
     assert CODEC.decode_observation(CODEC.encode_observation(large)) == large
 
 
-def test_a_high_turn_number_takes_the_slow_way(scene: Any) -> None:
-    seen = replace(scene("q b m0").final("aahhcc").state.observation(0), turn=500)
+def test_a_high_turn_number_takes_the_slow_way() -> None:
+    seen = replace(Scene("q b m0").final("aahhcc").state.observation(0), turn=500)
     assert CODEC.decode_observation(CODEC.encode_observation(seen)) == seen
 
 
-def test_sets_of_cards_use_all_64_bits(scene: Any) -> None:
-    seen = scene("q b m0").state.observation(0)
+def test_sets_of_cards_use_all_64_bits() -> None:
+    seen = Scene("q b m0").state.observation(0)
     full = with_value(with_value(seen, "holdings", "keep_cards", (1 << 63, 1, 0)), "cards", "deck", (1 << 64) - 1)
     assert CODEC.decode_observation(CODEC.encode_observation(full)) == full
 

@@ -11,6 +11,8 @@ import pytest
 from referee.games.api import DataError
 from referee.games.king_of_new_york import GAME
 
+from . import matches
+
 
 def test_45_tiles() -> None:
     tiles = GAME.default_data()["tiles"]
@@ -90,27 +92,27 @@ def test_data_that_do_not_fit_are_refused_by_place(data: Any, message: str) -> N
         GAME.check_data(data)
 
 
-def test_replaced_data_are_used_and_carried_in_the_state(matches: Any) -> None:
+def test_replaced_data_are_used_and_carried_in_the_state() -> None:
     data = with_change(lambda d: d["table"].update(start_life=7))
     state = GAME.new_initial_state(2, matches.options(data=data))
     assert state.life == [7, 7]
     assert GAME.state_from_dict(json.loads(json.dumps(state.to_dict()))).to_dict() == state.to_dict()
 
 
-def test_the_dictionary_of_a_state_shares_nothing_with_it(matches: Any) -> None:
+def test_the_dictionary_of_a_state_shares_nothing_with_it() -> None:
     state = GAME.new_initial_state(2, matches.options(data=GAME.default_data()))
     before = json.dumps(state.to_dict())
     state.to_dict()["options"]["data"]["tiles"].clear()
     assert json.dumps(state.to_dict()) == before
 
 
-def test_cards_may_be_left_out(matches: Any) -> None:
+def test_cards_may_be_left_out() -> None:
     data = with_change(lambda d: d.update(cards=d["cards"][:10]))
     state = GAME.new_initial_state(2, matches.options(data=data))
     assert state.deck.bit_count() == 10
     assert GAME.conserved(matches.wander(2, 1, given=matches.options(data=data)))["cards"] == 10
 
 
-def test_data_that_do_not_fit_are_refused_at_the_start_of_a_match(matches: Any) -> None:
+def test_data_that_do_not_fit_are_refused_at_the_start_of_a_match() -> None:
     with pytest.raises(DataError, match="tiles"):
         GAME.new_initial_state(2, matches.options(data=with_change(lambda d: d["tiles"].pop())))

@@ -9,9 +9,12 @@ import pytest
 from referee.games.king_of_new_york import GAME, actions, events
 from referee.games.king_of_new_york.view import ACTION_SENTENCES, EVENT_SENTENCES
 
+from . import matches
+from .scenes import Scene
+
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
-def test_boards_stay_within_80_columns_and_plain_characters(matches: Any, players: int) -> None:
+def test_boards_stay_within_80_columns_and_plain_characters(players: int) -> None:
     def visit(state: Any) -> None:
         if state.turn % 5 == 0:
             board = GAME.view.text_board(state.observation(None))
@@ -23,8 +26,8 @@ def test_boards_stay_within_80_columns_and_plain_characters(matches: Any, player
     matches.wander(players, 4, visit, matches.options(data=matches.cheap_data()))
 
 
-def test_a_board_shows_what_a_player_looks_for(scene: Any) -> None:
-    turn = scene(
+def test_a_board_shows_what_a_player_looks_for() -> None:
+    turn = Scene(
         "q b m1 -",
         life=[7, 9, 9, 0],
         vp=[3, 0, 0, 0],
@@ -46,8 +49,8 @@ def test_a_board_shows_what_a_player_looks_for(scene: Any) -> None:
     assert re.search(r"^Queens .*\n +Units 1 jet$", board, re.MULTILINE)
 
 
-def test_the_board_of_a_finished_match_names_the_winner(scene: Any) -> None:
-    turn = scene("q b m0", cards={0: "painbow"}).final("dddddd")
+def test_the_board_of_a_finished_match_names_the_winner() -> None:
+    turn = Scene("q b m0", cards={0: "painbow"}).final("dddddd")
     assert "seat 0, Captain Fish, has won (painbow)" in GAME.view.text_board(turn.state.observation(None))
 
 
@@ -85,7 +88,7 @@ def test_events_read_well(payload: Any, sentence: str) -> None:
     assert GAME.view.describe_event(payload) == sentence
 
 
-def test_every_sentence_of_random_matches_is_one_plain_line(matches: Any) -> None:
+def test_every_sentence_of_random_matches_is_one_plain_line() -> None:
     rng = Random(1)
     state = GAME.new_initial_state(6, matches.options(data=matches.cheap_data()))
     while not state.is_terminal():

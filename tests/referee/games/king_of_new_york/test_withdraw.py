@@ -1,5 +1,6 @@
-"""A seat that leaves is eliminated at once (README, withdraw)."""
+"""A seat that leaves is eliminated at once; compared with a naive second reckoning at questions of random matches."""
 
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -7,10 +8,14 @@ import pytest
 
 from referee.games.api import IllegalAction
 from referee.games.king_of_new_york import GAME
+from referee.games.king_of_new_york.constants import QUESTION_NAMES
+
+from . import matches, naive
+from .scenes import Scene
 
 
-def test_leaving_is_an_elimination(scene: Any) -> None:
-    turn = scene("q b m0", cards={2: "drain"}, energy=[0, 0, 3], superstar=2)
+def test_leaving_is_an_elimination() -> None:
+    turn = Scene("q b m0", cards={2: "drain"}, energy=[0, 0, 3], superstar=2)
     events = [event.public.KIND for event in turn.state.withdraw(2)]
     assert events == ["withdrew", "goal_moved", "eliminated"]
     assert turn.place(2) == "-"
@@ -18,15 +23,15 @@ def test_leaving_is_an_elimination(scene: Any) -> None:
     assert turn.state.superstar_seat == 7
 
 
-def test_the_turn_of_a_seat_that_leaves_stops(scene: Any) -> None:
-    turn = scene("q b m0").roll("eea")
+def test_the_turn_of_a_seat_that_leaves_stops() -> None:
+    turn = Scene("q b m0").roll("eea")
     turn.state.withdraw(0)
     assert turn.state.active_seat == 1
     assert turn.rolls
 
 
-def test_a_seat_that_leaves_while_asked_is_asked_no_more(scene: Any) -> None:
-    turn = scene("q b m0").final("aahhcc").resolve("a")
+def test_a_seat_that_leaves_while_asked_is_asked_no_more() -> None:
+    turn = Scene("q b m0").final("aahhcc").resolve("a")
     assert turn.asked == (2, "flee")
     turn.state.withdraw(2)
     assert turn.asked == (0, "resolve")
@@ -34,8 +39,8 @@ def test_a_seat_that_leaves_while_asked_is_asked_no_more(scene: Any) -> None:
     assert turn.place(0) == "m0"
 
 
-def test_a_seat_that_is_out_may_leave_once_without_effect(scene: Any) -> None:
-    turn = scene("q b - m0")
+def test_a_seat_that_is_out_may_leave_once_without_effect() -> None:
+    turn = Scene("q b - m0")
     before = turn.state.to_dict()
     assert [event.public.KIND for event in turn.state.withdraw(2)] == ["withdrew"]
     after = turn.state.to_dict()
@@ -46,8 +51,8 @@ def test_a_seat_that_is_out_may_leave_once_without_effect(scene: Any) -> None:
         turn.state.withdraw(2)
 
 
-def test_the_last_monster_wins_at_once_when_the_others_have_left(scene: Any) -> None:
-    turn = scene("q b m0")
+def test_the_last_monster_wins_at_once_when_the_others_have_left() -> None:
+    turn = Scene("q b m0")
     turn.state.withdraw(0)
     turn.state.withdraw(2)
     assert turn.state.is_terminal()
@@ -55,16 +60,16 @@ def test_the_last_monster_wins_at_once_when_the_others_have_left(scene: Any) -> 
     assert turn.state.ranking() == (3, 1, 2)
 
 
-def test_leaving_closes_manhattan_for_the_second_monster(scene: Any) -> None:
-    turn = scene("q m0 n1 x s").roll("ee")
+def test_leaving_closes_manhattan_for_the_second_monster() -> None:
+    turn = Scene("q m0 n1 x s").roll("ee")
     turn.state.withdraw(4)
     assert turn.asked == (2, "leave"), "asked in the middle of another's roll"
     turn.do("leave(borough=staten_island)")
     assert turn.rolls, "the roll goes on"
 
 
-def test_a_move_that_has_lost_its_room_before_it_is_paid_for_costs_nothing_and_is_asked_again(scene: Any) -> None:
-    turn = scene(
+def test_a_move_that_has_lost_its_room_before_it_is_paid_for_costs_nothing_and_is_asked_again() -> None:
+    turn = Scene(
         "q b m0 n1 x x",
         cards={0: "of_another_world"},
         energy=[2, 0, 0, 0, 0, 0],
@@ -82,7 +87,7 @@ def test_a_move_that_has_lost_its_room_before_it_is_paid_for_costs_nothing_and_i
     assert turn.state.energy[0] == 2
 
 
-def test_seats_may_leave_during_the_set_up(matches: Any) -> None:
+def test_seats_may_leave_during_the_set_up() -> None:
     state = GAME.new_initial_state(3, matches.options(start_player="seat_0"))
     while not state.decisions():
         state.apply_chance(state.chance_outcomes()[0][0])
@@ -94,19 +99,19 @@ def test_seats_may_leave_during_the_set_up(matches: Any) -> None:
 
 
 @pytest.mark.parametrize("seat", [-1, 3, True, "0"])
-def test_no_such_seat(scene: Any, seat: Any) -> None:
+def test_no_such_seat(seat: Any) -> None:
     with pytest.raises(IllegalAction, match="no such seat"):
-        scene("q b m0").state.withdraw(seat)
+        Scene("q b m0").state.withdraw(seat)
 
 
-def test_nobody_leaves_a_match_that_is_over(scene: Any) -> None:
-    turn = scene("q b m0", cards={0: "painbow"}).final("dddddd")
+def test_nobody_leaves_a_match_that_is_over() -> None:
+    turn = Scene("q b m0", cards={0: "painbow"}).final("dddddd")
     with pytest.raises(IllegalAction, match="over"):
         turn.state.withdraw(1)
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
-def test_matches_end_and_conserve_everything_whoever_leaves_when(matches: Any, players: int) -> None:
+def test_matches_end_and_conserve_everything_whoever_leaves_when(players: int) -> None:
     for seed in range(15):
         rng = Random(seed)
         state = GAME.new_initial_state(players, matches.options())
@@ -123,16 +128,16 @@ def test_matches_end_and_conserve_everything_whoever_leaves_when(matches: Any, p
         assert len(state.ranking()) == players
 
 
-def test_a_monster_that_is_asked_where_to_move_must_enter_when_the_occupant_leaves(scene: Any) -> None:
-    turn = scene("q b m0").final("hhhhcc").until("move")
+def test_a_monster_that_is_asked_where_to_move_must_enter_when_the_occupant_leaves() -> None:
+    turn = Scene("q b m0").final("hhhhcc").until("move")
     assert turn.asked == (0, "move")
     turn.told += [event.public for event in turn.state.withdraw(2)]
     assert turn.place(0) == "m0"
     assert (turn.heard("moved")[-1].reason, turn.state.vp[0]) == ("forced", 1)
 
 
-def test_a_monster_that_is_asked_where_to_move_is_asked_again_when_somebody_else_leaves(scene: Any) -> None:
-    turn = scene("q b m0 b").final("hhhhcc").until("move")
+def test_a_monster_that_is_asked_where_to_move_is_asked_again_when_somebody_else_leaves() -> None:
+    turn = Scene("q b m0 b").final("hhhhcc").until("move")
     assert "move(borough=brooklyn)" not in turn.menu
     turn.state.withdraw(3)
     assert turn.asked == (0, "move")
@@ -140,10 +145,8 @@ def test_a_monster_that_is_asked_where_to_move_is_asked_again_when_somebody_else
 
 
 @pytest.mark.parametrize(("tokens", "left"), [(1, 2), (2, 2), (3, 2)])
-def test_web_tokens_are_inert_at_once_when_the_owner_of_webspinner_leaves_in_mid_roll(
-    scene: Any, tokens: int, left: int
-) -> None:
-    turn = scene("q b m0", cards={1: "webspinner"}, web={0: tokens}).roll("eea")
+def test_web_tokens_are_inert_at_once_when_the_owner_of_webspinner_leaves_in_mid_roll(tokens: int, left: int) -> None:
+    turn = Scene("q b m0", cards={1: "webspinner"}, web={0: tokens}).roll("eea")
     turn.state.withdraw(1)
     turn.roll("aaa")
     assert turn.asked == (0, "dice")
@@ -152,11 +155,11 @@ def test_web_tokens_are_inert_at_once_when_the_owner_of_webspinner_leaves_in_mid
     assert turn.asked == (0, "dice"), "the second reroll"
 
 
-def test_web_tokens_are_inert_for_the_rerolls_that_are_left(scene: Any) -> None:
-    turn = scene("q b m0", cards={1: "webspinner"}, web={0: 1}).roll("eeaaaa")
+def test_web_tokens_are_inert_for_the_rerolls_that_are_left() -> None:
+    turn = Scene("q b m0", cards={1: "webspinner"}, web={0: 1}).roll("eeaaaa")
     turn.do("reroll(counts=[1,0,0,0,0,0])").roll("e")
     assert turn.asked == (0, "resolve"), "its only reroll"
-    turn = scene("q b m0", cards={1: "webspinner"}, web={0: 1}).roll("eeaaaa")
+    turn = Scene("q b m0", cards={1: "webspinner"}, web={0: 1}).roll("eeaaaa")
     turn.do("reroll(counts=[1,0,0,0,0,0])")
     turn.state.withdraw(1)
     turn.roll("e")
@@ -164,8 +167,8 @@ def test_web_tokens_are_inert_for_the_rerolls_that_are_left(scene: Any) -> None:
     assert turn.state.observation(0).turn_state.rerolls == 1
 
 
-def test_jinx_tokens_are_inert_at_once_when_the_owner_of_curse_leaves_before_they_are_paid(scene: Any) -> None:
-    turn = scene("q b m0", cards={0: "of_another_world", 1: "curse"}, jinx={0: 2}, energy=[3, 0, 0]).roll("eeaaoo")
+def test_jinx_tokens_are_inert_at_once_when_the_owner_of_curse_leaves_before_they_are_paid() -> None:
+    turn = Scene("q b m0", cards={0: "of_another_world", 1: "curse"}, jinx={0: 2}, energy=[3, 0, 0]).roll("eeaaoo")
     turn.do("reroll(counts=[0,0,0,0,0,1])")
     assert turn.asked == (0, "pay")
     turn.state.withdraw(1)
@@ -173,8 +176,8 @@ def test_jinx_tokens_are_inert_at_once_when_the_owner_of_curse_leaves_before_the
     assert (turn.state.energy[0], turn.state.life[0]) == (3, 10)
 
 
-def test_a_forced_reroll_is_a_choice_once_the_owner_of_jinx_aura_has_left(scene: Any) -> None:
-    turn = scene("q b m0", cards={1: "jinx_aura"}).roll("eeaaoo")
+def test_a_forced_reroll_is_a_choice_once_the_owner_of_jinx_aura_has_left() -> None:
+    turn = Scene("q b m0", cards={1: "jinx_aura"}).roll("eeaaoo")
     assert "keep()" not in turn.menu
     turn.state.withdraw(1)
     assert turn.menu[0] == "keep()"
@@ -189,10 +192,10 @@ def test_a_forced_reroll_is_a_choice_once_the_owner_of_jinx_aura_has_left(scene:
     ],
 )
 def test_a_move_that_manhattan_forbids_before_it_is_paid_for_is_not_made(
-    scene: Any, places: str, options: dict[str, Any], choice: str, question: str
+    places: str, options: dict[str, Any], choice: str, question: str
 ) -> None:
     cards = "of_another_world" + (" super_speed" if choice.startswith("dash") else "")
-    turn = scene(places, cards={0: cards}, energy=[4, 0, 0], market=["new_york_marathon"], **options)
+    turn = Scene(places, cards={0: cards}, energy=[4, 0, 0], market=["new_york_marathon"], **options)
     if question == "move":
         turn.final("hhhhcc").until("move")
     turn.do(choice)
@@ -207,10 +210,10 @@ def test_a_move_that_manhattan_forbids_before_it_is_paid_for_is_not_made(
         assert turn.state.rides == (10 if options else 0)
 
 
-def test_a_flight_that_has_lost_its_room_before_it_is_paid_for_is_asked_again(scene: Any) -> None:
+def test_a_flight_that_has_lost_its_room_before_it_is_paid_for_is_asked_again() -> None:
     """The monster on the space 5-6 must leave Manhattan, and takes the last place in Brooklyn."""
     turn = (
-        scene(
+        Scene(
             "b m0 n0 q q",
             cards={1: "of_another_world"},
             energy=[0, 4, 0, 0, 0],
@@ -231,9 +234,97 @@ def test_a_flight_that_has_lost_its_room_before_it_is_paid_for_is_asked_again(sc
     assert "flee(borough=brooklyn)" not in turn.menu
 
 
-def test_damage_that_is_about_to_land_still_lands_when_the_attacker_leaves(scene: Any) -> None:
-    turn = scene("q b m0", cards={2: "of_another_world"}, energy=[0, 0, 1]).final("aahhcc").resolve("a")
+def test_damage_that_is_about_to_land_still_lands_when_the_attacker_leaves() -> None:
+    turn = Scene("q b m0", cards={2: "of_another_world"}, energy=[0, 0, 1]).final("aahhcc").resolve("a")
     assert turn.asked == (2, "respond")
     turn.state.withdraw(0)
     turn.do("absorb(energy=0)")
     assert turn.state.life[2] == 8
+
+
+# Compared with a naive second reckoning
+
+
+def compare(state: Any, covered: Counter[str]) -> None:
+    """Every seat leaves here."""
+    asked = state.decisions()
+    if not asked:
+        return
+    who, kind = asked[0].seat, asked[0].kind
+    table = state.to_dict()
+    for seat in range(state.players):
+        if table["left"] >> seat & 1:
+            continue
+        after = state.clone()
+        told = [event.public for event in after.withdraw(seat)]
+        got = after.to_dict()
+        new = naive.left_behind(table, seat, state.ruleset.card_ids)
+        expected = naive.next_question(table, new, (who, kind), seat)
+        covered[f"{kind}: {expected if isinstance(expected, str) else 'asked' if expected else 'open'}"] += 1
+        now = [(decision.seat, decision.kind) for decision in after.decisions()]
+        assert told[0].KIND == "withdrew"
+        assert all(asked_seat != seat for asked_seat, _ in now)
+        if expected == "over":
+            assert after.is_terminal()
+            assert after.ranking()[new["out"].index(0)] == 1
+        elif expected == "entered":
+            assert got["where"][who] == naive.MANHATTAN, (table, seat)
+            entry = next(payload for payload in told if payload.KIND == "moved")
+            assert (entry.seat, entry.reason, entry.borough) == (who, "forced", "manhattan")
+        elif expected is None:
+            # Whose turn it was goes on, or the next turn has begun; nothing of the others has been lost by it.
+            assert got["out"][seat]
+            assert got["deaths"] >= new["deaths"]
+            assert [payload.KIND for payload in told].count("eliminated") >= 1
+        else:
+            assert now == [expected], (table, seat)
+            for name in naive.SURE:
+                assert got[name] == new[name], (name, seat, kind, table)
+            compare_menu(after, new, *expected)
+
+
+def compare_menu(after: Any, new: dict[str, Any], seat: int, kind: str) -> None:
+    """The menu is that of the new position: a state made from the naive reckoning offers the same."""
+    menu = list(after.legal_actions(seat))
+    if kind != "leave":
+        again = GAME.state_from_dict(new)
+        assert menu == list(again.legal_actions(seat)), (kind, menu)
+    if kind == "dice":
+        most = max((sum(action.counts) for action in menu if action.KIND == "reroll"), default=0)
+        assert (most > 0) <= (naive.rerolls(new, after.ruleset.card_ids) > 0)
+        forced = any(
+            naive.owned({"keep": [keep]}, after.ruleset.card_ids, "jinx_aura")
+            for other, keep in enumerate(new["keep"])
+            if other != seat
+        )
+        assert (menu[0].KIND == "keep") or forced
+
+
+def sweep(seeds: range, every: int) -> Counter[str]:
+    covered: Counter[str] = Counter()
+    for seed in seeds:
+        nodes = 0
+
+        def visit(state: Any) -> None:
+            nonlocal nodes
+            nodes += 1
+            rare = state.decisions() and state.decisions()[0].kind not in ("dice", "resolve", "buy", "destroy")
+            if rare or nodes % every == 0:
+                compare(state, covered)
+
+        given = matches.options(data=matches.cheap_data(), round_cap=8) if seed % 2 else matches.options(round_cap=8)
+        matches.wander(2 + seed % 5, seed, visit, given)
+    return covered
+
+
+def test_every_seat_leaves_at_the_questions_of_random_matches() -> None:
+    covered = sweep(range(40), every=12)
+    assert {kind.partition(":")[0] for kind in covered} >= set(QUESTION_NAMES) - {"leave", "respond"}
+    assert covered["move: entered"] > 20
+    assert sum(covered.values()) > 2000
+
+
+@pytest.mark.long
+def test_every_seat_leaves_at_every_question_of_many_matches() -> None:
+    covered = sweep(range(1000, 1400), every=1)
+    assert {kind.partition(":")[0] for kind in covered} == set(QUESTION_NAMES)

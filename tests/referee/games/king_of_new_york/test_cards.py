@@ -1,4 +1,4 @@
-"""Cards are data plus small hooks: the list of the box, its vocabulary, and a card made up here."""
+"""Cards as data: the list of the box, the vocabulary of their effects, and a card made up here."""
 
 import inspect
 import re
@@ -12,6 +12,8 @@ from referee.games.api import DataError
 from referee.games.king_of_new_york import GAME
 from referee.games.king_of_new_york.card_effects import VERB_EFFECTS
 from referee.games.king_of_new_york.cards import VERBS
+
+from . import matches
 
 FOLDER = Path(__file__).parent
 ENGINE = Path(inspect.getfile(type(GAME))).parent
@@ -29,7 +31,7 @@ def test_costs() -> None:
 
 @pytest.mark.parametrize("card", [card["id"] for card in CARDS])
 def test_every_card_has_a_test_of_its_name(card: str) -> None:
-    tests = "".join(path.read_text("utf-8") for path in FOLDER.glob("test_cards_*.py"))
+    tests = "".join(path.read_text("utf-8") for path in FOLDER.glob("test_card_effects_*.py"))
     assert re.search(rf"^def test_{card}\(", tests, re.MULTILINE), card
 
 
@@ -53,7 +55,7 @@ def test_no_module_but_card_effects_knows_a_card() -> None:
         assert not word.search(path.read_text("utf-8")), path.name
 
 
-def test_a_card_made_of_the_vocabulary_works_without_code(matches: Any) -> None:
+def test_a_card_made_of_the_vocabulary_works_without_code() -> None:
     data = GAME.default_data()
     card = next(entry for entry in data["cards"] if entry["id"] == "regeneration")
     card["effects"] = [{"on": "turn_start", "do": "gain", "vp": 2, "energy": 1, "in": "bronx"}]

@@ -1,4 +1,4 @@
-"""What the cards say a monster *may* do: it can always be declined, at every moment at which it is offered."""
+"""What the cards say a monster *may* do can always be declined, at every moment at which it is offered."""
 
 from collections import Counter
 from typing import Any
@@ -8,14 +8,16 @@ import pytest
 from referee.games.king_of_new_york import GAME, rules
 from referee.games.king_of_new_york.constants import RESOLVE
 
-ALL_FACES = "eadhco"
+from . import matches
+from .scenes import Scene
 
+ALL_FACES = "eadhco"
 
 # Carapace
 
 
-def test_carapace_tokens_are_not_thrown_away_after_the_last_face(scene: Any) -> None:
-    turn = scene("q b m0", cards={0: "carapace"}, carapace=4).final("eeoooo")
+def test_carapace_tokens_are_not_thrown_away_after_the_last_face() -> None:
+    turn = Scene("q b m0", cards={0: "carapace"}, carapace=4).final("eeoooo")
     turn.do("resolve(face=energy)", "resolve(face=ouch)")
     assert turn.menu == ["pass()", "shed()"]
     turn.do("pass()")
@@ -25,9 +27,9 @@ def test_carapace_tokens_are_not_thrown_away_after_the_last_face(scene: Any) -> 
     assert turn.cards(0) == ["carapace"]
 
 
-def test_carapace_can_be_declined_wherever_it_is_offered(scene: Any) -> None:
+def test_carapace_can_be_declined_wherever_it_is_offered() -> None:
     """The first entry of every menu declines it, from the first roll to the end of the turn."""
-    turn = scene(
+    turn = Scene(
         "q b m0",
         cards={0: "carapace chameleon hailing_cabs super_speed"},
         carapace=3,
@@ -50,8 +52,8 @@ def test_carapace_can_be_declined_wherever_it_is_offered(scene: Any) -> None:
 # Subway
 
 
-def test_subway_rides_can_be_declined_after_the_last_face(scene: Any) -> None:
-    turn = scene("q b m0", rides=True).final("hhhhhh").do("resolve(face=heart)")
+def test_subway_rides_can_be_declined_after_the_last_face() -> None:
+    turn = Scene("q b m0", rides=True).final("hhhhhh").do("resolve(face=heart)")
     assert turn.menu[0] == "pass()"
     turn.do("pass()")
     assert turn.place(0) == "q"
@@ -59,18 +61,18 @@ def test_subway_rides_can_be_declined_after_the_last_face(scene: Any) -> None:
     assert turn.state.rides == 10
 
 
-def test_a_single_subway_ride_that_can_be_paid_for_is_not_taken_unasked(scene: Any) -> None:
+def test_a_single_subway_ride_that_can_be_paid_for_is_not_taken_unasked() -> None:
     """The only destination is Manhattan: a menu with one ride, beside the pass."""
-    turn = scene("m0 b q", rides=True, energy=[4, 0, 0], market=["new_york_marathon"])
+    turn = Scene("m0 b q", rides=True, energy=[4, 0, 0], market=["new_york_marathon"])
     turn.do("ride(borough=bronx)", "pass()").final("hhhhhh").do("resolve(face=heart)")
     assert turn.menu == ["pass()", "ride(borough=manhattan)"]
     turn.do("pass()")
     assert turn.state.energy[0] == 3, "the forced entry of the Move step is free"
 
 
-def test_subway_between_the_last_roll_and_fury(scene: Any) -> None:
+def test_subway_between_the_last_roll_and_fury() -> None:
     """Fury counts the Units of the borough to which its owner rides after the last roll."""
-    turn = scene("q b m0", cards={0: "fury"}, units={"bronx": "jet jet tank"}, rides=True).do("pass()")
+    turn = Scene("q b m0", cards={0: "fury"}, units={"bronx": "jet jet tank"}, rides=True).do("pass()")
     turn.roll(ALL_FACES).do("reroll(counts=[1,0,0,0,0,0])").roll("e")
     turn.do("reroll(counts=[1,0,0,0,0,0])").roll("e")
     assert turn.menu[0] == "keep()"
@@ -78,8 +80,8 @@ def test_subway_between_the_last_roll_and_fury(scene: Any) -> None:
     assert {told.face for told in turn.heard("added")} == {"energy", "destruction"}
 
 
-def test_subway_between_the_last_roll_and_fury_though_web_tokens_forbid_rerolls(scene: Any) -> None:
-    turn = scene("q b m0", cards={0: "fury", 1: "webspinner"}, web={0: 2}, units={"bronx": "jet jet tank"}, rides=True)
+def test_subway_between_the_last_roll_and_fury_though_web_tokens_forbid_rerolls() -> None:
+    turn = Scene("q b m0", cards={0: "fury", 1: "webspinner"}, web={0: 2}, units={"bronx": "jet jet tank"}, rides=True)
     turn.do("pass()").roll(ALL_FACES)
     assert turn.asked == (0, "dice")
     assert not any(text.startswith("reroll") for text in turn.menu)
@@ -87,9 +89,9 @@ def test_subway_between_the_last_roll_and_fury_though_web_tokens_forbid_rerolls(
     assert len(turn.heard("added")) == 2
 
 
-def test_subway_between_fury_and_climb(scene: Any) -> None:
+def test_subway_between_fury_and_climb() -> None:
     """Out of Manhattan for Fury, and into it for Climb the Empire State Building."""
-    turn = scene(
+    turn = Scene(
         "q b s",
         cards={0: "fury climb_the_empire_state_building"},
         units={"queens": "jet jet tank"},
@@ -104,8 +106,8 @@ def test_subway_between_fury_and_climb(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(("card", "question"), [("artificial_heart", "convert"), ("hailing_cabs", "hail")])
-def test_subway_while_dice_are_turned_and_cabs_are_hailed(scene: Any, card: str, question: str) -> None:
-    turn = scene("q b m0", cards={0: card}, rides=True).do("pass()").roll("hhaaee").do("keep()")
+def test_subway_while_dice_are_turned_and_cabs_are_hailed(card: str, question: str) -> None:
+    turn = Scene("q b m0", cards={0: card}, rides=True).do("pass()").roll("hhaaee").do("keep()")
     turn.until(question)
     first = turn.menu[0]
     turn.do("ride(borough=bronx)")
@@ -114,32 +116,32 @@ def test_subway_while_dice_are_turned_and_cabs_are_hailed(scene: Any, card: str,
     assert turn.place(0) == "x"
 
 
-def test_subway_between_the_last_face_and_the_move_step(scene: Any) -> None:
+def test_subway_between_the_last_face_and_the_move_step() -> None:
     """Out of Manhattan, so that the Move step must enter it again."""
-    turn = scene("m1 b q", rides=True).final("hhhhhh").do("resolve(face=heart)")
+    turn = Scene("m1 b q", rides=True).final("hhhhhh").do("resolve(face=heart)")
     turn.do("ride(borough=bronx)", "pass()")
     assert turn.place(0) == "m0"
     assert [told.reason for told in turn.heard("moved")] == ["ride", "forced"]
 
 
-def test_a_turn_without_subway_or_carapace_has_no_further_questions(scene: Any) -> None:
-    turn = scene("q b m0").final("hhhhhh")
+def test_a_turn_without_subway_or_carapace_has_no_further_questions() -> None:
+    turn = Scene("q b m0").final("hhhhhh")
     assert turn.asked == (0, "move"), "the only face is resolved, no pass is asked for"
 
 
-# All
+# Every optional action
 
 
-def test_rerolls_are_optional_but_for_jinx_aura(scene: Any) -> None:
+def test_rerolls_are_optional_but_for_jinx_aura() -> None:
     for cards, first, optional in (({}, "keep()", True), ({1: "jinx_aura"}, "reroll(counts=[0,0,0,0,0,1])", False)):
-        turn = scene("q b m0", cards=cards).roll("eadhco")
+        turn = Scene("q b m0", cards=cards).roll("eadhco")
         assert turn.menu[0] == first
         legal = turn.state.legal_actions(0)
         assert [turn.state.is_optional(0, action) for action in legal[1:]] == [optional] * (len(legal) - 1)
         assert not turn.state.is_optional(0, legal[0])
 
 
-def test_every_kind_of_action_is_optional_or_not_as_the_rules_say(matches: Any) -> None:
+def test_every_kind_of_action_is_optional_or_not_as_the_rules_say() -> None:
     """A kind that is both depends on what it does, or on other cards."""
     by_kind: dict[str, set[bool]] = {}
 
@@ -159,9 +161,7 @@ def test_every_kind_of_action_is_optional_or_not_as_the_rules_say(matches: Any) 
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
-def test_no_optional_action_is_taken_that_nobody_has_chosen(
-    matches: Any, monkeypatch: pytest.MonkeyPatch, players: int
-) -> None:
+def test_no_optional_action_is_taken_that_nobody_has_chosen(monkeypatch: pytest.MonkeyPatch, players: int) -> None:
     """Single entries are applied unasked: none of them is optional, and every menu begins with a way out."""
     taken: list[tuple[int, Any]] = []
 
@@ -195,9 +195,9 @@ def test_no_optional_action_is_taken_that_nobody_has_chosen(
     assert sum(asked.values()) > 200
 
 
-def test_a_menu_of_one_optional_action_would_be_asked(scene: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_menu_of_one_optional_action_would_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the conformance check `optional` sees it."""
-    turn = scene("q b m0", cards={0: "carapace"}, carapace=4).final("eeoooo").do("resolve(face=energy)")
+    turn = Scene("q b m0", cards={0: "carapace"}, carapace=4).final("eeoooo").do("resolve(face=energy)")
     make, answer = rules.QUESTIONS[RESOLVE]
 
     def without_pass(state: Any, task: Any) -> list[Any]:
