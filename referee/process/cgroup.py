@@ -260,6 +260,10 @@ def _make_room(folder: Path) -> None:
             (leaf / "cgroup.procs").write_text(pid)
 
 
+_MOST_TCP_BYTES = 64 << 20
+"""In version 1, where these do not count as memory of the group."""
+
+
 def _settings(places: Mapping[str, Hierarchy], limits: GroupLimits) -> Iterator[tuple[Path, str, str]]:
     memory, pids, cpu = places.get("memory"), places.get("pids"), places.get("cpu")
     if memory is not None and limits.memory_bytes is not None:
@@ -271,6 +275,9 @@ def _settings(places: Mapping[str, Hierarchy], limits: GroupLimits) -> Iterator[
         yield memory.folder, first, str(limits.memory_bytes)
         if (memory.folder / swap).exists():
             yield memory.folder, swap, str(limits.memory_bytes) if memory.version == 1 else "0"
+        # Else what lies in TCP connections counts for nobody but the machine, whose limit for all of it is not high.
+        if memory.version == 1 and (memory.folder / "memory.kmem.tcp.limit_in_bytes").exists():
+            yield memory.folder, "memory.kmem.tcp.limit_in_bytes", str(min(_MOST_TCP_BYTES, limits.memory_bytes))
         if memory.version == 2 and (memory.folder / "memory.oom.group").exists():
             yield memory.folder, "memory.oom.group", "1"
     if pids is not None and limits.processes is not None:

@@ -112,7 +112,10 @@ def guardian_argv(
             sockets=[Path(address.removeprefix(_UNIX))] if address.startswith(_UNIX) else [],
             disk_bytes=limits.disk_bytes,
             processes=None if "pids" in counted else limits.processes,
-            call_filter=bot_filter(file_locks=home is not None),  # only builds have a home that stays
+            call_filter=bot_filter(
+                file_locks=home is not None,  # only builds have a home that stays
+                network=context.sandbox.network,
+            ),
             writable=writable,
             home=home,
             before=before,

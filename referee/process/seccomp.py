@@ -2,7 +2,8 @@
 
 Namespaces keep a bot apart already. The filter closes what they do not cover: the kernel's keyrings, io_uring, bpf,
 ptrace, descriptors of other processes, and sockets of families that know no network namespace (AF_VSOCK reaches the
-host of a virtual machine).
+host of a virtual machine). What lies in netlink sockets counts as nobody's memory, and a bot could fill the machine's
+with it: only a bot with the network has them, to list its interfaces.
 
 Four groups of calls are special:
 
@@ -30,7 +31,8 @@ _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
 _X32 = 0x40000000
-_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK (which lists one's own interfaces)
+_FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
+_AF_NETLINK, _NETLINK_ROUTE = 16, 0  # lists one's own interfaces
 _PR_SCHED_CORE = 62
 _LOCK_COMMANDS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _WATCH_COMMANDS = (1024, 1026)  # F_SETLEASE, F_NOTIFY
@@ -154,10 +156,10 @@ _Instruction: TypeAlias = tuple[int, str, str, int]
 """Code, label to jump to if the comparison holds, label if it does not ("" is the next instruction), value."""
 
 
-def bot_filter(machine: str | None = None, *, file_locks: bool = False) -> bytes:
+def bot_filter(machine: str | None = None, *, file_locks: bool = False, network: bool = False) -> bytes:
     """The filter as `struct sock_filter[]`, as bubblewrap reads it; empty for machines it is not written for.
 
-    `file_locks`: locks on files work, which is for builds alone.
+    `file_locks`: locks on files work, which is for builds alone. `network`: its interfaces can be listed.
     """
     machine = machine or platform.machine()
     known = _ARCHITECTURES.get(machine)
@@ -178,6 +180,11 @@ def bot_filter(machine: str | None = None, *, file_locks: bool = False) -> bytes
         (_IF_EQUAL, "", "allowed", known.socket),
         _load_argument(0),
         *((_IF_EQUAL, "allowed", "", family) for family in _FAMILIES),
+        (_IF_EQUAL, "netlink" if network else "no family", "no family", _AF_NETLINK),
+        "netlink",
+        _load_argument(2),
+        (_IF_EQUAL, "allowed", "", _NETLINK_ROUTE),
+        "no family",
         (_RETURN, "", "", _ERRNO | _EAFNOSUPPORT),
         "fcntl",
         _load_argument(1),

@@ -56,6 +56,7 @@ ATTEMPTS = (
     "change the rights of the socket's folder",
     "replace the referee's socket",
     "write to a control group",
+    "keep memory that no group counts",
     "change when the kernel takes it",
 )
 GRANTED_WITH_THE_NETWORK = {"connect over the network", "connect to an abstract socket"}

@@ -101,10 +101,11 @@ def places(folder: Path, version: int) -> dict[str, Hierarchy]:
     [
         (
             1,
-            {"memory.memsw.limit_in_bytes"},
+            {"memory.memsw.limit_in_bytes", "memory.kmem.tcp.limit_in_bytes"},
             {
                 "memory.limit_in_bytes": "1073741824",
                 "memory.memsw.limit_in_bytes": "1073741824",
+                "memory.kmem.tcp.limit_in_bytes": "67108864",
                 "pids.max": "40",
                 "cpu.cfs_period_us": "100000",
                 "cpu.cfs_quota_us": "150000",

@@ -140,6 +140,45 @@ async def test_its_threads_stay_as_ready_to_run_as_they_were(confined: Any) -> N
     assert bot.output().stdout_text() == f"{bool(bot_filter())}\n", bot.output().stderr_text()
 
 
+@pytest.mark.parametrize("network", [False, True])
+async def test_it_lists_interfaces_with_the_network_alone(confined: Any, network: bool) -> None:
+    """For want of a limit on what lies in a netlink socket. Addresses are found without."""
+    source = (
+        "import socket\n"
+        "print(socket.getaddrinfo('127.0.0.1', 1)[0][4][1], end=' ')\n"
+        "try: print(bool(socket.if_nameindex()))\n"
+        "except OSError as error: print(error.errno)\n"
+    )
+    bot = await confined(source, sandbox=Sandbox("strict", network=network))
+    await bot.wait()
+    if bot_filter():
+        assert bot.output().stdout_text() == f"1 {True if network else 97}\n", bot.output().stderr_text()
+
+
+async def test_what_it_keeps_in_sockets_is_bounded(confined: Any) -> None:
+    """Under version 1 of control groups that counts as nobody's memory, unless a limit is set for it."""
+    if "memory" not in find().controllers:
+        pytest.skip("no control group for memory")
+    source = (
+        "import socket\n"
+        "listener, kept, sent = socket.create_server(('127.0.0.1', 0)), [], [0]\n"
+        "for _ in range(100):\n"
+        "    kept += [one := socket.create_connection(listener.getsockname()), listener.accept()[0]]\n"
+        "    one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)\n"
+        "    one.setblocking(False)\n"
+        "    sent.append(0)\n"
+        "    try:\n"
+        "        while sum(sent) < 300 << 20: sent[-1] += one.send(bytes(65536))\n"
+        "    except BlockingIOError: pass\n"
+        "print(max(sent) >> 20, sum(sent) >> 20)\n"
+    )
+    bot = await confined(source, limits=ProcessLimits(start_timeout_s=60, memory_bytes=256 << 20))
+    await bot.wait()
+    most_in_one, in_all = map(int, bot.output().stdout_text().split())
+    assert most_in_one >= 1, "a program that sends a MiB to itself is not disturbed"
+    assert in_all < 256
+
+
 async def test_it_takes_no_core_and_no_disk_from_others(confined: Any) -> None:
     """A group of tasks that shares no core with strangers is refused, and syncfs does not even look at its argument."""
     source = (

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -120,6 +121,16 @@ def writes_to_a_control_group() -> None:
     raise trouble
 
 
+def fills_a_netlink_socket() -> None:
+    """What lies in it is memory of the kernel, and nobody's: eight GiB fit into those of one process."""
+    sender, taker = (socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_USERSOCK) for _ in "12")
+    with sender, taker:
+        for each in (sender, taker):
+            each.bind((0, 0))
+        data = bytes(50_000)
+        sender.sendto(struct.pack("=IHHII", 16 + len(data), 16, 0, 0, 0) + data, (taker.getsockname()[0], 0))
+
+
 def reads_through_a_root(path: str, secret: str) -> None:
     """That of any process it sees: one of them might still have the machine's."""
     trouble = OSError("no root leads there")
@@ -200,6 +211,7 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "change the rights of the socket's folder": lambda: Path(TARGETS["socket"]).parent.chmod(0o711),
     "replace the referee's socket": lambda: replaces(Path(TARGETS["socket"])),
     "write to a control group": writes_to_a_control_group,
+    "keep memory that no group counts": fills_a_netlink_socket,
     "change when the kernel takes it": lambda: writes_back(Path("/proc/self/oom_score_adj")),
 }
 
