@@ -1,11 +1,25 @@
 """Arguments that several commands share."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-Out = Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.")]
+
+def folder_path(path: Path | None) -> Path | None:
+    """Return a folder that exists or can be made. BadParameter where a file is in the way."""
+    place = path
+    while place is not None and not os.path.lexists(place) and place != place.parent:
+        place = place.parent
+    if place is not None and os.path.lexists(place) and not place.is_dir():
+        raise typer.BadParameter(f"{path}: {place} is not a folder")
+    return path
+
+
+Out = Annotated[
+    Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.", callback=folder_path)
+]
 OUT = Path("runs")
 
 LatestRun = Annotated[

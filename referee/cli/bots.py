@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import OUT, Device, Env, Network, Out, Profile, Read
+from referee.cli.arguments import OUT, Device, Env, Network, Out, Profile, Read, folder_path
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def new(
         ),
     ],
     at: Annotated[
-        Path, typer.Option("--in", metavar="FOLDER", help="Folder in which the bot's folder is made.")
+        Path,
+        typer.Option("--in", metavar="FOLDER", help="Folder in which the bot's folder is made.", callback=folder_path),
     ] = Path(),
 ) -> None:
     """Make a new bot: a folder that builds and plays without changes. It contains everything that the build needs.

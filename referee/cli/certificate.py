@@ -5,10 +5,12 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import OUT, Out
+
 
 def certificate(
     file: Annotated[Path, typer.Argument(help="Tournament file (TOML).", show_default=False)],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.")] = Path("runs"),
+    out: Out = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Make the certificate for the remote bots of a tournament before it runs, and print what their authors set.

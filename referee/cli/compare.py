@@ -1,6 +1,7 @@
 """`crosstown compare A B`: paired blocks until a sequential test says which."""
 
 import json
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,12 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import Secret
+from referee.cli.arguments import OUT, Out, Secret
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
     from referee.tournament.config import Tournament
     from referee.tournament.folder import RunFolder
+
+MOST_ROUNDS = 10_000_000
+"""What `blocks` of a tournament file may be."""
 
 
 def compare(
@@ -33,6 +37,7 @@ def compare(
             metavar="NUMBER",
             help="Seats of a match. Default: the smallest number that the game allows.",
             min=2,
+            max=64,
             show_default=False,
         ),
     ] = None,
@@ -40,7 +45,7 @@ def compare(
         list[Path] | None,
         typer.Option(metavar="FOLDER", help="Bot for the other seats, if a match has more than two. Can be repeated."),
     ] = None,
-    cap: Annotated[int, typer.Option(metavar="NUMBER", help="Maximum number of rounds.", min=1)] = 500,
+    cap: Annotated[int, typer.Option(metavar="NUMBER", help="Maximum number of rounds.", min=1, max=MOST_ROUNDS)] = 500,
     alpha: Annotated[
         float, typer.Option(metavar="PROBABILITY", help="Highest probability of accepting A wrongly, such as 0.05.")
     ] = 0.05,
@@ -84,7 +89,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.")] = Path("runs"),
+    out: Out = OUT,
     new: Annotated[
         bool, typer.Option("--new", help="Start a new comparison even if there is an older one, which is kept.")
     ] = False,
@@ -119,7 +124,11 @@ def compare(
     from referee.tournament.folder import choose_folder
     from referee.tournament.formats.comparison import blocks_in_round
     from referee.tournament.identity import describe
+    from referee.tournament.luck import read_secrets
 
+    if scores is None and not (math.isfinite(elo[0]) and math.isfinite(elo[1]) and elo[0] < elo[1]):
+        what = f"--elo {elo[0]:g} {elo[1]:g}: the first number must be below the second"
+        raise UsageError(what, "write, for instance, --elo 0 35")
     low, high = scores or (score_of_elo(elo[0]), score_of_elo(elo[1]))
     try:
         question = Question(low, high, alpha, beta)
@@ -140,7 +149,7 @@ def compare(
                 f'name = {_text(name)}\nformat = "compare"',
                 f"seed = {seed}\nblocks = {blocks}",
                 f"[compare]\nlow = {low!r}\nhigh = {high!r}\nalpha = {alpha!r}\nbeta = {beta!r}",
-                _table("clock", clock),
+                _table("--clock", "clock", clock),
                 *_games(games or [], players, options),
                 *(
                     f"[[bots]]\npath = {_text(str(folder.resolve()))}\nname = {_text(shown)}"
@@ -149,6 +158,8 @@ def compare(
             ]
         )
 
+    if secret is not None:
+        read_secrets(secret)  # refused before anything is written
     tournament = _loaded(text(cap), path)
     check_apart(tournament, out)
     run = choose_folder(out, describe(tournament), new=new)
@@ -264,11 +275,11 @@ def _games(games: Sequence[str], players: int | None, options: Sequence[str] | N
         if options:
             if len(wanted) > 1:
                 raise UsageError("--option with several games", "compare at one game, or leave the options out")
-            made.append(_table("games.options", options))
+            made.append(_table("--option", "games.options", options))
     return made
 
 
-def _table(name: str, given: Sequence[str] | None) -> str:
+def _table(flag: str, name: str, given: Sequence[str] | None) -> str:
     """A TOML table of KEY=VALUE pairs; a value that is no TOML is taken as text."""
     import tomllib
 
@@ -278,7 +289,8 @@ def _table(name: str, given: Sequence[str] | None) -> str:
     for pair in given or []:
         key, sign, value = pair.partition("=")
         if not sign or not re.fullmatch(r"[A-Za-z0-9_-]+", key):
-            raise UsageError(f"'{pair}' is not KEY=VALUE", "write, for instance, --clock move_s=1.0")
+            example = "move_s=1.0" if flag == "--clock" else "KEY=VALUE"
+            raise UsageError(f"{flag} {pair!r} is not KEY=VALUE", f"write, for instance, {flag} {example}")
         try:
             values: Mapping[str, Any] = tomllib.loads(f"value = {value}")
             plain = set(values) == {"value"} and "\n" not in value

@@ -39,6 +39,9 @@ def settle(
     wanted = next((known for known in PROFILES if known == profile), None)
     if missing := [name for name in env or () if name not in os.environ]:
         raise UsageError(f"--env {missing[0]}: the variable is not set", f"export {missing[0]}, or leave --env out")
+    for path in read or ():
+        if not path.exists():
+            raise UsageError(f"--read {path} does not exist", "name a file or a folder that is there")
     for device in devices or ():
         if why := why_no_device(device):
             raise UsageError(f"--device {device} {why}", "name a device of this machine, such as /dev/nvidia0")

@@ -189,7 +189,11 @@ def add(
     copies: Annotated[
         int | None,
         typer.Option(
-            metavar="NUMBER", help="Maximum number of processes of the bot at once.", min=1, show_default=False
+            metavar="NUMBER",
+            help="Maximum number of processes of the bot at once.",
+            min=1,
+            max=4096,
+            show_default=False,
         ),
     ] = None,
     remote: Annotated[
@@ -260,6 +264,9 @@ def add(
     print_text(f"'{control.name}' joins from place {control.place} on; go on with: {_go_on(found)}")
 
 
+_EXAMPLES = {"--option": "depth=3", "--clock": "move_s=2", "--limit": "memory_mib=4096"}
+
+
 def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
     """NAME=VALUE by name; the values as a tournament file has them, and as texts where they are none of its."""
     import tomllib
@@ -270,7 +277,7 @@ def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
     for word in words or ():
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise UsageError(f"{flag} {word!r} is not NAME=VALUE", f"write, for instance, {flag} depth=3")
+            raise UsageError(f"{flag} {word!r} is not NAME=VALUE", f"write, for instance, {flag} {_EXAMPLES[flag]}")
         try:
             found[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:

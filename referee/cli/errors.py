@@ -78,7 +78,7 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
     if type(error).__name__ == "StoreError":  # importing the database for its name alone would cost 100 ms
         return Explained(str(error), "the records have everything; see whether the disk is full", ExitCode.PLATFORM)
     if hasattr(error, "format_message"):  # typer's own errors, whichever module they live in
-        what = error.format_message().replace(": Value error, ", ": ")  # how its types call what they refuse
+        what = _no_number(error) or error.format_message().replace(": Value error, ", ": ")  # as its types say it
         what = re.sub(r"^(No such command '.*?'\.) Did you mean .*", r"\1", what)  # the next line says it better
         return Explained(what, _help(error, what, command), ExitCode.USAGE)
     if isinstance(error, KeyboardInterrupt):
@@ -127,6 +127,27 @@ def _system(error: OSError) -> Explained:
     if error.errno in (errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG):
         return Explained(f"{where.strip()} {error.strerror}".strip(), "check the path and its rights", ExitCode.USAGE)
     return Explained(f"unexpected: {type(error).__name__}: {one_line(error)}", _DEBUG_STEP, ExitCode.BUG)
+
+
+def _no_number(error: BaseException) -> str:
+    """What is wrong with the number of an option, with the number; '' if something else is."""
+    refusals = getattr(error.__cause__, "errors", None)
+    parameter = getattr(error, "param", None)
+    if refusals is None or parameter is None:
+        return ""
+    first = refusals()[0]
+    given, bounds = str(first["input"]), first.get("ctx", {})
+    if first["type"].startswith("int_"):
+        wanted = "must be a whole number"
+    elif first["type"].startswith("float_") or given.strip().lower().lstrip("+-") == "nan":
+        wanted = "must be a number"
+    elif "ge" in bounds:
+        wanted = f"must be at least {bounds['ge']:.12g}"
+    elif "le" in bounds:
+        wanted = f"must be at most {bounds['le']:.12g}"
+    else:
+        return ""
+    return f"{parameter.opts[0]} {wanted}, not {given!r}"
 
 
 def _help(error: BaseException, what: str, command: str) -> str:

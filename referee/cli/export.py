@@ -34,6 +34,8 @@ def export_match(
 
     UsageError for what does not go together or is not there, PlatformError if the file cannot be written.
     """
+    if wanted is not None and wanted not in FORMATS:
+        raise UsageError(f"--format {wanted!r} is not one of {', '.join(FORMATS)}", "choose one, or leave --format out")
     wanted = wanted or {".htm": "html"}.get(file.suffix.lower(), file.suffix.lower().removeprefix("."))
     if wanted not in FORMATS:
         raise UsageError(f"{file} says no format", f"add --format {' or '.join(FORMATS)}")

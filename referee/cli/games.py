@@ -18,6 +18,8 @@ GameId = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
+MOST_MATCHES = 1_000_000_000
+
 
 @app.command("list")
 def list_games(as_json: AsJson = False) -> None:
@@ -53,6 +55,7 @@ def check(
             help="Number of matches. All checks run at every node of the first 1000, and at 1 % of the nodes "
             "after that.",
             min=1,
+            max=MOST_MATCHES,
         ),
     ] = None,
     players: Annotated[
@@ -61,7 +64,7 @@ def check(
     seed: Annotated[
         int, typer.Option(metavar="NUMBER", help="Number of the first match for each number of players.", min=0)
     ] = 0,
-    workers: Annotated[int, typer.Option(metavar="NUMBER", help="Number of processes.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(metavar="NUMBER", help="Number of processes.", min=1, max=1024)] = 1,
     long: Annotated[bool, typer.Option("--long", help="The same as --matches 100000.")] = False,
     progress: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Store finished parts in this file, and continue from it.")
@@ -100,6 +103,8 @@ def check(
         if golden is None:
             raise UsageError("--write-golden needs a file to write", "add --golden FILE")
         record_matches(found, golden)
+    elif golden is not None and not golden.is_file():
+        raise UsageError(f"--golden {golden} is not a file", "name a file of recorded matches, or add --write-golden")
     plan = make_plan(found, game, players=players, seed=seed, matches=wanted, data=box)
     try:
         report = _run(found, plan, workers, progress, golden, quiet=as_json)

@@ -77,6 +77,7 @@ def run_command(words: Sequence[str]) -> int:
     debug = "--debug" in words
     try:
         _check_working_folder()
+        _check_not_empty(words)
         # Not through typer's own `main`, which turns Ctrl-C into a bare exit code.
         command = get_command(make_app())
         with command.make_context("crosstown", list(words)) as context:
@@ -97,6 +98,22 @@ def _check_working_folder() -> None:
         from referee.tournament.errors import UsageError
 
         raise UsageError("the working directory is gone", "change to a folder that is there: cd FOLDER") from None
+
+
+def _check_not_empty(words: Sequence[str]) -> None:
+    """UsageError for an empty word, such as that of a shell's variable that is not set: as a path it would be the
+    working directory, as a name it would match everything. The bridge hands its words on as they are."""
+    if words[0] == "bridge":
+        return
+    for place, word in enumerate(words):
+        option, equals, value = word.partition("=")
+        if word and not (option.startswith("--") and equals and not value):
+            continue
+        before = words[place - 1] if place else ""
+        name = option or (before if before.startswith("-") and before != "--" else "an argument")
+        from referee.tournament.errors import UsageError
+
+        raise UsageError(f"{name} is empty", "give it a value, or leave it out")
 
 
 def _use_utf8() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import Device, Env, Network, Profile, Read, Secret
+from referee.cli.arguments import OUT, Device, Env, Network, Profile, Read, Secret, folder_path
 from referee.cli.errors import ExitCode
 
 
@@ -91,9 +91,11 @@ def match(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="FOLDER", help="Folder that contains the run folders. The record goes to its subfolder 'single'."
+            metavar="FOLDER",
+            help="Folder that contains the run folders. The record goes to its subfolder 'single'.",
+            callback=folder_path,
         ),
-    ] = Path("runs"),
+    ] = OUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Play one match and keep its record.

@@ -1,5 +1,6 @@
 """`crosstown matches list | show | verify | export | rejudge`: the records of a run."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -203,7 +204,13 @@ def verify(
     from referee.record import verify as verify_path
     from referee.tournament.errors import UsageError
 
+    if key and not re.fullmatch("[0-9a-fA-F]{64}", key.strip()):
+        raise UsageError(
+            f"--key {key!r} is not 64 hexadecimal digits", "give the public key that crosstown sign printed"
+        )
     named = [word for word in matches or () if names_run(word, out)]
+    if run is not None and matches and len(named) == len(matches):
+        raise UsageError(f"two runs are named: {named[0]} and {run}", "name one")
     single = [find_record(word, run, out) for word in matches or () if word not in named]
     whole = [path for word in named for path in find_records(Path(word), out, void=void)]
     if not matches:
@@ -304,7 +311,7 @@ def rejudge(
     run: Run = None,
     out: Out = OUT,
     extra_ms: Annotated[
-        int, typer.Option(metavar="MS", help="Add this many milliseconds to every time limit.", min=0)
+        int, typer.Option(metavar="MS", help="Add this many milliseconds to every time limit.", min=0, max=86_400_000)
     ] = 0,
     ranking: Annotated[
         str,

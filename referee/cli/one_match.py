@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import secrets
 import sys
 import tempfile
@@ -40,6 +41,7 @@ from referee.tournament.errors import UsageError
 from referee.tournament.luck import SECRET_BYTES, known_words, match_seed, read_secrets
 from referee.wire import ListenError
 
+_SEED = re.compile(r"([0-9a-fA-F]{2}){1,64}")
 HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
 """A day for each move: the clock is for bots."""
 
@@ -111,8 +113,10 @@ def seed_of(seed: str | None, secret: Path | None) -> str | None:
         found = read_secrets(secret)
         notes.print(one_line(f"note: {known_words(secret)}"), markup=False)
         return match_seed(found[0], seed or "")
-    if seed == "":
-        raise UsageError("seed '': expected 2 to 128 hexadecimal digits, an even number", "correct it, or leave it out")
+    if seed is not None and not _SEED.fullmatch(seed):
+        raise UsageError(
+            f"--seed {seed!r}: expected 2 to 128 hexadecimal digits, an even number", "correct it, or leave it out"
+        )
     if seed is not None and len(seed) < 2 * SECRET_BYTES:
         notes.print(
             f"note: everybody who knows the seed knows the luck, and a bot can guess one of {4 * len(seed)} bits: leave"

@@ -18,9 +18,9 @@ def rejudge_match(
     """Whether all faults stand. UsageError, RecordError."""
     path = find_record(wanted, run, out)
     record = read_record(path)
+    ranks = _ranks(ranking, len(record.header.seats)) if ranking else ()
     judgement = rejudge(record, extra_us=extra_ms * 1000)
     seats = record.header.seats
-    ranks = _ranks(ranking, len(seats)) if ranking else ()
     for finding in judgement.findings:
         verdict = "stands" if finding.stands else "does not stand"
         print_text(f"seat {finding.seat} ({seats[finding.seat].name}): {finding.reason} {verdict}: {finding.why}")

@@ -52,8 +52,12 @@ def remote_seats(
 ) -> RemoteSeats | None:
     """None without `entries`, those of remote bots. Without a certificate one is made in `folder`. UsageError."""
     if not entries:
-        if address is not None:
-            raise UsageError("--listen is for bots that dial in, and there is none", f"give --seat {REMOTE}")
+        named = {"--listen": address, "--public": public or None, "--certificate": certificate, "--key": key}
+        for option, value in named.items():
+            if value is not None:
+                raise UsageError(
+                    f"{option} {value} is for bots that dial in, and there is none", f"give --seat {REMOTE}"
+                )
         return None
     if address is None:
         raise UsageError(f"--seat {REMOTE} needs an address to listen on", "give, for instance, --listen 0.0.0.0:7000")

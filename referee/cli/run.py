@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.arguments import Secret
+from referee.cli.arguments import OUT, Out, Secret
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def run(
     pin: Annotated[
         bool, typer.Option("--pin", help="Bind each worker and its bots to processor cores of their own.")
     ] = False,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that contains the run folders.")] = Path("runs"),
+    out: Out = OUT,
     new: Annotated[
         bool, typer.Option("--new", help="Start a new run even if there is an older one, which is kept.")
     ] = False,

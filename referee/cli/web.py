@@ -54,7 +54,12 @@ def web(
     move_limit_s: Annotated[
         float | None,
         typer.Option(
-            "--move-limit", metavar="SECONDS", help="Time limit for each move of a person.", min=1, show_default="none"
+            "--move-limit",
+            metavar="SECONDS",
+            help="Time limit for each move of a person.",
+            min=1,
+            max=86400,
+            show_default="none",
         ),
     ] = None,
     connections: Annotated[
@@ -64,6 +69,7 @@ def web(
             metavar="NUMBER",
             help="Maximum number of connections. Half of them may be live pages.",
             min=1,
+            max=1_000_000,
         ),
     ] = 500,
     per_address: Annotated[
@@ -73,6 +79,7 @@ def web(
             metavar="NUMBER",
             help="Maximum number of connections from one address. Raise it behind a proxy, which has one address.",
             min=1,
+            max=1_000_000,
         ),
     ] = 100,
     secret: Secret = None,
@@ -83,6 +90,7 @@ def web(
 
     Example: crosstown web --runs runs --port 8000
     """
+    import errno
     import socket
     from contextlib import ExitStack, suppress
 
@@ -94,22 +102,26 @@ def web(
     from referee.cli.output import print_text
     from referee.cli.run_facts import facts_of
     from referee.tournament.errors import PlatformError, UsageError
-    from referee.tournament.luck import known_words
+    from referee.tournament.luck import known_words, read_secrets
+    from referee.wire.listening import LOOPBACK, check_public
 
-    if play and not play_open:
-        from referee.wire.listening import LOOPBACK
-
-        if host not in LOOPBACK:
-            raise UsageError(
-                f"--play is for this machine alone, and --host is {host}", "leave --host out, or say --play-open"
-            )
+    if play and not play_open and host not in LOOPBACK:
+        raise UsageError(
+            f"--play is for this machine alone, and --host is {host}", "leave --host out, or say --play-open"
+        )
     if play_open and move_limit_s is None:
         raise UsageError(
             "--play-open lets anybody begin matches, and without a limit one that is left open goes on for a day",
             "say how long a person has for a move: --move-limit SECONDS",
         )
-    if secret is not None and not (play or play_open):
-        raise UsageError("--secret is for matches that people play here", "add --play, or leave --secret out")
+    for option, value in {"--secret": secret, "--bots": bots, "--move-limit": move_limit_s}.items():
+        if value is not None and not (play or play_open):
+            raise UsageError(f"{option} is for matches that people play here", f"add --play, or leave {option} out")
+    for name in names or ():
+        try:
+            check_public(name)
+        except ValueError as error:
+            raise UsageError(f"--name: {error}", "correct it, or leave --name out") from None
     if play or play_open:
         runs.mkdir(parents=True, exist_ok=True)
     if not runs.is_dir():
@@ -121,14 +133,18 @@ def web(
         try:
             listening.bind((host, port))
         except OSError as error:
-            raise PlatformError(
-                f"cannot listen on {host} port {port}: {error.strerror}", "choose another --port"
-            ) from None
+            what = f"cannot listen on {host} port {port}: {error.strerror}"
+            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+                raise UsageError(what, "choose another --host: a name or an address of this machine") from None
+            raise PlatformError(what, "choose another --port") from None
+        except UnicodeError:
+            raise UsageError(f"--host {host} is not a name", "give a name or an address of this machine") from None
         playing: PlayHost | None = None
         if play or play_open:
             from referee.cli.play_host import Host
 
             if secret is not None:
+                read_secrets(secret)
                 print_text(known_words(secret))
             playing = stack.enter_context(
                 Host(runs, bots or _own_bots(), move_limit_s=move_limit_s, alone=not play_open, secret=secret)

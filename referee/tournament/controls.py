@@ -451,7 +451,7 @@ def _place_in(folder: RunFolder, match_id: str) -> int:
 
 
 def _no_match(folder: RunFolder, match_id: str) -> UsageError:
-    return UsageError(f"no match {match_id} counts in {folder.path}", "see: crosstown matches list")
+    return UsageError(f"no match {match_id!r} counts in {folder.path}", "see: crosstown matches list")
 
 
 def judge_again(folder: RunFolder, match_id: str, ranking: Sequence[int], *, by: str, reason: str) -> Control:

@@ -187,7 +187,7 @@ def read_secrets(path: Path) -> tuple[bytes, ...]:
     """The secrets in a file that the user gives: a line of 32 hexadecimal digits for each epoch. UsageError."""
     make = f"make one, such as: (umask 077; openssl rand -hex 16 > {shlex.quote(str(path))})"
     try:
-        if stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
+        if not path.is_dir() and stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
             what = f"the secret in {path} can be read by others"
             raise UsageError(what, f"take their rights away: chmod 600 {shlex.quote(str(path))}")
         lines = path.read_text(encoding="ascii").split()

@@ -12,6 +12,7 @@ from referee.tournament.toml_lines import find_line
 
 MAX_DEPTH = 20
 _INTEGER_BOUND = 1 << 63
+_SHOWN_BITS = 160
 _TOO_BIG = "a number with more than 64 bits"
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
@@ -58,7 +59,8 @@ class TomlFile:
         while waiting:
             key, value = waiting.pop()
             if isinstance(value, int) and not -_INTEGER_BOUND <= value < _INTEGER_BOUND:
-                self.fail(key, f"'{dotted(*key)}' has {_TOO_BIG}", "correct it")
+                number = f": {show(value)}" if value.bit_length() < _SHOWN_BITS else ""
+                self.fail(key, f"'{dotted(*key)}' has {_TOO_BIG}{number}", "correct it")
             if isinstance(value, dict | list) and len(key) == MAX_DEPTH:
                 self.fail(key, f"'{dotted(*key[:2])}' is nested too deeply", "write it flat")
             if isinstance(value, dict):

@@ -55,7 +55,7 @@ def test_a_seed_that_a_bot_can_guess_is_warned_of(crosstown, seed, warned):
 
 
 def test_an_empty_seed_and_a_secret_without_people_to_play_are_refused(crosstown, secret):
-    assert "seed ''" in crosstown("match", *GAMES, "--seed", "").err
+    assert "--seed is empty" in crosstown("match", *GAMES, "--seed", "").err
     assert "--secret is for matches that people play here" in crosstown("web", "--secret", str(secret)).err
 
 

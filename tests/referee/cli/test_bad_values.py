@@ -1,0 +1,223 @@
+"""Every argument and option of every command with values that cannot be, taken from the command tree: one sentence
+about the value, exit code 2, and nothing is written."""
+
+import math
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from referee.cli.main import make_app
+
+LONG = "n" * 300
+
+
+def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """(name, command) of the whole tree."""
+    for name, command in (group or get_command(make_app())).commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*before, name))
+        else:
+            yield " ".join((*before, name)), command
+
+
+COMMANDS = dict(commands())
+
+LINES = {
+    "run": "cup.toml",
+    "match": "toy --seat bots/ann --seat bots/bob",
+    "standings": "cup",
+    "report": "cup page.html",
+    "rebuild": "cup",
+    "sign": "cup",
+    "withdraw": "cup cyd",
+    "disable": "cup cyd",
+    "reinstate": "cup cyd",
+    "add": "cup bots/new",
+    "annul": "cup {match}",
+    "compare": "bots/ann bots/bob --games toy",
+    "certificate": "cup.toml",
+    "doctor": "",
+    "web": "--port 0",
+    "docs": "cli",
+    "bridge": "cat",
+    "bots new": "fresh --lang python",
+    "bots build": "bots/ann",
+    "bots list": "bots",
+    "bots check": "bots/ann --game toy",
+    "matches list": "cup",
+    "matches show": "{match}",
+    "matches verify": "{match}",
+    "matches export": "{match} page.html",
+    "matches rejudge": "{match}",
+    "games list": "",
+    "games show": "toy",
+    "games check": "toy --matches 1",
+}
+"""Arguments with which each command works, but for the value that is tried. A new command needs a line here."""
+
+REMOTE = "toy --seat bots/ann --seat remote --listen 127.0.0.1:0"
+LINES_OF_OPTIONS = {
+    ("match", "--listen"): "toy --seat bots/ann --seat remote",
+    ("match", "--public"): REMOTE,
+    ("match", "--certificate"): f"{REMOTE} --key note.txt",
+    ("match", "--key"): f"{REMOTE} --certificate note.txt",
+    ("web", "--bots"): "--port 0 --play",
+    ("web", "--move-limit"): "--port 0 --play",
+    ("web", "--secret"): "--port 0 --play",
+    **dict.fromkeys([("matches export", name) for name in ("--step", "--seat", "--theme", "--pace")], "{match} p.svg"),
+}
+"""Options that belong to others."""
+
+PATHS = {"missing": "gone/there", "folder": "bots", "file": "note.txt", "inside of a file": "note.txt/x", "long": LONG}
+TEXTS = {"text": "no such", "minus": "-1", "nan": "nan", "control": "\x1b[31m", "long": LONG, "file": "note.txt"}
+NUMBERS = {"text": "x", "nan": "nan", "minus nan": "-nan", "inf": "inf", "minus inf": "-inf", "huge": "9" * 30}
+
+REASONED = ("withdraw", "disable", "reinstate", "annul", "add", "matches rejudge")
+FITS = {
+    ("report", "file"): ("missing", "file"),  # written, with its folder
+    ("matches export", "file"): ("folder", "missing", "file"),  # these have no suffix, and are refused for it
+    **{(name, "--reason"): tuple(TEXTS) for name in REASONED},
+    **{
+        ("add", name): tuple(TEXTS | PATHS) for name in ("--token-env", "--token-file", "--version")
+    },  # see test_control
+    ("add", "--name"): ("text", "minus", "nan", "file"),
+    ("add", "--env"): tuple(TEXTS),  # it may be set when the run goes on
+    ("match", "--public"): ("nan", "file"),  # names that a machine may have
+    ("web", "--name"): ("nan", "file"),
+    ("bots new", "name"): ("text", "nan", "file"),
+    ("bots new", "--in"): ("missing", "folder"),
+    ("bots list", "folders"): ("folder",),
+    ("bots list", "--out"): ("missing", "folder"),  # no bot has failed to start there
+    **dict.fromkeys([(name, "--out") for name in ("run", "match", "compare", "certificate")], ("missing", "folder")),
+    ("run", "--anchor"): ("missing",),  # made
+    ("games check", "--progress"): ("missing",),  # made
+    ("games check", "--golden"): ("file",),  # a check that fails
+    ("games check", "--seed"): ("huge",),  # any whole number is one
+    ("matches list", "--last"): ("huge",),  # all there are
+    **{("matches list", name): tuple(TEXTS) for name in ("--bot", "--game", "--tournament")},  # no match fits
+    ("match", "--read"): ("folder", "file"),
+    ("bots check", "--read"): ("folder", "file"),
+    ("add", "--read"): ("folder", "file"),
+    ("web", "--runs"): ("folder",),
+    ("web", "--bots"): ("folder",),
+}
+"""Values of these tables that are none too bad for an option."""
+
+
+def name_of(parameter: Any) -> str:
+    """--last, or the name of an argument."""
+    return str(parameter.opts[0])
+
+
+def is_argument(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
+
+
+def values(parameter: Any) -> dict[str, str]:
+    """Bad ones for what the parameter takes, by what is wrong with them. An argument with a dash is an option."""
+    takes = str(parameter.type_descriptor.annotation)
+    if "bool" in takes:
+        return {}
+    if "Path" in takes:
+        return PATHS
+    if "int" not in takes and "float" not in takes:
+        return {what: text for what, text in TEXTS.items() if not (text[0] == "-" and is_argument(parameter))}
+    found = dict(NUMBERS)
+    step = 1 if "int" in takes else 0.0001
+    if parameter.min is not None:
+        found["too small"] = str(parameter.min - step)
+    if parameter.max is not None:
+        found["too large"] = str(parameter.max + step)
+    return found | ({"broken": "1.5"} if "int" in takes else {})
+
+
+def line(command: str, parameter: Any, value: str, match: str) -> list[str]:
+    """The words of the command with this value."""
+    name = name_of(parameter)
+    words = LINES_OF_OPTIONS.get((command, name), LINES[command]).format(match=match).split()
+    if not is_argument(parameter):
+        return [*command.split(), *words, name, *[value] * max(1, parameter.nargs)]
+    place = [one for one in COMMANDS[command].params if is_argument(one)].index(parameter)
+    return [*command.split(), *words[:place], value, *words[place + 1 :]]
+
+
+@pytest.fixture
+def run_folder(make_run: Any, tmp_path: Path) -> Path:
+    """A folder with the run "cup" of ann, bob and cyd, another bot, and a file that is none of what is asked for."""
+    make_run("cup", others=("cyd",))
+    new = tmp_path / "bots" / "new"
+    shutil.copytree(tmp_path / "bots" / "cyd", new)
+    (new / "bot.toml").write_text((new / "bot.toml").read_text().replace("cyd", "new"))
+    (tmp_path / "note.txt").write_text("a note\n")
+    return tmp_path
+
+
+def tree(folder: Path) -> dict[Path, bytes]:
+    """Every file with its content, but for the database, the head of the journal and the lock: they follow from it."""
+    return {
+        path: path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in (".db", ".head", ".lock")
+    }
+
+
+def shown(value: str, err: str) -> bool:
+    """Whether an error has the value in it, as text or as the number that it is."""
+    if value in err or ascii(value)[1:-1] in err:
+        return True
+    try:
+        number = float(value)
+    except ValueError:
+        return False
+    return any(
+        text in err for text in (f"{number:g}", repr(number), str(abs(number)) if math.isnan(number) else "nan!")
+    )
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "bridge"])
+def test_every_option_refuses_bad_values_in_one_sentence_that_has_the_value(command, run_folder, crosstown):
+    match = sorted((run_folder / "runs" / "cup" / "matches").glob("*.gz"))[0].name.partition(".")[0]
+    before, wrong = tree(run_folder), []
+    for parameter in COMMANDS[command].params:
+        for what, value in values(parameter).items():
+            if what in FITS.get((command, name_of(parameter)), ()):
+                continue
+            words = line(command, parameter, value, match)
+            printed = crosstown(*words)
+            lines = printed.err.splitlines()
+            told = len(lines) == 2 and lines[0].startswith("error: ") and lines[1].startswith("next: ")
+            if printed.code != 2 or printed.out or not told or not (value == LONG or shown(value, lines[0])):
+                wrong.append((" ".join(words)[-120:], what, printed.code, printed.out[-200:], printed.err[-400:]))
+    assert not wrong, "\n".join(map(repr, wrong))
+    after = tree(run_folder)
+    assert {str(path) for path in before | after if before.get(path) != after.get(path)} == set()
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "bridge"])
+def test_an_empty_word_is_refused_wherever_it_stands(command, run_folder, crosstown):
+    for parameter in COMMANDS[command].params:
+        if not values(parameter):
+            continue
+        match = "m0"
+        words = line(command, parameter, "", match)
+        name = name_of(parameter) if not is_argument(parameter) else "an argument"
+        for given in [words, *([[*words[: -max(1, parameter.nargs) - 1], f"{name}="]] if name.startswith("-") else [])]:
+            printed = crosstown(*given)
+            assert (printed.code, printed.out) == (2, ""), given
+            assert printed.err == f"error: {name} is empty\nnext: give it a value, or leave it out\n", given
+
+
+def test_the_words_of_a_bridged_program_may_be_empty(crosstown):
+    printed = crosstown("bridge", "no-such-program", "")
+    assert "cannot start 'no-such-program'" in printed.err
+
+
+def test_the_tables_name_no_option_that_is_gone():
+    known = {(name, name_of(one)) for name, command in COMMANDS.items() for one in command.params}
+    assert set(FITS) - known == set()
+    assert set(LINES_OF_OPTIONS) - known == set()
+    assert set(LINES) - set(COMMANDS) == set()
