@@ -131,3 +131,29 @@ def test_the_rules_have_no_clock_and_no_process() -> None:
     for module, path in modules():
         if within(module, "referee.games") and not within(module, "referee.games.conformance"):
             assert not imports(path) & forbidden, f"{module} imports {imports(path) & forbidden}"
+
+
+def imported_files(module: str, path: Path, known: set[str]) -> set[str]:
+    """The modules among `known` that a file imports, also under TYPE_CHECKING."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names} & known
+            found |= inner or {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return (found & known) - {module}
+
+
+def games() -> list[str]:
+    return sorted(path.parent.name for path in (ROOT / "referee" / "games").glob("*/game.py"))
+
+
+@pytest.mark.parametrize("game", games())
+def test_the_files_of_a_game_import_one_another_in_one_direction(game: str) -> None:
+    paths = {name: path for name, path in modules() if within(name, f"referee.games.{game}")}
+    left = {name: imported_files(name, path, set(paths)) for name, path in paths.items()}
+    while free := [name for name, needed in left.items() if not needed & set(left)]:
+        for name in free:
+            del left[name]
+    assert not left, f"a circle of imports among {', '.join(sorted(left))}"

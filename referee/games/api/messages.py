@@ -64,12 +64,19 @@ class OneofCodec:
         self._kinds = {renamed.get(cls.KIND, cls.KIND): cls for cls in classes}
         self._names = {cls: name for name, cls in self._kinds.items()}
         self._bodies: dict[type[Any], Any] = {cls: type(getattr(message(), name)) for name, cls in self._kinds.items()}
+        # Per field its own name, its name in the body, and what writes, reads and stands for it; None: as it is.
         self._fields = {
-            cls: [
-                (part.name, renamed.get(part.name, part.name), converters.get(part.name, _SAME)) for part in fields(cls)
-            ]
-            for cls in classes
+            cls: [self._field(cls, part.name, converters, renamed) for part in fields(cls)] for cls in classes
         }
+
+    def _field(
+        self, cls: type[Any], own: str, converters: Mapping[str, Converter], renamed: Mapping[str, str]
+    ) -> tuple[str, str, Callable[[Any], Any] | None, Callable[[Any], Any] | None, Any]:
+        name = renamed.get(own, own)
+        if own in converters:
+            return (own, name, *converters[own])
+        repeated = self._bodies[cls].DESCRIPTOR.fields_by_name[name].is_repeated
+        return own, name, None, tuple if repeated else None, None
 
     def message(self, value: Any) -> Any:
         """The whole message."""
@@ -78,9 +85,11 @@ class OneofCodec:
     def body(self, value: Any) -> Any:
         """The body alone."""
         cls = type(value)
-        return self._bodies[cls](
-            **{name: convert.write(getattr(value, own)) for own, name, convert in self._fields[cls]}
-        )
+        values = {}
+        for own, name, write, _, _ in self._fields[cls]:
+            part = getattr(value, own)
+            values[name] = part if write is None else write(part)
+        return self._bodies[cls](**values)
 
     def value(self, message: Any) -> Any:
         """The dataclass. Raises ActionSyntaxError if the message holds none of the bodies."""
@@ -93,19 +102,13 @@ class OneofCodec:
     def from_body(self, cls: type[Any], body: Any) -> Any:
         """The dataclass from its body."""
         values = []
-        for _, name, convert in self._fields[cls]:
-            if convert.absent is not None and not body.HasField(name):
-                values.append(convert.absent)
+        for _, name, _, read, absent in self._fields[cls]:
+            if absent is not None and not body.HasField(name):
+                values.append(absent)
             else:
-                values.append(convert.read(getattr(body, name)))
+                part = getattr(body, name)
+                values.append(part if read is None else read(part))
         return cls(*values)
-
-
-def _read_same(value: Any) -> Any:
-    return value if isinstance(value, int | str) else tuple(value)
-
-
-_SAME = Converter(lambda value: value, _read_same)
 
 
 @lru_cache(maxsize=2048)

@@ -1,6 +1,7 @@
 """Text in a drawing: what comes from outside is cleaned, cut and escaped."""
 
 import unicodedata
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from referee.games.drawing.look import Look
@@ -79,6 +80,14 @@ def cut(content: str, size: float, width: float, *, bold: bool = False) -> str:
         if width_of(shorter, size, bold=bold) <= width:
             return shorter
     return "\u2026"
+
+
+def over_headline(points: Sequence[int], left: Collection[int]) -> str:
+    """The headline of a finished match, with the most points of the seats that did not leave. `points` are by seat."""
+    stayed = [number for seat, number in enumerate(points) if seat not in left]
+    if not stayed:
+        return "The match is over"
+    return f"The match is over; most points{' of those who stayed' if left else ''}: {max(stayed)}"
 
 
 def seat_name(look: Look, seat: int, default: str = "") -> str:

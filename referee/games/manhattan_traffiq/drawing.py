@@ -10,7 +10,7 @@ from referee.games.api import Action
 from referee.games.drawing.look import Look
 from referee.games.drawing.parts import WIDTH, circle, line, moved, number, path, picture, rect, text
 from referee.games.drawing.spots import Spots, spots_of
-from referee.games.drawing.text import seat_name
+from referee.games.drawing.text import over_headline, seat_name
 from referee.games.manhattan_traffiq import events as ev
 from referee.games.manhattan_traffiq.actions import VEHICLES, Attach, Compete, DrawTile, Place, Taxi, Truck
 from referee.games.manhattan_traffiq.observation import Observation
@@ -68,11 +68,7 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
 
 def _headline(seen: Observation, look: Look) -> str:
     if seen.phase == "over":
-        left = seen.facts.left
-        best = max((points for seat, points in enumerate(seen.fleet.scores) if seat not in left), default=None)
-        if best is None:
-            return "The match is over"
-        return f"The match is over; most points{' of those who stayed' if left else ''}: {best}"
+        return over_headline(seen.fleet.scores, seen.facts.left)
     who = f"{seat_name(look, seen.turn_seat)}: " if seen.turn_seat >= 0 else ""
     final = "; final round" if seen.final_round else ""
     used = f"; done {', '.join(_DONE[letter] for letter in seen.used)}" if seen.used else ""

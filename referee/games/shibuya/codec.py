@@ -44,7 +44,13 @@ def decode_action(data: bytes) -> ShibuyaAction:
 
 
 def encode_events(payloads: Sequence[ShibuyaEvent]) -> bytes:
-    return pb.Events(events=[_EVENTS.message(payload) for payload in payloads]).SerializeToString()
+    return b"".join([_encoded_event(payload) for payload in payloads])
+
+
+@lru_cache(maxsize=4096)
+def _encoded_event(payload: ShibuyaEvent) -> bytes:
+    """One entry of Events: repeated fields may be written one after another."""
+    return pb.Events(events=[_EVENTS.message(payload)]).SerializeToString()
 
 
 def decode_events(data: bytes) -> tuple[ShibuyaEvent, ...]:

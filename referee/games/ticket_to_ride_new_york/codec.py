@@ -81,7 +81,9 @@ _HEAD = b"".join(
     )
 )
 _COLUMN_KEYS = keys_with_length(pb.Observation, (*_REPEATED[:6], "owner", *_REPEATED[6:], "ledger"), 2000)
-_ACTION_KEYS = keys_with_length(pb.LegalActions, ("kind", "card", "number", "other"), 2000)
+_ASKED, _LEFT, _PASSED, _ROW, _DISCARDS, _ASIDE, _OWNER, _TAXIS, *_MORE = _COLUMN_KEYS
+_HAND_SIZES, _TICKET_COUNTS, _KNOWN, _HAND, _TICKETS_HELD, _OFFERED, _UNDER, _LEDGER = _MORE
+_KIND, _CARD, _NUMBER, _OTHER = keys_with_length(pb.LegalActions, ("kind", "card", "number", "other"), 2000)
 
 # Actions and events, whose messages have the fields of the dataclasses
 
@@ -165,7 +167,9 @@ def encode_actions(actions: Sequence[Answer]) -> bytes:
     """Written by hand: a packed field of numbers below 128 is these numbers as bytes, after its key and its length."""
     rows = b"".join([action.columns for action in actions])
     size = len(actions)
-    return b"".join([keys[size] + rows[at :: len(_ACTION_KEYS)] for at, keys in enumerate(_ACTION_KEYS)])
+    return b"".join(
+        (_KIND[size], rows[0::4], _CARD[size], rows[1::4], _NUMBER[size], rows[2::4], _OTHER[size], rows[3::4])
+    )
 
 
 def decode_actions(data: bytes) -> tuple[Answer, ...]:
@@ -176,6 +180,7 @@ def decode_actions(data: bytes) -> tuple[Answer, ...]:
     return tuple([_column_action(*entry) for entry in columns])
 
 
+@lru_cache(maxsize=4096)
 def _column_action(kind: int, card: int, number: int, other: int) -> Answer:
     if kind == _CLAIM:
         return Claim(_route(number), _card(card), other)
@@ -211,30 +216,24 @@ def encode_observation(observation: Observation) -> bytes:
         seen.epoch,
         seen.unknown_tickets,
     )
-    parts: list[bytes | bytearray] = [head]
     if seen.viewer is not None:
-        parts += (_VIEWER_KEY, bytes((seen.viewer,)))
-    columns = (
-        bytes(seen.asked),
-        bytes(seen.left),
-        bytes(seen.passed),
-        bytes(seen.row),
-        bytes(seen.discards),
-        bytes(seen.aside),
-        bytes([seat + 1 for seat in seen.owner]),
-        bytes(seen.taxis),
-        bytes(seen.hand_sizes),
-        bytes(seen.ticket_counts),
-        bytes(seen.known),
-        bytes(seen.hand),
-        bytes(seen.tickets),
-        bytes(seen.offered),
-        bytes(seen.under),
-        seen.ledger,
-    )
-    for keys, column in zip(_COLUMN_KEYS, columns, strict=True):
-        parts += (keys[len(column)], column)
-    return b"".join(parts)
+        head += _VIEWER_KEY
+        head.append(seen.viewer)
+    owner = bytes([seat + 1 for seat in seen.owner])
+    # fmt: off
+    return b"".join((
+        head,
+        _ASKED[len(seen.asked)], bytes(seen.asked), _LEFT[len(seen.left)], bytes(seen.left),
+        _PASSED[len(seen.passed)], bytes(seen.passed), _ROW[len(seen.row)], bytes(seen.row),
+        _DISCARDS[len(seen.discards)], bytes(seen.discards), _ASIDE[len(seen.aside)], bytes(seen.aside),
+        _OWNER[len(owner)], owner, _TAXIS[len(seen.taxis)], bytes(seen.taxis),
+        _HAND_SIZES[len(seen.hand_sizes)], bytes(seen.hand_sizes),
+        _TICKET_COUNTS[len(seen.ticket_counts)], bytes(seen.ticket_counts),
+        _KNOWN[len(seen.known)], bytes(seen.known), _HAND[len(seen.hand)], bytes(seen.hand),
+        _TICKETS_HELD[len(seen.tickets)], bytes(seen.tickets), _OFFERED[len(seen.offered)], bytes(seen.offered),
+        _UNDER[len(seen.under)], bytes(seen.under), _LEDGER[len(seen.ledger)], seen.ledger,
+    ))
+    # fmt: on
 
 
 def observation_message(observation: Observation) -> pb.Observation:

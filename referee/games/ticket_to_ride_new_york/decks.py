@@ -12,7 +12,7 @@ from referee.games.ticket_to_ride_new_york.actions import CARDS, TAXI
 from referee.games.ticket_to_ride_new_york.events import DeckReshuffled, RowFlushed
 from referee.games.ticket_to_ride_new_york.options import Rules
 
-KINDS = len(CARDS)
+CARD_KINDS = len(CARDS)
 ROW = 5
 FLUSH_TAXIS = 3
 """A full row with this many taxis is flushed."""
@@ -53,15 +53,15 @@ class Market:
         "row_size",
     )
 
-    def __init__(self, cards: Sequence[int] = (0,) * KINDS) -> None:
+    def __init__(self, cards: Sequence[int] = (0,) * CARD_KINDS) -> None:
         """All cards, seven counts, lie in the deck."""
-        self.row = [0] * KINDS
+        self.row = [0] * CARD_KINDS
         self.row_size = 0
         self.deck = list(cards)
         self.deck_size = sum(cards)
-        self.discards = [0] * KINDS
+        self.discards = [0] * CARD_KINDS
         self.discard_size = 0
-        self.aside = [0] * KINDS
+        self.aside = [0] * CARD_KINDS
         """Flushed cards until the new row is full, with option flushed_cards=set_aside."""
         self.epoch = 0
         """Number of reshuffles."""
@@ -130,7 +130,7 @@ class Market:
     def turn_up(self, card: int, rules: Rules, events: list[Event]) -> None:
         self.deck[card] -= 1
         self.deck_size -= 1
-        self.pools[card - KINDS] -= 1
+        self.pools[card - CARD_KINDS] -= 1
         if self.evidence and card != TAXI:
             self._narrow_evidence()
         self.row[card] += 1
@@ -153,11 +153,11 @@ class Market:
     def _reshuffle(self, events: list[Event]) -> None:
         events.append(Event(DeckReshuffled(tuple(self.discards))))
         self.epoch += 1
-        self.deck, self.discards = self.discards, [0] * KINDS
+        self.deck, self.discards = self.discards, [0] * CARD_KINDS
         self.deck_size, self.discard_size = self.discard_size, 0
         if not self.draws[-1]:  # all of it was turned up: nothing is left to work out
             self.draws.pop()
-            del self.pools[-KINDS:]
+            del self.pools[-CARD_KINDS:]
             last = len(self.draws)
             self.evidence = [entry for entry in self.evidence if entry[0] != last]
         self.draws.append(0)
@@ -191,7 +191,7 @@ class Market:
         else:
             self.discards = [old + new for old, new in zip(self.discards, self.row, strict=True)]
             self.discard_size += self.row_size
-        self.row = [0] * KINDS
+        self.row = [0] * CARD_KINDS
         self.row_size = 0
         if rules.reshuffle_at_once:
             self.reshuffle_if_empty(events)
@@ -201,7 +201,7 @@ class Market:
         if size:
             self.discards = [old + new for old, new in zip(self.discards, self.aside, strict=True)]
             self.discard_size += size
-            self.aside = [0] * KINDS
+            self.aside = [0] * CARD_KINDS
 
     def _may_flush(self, rules: Rules) -> bool:
         """E4, E5: whether a flush can help."""
@@ -219,7 +219,7 @@ class Market:
 
     def _learn(self, missing: int, found: bool) -> None:
         """Whether the deck holds `missing` cards that are not taxis has just become known to all."""
-        if self.deck_size < missing or (found and self.deck_size - self.pools[TAXI - KINDS] >= missing):
+        if self.deck_size < missing or (found and self.deck_size - self.pools[TAXI - CARD_KINDS] >= missing):
             return  # it could not be otherwise
         layer, at = len(self.draws) - 1, len(self.owners)
         low, high = (missing, NO_LIMIT) if found else (0, missing - 1)

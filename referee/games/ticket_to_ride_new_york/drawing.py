@@ -16,7 +16,7 @@ from referee.games.api import Action
 from referee.games.drawing.look import Look
 from referee.games.drawing.parts import WIDTH, circle, moved, number, path, picture, rect, text
 from referee.games.drawing.spots import Spots, spots_of
-from referee.games.drawing.text import escaped, seat_name, width_of
+from referee.games.drawing.text import escaped, over_headline, seat_name, width_of
 from referee.games.ticket_to_ride_new_york import events as ev
 from referee.games.ticket_to_ride_new_york.actions import (
     CARDS,
@@ -76,10 +76,7 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
 
 def _headline(seen: Observation, look: Look) -> str:
     if seen.stage == "over":
-        best = max((score.total for score in seen.scores if score.seat not in seen.left), default=None)
-        if best is None:
-            return "The match is over"
-        return f"The match is over; most points{' of those who stayed' if seen.left else ''}: {best}"
+        return over_headline([score.total for score in seen.scores], seen.left)
     left = seen.last_turns
     last = f"; {left} last turn{'s' if left > 1 else ''} to play" if left else ""
     return f"{seat_name(look, seen.turn_seat)}: {QUESTIONS[seen.stage]}{last}"

@@ -13,7 +13,7 @@ from crosstown_proto.v1 import ticket_to_ride_new_york_pb2 as pb
 from referee.games.api import draft_of
 from referee.games.api.messages import keys_with_length, varint
 from referee.games.ticket_to_ride_new_york.board import PLAYER_COUNTS
-from referee.games.ticket_to_ride_new_york.decks import KINDS
+from referee.games.ticket_to_ride_new_york.decks import CARD_KINDS
 from referee.games.ticket_to_ride_new_york.events import SeatScore
 from referee.games.ticket_to_ride_new_york.state import AFTER_ROW, OVER, Position
 
@@ -60,7 +60,7 @@ class Observation:
 
     def known_of(self, seat: int) -> Numbers:
         """Seven counts: the cards that everybody has seen `seat` get and not yet pay."""
-        return self.known[KINDS * seat : KINDS * (seat + 1)]
+        return self.known[CARD_KINDS * seat : CARD_KINDS * (seat + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Ledger:
 
 
 COLUMNS = tuple(field.name for field in fields(Ledger))
-WIDTHS = {"pools": KINDS, "evidence": 4, "debts": 4, "refusals": 8}
+WIDTHS = {"pools": CARD_KINDS, "evidence": 4, "debts": 4, "refusals": 8}
 """Numbers per entry, where more than one."""
 _LONGEST = 1023
 """Longer than any column of a box that passes check_data."""

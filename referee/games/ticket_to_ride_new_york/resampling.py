@@ -10,7 +10,7 @@ from random import Random
 from typing import TypeAlias
 
 from referee.games.ticket_to_ride_new_york.actions import CARDS, COLORS, TAXI
-from referee.games.ticket_to_ride_new_york.decks import KINDS, OPEN, RETURNED_ONE, Market, TicketDeck
+from referee.games.ticket_to_ride_new_york.decks import CARD_KINDS, OPEN, RETURNED_ONE, Market, TicketDeck
 from referee.games.ticket_to_ride_new_york.observation import Ledger, Observation, read_ledger
 from referee.games.ticket_to_ride_new_york.state import AFTER_ROW, Position
 
@@ -36,7 +36,7 @@ def resample(position: Position, seen: Observation, rng: Random) -> None:
     position.known = list(seen.known)
     position.debts = bytearray(ledger.debts)
     position.refusals = bytearray(ledger.refusals)
-    position.set_owners(seen.owner)
+    position.assign_routes(seen.owner)
     drawn, deck = _sample_cards(seen, ledger, rng)
     market = position.market = Market()
     market.row, market.row_size = list(seen.row), sum(seen.row)
@@ -106,7 +106,7 @@ def _sample_cards(seen: Observation, ledger: Ledger, rng: Random) -> tuple[list[
 def _first_guess(seen: Observation, ledger: Ledger, rng: Random) -> _Guess | None:
     """The paid cards first, where they fit; then the rest in random order."""
     starts = _layer_starts(ledger)
-    pools = [list(ledger.pools[KINDS * layer : KINDS * (layer + 1)]) for layer in range(len(ledger.draws))]
+    pools = [list(ledger.pools[CARD_KINDS * layer : CARD_KINDS * (layer + 1)]) for layer in range(len(ledger.draws))]
     for layer, pool in enumerate(pools):
         for card in ledger.cards[starts[layer] : starts[layer + 1]]:
             if card:

@@ -29,7 +29,7 @@ from referee.games.ticket_to_ride_new_york.actions import (
     ticket_id,
 )
 from referee.games.ticket_to_ride_new_york.board import GRAY, PLAYER_COUNTS, Board, Payment
-from referee.games.ticket_to_ride_new_york.decks import KINDS, NONE_OPEN, ROW
+from referee.games.ticket_to_ride_new_york.decks import CARD_KINDS, NONE_OPEN, ROW
 from referee.games.ticket_to_ride_new_york.observation import Observation, observe
 from referee.games.ticket_to_ride_new_york.resampling import resample
 from referee.games.ticket_to_ride_new_york.state import (
@@ -199,7 +199,7 @@ class State(Position):
         market.take(card)
         self.hands[seat][card] += 1
         self.hand_sizes[seat] += 1
-        self.known[KINDS * seat + card] += 1
+        self.known[CARD_KINDS * seat + card] += 1
         events.append(_CARD_TAKEN[seat][card])
         ends = card == TAXI or self.second
         self._refill_row(THEN_END if ends else THEN_SECOND, events)
@@ -244,7 +244,7 @@ class State(Position):
         self._legal = None
         if self.passed:
             self.passed = []
-        self.own_route(seat, payment.route)
+        self.assign_route(seat, payment.route)
         self.taxis[seat] -= payment.length
         if payment.paid:
             self._pay(seat, payment.color, payment.paid)
@@ -404,7 +404,7 @@ class State(Position):
         self.hands[seat][card] -= count
         self.hand_sizes[seat] -= count
         self.market.discard(card, count)
-        place = KINDS * seat + card
+        place = CARD_KINDS * seat + card
         known = self.known[place]
         if known >= count:
             self.known[place] = known - count
@@ -417,7 +417,7 @@ class State(Position):
         owners = self.market.owners
         unseen = owners.count(seat)
         # What its hand held beside its unseen draws; fewer than nothing where it paid such draws.
-        base = self.known[KINDS * seat : KINDS * (seat + 1)]
+        base = self.known[CARD_KINDS * seat : CARD_KINDS * (seat + 1)]
         for at in range(0, len(self.debts), 4):
             if self.debts[at] == seat:
                 base[self.debts[at + 1] - 1] -= self.debts[at + 2]

@@ -10,7 +10,7 @@ from typing import Any, Self
 from referee.games.api import DATA_OPTION, PlayersError
 from referee.games.ticket_to_ride_new_york.actions import Answer
 from referee.games.ticket_to_ride_new_york.board import NO_TWIN, PLAYER_COUNTS, board_of
-from referee.games.ticket_to_ride_new_york.decks import KINDS, NONE_OPEN, Market, TicketDeck
+from referee.games.ticket_to_ride_new_york.decks import CARD_KINDS, NONE_OPEN, Market, TicketDeck
 from referee.games.ticket_to_ride_new_york.options import OPTIONS, rules_of
 
 # Where a match can stand, the values of `Position.stage`. Chance nodes:
@@ -133,7 +133,7 @@ class Position:
         """Seats that have passed since anybody did anything else."""
         self.market = Market(self.board.cards)
         self.tickets = TicketDeck(len(self.board.tickets))
-        self.hands = [[0] * KINDS for _ in range(players)]
+        self.hands = [[0] * CARD_KINDS for _ in range(players)]
         self.hand_sizes = [0] * players
         self.taxis = [self.board.taxis] * players
         self.owner = [-1] * len(self.board.routes)
@@ -144,7 +144,7 @@ class Position:
         self.open_offers = [NONE_OPEN] * players
         """Per seat the number of the offer it has to answer."""
         # What everybody can work out about hands: hand = known + unseen draws - debts.
-        self.known = [0] * (KINDS * players)
+        self.known = [0] * (CARD_KINDS * players)
         """Seven counts per seat, one after another."""
         self.debts = bytearray()
         """Four numbers each (seat, number of the card, count, position): so many cards were paid that were not known,
@@ -154,10 +154,10 @@ class Position:
         position held, in that colour and taxis together, no more than the limit."""
         self._legal: list[Answer] | None = None
 
-    def own_route(self, seat: int, place: int) -> None:
-        """The seat has claimed the route: nobody can again, and the other half of a double route is closed to it.
+    def assign_route(self, seat: int, place: int) -> None:
+        """The route is the seat's now. Nobody can claim it again, nor the seat the other half of a double route.
 
-        With two players the other half is closed to both.
+        With two players nobody can claim that half.
         """
         self.owner[place] = seat
         twin = self.board.routes[place].twin
@@ -167,8 +167,8 @@ class Position:
             if twin != NO_TWIN and (other == seat or self.players == 2) and twin in routes:
                 routes.remove(twin)
 
-    def set_owners(self, owner: Sequence[int]) -> None:
-        """All routes at once, and `available` as `own_route` leaves it after all these claims."""
+    def assign_routes(self, owner: Sequence[int]) -> None:
+        """All routes at once, and `available` as `assign_route` leaves it after all these claims."""
         self.owner = list(owner)
         free = []
         for place, route in enumerate(self.board.routes):
@@ -263,5 +263,5 @@ class Position:
         position.hands = [list(hand) for hand in data["hands"]]
         position.hand_sizes = [sum(hand) for hand in position.hands]
         position.kept = [list(tickets) for tickets in data["kept"]]
-        position.set_owners(data["owner"])
+        position.assign_routes(data["owner"])
         return position

@@ -11,7 +11,7 @@ from referee.games.ticket_to_ride_new_york.actions import CARDS
 from referee.games.ticket_to_ride_new_york.rules import State
 from referee.games.ticket_to_ride_new_york.state import TURN
 
-KINDS = len(CARDS)
+CARD_KINDS = len(CARDS)
 
 
 def options(**given: Any) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def options(**given: Any) -> dict[str, Any]:
 
 def cards(text: str) -> list[int]:
     """Seven counts from words: "3 blue, 1 taxi"."""
-    counts = [0] * KINDS
+    counts = [0] * CARD_KINDS
     for part in filter(None, text.split(", ")):
         count, name = part.split()
         counts[CARDS.index(name)] += int(count)
@@ -56,14 +56,14 @@ def situation(
     for seat, hand in enumerate(hands):
         state.hands[seat] = cards(hand)
         state.hand_sizes[seat] = sum(state.hands[seat])
-        state.known[KINDS * seat : KINDS * (seat + 1)] = state.hands[seat]
+        state.known[CARD_KINDS * seat : CARD_KINDS * (seat + 1)] = state.hands[seat]
     market = state.market
     market.row, market.deck, market.discards = cards(row), cards(deck), cards(discards)
     market.row_size, market.deck_size = sum(market.row), sum(market.deck)
     market.discard_size = sum(market.discards)
     market.pools = bytearray(market.deck)
     for name, seat in (owner or {}).items():
-        state.own_route(seat, int(name[1:]) - 1)
+        state.assign_route(seat, int(name[1:]) - 1)
     for seat, supply in (taxis or {}).items():
         state.taxis[seat] = supply
     _lay_tickets(state, tickets or {}, unknown, under)

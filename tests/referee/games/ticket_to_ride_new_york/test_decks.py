@@ -583,8 +583,8 @@ def test_e17_tickets_may_be_drawn_in_the_last_turns() -> None:
 def test_e17_option_last_turn_tickets_off() -> None:
     state = sit.situation(last_turn_tickets=False)
     assert sit.legal(state, "draw_tickets") == ["draw_tickets()"]
+    state = sit.situation(last_turn_tickets=False)
     state.last_turns = 2
-    state._legal = None
     assert sit.legal(state, "draw_tickets") == []
     with pytest.raises(IllegalAction, match="none in the last turns"):
         sit.act(state, "draw_tickets()")

@@ -330,8 +330,8 @@ def test_e16_without_taxis_there_are_cards_and_tickets() -> None:
 def test_e16_option_last_turn_claims_off() -> None:
     state = sit.situation(hands=["6 red"], taxis={0: 2}, last_turn_claims=False)
     assert sit.legal(state, "claim")
+    state = sit.situation(hands=["6 red"], taxis={0: 2}, last_turn_claims=False)
     state.last_turns = 2
-    state._legal = None
     assert not sit.legal(state, "claim")
     with pytest.raises(IllegalAction, match="last_turn_claims"):
         sit.act(state, "claim(route=R18,card=red,taxis=0)")
