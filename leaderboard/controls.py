@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.records import MatchRow
-from referee.record.control import LEAVING, Control, in_force
+from referee.record.journal import LEAVING, Control, in_force
 
 _TOLD = {"withdrawn": "withdrawn", "disabled": "disabled", "breaker": "set aside for faults"}
 _CHOICES = {

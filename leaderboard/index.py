@@ -9,8 +9,8 @@ from pathlib import Path
 
 from leaderboard.records import FileStamp, MatchRow, ReadMatch, match_id_of, read_match
 from leaderboard.store import StoreError, read_rows
-from referee.record.anchors import JOURNAL, Anchors, read_anchors
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
+from referee.record.journal import JOURNAL, Anchors, read_anchors
 
 STRAGGLING = 1000
 """A match that as many later ones have overtaken was given up or cancelled, rather than is still being played."""

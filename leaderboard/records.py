@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 
 from leaderboard.times import histogram
 from referee.games.registry import get_game
-from referee.record.anchors import mismatch
 from referee.record.format import (
     CLOSED_SUFFIX,
     LIVE_SUFFIX,
@@ -18,6 +17,7 @@ from referee.record.format import (
     RecordError,
     SeatStats,
 )
+from referee.record.journal import mismatch
 from referee.record.reader import Record, read_record
 from referee.record.times import seat_times
 

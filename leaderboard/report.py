@@ -21,7 +21,7 @@ from leaderboard.results import is_mirror
 from leaderboard.standings import CAPTION, Pool, Ratings, Standing, apart, pools_of, rate_pools, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES
-from referee.record.starts import FailedStart, slow_start
+from referee.record.journal import FailedStart, slow_start
 from referee.texts import clean
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -13,7 +13,7 @@ from leaderboard.ratings.registry import MODELS
 from leaderboard.records import MatchRow
 from leaderboard.standings import Entrant, Pool, Standing, rate_pools, standings
 from leaderboard.store import Store, StoreError, put_snapshot, read_snapshot
-from referee.record.control import Control
+from referee.record.journal import Control
 
 COMPUTED_BY = 8
 """Goes up when the same records give another table."""

@@ -21,7 +21,7 @@ from leaderboard.web.places import RunPlace, find_match, runs_in
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
-from referee.record.starts import slow_start
+from referee.record.journal import slow_start
 from referee.record.times import seat_times
 from referee.texts import clean, one_line
 

@@ -20,8 +20,7 @@ from leaderboard.report import PoolReport, pool_report
 from leaderboard.run_table import kept_live
 from leaderboard.standings import Entrant, Pool, Standing, pools_of, rate_pools, standings
 from leaderboard.web.places import RunPlace
-from referee.record.control import Control
-from referee.record.starts import FailedStart
+from referee.record.journal import Control, FailedStart
 from referee.texts import one_line
 
 QUICK_S = 1.0

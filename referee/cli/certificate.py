@@ -27,7 +27,7 @@ def certificate(
     from referee.tournament.folder import choose_folder
     from referee.tournament.identity import describe
     from referee.tournament.remote import listen_with
-    from referee.wire.listening import reached_at
+    from referee.wire.public_address import reached_at
 
     tournament = load_tournament(file, newest_bots(out, tournament_name(file)), to_play=False)
     remote = tournament.config.remote

@@ -9,7 +9,7 @@ from leaderboard.sequential import Evidence, elo_of_score
 from referee.cli.output import fault_text, plural, print_text
 from referee.cli.run_tables import failed_starts_of
 from referee.cli.running import Played
-from referee.record.starts import FailedStart
+from referee.record.journal import FailedStart
 from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.folder import RunFolder

@@ -10,9 +10,9 @@ from leaderboard.evidence import evidence_of, last_lines
 from referee.cli.match_standing import Verdicts, progress_of, set_aside_as
 from referee.cli.output import console, print_json, print_table, print_text, table
 from referee.record import Answer, Footer, Header, Record, RecordError, read_record
+from referee.record.journal import FailedStart
 from referee.record.reader import read_header
 from referee.record.reasons import EndReason
-from referee.record.starts import FailedStart
 from referee.record.times import SeatTimes
 from referee.texts import one_line
 from referee.tournament.errors import UsageError

@@ -15,8 +15,8 @@ from referee.match.spec import MatchSpec
 from referee.process.bot import Exit
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
+from referee.record.journal import slow_start
 from referee.record.reasons import EndReason
-from referee.record.starts import slow_start
 from referee.record.times import SHOWN_LAG_US
 from referee.texts import missing_package, one_line, own_frames, without_store
 

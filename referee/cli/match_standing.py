@@ -8,7 +8,7 @@ from leaderboard.controls import annulled_entries
 from leaderboard.index import load_index
 from referee.cli.record_files import match_id
 from referee.cli.run_account import account_of
-from referee.record.control import in_force
+from referee.record.journal import in_force
 from referee.tournament.errors import JournalError
 from referee.tournament.folder import RunFolder
 from referee.tournament.formats.registry import UnknownFormat, get_format

@@ -185,9 +185,9 @@ async def run_match(
         sandboxes=hide(sandboxes, entries, records),
         cgroups=find(),
         most_memory_mib=max(LEAST_MIB, Share(memory_room(), 0, len(spec.seats)).mib),
-        guests=remote.guests(spec.limits) if remote else None,
+        remote_bots=remote.guests(spec.limits) if remote else None,
         listen=remote.listen if remote else None,
-        on_guest=partial(tell_guest, {entry.id: entry.name for entry in entries}),
+        on_remote_bot=partial(tell_guest, {entry.id: entry.name for entry in entries}),
     )
     try:
         async with table:

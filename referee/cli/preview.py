@@ -13,7 +13,7 @@ from referee.cli.run_account import Course
 from referee.cli.running import choose_run
 from referee.cli.runs import Run
 from referee.match.spec import MatchSpec
-from referee.record.control import LEAVING, in_force
+from referee.record.journal import LEAVING, in_force
 from referee.tournament.config import Tournament
 from referee.tournament.controls import known_bots
 from referee.tournament.field import make_field

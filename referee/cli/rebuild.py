@@ -30,7 +30,7 @@ def rebuild(
     from referee.cli.run_checks import check_run
     from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
-    from referee.record.anchors import NOT_THE_ONE
+    from referee.record.journal import NOT_THE_ONE
     from referee.texts import one_line
     from referee.tournament.lock import RunLock
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from leaderboard.records import match_files
 from referee.cli.run_tables import failed_starts_of
 from referee.cli.runs import find_run, is_tournament_file, places_of
-from referee.record.anchors import anchors_of
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
-from referee.record.starts import FailedStart
+from referee.record.journal import FailedStart, anchors_of
 from referee.record.verify import Seeds
 from referee.tournament.controls import known_bots
 from referee.tournament.errors import JournalError, UsageError

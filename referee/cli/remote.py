@@ -8,11 +8,11 @@ from pathlib import Path
 from referee.cli.output import console
 from referee.match.bot import Invitation
 from referee.match.spec import Limits
-from referee.process.entry import Entry, guest_entry
+from referee.process.entry import Entry, remote_bot_entry
 from referee.texts import one_line
 from referee.tournament.errors import UsageError
 from referee.wire import Listen, ListenError
-from referee.wire.listening import (
+from referee.wire.public_address import (
     check_pair,
     check_public,
     own_certificate,
@@ -85,7 +85,7 @@ def remote_seats(
 def remote_entries(seats: Sequence[str]) -> dict[int, Entry]:
     """By seat the entry of each remote bot."""
     numbers = [number for number, seat in enumerate(seats) if seat == REMOTE]
-    return {number: guest_entry(REMOTE if len(numbers) == 1 else f"{REMOTE} {number}") for number in numbers}
+    return {number: remote_bot_entry(REMOTE if len(numbers) == 1 else f"{REMOTE} {number}") for number in numbers}
 
 
 def tell_guest(names: Mapping[str, str], entry_id: str, what: str) -> None:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from leaderboard.account import Account, FormatTable, Look
 from leaderboard.records import MatchRow
 from referee.match.spec import MatchSpec
-from referee.record.control import LEAVING, Control, in_force
+from referee.record.journal import LEAVING, Control, in_force
 from referee.tournament.formats.registry import UnknownFormat, get_format
 from referee.tournament.journal import JournalText
 from referee.tournament.schedule import stand_in

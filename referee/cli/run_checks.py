@@ -7,7 +7,7 @@ from typing import Any
 
 from leaderboard.index import listing
 from referee.cli.output import plural
-from referee.record.anchors import Anchors, anchors_of
+from referee.record.journal import Anchors, anchors_of
 from referee.tournament.errors import JournalError
 from referee.tournament.folder import RunFolder
 from referee.tournament.head import contradiction, places_of, read_head

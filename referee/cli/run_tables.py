@@ -10,7 +10,7 @@ from leaderboard.store import Store, StoreError
 from referee.cli.run_account import looking
 from referee.cli.runs import Run
 from referee.match.spec import Limits
-from referee.record.starts import FailedStart, failed_starts
+from referee.record.journal import FailedStart, failed_starts
 from referee.tournament.controls import known_bots
 from referee.tournament.errors import BusyError, TournamentError
 from referee.tournament.journal import JournalText

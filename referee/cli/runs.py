@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.records import match_files
-from referee.record.control import controls_of
+from referee.record.journal import controls_of
 from referee.tournament.errors import UsageError
 from referee.tournament.folder import RunFolder, check_no_records, run_folders
 from referee.tournament.formats.api import Extent

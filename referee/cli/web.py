@@ -103,7 +103,7 @@ def web(
     from referee.cli.run_facts import facts_of
     from referee.tournament.errors import PlatformError, UsageError
     from referee.tournament.luck import known_words, read_secrets
-    from referee.wire.listening import LOOPBACK, check_public
+    from referee.wire.public_address import LOOPBACK, check_public
 
     if play and not play_open and host not in LOOPBACK:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""The drills: each starts a process of the bot anew, and asks one thing of it."""
+"""The drills of `crosstown bots check`: each starts a process of the bot and checks one thing."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -8,10 +8,9 @@ from functools import partial
 
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from referee.compliance.playing import CLOCK_S, Sitting, Tally, unknown_field
-from referee.compliance.positions import find_positions
+from referee.compliance.matches import CLOCK_S, CheckedMatch, Tally, find_positions, unknown_field
 from referee.compliance.report import Failed, Outcome, Report, Row, Silent
-from referee.compliance.stage import Stage
+from referee.compliance.scripted_referee import ScriptedReferee
 from referee.games.api import Game
 from referee.process.entry import Entry
 from referee.process.launch import LaunchContext
@@ -30,14 +29,14 @@ HUGE_BYTES = 3 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DrillResult:
     """What a drill that did not fail has to say."""
 
     detail: str
     outcome: Outcome = "passed"
 
 
-class Course:
+class BotUnderCheck:
     """One bot on its way through the drills."""
 
     def __init__(self, entry: Entry, startup_s: float, context: LaunchContext) -> None:
@@ -48,11 +47,13 @@ class Course:
         """Of the process before."""
 
     @asynccontextmanager
-    async def stage(self, *, listen_after_s: float = 0.0) -> AsyncIterator[Stage]:
-        made = Stage(self.entry, startup_s=self.startup_s, listen_after_s=listen_after_s, context=self.context)
+    async def start(self, *, listen_after_s: float = 0.0) -> AsyncIterator[ScriptedReferee]:
+        made = ScriptedReferee(
+            self.entry, startup_s=self.startup_s, listen_after_s=listen_after_s, context=self.context
+        )
         try:
-            async with made as stage:
-                yield stage
+            async with made as referee:
+                yield referee
         finally:
             self.output = made.output()
 
@@ -71,12 +72,12 @@ async def check_bot(
     A bot that does not get through the handshake is not asked more; with `fail_fast`, neither one that fails later. One
     that does not answer in a game is not asked more in that game: each question to it would last as long.
     """
-    course = Course(entry, startup_s, context)
+    bot = BotUnderCheck(entry, startup_s, context)
     rows: list[Row] = []
     output = Output()
     silent_in: set[str] = set()
 
-    async def run(name: str, game: str, drill: Callable[[], Awaitable[Found]]) -> None:
+    async def run(name: str, game: str, drill: Callable[[], Awaitable[DrillResult]]) -> None:
         nonlocal output
         failed_before = any(row.outcome == "failed" for row in rows)
         if game in silent_in or (failed_before and (fail_fast or rows[0].outcome == "failed")):
@@ -85,204 +86,206 @@ async def check_bot(
         try:
             found = await drill()
         except Silent as silent:
-            found = Found(str(silent), "failed")
+            found = DrillResult(str(silent), "failed")
             if game:
                 silent_in.add(game)
-                found = Found(f"{silent}; the drills with {game} that remain were left out", "failed")
+                found = DrillResult(f"{silent}; the drills with {game} that remain were left out", "failed")
         except Failed as failed:
-            found = Found(str(failed), "failed")
+            found = DrillResult(str(failed), "failed")
         if not failed_before:
-            output = course.output
+            output = bot.output
         row = Row(name, game, found.outcome, found.detail, round(time.monotonic() - began_s, 3))
         rows.append(row)
         on_row(row)
 
     for name, drill in DRILLS.items():
-        await run(name, "", partial(drill, course))
+        await run(name, "", partial(drill, bot))
     for game in games:
         for name, game_drill in GAME_DRILLS.items():
-            await run(name, game.id, partial(game_drill, course, game))
+            await run(name, game.id, partial(game_drill, bot, game))
     return Report(entry.name, tuple(rows), output.stdout_text(), output.stderr_text())
 
 
-async def handshake(course: Course) -> Found:
+async def handshake(bot: BotUnderCheck) -> DrillResult:
     """Hello in time, with the token and the protocol."""
-    async with course.stage() as stage:
-        hello = stage.hello
+    async with bot.start() as referee:
+        hello = referee.hello
         told = set(hello.games) or {ANY_GAME}
-        said = set(course.entry.manifest.games)
-        detail = f"Hello after {stage.hello_s:.2f} s, of {course.startup_s:g} s"
+        said = set(bot.entry.manifest.games)
+        detail = f"Hello after {referee.hello_s:.2f} s, of {bot.startup_s:g} s"
         if ANY_GAME not in told and (ANY_GAME in said or not said <= told):
-            return Found(f"{detail}; but Hello.games is {sorted(told)}, and bot.toml has {sorted(said)}", "note")
-        return Found(detail)
+            return DrillResult(f"{detail}; but Hello.games is {sorted(told)}, and bot.toml has {sorted(said)}", "note")
+        return DrillResult(detail)
 
 
-async def bye(course: Course) -> Found:
+async def bye(bot: BotUnderCheck) -> DrillResult:
     """Exit code 0 soon after Bye."""
-    async with course.stage() as stage:
-        return await _leave(stage)
+    async with bot.start() as referee:
+        return await _leave(referee)
 
 
-async def referee_gone(course: Course) -> Found:
+async def referee_gone(bot: BotUnderCheck) -> DrillResult:
     """A bot whose referee is gone ends by itself: nobody else might end it."""
-    async with course.stage() as stage:
+    async with bot.start() as referee:
         began_s = time.monotonic()
-        await stage.leave()
-        if await stage.exit_within(EXIT_LIMIT_S) is None:
+        await referee.leave()
+        if await referee.exit_within(EXIT_LIMIT_S) is None:
             raise Failed(f"it still runs {EXIT_LIMIT_S:g} s after the referee has gone; exit when the stream ends")
-        return Found(f"it ended after {time.monotonic() - began_s:.2f} s")
+        return DrillResult(f"it ended after {time.monotonic() - began_s:.2f} s")
 
 
-async def late_socket(course: Course) -> Found:
+async def late_socket(bot: BotUnderCheck) -> DrillResult:
     """The referee may listen a little later than the bot starts: connecting waits."""
-    async with course.stage(listen_after_s=LATE_SOCKET_S):
-        return Found(f"it waited {LATE_SOCKET_S:g} s for the referee's socket")
+    async with bot.start(listen_after_s=LATE_SOCKET_S):
+        return DrillResult(f"it waited {LATE_SOCKET_S:g} s for the referee's socket")
 
 
-async def matches(course: Course, game: Game) -> Found:
+async def matches(bot: BotUnderCheck, game: Game) -> DrillResult:
     """Whole matches with every number of players, on the first and the last seat, one after another on one stream."""
     tally = Tally()
-    async with course.stage() as stage:
+    async with bot.start() as referee:
         for players in game.player_counts:
             for seat in (0, players - 1):
-                sitting = Sitting(stage, game, players, seat, players * 10 + seat, tally)
-                await sitting.start()
-                await sitting.play()
-        await _leave(stage)
+                match = CheckedMatch(referee, game, players, seat, players * 10 + seat, tally)
+                await match.start()
+                await match.play()
+        await _leave(referee)
     detail = f"{2 * len(game.player_counts)} matches, {tally.summary()}"
     if tally.late:
         first_s, move_s = CLOCK_S
-        return Found(f"{detail}; {tally.late} answers came after {first_s:g} s (first) or {move_s:g} s", "note")
-    return Found(detail)
+        return DrillResult(f"{detail}; {tally.late} answers came after {first_s:g} s (first) or {move_s:g} s", "note")
+    return DrillResult(detail)
 
 
-async def every_kind(course: Course, game: Game) -> Found:
+async def every_kind(bot: BotUnderCheck, game: Game) -> DrillResult:
     """Each kind of decision that the game can ask, in a match that comes to it: the rare ones, too."""
     positions = find_positions(game, game.decision_kinds)
     tally = Tally()
-    async with course.stage() as stage:
+    async with bot.start() as referee:
         for kind, place in positions.items():
-            sitting = Sitting(stage, game, place.players, place.seat, place.number, tally, purpose=kind)
-            await sitting.start()
-            await sitting.ask_first(kind)
-            await sitting.end(reason="cancelled")
+            match = CheckedMatch(referee, game, place.players, place.seat, place.number, tally, purpose=kind)
+            await match.start()
+            await match.ask_first(kind)
+            await match.end(reason="cancelled")
     missing = [kind for kind in game.decision_kinds if kind not in positions]
     detail = f"{len(positions)} of {len(game.decision_kinds)} kinds asked: {', '.join(sorted(positions))}"
     if missing:
-        return Found(f"{detail}; no match was found that asks {', '.join(missing)}", "note")
-    return Found(detail)
+        return DrillResult(f"{detail}; no match was found that asks {', '.join(missing)}", "note")
+    return DrillResult(detail)
 
 
-async def repeated(course: Course, game: Game) -> Found:
+async def repeated(bot: BotUnderCheck, game: Game) -> DrillResult:
     """The same match in two processes: does the bot draw its luck from bot_seed alone? Worth knowing, no duty."""
     answers = []
     for _ in range(2):
         tally = Tally()
-        async with course.stage() as stage:
-            sitting = Sitting(stage, game, game.player_counts[0], 0, 1, tally)
-            await sitting.start()
-            await sitting.play()
+        async with bot.start() as referee:
+            match = CheckedMatch(referee, game, game.player_counts[0], 0, 1, tally)
+            await match.start()
+            await match.play()
         answers.append(tally.answers)
     if answers[0] == answers[1]:
-        return Found(f"the same {len(answers[0])} answers in two processes on one bot_seed")
+        return DrillResult(f"the same {len(answers[0])} answers in two processes on one bot_seed")
     same = next(
         n for n, pair in enumerate(zip(answers[0] + [b""], answers[1] + [b""], strict=False)) if len(set(pair)) > 1
     )
-    return Found(f"answers differ from the {same + 1}. on: its matches cannot be played again exactly", "note")
+    return DrillResult(f"answers differ from the {same + 1}. on: its matches cannot be played again exactly", "note")
 
 
-async def cancelled(course: Course, game: Game) -> Found:
+async def cancelled(bot: BotUnderCheck, game: Game) -> DrillResult:
     """A match that is cancelled while the bot thinks: a late answer is dropped, and the next match is as any other."""
     tally = Tally()
-    async with course.stage() as stage:
-        sitting = Sitting(stage, game, game.player_counts[0], 0, 2, tally)
-        await sitting.start()
-        await sitting.cancel(await sitting.ask_only())
-        await sitting.end(reason="cancelled")
-        after = Sitting(stage, game, game.player_counts[0], 0, 3, tally)
-        await after.start(owing=sitting.id)
+    async with bot.start() as referee:
+        match = CheckedMatch(referee, game, game.player_counts[0], 0, 2, tally)
+        await match.start()
+        await match.cancel(await match.ask_only())
+        await match.end(reason="cancelled")
+        after = CheckedMatch(referee, game, game.player_counts[0], 0, 3, tally)
+        await after.start(owing=match.id)
         await after.play()
-    return Found(f"the match after it was played, {len(tally.seconds)} decisions")
+    return DrillResult(f"the match after it was played, {len(tally.seconds)} decisions")
 
 
-async def nothing_unasked(course: Course, game: Game) -> Found:
+async def nothing_unasked(bot: BotUnderCheck, game: Game) -> DrillResult:
     """One answer to each question, and none to anything else. The line too many of a program behind the bridge gets
     time to arrive: there it would be taken for the answer to the next question."""
     tally = Tally()
-    async with course.stage() as stage:
+    async with bot.start() as referee:
         for number in (10, 11):
-            sitting = Sitting(stage, game, game.player_counts[0], 0, number, tally, purpose="unasked")
-            await sitting.start()
-            await stage.hear_nothing(UNASKED_S, "after its Ready")
+            match = CheckedMatch(referee, game, game.player_counts[0], 0, number, tally, purpose="unasked")
+            await match.start()
+            await referee.hear_nothing(UNASKED_S, "after its Ready")
             for _ in range(UNASKED_MOVES):
-                over = await sitting.step()
-                await stage.hear_nothing(UNASKED_S, "after its answer")
+                over = await match.step()
+                await referee.hear_nothing(UNASKED_S, "after its answer")
                 if over:
                     break
-            await sitting.end(reason="cancelled")
-            await stage.hear_nothing(UNASKED_S, "after MatchEnd")
-    return Found(f"{len(tally.seconds)} questions, and as many answers")
+            await match.end(reason="cancelled")
+            await referee.hear_nothing(UNASKED_S, "after MatchEnd")
+    return DrillResult(f"{len(tally.seconds)} questions, and as many answers")
 
 
-async def huge(course: Course, game: Game) -> Found:
+async def huge(bot: BotUnderCheck, game: Game) -> DrillResult:
     """Questions of some megabytes."""
     tally = Tally()
-    async with course.stage() as stage:
-        sitting = Sitting(stage, game, game.player_counts[0], 0, 4, tally, padding=HUGE_BYTES, padded=2)
-        await sitting.start()
-        await sitting.play()
-    return Found(f"two questions of {HUGE_BYTES >> 20} MiB answered")
+    async with bot.start() as referee:
+        match = CheckedMatch(referee, game, game.player_counts[0], 0, 4, tally, padding=HUGE_BYTES, padded=2)
+        await match.start()
+        await match.play()
+    return DrillResult(f"two questions of {HUGE_BYTES >> 20} MiB answered")
 
 
-async def unknown(course: Course, game: Game) -> Found:
+async def unknown(bot: BotUnderCheck, game: Game) -> DrillResult:
     """Fields and messages of a later protocol are ignored."""
     tally = Tally()
-    async with course.stage() as stage:
-        await stage.send(unknown_field(16))
-        sitting = Sitting(stage, game, game.player_counts[0], 0, 5, tally, padding=16)
-        await sitting.start()
-        await stage.send(pb.RefereeMessage().SerializeToString())
-        await sitting.play()
-    return Found("unknown fields and an empty message were passed over")
+    async with bot.start() as referee:
+        await referee.send(unknown_field(16))
+        match = CheckedMatch(referee, game, game.player_counts[0], 0, 5, tally, padding=16)
+        await match.start()
+        await referee.send(pb.RefereeMessage().SerializeToString())
+        await match.play()
+    return DrillResult("unknown fields and an empty message were passed over")
 
 
-async def side_by_side(course: Course, game: Game) -> Found:
+async def side_by_side(bot: BotUnderCheck, game: Game) -> DrillResult:
     """If Hello says so: several matches at once on one stream."""
     tally = Tally()
-    async with course.stage() as stage:
-        most = stage.hello.max_parallel_matches
+    async with bot.start() as referee:
+        most = referee.hello.max_parallel_matches
         if most < 2:
-            return Found("it plays one match at a time, and says so")
-        sittings = [Sitting(stage, game, game.player_counts[0], 0, 6 + number, tally) for number in range(min(most, 3))]
-        for sitting in sittings:
-            await sitting.start()
-        playing = list(sittings)
+            return DrillResult("it plays one match at a time, and says so")
+        matches_at_once = [
+            CheckedMatch(referee, game, game.player_counts[0], 0, 6 + number, tally) for number in range(min(most, 3))
+        ]
+        for match in matches_at_once:
+            await match.start()
+        playing = list(matches_at_once)
         while playing:
-            playing = [sitting for sitting in playing if not await sitting.step()]
-        for sitting in sittings:
-            await sitting.end()
-    return Found(f"{len(sittings)} matches at once, {len(tally.seconds)} decisions")
+            playing = [match for match in playing if not await match.step()]
+        for match in matches_at_once:
+            await match.end()
+    return DrillResult(f"{len(matches_at_once)} matches at once, {len(tally.seconds)} decisions")
 
 
-async def _leave(stage: Stage) -> Found:
+async def _leave(referee: ScriptedReferee) -> DrillResult:
     began_s = time.monotonic()
-    await stage.send(encode.bye())
-    ended = await stage.exit_within(EXIT_LIMIT_S)
+    await referee.send(encode.bye())
+    ended = await referee.exit_within(EXIT_LIMIT_S)
     if ended is None:
         raise Failed(f"it still runs {EXIT_LIMIT_S:g} s after Bye; close the stream and exit")
     if ended.code != 0:
         raise Failed(f"it ended with {ended} after Bye; expected exit code 0")
-    return Found(f"exit code 0, {time.monotonic() - began_s:.2f} s after Bye")
+    return DrillResult(f"exit code 0, {time.monotonic() - began_s:.2f} s after Bye")
 
 
-DRILLS: dict[str, Callable[[Course], Awaitable[Found]]] = {
+DRILLS: dict[str, Callable[[BotUnderCheck], Awaitable[DrillResult]]] = {
     "handshake": handshake,
     "bye": bye,
     "late socket": late_socket,
     "referee gone": referee_gone,
 }
 
-GAME_DRILLS: dict[str, Callable[[Course, Game], Awaitable[Found]]] = {
+GAME_DRILLS: dict[str, Callable[[BotUnderCheck, Game], Awaitable[DrillResult]]] = {
     "matches": matches,
     "every decision": every_kind,
     "nothing unasked": nothing_unasked,

@@ -1,4 +1,4 @@
-"""What the drills found."""
+"""The results of the drills."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal

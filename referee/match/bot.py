@@ -2,9 +2,9 @@
 
 A remote bot may also be a person in a browser. To let one play, say who it is and with which token it comes:
 
-    entry = guest_entry("Ada")                                     # referee.process.entry
+    entry = remote_bot_entry("Ada")                                     # referee.process.entry
     invited = Invitation(token=secrets.token_hex(16), wait_s=60)
-    async with Table({entry.id: entry, ...}, guests={entry.id: invited}) as table:
+    async with Table({entry.id: entry, ...}, remote_bots={entry.id: invited}) as table:
         # Its program opens a gRPC stream to `table.address` and says Hello with the token, before the match or up to
         # `wait_s` after the table was opened: any client, such as `crosstown_bot`, in this process or another.
         result = await table.play(spec, records)                   # its seat: SeatSpec(entry.id, entry.name, ...)
@@ -26,9 +26,9 @@ from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
-from referee.wire import Guest, Hello, LastingSession, Session, StreamEnd, encode
+from referee.wire import Hello, LastingSession, RemoteBot, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
-from referee.wire.service import hard_message_bytes
+from referee.wire.listener import hard_message_bytes
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close, until it
@@ -260,10 +260,10 @@ above the limits. All other time of the network is the bot's."""
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """`token` is the guest's secret, at least 16 characters. `limits` are announced in Welcome.
+    """`token` is the remote bot's secret, at least 16 characters. `limits` are announced in Welcome.
 
-    The first match waits for the guest until `wait_s` after the table was opened, later ones as long as for any bot to
-    start. A broken connection may be taken up again within `reconnect_s`; 0: it ends the session.
+    The first match waits for the remote bot until `wait_s` after the table was opened, later ones as long as for any
+    bot to start. A broken connection may be taken up again within `reconnect_s`; 0: it ends the session.
     `version` is what the bot must say in Hello; '' takes any.
     """
 
@@ -275,11 +275,11 @@ class Invitation:
 
     def __post_init__(self) -> None:
         if len(self.token) < 16:
-            raise ValueError(f"the token of a guest has {len(self.token)} characters, at least 16 are needed")
+            raise ValueError(f"the token of a remote bot has {len(self.token)} characters, at least 16 are needed")
 
 
-class GuestBot:
-    """A guest's session as a `Seat`, for one match.
+class RemoteBotSeat:
+    """A remote bot's session as a `Seat`, for one match.
 
     Nothing is known of its processes: no output, no processor time, nothing to stop or to freeze. All time between
     question and answer is the bot's, with that of the network.
@@ -363,8 +363,8 @@ class GuestBot:
         return SeatEnd(EndReason.DISCONNECTED, detail)
 
 
-async def say_bye(guest: Guest, bye_s: float) -> None:
-    """Bye, then up to `bye_s` for the guest to close its stream. One that comes later hears it at once."""
-    session = guest.dismiss(encode.bye())
+async def say_bye(remote_bot: RemoteBot, bye_s: float) -> None:
+    """Bye, then up to `bye_s` for the remote bot to close its stream. One that comes later hears it at once."""
+    session = remote_bot.dismiss(encode.bye())
     if session is not None:
         await asyncio.wait([session.ended], timeout=bye_s)

@@ -20,9 +20,8 @@ from referee.match.spec import MatchSpec
 from referee.match.time_control import TimeSource
 from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
-from referee.record.ranking import Leavings, final_ranking, is_decided, teams_left
+from referee.record.ranking import FORFEIT, Leavings, default_action, final_ranking, is_decided, teams_left
 from referee.record.reasons import EndReason
-from referee.record.stand_in import FORFEIT, stand_in
 from referee.wire import encode
 
 _VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT)
@@ -297,7 +296,7 @@ class Match:
     def _answer_for(self, question: Question) -> None:
         """The referee makes the choice that a seat has not made."""
         policy, seed, seat = self._spec.faults.policy, self._spec.seed, question.seat
-        question.action = stand_in(policy, self._state.legal_actions(seat), seed, seat, self._moment)
+        question.action = default_action(policy, self._state.legal_actions(seat), seed, seat, self._moment)
 
     def _sentence(self, fault: Fault) -> str:
         return f"seat {fault.seat} ({self._spec.seats[fault.seat].name}): {fault.detail}"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from referee.match.bot import GuestBot, Invitation, LiveBot, exit_end, output_evidence, say_bye
+from referee.match.bot import Invitation, LiveBot, RemoteBotSeat, exit_end, output_evidence, say_bye
 from referee.match.spec import RESOURCE_KEYS, Limits
 from referee.match.time_control import GRACE_NS, TimeSource, time_limit
 from referee.process.bot import BotProcess, StartError
@@ -22,7 +22,7 @@ from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
-from referee.wire import Guest, HandshakeError, Hello, LastingSession, Session, WireServer
+from referee.wire import HandshakeError, Hello, LastingSession, RemoteBot, Session, WireServer
 from referee.wire.encode import WireLimits
 
 BYE_S = 1.0
@@ -69,13 +69,13 @@ class Pool:
         child_reaper: ChildReaper | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
-        guests: Mapping[str, Invitation] | None = None,
+        remote_bots: Mapping[str, Invitation] | None = None,
         fresh: Collection[str] = (),
         copies: Mapping[str, int] | None = None,
-        on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
+        on_remote_bot: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
-        """Each process gets a server beside `server`, which is for `guests` (by entry id; they are let in from now on).
-        `on_guest` is told in words that one has come or gone.
+        """Each process gets its own server. `server` is for `remote_bots`, by entry id, and accepts them from now on.
+        `on_remote_bot` gets a sentence when one connects or leaves.
 
         Entries in `fresh` have a new process for each match. Of an entry in `copies` there are never more processes
         than that at once, counting those that are on their way out: a start waits until another has ended."""
@@ -95,14 +95,14 @@ class Pool:
         self._sockets: dict[LiveBot, AsyncExitStack] = {}
         self._stopping: set[asyncio.Task[object]] = set()
         self._places = {
-            entry_id: _Place(server, invited, partial(on_guest, entry_id), clock)
-            for entry_id, invited in (guests or {}).items()
+            entry_id: _Place(server, invited, partial(on_remote_bot, entry_id), clock)
+            for entry_id, invited in (remote_bots or {}).items()
         }
 
     async def acquire(
         self, entry_id: str, limits: Limits, game: str, block: Block, *, ponder: bool = True
-    ) -> LiveBot | GuestBot:
-        """A process of this entry that has not played in `block`: an idle one, or a new one; or its guest.
+    ) -> LiveBot | RemoteBotSeat:
+        """A process of this entry that has not played in `block`: an idle one, or a new one; or its remote_bot.
 
         BotStartError if the bot does not come; OSError where the system does not let one be started.
 
@@ -128,12 +128,12 @@ class Pool:
         bot.seat(frozen=not ponder)
         return bot
 
-    def release(self, bot: LiveBot | GuestBot, *, reusable: bool) -> None:
+    def release(self, bot: LiveBot | RemoteBotSeat, *, reusable: bool) -> None:
         """A match is done with this bot. Returns at once; what has to die dies meanwhile.
 
-        A guest stays, whatever it did: there is no other process to take its place.
+        a remote bot stays, whatever it did: there is no other process to take its place.
         """
-        if isinstance(bot, GuestBot):
+        if isinstance(bot, RemoteBotSeat):
             bot.leave()
             self._places[bot.entry.id].free.set()
             return
@@ -162,9 +162,9 @@ class Pool:
         return [bot.process for bot in self._idle] + list(self._ended)
 
     async def close(self) -> None:
-        """End all processes, and wait until they are gone; guests hear Bye."""
+        """End all processes, and wait until they are gone; remote bots hear Bye."""
         for place in self._places.values():
-            self._spawn(say_bye(place.guest, BYE_S))
+            self._spawn(say_bye(place.remote_bot, BYE_S))
         while self._idle:
             self._retire(self._idle.pop(), BYE_S)
         while self._stopping:
@@ -265,27 +265,29 @@ async def _stop(bot: LiveBot, socket: AsyncExitStack, bye_s: float) -> None:
 
 
 _NOT_OURS: Mapping[str, Any] = dict.fromkeys(("max_output_bytes", "starts_at_once", *RESOURCE_KEYS), 0)
-"""Limits that hold for no guest: its processes and what it prints are its own."""
+"""Limits that hold for no remote_bot: its processes and what it prints are its own."""
 
 
 class _Place:
-    """Where one guest is awaited, and whether it is free."""
+    """Where one remote bot is awaited, and whether it is free."""
 
     def __init__(self, server: WireServer, invited: Invitation, tell: Callable[[str], None], clock: TimeSource) -> None:
         told = replace(_wire_limits(invited.limits, True, 0), **_NOT_OURS)
-        self.guest = Guest(invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell)
+        self.remote_bot = RemoteBot(
+            invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell
+        )
         self.free = asyncio.Event()
         self.free.set()
         self._clock = clock
         self._max_message_bytes = invited.limits.max_message_bytes
         self._awaited_since_s = time.monotonic()
         self._waited_for_until_s = self._awaited_since_s + invited.wait_s
-        server.invite(self.guest)
+        server.invite(self.remote_bot)
 
-    async def take(self, entry: Entry, startup_s: float, game: str) -> GuestBot:
-        """The guest, once it is there and plays nothing else. BotStartError if that takes too long."""
+    async def take(self, entry: Entry, startup_s: float, game: str) -> RemoteBotSeat:
+        """The remote_bot, once it is there and plays nothing else. BotStartError if that takes too long."""
         left_s = self._waited_for_until_s - time.monotonic()
-        limit_s = left_s if left_s > 0 and self.guest.session is None else max(startup_s, left_s)
+        limit_s = left_s if left_s > 0 and self.remote_bot.session is None else max(startup_s, left_s)
         until_s, lag_before_ns = time.monotonic() + limit_s, self._clock.lag_ns()
         try:
             async with time_limit(self._clock, limit_s):
@@ -295,7 +297,7 @@ class _Place:
             raise BotStartError(f"it plays another match, and did not end within {limit_s:.0f} s", {}) from None
         self.free.clear()
         try:
-            bot = GuestBot(entry, await self._arrival(until_s, lag_before_ns), self._max_message_bytes)
+            bot = RemoteBotSeat(entry, await self._arrival(until_s, lag_before_ns), self._max_message_bytes)
             if not bot.plays(game):
                 bot.leave()
                 raise BotStartError(_plays_others(bot.session.hello, game), {})
@@ -313,7 +315,7 @@ class _Place:
             left_s = until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9 - time.monotonic()
             try:
                 waited_s = time.monotonic() - self._awaited_since_s
-                return await self.guest.arrive(max(GRACE_NS / 1e9, left_s), waited_s)
+                return await self.remote_bot.arrive(max(GRACE_NS / 1e9, left_s), waited_s)
             except HandshakeError:
                 if time.monotonic() >= until_s + (self._clock.lag_ns() - lag_before_ns) / 1e9:
                     raise

@@ -15,7 +15,7 @@ from typing import Self
 
 from referee.games.api import Game
 from referee.games.registry import get_game
-from referee.match.bot import GuestBot, Invitation, LiveBot
+from referee.match.bot import Invitation, LiveBot, RemoteBotSeat
 from referee.match.play import Match
 from referee.match.pool import BotStartError, LostAtStart, Pool
 from referee.match.result import Fault, MatchResult, Outcome, SeatStats
@@ -32,8 +32,8 @@ from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.record.reasons import EndReason
-from referee.wire import Door, Listen, WireServer
-from referee.wire.service import HARD_MESSAGE_BYTES
+from referee.wire import Listen, RemoteServer, WireServer
+from referee.wire.listener import HARD_MESSAGE_BYTES
 
 REMOTE = "remote"
 """In a record's header, where others have their sandbox: this seat's bot is not run by the referee."""
@@ -56,26 +56,26 @@ class Table:
         child_reaper: ChildReaper | None = None,
         sandboxes: Mapping[str, Sandbox] | None = None,
         cgroups: Cgroups | None = None,
-        guests: Mapping[str, Invitation] | None = None,
+        remote_bots: Mapping[str, Invitation] | None = None,
         fresh: Collection[str] = (),
         copies: Mapping[str, int] | None = None,
         listen: Listen | None = None,
         at_once: int | None = None,
-        on_guest: Callable[[str, str], None] = lambda _entry_id, _what: None,
+        on_remote_bot: Callable[[str, str], None] = lambda _entry_id, _what: None,
     ) -> None:
-        """`entries`, `sandboxes` and `guests` by id; a bot without a sandbox is plain. A guest is not started but comes
-        by itself (see `guest`), with `listen` from another machine too; `on_guest` is told that it has come or gone.
+        """`entries`, `sandboxes` and `remote_bots` by id; a bot without a sandbox is plain. A remote bot is not started
+        but connects (see `bot`), with `listen` from another machine too; `on_remote_bot` gets a sentence about that.
         `max_idle` processes wait for their next match; `fresh` and `copies`, by id, as in `Pool`.
-        At most `at_once` matches are played side by side, without those whose guest is awaited.
+        At most `at_once` matches are played side by side, without those whose remote bot is awaited.
         `most_memory_mib`: no bot may have more, whatever a match allows; 0 for any.
         `child_reaper` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
         the socket's path is too long."""
         self._entries = entries
-        self._guests = guests or {}
+        self._remote_bots = remote_bots or {}
         self._listen = listen
-        self._on_guest = on_guest
+        self._on_remote_bot = on_remote_bot
         self._turns = None if at_once is None else asyncio.Semaphore(at_once)
-        self._door: Door | None = None
+        self._remote_server: RemoteServer | None = None
         self._sandboxes = sandboxes or {}
         self._cgroups = cgroups or Cgroups()
         self._max_idle = max_idle
@@ -87,7 +87,7 @@ class Table:
         self._stack = AsyncExitStack()
         self._prints = Prints()
         self._outside: dict[str, Mapping[str, str]] = {}
-        self._playing: dict[str, Sequence[LiveBot | GuestBot | None]] = {}
+        self._playing: dict[str, Sequence[LiveBot | RemoteBotSeat | None]] = {}
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
@@ -101,13 +101,15 @@ class Table:
                 child_reaper=self._child_reaper,
                 sandboxes=self._sandboxes,
                 cgroups=self._cgroups,
-                guests=self._guests,
+                remote_bots=self._remote_bots,
                 fresh=self._fresh,
                 copies=self._copies,
-                on_guest=self._on_guest,
+                on_remote_bot=self._on_remote_bot,
             )
             if self._listen is not None:
-                self._door = await stack.enter_async_context(Door(self._listen, self._server.guests))
+                self._remote_server = await stack.enter_async_context(
+                    RemoteServer(self._listen, self._server.remote_bots)
+                )
             stack.push_async_callback(self._pool.close)
             self._stack = stack.pop_all()
         return self
@@ -119,13 +121,13 @@ class Table:
 
     @property
     def address(self) -> str:
-        """Where the table's bots, and guests on this machine, find it: a gRPC target."""
+        """Where the table's bots, and remote bots on this machine, find it: a gRPC target."""
         return self._server.address
 
     @property
     def remote_address(self) -> str:
-        """HOST:PORT for guests from elsewhere; '' if there is no way in for them."""
-        return "" if self._door is None else self._door.address
+        """HOST:PORT for remote bots from elsewhere; '' if there is no way in for them."""
+        return "" if self._remote_server is None else self._remote_server.address
 
     def waiting(self) -> list[BotProcess]:
         """The bots that wait for their next match, in the order of the seats of the last one. What they printed can be
@@ -209,7 +211,7 @@ class Table:
         """With how the bot is confined, and what runs of an entry that had to be built."""
         seat = spec.seats[number]
         known = SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock)
-        if seat.entry_id in self._guests:
+        if seat.entry_id in self._remote_bots:
             return replace(known, sandbox=REMOTE)
         box = self._sandboxes.get(seat.entry_id)
         entry = self._entries.get(seat.entry_id)
@@ -243,7 +245,7 @@ class Table:
         game: Game,
         record: RecordWriter,
         played: "_Played",
-        bots: "Sequence[LiveBot | GuestBot | None]",
+        bots: "Sequence[LiveBot | RemoteBotSeat | None]",
     ) -> None:
         match: Match | None = None
         reusable = False
@@ -270,18 +272,22 @@ class Table:
 
     async def _sit_down(
         self, spec: MatchSpec, turn: AsyncExitStack
-    ) -> "tuple[list[LiveBot | GuestBot | None], tuple[Fault | None, ...]]":
-        """Per seat its bot, or the fault that it did not come. Guests are waited for first; then the match takes its
-        turn, and its other bots start side by side."""
+    ) -> "tuple[list[LiveBot | RemoteBotSeat | None], tuple[Fault | None, ...]]":
+        """For each seat its bot, or the fault that it did not come.
+
+        Remote bots are waited for first; then the match takes its turn, and its other bots start side by side.
+        """
         block = (spec.tournament, spec.game, spec.block)
-        tasks: dict[int, asyncio.Task[LiveBot | GuestBot]] = {}
+        tasks: dict[int, asyncio.Task[LiveBot | RemoteBotSeat]] = {}
         faults: dict[int, Fault] = {}
         try:
-            for is_guest in (True, False):
+            for is_remote in (True, False):
                 numbers = [
-                    number for number, seat in enumerate(spec.seats) if (seat.entry_id in self._guests) is is_guest
+                    number
+                    for number, seat in enumerate(spec.seats)
+                    if (seat.entry_id in self._remote_bots) is is_remote
                 ]
-                if not is_guest and self._turns is not None and not faults:
+                if not is_remote and self._turns is not None and not faults:
                     await turn.enter_async_context(self._turns)
                 for number in numbers if not faults else ():
                     entry_id, limits = spec.seats[number].entry_id, spec.limits_of(number)
@@ -297,12 +303,12 @@ class Table:
         bots = [tasks[number].result() if number in tasks and number not in faults else None for number in seats]
         return bots, tuple(faults.get(number) for number in seats)
 
-    async def _get_up(self, tasks: "Sequence[asyncio.Task[LiveBot | GuestBot]]") -> None:
+    async def _get_up(self, tasks: "Sequence[asyncio.Task[LiveBot | RemoteBotSeat]]") -> None:
         """Nobody plays: whoever came leaves, whoever is on the way turns back."""
         for task in tasks:
             task.cancel()
         for bot in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(bot, LiveBot | GuestBot):
+            if isinstance(bot, LiveBot | RemoteBotSeat):
                 self._pool.release(bot, reusable=False)
 
 
@@ -316,7 +322,7 @@ class _Played:
     startup_us: tuple[int, ...] = ()
 
 
-def _not_come(tasks: "Mapping[int, asyncio.Task[LiveBot | GuestBot]]", spec: MatchSpec) -> dict[int, Fault]:
+def _not_come(tasks: "Mapping[int, asyncio.Task[LiveBot | RemoteBotSeat]]", spec: MatchSpec) -> dict[int, Fault]:
     """The fault of each seat whose bot did not come. Raises what else went wrong."""
     faults: dict[int, Fault] = {}
     for number, task in tasks.items():

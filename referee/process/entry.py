@@ -224,7 +224,7 @@ _ID_BYTES = 8
 _NO_VERSION = "remote"
 
 
-def guest_entry(name: str, version: str = "", games: Sequence[str] = (ANY_GAME,)) -> Entry:
+def remote_bot_entry(name: str, version: str = "", games: Sequence[str] = (ANY_GAME,)) -> Entry:
     """Named by what its author says: name and version. That the same program is behind them nobody can check.
 
     Raises BotNameError.

@@ -1,7 +1,12 @@
-"""The ranking of a match that seats have left by their own fault."""
+"""The ranking of a match that some seats have left, and the default action that the referee takes for a seat.
+
+Both give the same result whenever a record is verified.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
 
 
 @dataclass(slots=True)
@@ -49,3 +54,18 @@ def teams_left(teams: Sequence[int], left: Sequence[int | None]) -> int:
 def is_decided(teams: Sequence[int], left: Sequence[int | None]) -> bool:
     """Whether those that left have decided the match: no two teams are whole any more, or not the only one there is."""
     return teams_left(teams, left) < min(2, len(set(teams)))
+
+
+FORFEIT, DEFAULT, RANDOM = "forfeit", "default", "random"
+
+
+def default_action(policy: str, legal: Sequence[Any], seed: str, seat: int, moment: int) -> Any:
+    """The game's default action (the first of the list), or with `random` any, all equally likely.
+
+    `seed` is the match's (hex); `moment` is how many nodes the match has gone through.
+    """
+    if policy != RANDOM:
+        return legal[0]
+    # 128 bits: what the remainder favours is below any measure.
+    digest = blake2b(f"stand-in\x1f{seat}\x1f{moment}".encode(), digest_size=16, key=bytes.fromhex(seed)).digest()
+    return legal[int.from_bytes(digest) % len(legal)]

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from referee.record.anchors import digest_of
 from referee.record.format import (
     CHAIN_START,
     CLOSED_SUFFIX,
@@ -16,8 +15,9 @@ from referee.record.format import (
     RecordError,
     next_chain,
     open_line,
+    parse_line,
 )
-from referee.record.parse import parse_line
+from referee.record.journal import digest_of
 
 MAX_RECORD_BYTES = 1 << 30
 """A closed record that unpacks to more is refused."""
@@ -43,7 +43,7 @@ class Problem:
 class Record:
     """One record as far as it can be read. `lines[i]` stands on line `i + 2` of the file (the header is line 1).
 
-    `digest` is of all bytes of its lines (see `referee.record.anchors`); '' of one that is followed.
+    `digest` is of all bytes of its lines (see `referee.record.journal`); '' of one that is followed.
     """
 
     path: Path

@@ -8,8 +8,7 @@ from referee.games.api import Event, Game, GameError, State
 from referee.games.keyed import KeyedChance
 from referee.games.registry import UnknownGame, get_game
 from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, Chance, FaultLine, Header, Line, Strike
-from referee.record.ranking import Leavings
-from referee.record.stand_in import FORFEIT, RANDOM, stand_in
+from referee.record.ranking import FORFEIT, RANDOM, Leavings, default_action
 
 FIRST_LINE = 2
 """The line of the file on which `Record.lines` begins."""
@@ -139,7 +138,7 @@ class Replay:
         if policy == RANDOM and self._seed is None:
             return
         legal = self.state.legal_actions(seat)
-        expected = stand_in(policy, legal, self._seed or "", seat, self._moment)
+        expected = default_action(policy, legal, self._seed or "", seat, self._moment)
         if action != expected:
             text = self._game.format_action
             what = f"the referee's answer for seat {seat} is {text(expected)}, the record has {text(action)}"

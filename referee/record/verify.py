@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 from referee.games.api import Game, state_hash
 from referee.games.registry import UnknownGame, get_game
-from referee.record.anchors import mismatch
 from referee.record.format import Answer, FaultLine, Footer, Header, RecordError, SeatStats, Strike, seed_commitment
+from referee.record.journal import mismatch
 from referee.record.ranking import final_ranking, is_decided, teams_left
 from referee.record.reader import NotARecordError, Record, read_record
 from referee.record.reasons import OWN_FAULTS, EndReason, status_of

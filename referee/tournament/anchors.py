@@ -1,4 +1,4 @@
-"""Writes into the journal which records count, by their digests (`referee.record.anchors`).
+"""Writes into the journal which records count, by their digests (`referee.record.journal`).
 
 A record is durable before its match counts. Its digest follows in the journal, together with those of other matches,
 so that a match costs no further wait for the disk. A runner that is killed in between leaves records that the journal
@@ -11,8 +11,8 @@ from contextlib import suppress
 from glob import escape
 from itertools import islice
 
-from referee.record.anchors import COUNTED, FOUND, LOST, UNCOUNTED
 from referee.record.format import RecordError
+from referee.record.journal import COUNTED, FOUND, LOST, UNCOUNTED
 from referee.record.reader import read_record
 from referee.tournament.errors import PlatformError
 from referee.tournament.folder import RunFolder

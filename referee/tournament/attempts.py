@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from referee.record.control import JournalLine
+from referee.record.journal import JournalLine
 from referee.record.reasons import EndReason
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from referee.record.control import Choice
+from referee.record.journal import Choice
 from referee.record.reasons import EndReason
 from referee.tournament.formats.api import MatchScore
 from referee.tournament.sections.breaker import BreakerConfig

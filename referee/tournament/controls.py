@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from referee.match.spec import Limits
-from referee.process.entry import Entry, EntryError, ManifestError, guest_entry, load_entry, load_stored
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import BotNameError, Manifest, clashes
 from referee.process.sandbox import why_no_device
 from referee.process.store import hold, store_folder
-from referee.record.control import LEAVING, Choice, Control, ControlKind, control_fields, in_force
+from referee.record.journal import LEAVING, Choice, Control, ControlKind, control_fields, in_force
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.errors import BusyError, ConfigError, UsageError
 from referee.tournament.folder import RunFolder, run_folders
@@ -137,7 +137,7 @@ def _load_added(config: TournamentConfig, bot: KnownBot, given: BotConfig) -> En
         if config.remote is None:
             step = f"restore [remote] in the file, or: crosstown withdraw RUN {shlex.quote(bot.name)}"
             raise UsageError(f"{who} dials in, and {config.path} has no [remote] any more", step)
-        return guest_entry(bot.name, given.remote.version)
+        return remote_bot_entry(bot.name, given.remote.version)
     try:
         load = partial(load_stored, bot.content) if bot.content else load_entry
         entry = load(given.folder, bot.name, bot.options)
@@ -304,7 +304,7 @@ def add(
     if settings.remote is None:
         entry = load_entry(settings.folder, settings.name, settings.options)
     else:
-        entry = guest_entry(settings.name or "", settings.remote.version)
+        entry = remote_bot_entry(settings.name or "", settings.remote.version)
 
     def make(text: JournalText) -> Control:
         for bot in known_bots(text):

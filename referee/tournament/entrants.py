@@ -13,7 +13,7 @@ from itertools import combinations, pairwise, zip_longest
 from pathlib import Path
 from typing import NoReturn
 
-from referee.process.entry import Entry, EntryError, ManifestError, guest_entry, load_entry, load_stored
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import ANY_GAME, BotNameError, clashes
 from referee.process.sandbox import Profile
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
@@ -194,7 +194,7 @@ def _check_format(tournament: Tournament) -> None:
 def _entry(config: TournamentConfig, bot: BotConfig, *, to_play: bool) -> Entry:
     try:
         if bot.remote is not None:
-            return guest_entry(bot.name or "", bot.remote.version)
+            return remote_bot_entry(bot.name or "", bot.remote.version)
         entry = load_entry(bot.folder, bot.name, bot.options, to_play=to_play)
     except (ManifestError, EntryError) as error:
         # These sentences end in what to do, after the last semicolon.

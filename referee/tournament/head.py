@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from referee.record.anchors import digest_of
-from referee.record.control import JournalLine
 from referee.record.format import dumps
+from referee.record.journal import JournalLine, digest_of
 from referee.tournament.errors import JournalError
 
 FORMAT = 1

@@ -15,9 +15,9 @@ Each line is `[kind, time, {...}, chain]`:
     revealed   the secret of an epoch, once nothing more is played with it
     finished   matches rated and given up
     anchor      the head of the journal is written to this file as well (`referee.tournament.head`)
-    counted, found, uncounted   digests of the records that count (`referee.record.anchors`)
+    counted, found, uncounted   digests of the records that count (`referee.record.journal`)
 
-and the controls (`referee.record.control`), which change what counts.
+and the controls (`referee.record.journal`), which change what counts.
 
 A write that was cut by a kill or a full disk leaves a partial last line, which is dropped.
 """
@@ -30,9 +30,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
-from referee.record.anchors import DIGEST_BYTES
-from referee.record.control import Control, JournalDamage, JournalLine, control_fields, controls_of, read_lines
 from referee.record.format import CHAIN_START, dumps, seal
+from referee.record.journal import (
+    DIGEST_BYTES,
+    Control,
+    JournalDamage,
+    JournalLine,
+    control_fields,
+    controls_of,
+    read_lines,
+)
 from referee.tournament.errors import JournalError, PlatformError, UsageError
 from referee.tournament.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
 

@@ -23,11 +23,11 @@ from typing import Any
 from referee.match.bot import Invitation
 from referee.match.result import MatchResult
 from referee.match.spec import Limits, MatchSpec
-from referee.process.entry import Entry, guest_entry
+from referee.process.entry import Entry, remote_bot_entry
 from referee.process.sandbox import Sandbox
 from referee.tournament.remote import Guests
 from referee.tournament.sections.processes import Processes
-from referee.wire.listening import Listen
+from referee.wire.public_address import Listen
 
 MAX_LINE_BYTES = 64 << 20
 
@@ -188,7 +188,7 @@ def _guests(values: Mapping[str, Any] | None) -> Guests | None:
     entries: dict[str, Entry] = {}
     invited: dict[str, Invitation] = {}
     for guest in values["invited"]:
-        entry = guest_entry(guest.pop("name"), guest["version"])
+        entry = remote_bot_entry(guest.pop("name"), guest["version"])
         entries[entry.id] = entry
         invited[entry.id] = Invitation(**{**guest, "limits": Limits(**guest["limits"])})
     return Guests(

@@ -13,7 +13,7 @@ from referee.process.entry import Entry
 from referee.tournament.config import BotConfig, Tournament
 from referee.tournament.errors import ConfigError, PlatformError
 from referee.tournament.sections.remote import RemoteBot
-from referee.wire.listening import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
+from referee.wire.public_address import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
 
 LEAST_TOKEN = 16
 USUAL_KEEPALIVE_S = 20.0

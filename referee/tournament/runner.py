@@ -18,8 +18,8 @@ from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
 from referee.match.seat import FREE_MEMORY_VOIDS
 from referee.match.spec import MatchSpec
+from referee.record.journal import slow_start
 from referee.record.reasons import EndReason
-from referee.record.starts import slow_start
 from referee.texts import missing_package, without_store
 from referee.tournament.attempts import Attempts
 from referee.tournament.errors import PlatformError

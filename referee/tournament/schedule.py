@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 
 from referee.match.spec import Limits, MatchSpec
-from referee.record.control import LEAVING, in_force
+from referee.record.journal import LEAVING, in_force
 from referee.tournament.config import Tournament, TournamentConfig
 from referee.tournament.controls import ghost, known_bots
 from referee.tournament.field import extent_of

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from referee.record.anchors import anchors_of
-from referee.record.control import LEAVING, Control, forgiven_faults, in_force
+from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force
 from referee.texts import one_line
 from referee.tournament.anchors import AnchorKeeper
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids

@@ -19,9 +19,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
 from referee.folders import configuration_folder
-from referee.record.anchors import anchors_of, mismatch
-from referee.record.control import JournalLine
 from referee.record.format import RecordError, dumps
+from referee.record.journal import JournalLine, anchors_of, mismatch
 from referee.record.reader import Record, read_record
 from referee.tournament.anchors import AnchorKeeper
 from referee.tournament.errors import JournalError, PlatformError, UsageError

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.match.spec import MatchSpec
-from referee.record.anchors import CHANGED
-from referee.record.control import Control
+from referee.record.journal import CHANGED, Control
 from referee.tournament.anchors import AnchorKeeper
 from referee.tournament.breaker import Breaker
 from referee.tournament.folder import RunFolder

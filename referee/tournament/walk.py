@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from referee.match.spec import MatchSpec, SeatSpec
-from referee.record.control import LEAVING, Control, in_force
+from referee.record.journal import LEAVING, Control, in_force
 from referee.tournament.config import Tournament
 from referee.tournament.field import make_field, variant_games
 from referee.tournament.formats.api import Block, BlockResult, MatchScore, Need, News, Placing

@@ -27,7 +27,7 @@ from referee.tournament import messages
 from referee.tournament.confine import hide
 from referee.tournament.messages import Setup
 from referee.tournament.remote import waiting_words
-from referee.wire.listening import ListenError
+from referee.wire.public_address import ListenError
 
 ORPHAN_S = 1.5
 """What a worker gets to end its bots in order when the runner has gone without a word."""
@@ -134,13 +134,13 @@ async def serve(link: Link) -> None:
                 child_reaper=ChildReaper(),
                 sandboxes=hide({bot.entry_id: bot.sandbox for bot in setup.bots}, entries.values(), setup.records),
                 cgroups=cgroups,
-                guests=setup.guests.invited if setup.guests else None,
+                remote_bots=setup.guests.invited if setup.guests else None,
                 max_idle=setup.processes.idle,
                 fresh=setup.processes.fresh,
                 copies=setup.processes.copies,
                 listen=setup.guests.listen if setup.guests else None,
                 at_once=setup.guests.at_once if setup.guests else None,
-                on_guest=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
+                on_remote_bot=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
             )
             table = await stack.enter_async_context(hosted)
         except Refused as error:

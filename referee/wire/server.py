@@ -1,9 +1,13 @@
-"""The gRPC server on a private socket: for one bot process, or for guests of this machine. Identity by token."""
+"""The gRPC servers: one on a private socket for local bots, one over TLS for other machines.
+
+A token says which bot it is. Connections that have not shown a valid token are bounded in number and time.
+"""
 
 import asyncio
 import itertools
 import os
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -13,18 +17,23 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.folders import MAX_SOCKET_PATH_BYTES, make_socket_folder
 from referee.wire import encode
 from referee.wire.encode import WireLimits
-from referee.wire.guests import Guest, find_guest
 from referee.wire.handshake import HandshakeError, Refusal, Strangers, protocol_problem
 from referee.wire.http2 import Call, Status
-from referee.wire.listener import Bounds, Listener, bind_unix
-from referee.wire.service import (
+from referee.wire.listener import (
     HARD_MESSAGE_BYTES,
     HELLO_LIMIT_S,
     MAX_STRANGERS,
+    Bounds,
+    Listener,
+    bind_tcp,
+    bind_unix,
     hard_message_bytes,
     most_connections,
 )
+from referee.wire.public_address import Listen, ListenError, check_pair, join_address
+from referee.wire.remote_bots import RemoteBot, find_remote_bot
 from referee.wire.session import Session
+from referee.wire.tls import server_tls
 
 MAX_CONNECTIONS_OF_ONE = 4
 """Before Hello, at one time. Each takes a file descriptor of the referee. A bot needs one; a second while it tries
@@ -70,7 +79,7 @@ class WireServer:
         self._hello_limit_s = hello_limit_s
         self._expected: dict[str, tuple[asyncio.Future[Session], WireLimits]] = {}
         self._used: set[str] = set()
-        self.guests: list[Guest] = []
+        self.remote_bots: list[RemoteBot] = []
         """Those that were invited."""
         self._made: Path | None = None
         self.address = ""
@@ -130,9 +139,9 @@ class WireServer:
         self._expected[token] = future, limits
         return future
 
-    def invite(self, guest: Guest) -> None:
-        """From now on a bot with the guest's token is let in, whenever it comes."""
-        self.guests.append(guest)
+    def invite(self, remote_bot: RemoteBot) -> None:
+        """From now on a bot with the remote bot's token is let in, whenever it comes."""
+        self.remote_bots.append(remote_bot)
 
     def _give_up(self) -> None:
         """On a process that connects and connects."""
@@ -151,9 +160,9 @@ class WireServer:
 
     def _admit(self, hello: pb.Hello, call: Call) -> Session:
         """Raises Refusal."""
-        guest = find_guest(self.guests, hello.token)
-        if guest is not None:
-            return guest.admit(hello, call)
+        remote_bot = find_remote_bot(self.remote_bots, hello.token)
+        if remote_bot is not None:
+            return remote_bot.admit(hello, call)
         if hello.token in self._used:
             sentence = "this token has opened a session already: one process, one token, one stream for all its matches"
             raise Refusal(Status.ALREADY_EXISTS, sentence)
@@ -186,3 +195,74 @@ def _check_path(path: Path) -> None:
         )
     if "%" in str(path):
         raise ValueError(f"the socket path {path} has a '%', which gRPC takes for an escape: choose another folder")
+
+
+MOST_PING_PAUSE_S = 15.0
+"""How often a connection is pinged at the least; more often where it has to be found broken sooner."""
+
+
+class RemoteServer:
+    """The server for bots from other machines, over TCP with TLS; an async context manager.
+
+    ListenError where it cannot listen.
+
+    It is a server of its own, beside the one of the local bots: strangers use up nothing that these need.
+    """
+
+    def __init__(
+        self, listen: Listen, remote_bots: Sequence[RemoteBot], *, hello_limit_s: float = HELLO_LIMIT_S
+    ) -> None:
+        """`remote_bots` may grow."""
+        self._listen = listen
+        self._remote_bots = remote_bots
+        self._strangers = Strangers(MAX_STRANGERS, hello_limit_s)
+        self._listener: Listener | None = None
+        self.address = ""
+        """HOST:PORT, once it is open."""
+
+    async def __aenter__(self) -> "RemoteServer":
+        listen = self._listen
+        where = join_address(listen.host, listen.port)
+        tls = None
+        if not listen.plain:
+            if listen.certificate is None or listen.key is None:
+                raise ListenError(f"no certificate to listen on {where} with", "give a certificate and its key")
+            check_pair(listen.certificate, listen.key)
+            tls = server_tls(listen.certificate, listen.key)
+        try:
+            sockets = bind_tcp(listen.host, listen.port)
+        except OSError:
+            what = f"cannot listen on {where}: it is in use, or is no address of this machine"
+            raise ListenError(what, "choose another port, or 0.0.0.0 for all addresses of this machine") from None
+        self._listener = Listener(sockets, self._play, _bounds(listen.keepalive_s), tls=tls, tls_limit_s=HELLO_LIMIT_S)
+        self._listener.start()
+        self.address = join_address(listen.host, sockets[0].getsockname()[1])
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._listener is not None:
+            await self._listener.stop()
+
+    async def _play(self, call: Call) -> None:
+        try:
+            hello = await self._strangers.hear_out(call)
+            remote_bot = find_remote_bot(self._remote_bots, hello.token)
+            if remote_bot is None:
+                sentence = "unknown token: send the value that you were given unchanged, as CROSSTOWN_TOKEN"
+                raise Refusal(Status.UNAUTHENTICATED, sentence)
+            stream = remote_bot.admit(hello, call)
+        except Refusal as refusal:
+            call.finish(refusal.code, str(refusal))
+            return
+        await stream.read_all()
+
+
+def _bounds(keepalive_s: float) -> Bounds:
+    """An answer to a ping has what is left of `keepalive_s` after the pause: a bot may be slow to give it while it
+    computes."""
+    pause_s = min(MOST_PING_PAUSE_S, keepalive_s / 3)
+    return Bounds(
+        most_connections(), idle_s=HELLO_LIMIT_S, keepalive_s=pause_s, keepalive_limit_s=keepalive_s - pause_s
+    )

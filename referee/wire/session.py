@@ -1,7 +1,9 @@
-"""One bot's stream: reads it to its end, writes with a deadline, and tells one listener."""
+"""Sessions with bots: one stream, and a session that outlives its stream when a bot reconnects."""
 
 import asyncio
+import secrets
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,8 +12,7 @@ from typing import TypeAlias
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
 
-from referee.wire.http2 import Call, CallEnd, Status
-from referee.wire.traffic import Traffic
+from referee.wire.http2 import Call, CallEnd, Status, Traffic
 
 BotMessage: TypeAlias = pb.BotMessage
 Hello: TypeAlias = pb.Hello
@@ -166,3 +167,172 @@ _ENDS = {
     CallEnd.OVERSIZED: StreamEnd.OVERSIZED,
     CallEnd.FLOODED: StreamEnd.FLOODED,
 }
+
+
+_KEY_BYTES = 16
+_BREAKS = (StreamEnd.CLOSED_BY_BOT, StreamEnd.NOT_READING)
+"""Ends of a stream that a broken connection looks like."""
+
+
+class LastingSession:
+    """As `Session` for whoever plays a match: `hello`, `ended`, `listen`, `send`, `close`.
+
+    Messages are numbered from 1 over all streams. What the bot has not proven to have, by answering something later, is
+    kept, and sent again to a bot that comes back: from the number it has last seen on, or from the question that it
+    still owes an answer to. `ended` is settled when it has not come back within `reconnect_s`; with 0, at once; or when
+    too much waits for it while it is away. What is kept of a bot that reads along and is asked nothing is no more than
+    the rest of its match: whether it reads, its stream sees to.
+    """
+
+    def __init__(self, stream: Session, reconnect_s: float) -> None:
+        self.hello = stream.hello
+        self.key = secrets.token_hex(_KEY_BYTES) if reconnect_s else ""
+        self.reconnect_s = reconnect_s
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[StreamEnd] = self._loop.create_future()
+        self.failure = ""
+        self.refused_bytes = 0
+        """As those of `Session`, of its last stream."""
+        self._stream: Session | None = None
+        self._spent_before_ns = 0
+        """On streams before that one."""
+        self._on_message: Callable[[Received], None] | None = None
+        self._kept: deque[tuple[int, bytes]] = deque()
+        self._sent = self._sent_to_streams = 0
+        self._leaving = False
+        self._away_from_s: float | None = None
+        self._owed: tuple[int, str, int] | None = None
+        """Number, match and decision (0: Ready) of the question without an answer."""
+        self._grace: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._follow(stream)
+
+    @property
+    def online(self) -> bool:
+        """Whether there is a stream to the bot at this moment."""
+        return self._stream is not None and not self._stream.ended.done() and not self.ended.done()
+
+    @property
+    def away_s(self) -> float:
+        """How long the bot has been away that may still come back; 0 while there is a stream to it."""
+        return 0.0 if self._away_from_s is None or self.ended.done() else self._loop.time() - self._away_from_s
+
+    @property
+    def spent_ns(self) -> int:
+        """What reading this bot's messages has cost, on all its streams. It never falls."""
+        return self._spent_before_ns + (0 if self._stream is None else self._stream.spent_ns)
+
+    def listen(self, on_message: Callable[[Received], None] | None) -> None:
+        """From now on `on_message` gets what comes, from the event loop; nobody with None."""
+        self._on_message = on_message
+        if self._stream is not None:
+            self._stream.listen(None if on_message is None else self._take)
+
+    def send(self, data: bytes) -> None:
+        """Never blocks; without effect once the session ended. A bot that is away gets it when it is back."""
+        if self.ended.done():
+            return
+        if self.reconnect_s:
+            self._sent += 1
+            self._note(data)
+            self._kept.append((self._sent, data))
+        if self._stream is not None:
+            self._sent_to_streams = self._sent
+            self._stream.send(data)
+        elif self._sent - self._sent_to_streams > MAX_WAITING_MESSAGES:
+            self._end(StreamEnd.NOT_READING)
+
+    def send_last(self, data: bytes) -> None:
+        """As `send`; when the stream ends after that the bot need not come back."""
+        self.send(data)
+        self._leaving = True
+        if self._stream is None:
+            self._end(StreamEnd.CLOSED_BY_BOT)
+
+    async def close(self, code: Status, explanation: str) -> None:
+        """End the session, and its stream with a status and a sentence for the author."""
+        stream = self._stream
+        self._end(StreamEnd.CLOSED_BY_REFEREE)
+        if stream is not None:
+            await stream.close(code, explanation)
+
+    def give_up(self) -> None:
+        """The bot is away, and will not come back: it has begun anew."""
+        self._end(StreamEnd.BEGUN_ANEW)
+
+    def next_for(self, received: int) -> int:
+        """The number of the first message that a bot gets which comes back and has seen `received` of them."""
+        wanted = min(received, self._sent) + 1
+        if self._owed is not None:
+            wanted = min(wanted, self._owed[0])
+        return max(wanted, self._kept[0][0]) if self._kept else self._sent + 1
+
+    def resume(self, stream: Session, first: int) -> None:
+        """The bot is back on another stream, which takes the place of an older one, and gets all from `first` on."""
+        if self._grace is not None:
+            self._grace.cancel()
+            self._grace = self._away_from_s = None
+        older = self._stream
+        self._follow(stream)
+        self._sent_to_streams = self._sent
+        if older is not None:
+            sentence = "the session goes on over another connection"
+            task = self._loop.create_task(older.close(Status.ABORTED, sentence))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+        stream.listen(None if self._on_message is None else self._take)
+        for number, data in self._kept:
+            if number >= first:
+                stream.send(data)
+
+    def _follow(self, stream: Session) -> None:
+        self._leave_stream()
+        self._stream = stream
+        stream.ended.add_done_callback(lambda ended: self._stream_is_over(stream, ended.result()))
+
+    def _stream_is_over(self, stream: Session, end: StreamEnd) -> None:
+        if stream is not self._stream or self.ended.done():
+            return
+        self._leave_stream()
+        self.failure, self.refused_bytes = stream.failure, stream.refused_bytes
+        if self.reconnect_s and end in _BREAKS and not self._leaving:
+            self._away_from_s = self._loop.time()
+            self._grace = self._loop.call_later(self.reconnect_s, self._end, end)
+        else:
+            self._end(end)
+
+    def _leave_stream(self) -> None:
+        self._spent_before_ns = self.spent_ns
+        self._stream = None
+
+    def _note(self, data: bytes) -> None:
+        """Which answer is awaited from here on."""
+        message = pb.RefereeMessage.FromString(data)
+        match message.WhichOneof("body"):
+            case "match_start":
+                self._owed = self._sent, message.match_start.match, 0
+            case "decide":
+                self._owed = self._sent, message.decide.match, message.decide.decision
+            case "cancel" | "match_end":
+                self._owed = None
+
+    def _take(self, received: Received) -> None:
+        message = received.message
+        if message is not None and self._owed is not None:
+            number, match, decision = self._owed
+            ready = message.HasField("ready") and not decision and message.ready.match == match
+            moved = decision and message.HasField("move") and message.move.decision == decision
+            if ready or (moved and message.move.match == match):
+                self._owed = None
+                while self._kept and self._kept[0][0] <= number:
+                    self._kept.popleft()
+        if self._on_message is not None:
+            self._on_message(received)
+
+    def _end(self, end: StreamEnd) -> None:
+        if self._grace is not None:
+            self._grace.cancel()
+            self._grace = None
+        self._kept.clear()
+        if not self.ended.done():
+            self.ended.set_result(end)

@@ -11,8 +11,7 @@ import time
 from asyncio.sslproto import SSLProtocol
 from pathlib import Path
 
-from referee.wire.http2 import Connection
-from referee.wire.traffic import charged_ns
+from referee.wire.http2 import Connection, charged_ns
 
 BYTES_A_UNIT = 22
 """The least that a record has besides its data (RFC 8446, 5.2)."""

@@ -41,7 +41,7 @@ ALLOWED = {
         "referee.folders",
         "referee.texts",
         "referee.match",
-        "referee.wire.listening",  # addresses and certificates, no streams
+        "referee.wire.public_address",  # addresses and certificates, no streams
         "referee.process",
         "referee.record",
         "referee.games",

@@ -13,11 +13,11 @@ from arena import BOTH, Arena, memory_kb
 
 from referee.match import EndReason, Table
 from referee.match.bot import Invitation
-from referee.process.entry import guest_entry, load_entry
+from referee.process.entry import load_entry, remote_bot_entry
 from referee.process.sandbox import Sandbox
 from referee.record import Answer
 from referee.wire import Listen
-from referee.wire.listening import own_certificate, parse_address
+from referee.wire.public_address import own_certificate, parse_address
 
 R = EndReason
 FLOODER = Path(__file__).parent / "bots" / "flooder"
@@ -100,9 +100,9 @@ async def test_a_flood_costs_the_match_of_the_bot_that_makes_it_and_little_else(
 async def test_a_stranger_without_a_token_takes_little_of_the_referee(tmp_path: Path, plain: bool, deed: str) -> None:
     certificate, key = own_certificate(tmp_path / "tls", "127.0.0.1")
     listen = Listen("127.0.0.1", 0, plain=True) if plain else Listen("127.0.0.1", 0, certificate, key)
-    entry = guest_entry("Ada")
+    entry = remote_bot_entry("Ada")
     assert ssl.HAS_ALPN
-    async with Table({entry.id: entry}, guests={entry.id: Invitation("a" * 32)}, listen=listen) as table:
+    async with Table({entry.id: entry}, remote_bots={entry.id: Invitation("a" * 32)}, listen=listen) as table:
         before_kb, before_s = memory_kb(), time.process_time()
         host, port = parse_address(table.remote_address)
         if deed != "none":
@@ -120,9 +120,9 @@ async def test_a_stranger_without_a_token_takes_little_of_the_referee(tmp_path: 
 async def test_new_keys_of_tls_are_paid_for(tmp_path: Path, times: int, stays: bool) -> None:
     """TLS 1.3 lets a client renew its keys as often as it likes; no frame tells the referee of that."""
     certificate, key = own_certificate(tmp_path / "tls", "127.0.0.1")
-    entry = guest_entry("Ada")
+    entry = remote_bot_entry("Ada")
     invited, listen = {entry.id: Invitation("a" * 32)}, Listen("127.0.0.1", 0, certificate, key)
-    async with Table({entry.id: entry}, guests=invited, listen=listen) as table:
+    async with Table({entry.id: entry}, remote_bots=invited, listen=listen) as table:
         client = await asyncio.create_subprocess_exec(
             *("openssl", "s_client", "-connect", table.remote_address, "-alpn", "h2", "-tls1_3"),
             *("-CAfile", str(certificate), "-brief"),

@@ -62,9 +62,9 @@ PLANTS: dict[str, tuple[str, ...]] = {
         "referee.match.spec:Limits.__post_init__",
         "referee.tournament.errors:ConfigError.__init__",
     ),
-    "journal": ("referee.record.control:parse_control", "referee.record.control:JournalDamage.__init__"),
-    "controls of a journal": ("referee.record.control:parse_control", "referee.record.control:JournalDamage.__init__"),
-    "record": ("referee.record.parse:parse_footer", "referee.record.reader:Problem"),
+    "journal": ("referee.record.journal:parse_control", "referee.record.journal:JournalDamage.__init__"),
+    "controls of a journal": ("referee.record.journal:parse_control", "referee.record.journal:JournalDamage.__init__"),
+    "record": ("referee.record.format:parse_footer", "referee.record.reader:Problem"),
     "packed record": ("referee.record.reader:parse_line", "referee.record.reader:Problem"),
     "record judged again": ("referee.match.rejudge:_finding", "referee.match.rejudge:RecordError"),
     "evidence judged again": ("referee.match.rejudge:_time", "referee.match.rejudge:_answer"),
@@ -89,7 +89,7 @@ for _game, _class in _GAME_CLASSES.items():
         f"action text of {_game}": ("referee.games.api.text:int", _SYNTAX_ERROR),
         f"observation of {_game}": (_OBSERVATIONS[_game], _SYNTAX_ERROR),
         f"box of {_game}": (_BOXES[_game], "referee.games.api.errors:DataError.__init__"),
-        f"verified record of {_game}": ("referee.record.parse:Answer", "referee.record.verify:Verdict"),
+        f"verified record of {_game}": ("referee.record.format:Answer", "referee.record.verify:Verdict"),
     }
 
 

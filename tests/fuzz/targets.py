@@ -27,7 +27,7 @@ from referee.match.rejudge import rejudge
 from referee.match.seat import Wants
 from referee.match.seat_controller import SeatController
 from referee.match.time_control import NOTHING_ALLOWED
-from referee.process.entry import guest_entry, load_entry
+from referee.process.entry import load_entry, remote_bot_entry
 from referee.process.manifest import ManifestError, load_manifest
 from referee.process.sandbox import Sandbox
 from referee.record import (
@@ -42,15 +42,15 @@ from referee.record import (
     read_record,
     verify,
 )
-from referee.record.control import read_controls
 from referee.record.format import seal, seed_commitment
+from referee.record.journal import read_controls
 from referee.tournament import messages
 from referee.tournament.config import load_config
 from referee.tournament.errors import ConfigError, JournalError, PlatformError
 from referee.tournament.journal import read_journal
 from referee.tournament.remote import Guests
 from referee.wire import Received
-from referee.wire.listening import Listen
+from referee.wire.public_address import Listen
 
 GAMES = ("toy", "shibuya", "ticket_to_ride_new_york", "manhattan_traffiq", "king_of_new_york")
 ROOT = Path(__file__).resolve().parents[2]
@@ -252,7 +252,7 @@ def _worker_lines() -> list[bytes]:
 
 def _setup_line() -> bytes:
     """With a bot of our own and one that dials in."""
-    bot, guest = load_entry(ROOT / "bots" / "python" / "random"), guest_entry("a guest", "1")
+    bot, guest = load_entry(ROOT / "bots" / "python" / "random"), remote_bot_entry("a guest", "1")
     sandbox = Sandbox("strict", network=True, env=("KEY",), read=("/opt/models",))
     listen = Listen("0.0.0.0", 4711, Path("/c.pem"), Path("/k.pem"))
     guests = Guests(listen, {guest.id: Invitation("t" * 32, reconnect_s=5)}, {guest.id: guest}, "here")

@@ -1,7 +1,7 @@
 """What controls make of the matches of a run."""
 
 from leaderboard.controls import apply_controls
-from referee.record.control import Control
+from referee.record.journal import Control
 
 
 def test_nobody_loses_by_missing_an_entry_whose_matches_are_annulled():

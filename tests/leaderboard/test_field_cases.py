@@ -19,7 +19,7 @@ from leaderboard.sequential import Evidence, Question
 from leaderboard.standings import CAPTION, LIVE_CAPTION, Entrant, by_live_rating, standings
 from leaderboard.statistics import residuals, statistics
 from leaderboard.store import Store
-from referee.record.control import Control
+from referee.record.journal import Control
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from leaderboard.ratings.live import LiveTable
 from leaderboard.run_table import COMPUTED_BY, keep_live, keep_table, kept_live, run_table
 from leaderboard.standings import CAPTION, Entrant, by_live_rating, standings
 from leaderboard.store import Store, StoreError
-from referee.record.control import Control
+from referee.record.journal import Control
 
 ENTRANTS = (Entrant("annann", "ann", "1"), Entrant("bobbob", "bob", "1"))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import get_args
 
-from referee.record.control import Choice
+from referee.record.journal import Choice
 from referee.tournament.reading import TomlFile, show
 
 KEYS = ("enabled", "in_a_row", "choice")

@@ -8,7 +8,7 @@ from typing import Any
 from referee.folders import FolderError, expanded
 from referee.match.bot import REMOTE_CLOCK
 from referee.tournament.reading import TomlFile, dotted, show
-from referee.wire.listening import Listen, check_public, parse_address
+from referee.wire.public_address import Listen, check_public, parse_address
 
 BOT_KEYS = ("remote", "token_env", "token_file", "version")
 _KEYS = ("listen", "public", "certificate", "key", "plain", "wait_s", "reconnect_s", "keepalive_s", "margin_s")

@@ -22,7 +22,7 @@ from referee.wire import WireServer
 from referee.wire.encode import WireLimits
 from referee.wire.http2 import Call
 from referee.wire.listener import Bounds, Listener, bind_tcp, bind_unix
-from referee.wire.listening import own_certificate
+from referee.wire.public_address import own_certificate
 from referee.wire.tls import server_tls
 
 LANGUAGES = ("go", "rust", "java", "typescript", "cpp")

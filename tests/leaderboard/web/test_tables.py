@@ -15,7 +15,7 @@ from leaderboard.web.app import make_app
 from leaderboard.web.live import _changes
 from leaderboard.web.places import RunPlace
 from leaderboard.web.tables import UNKNOWN_AHEAD, Ahead, Coming, Outlook, RunFacts, Tables, TablesBusy, no_facts
-from referee.record.control import Control
+from referee.record.journal import Control
 
 NASTY = "<b>\u202e"
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from referee.record.control import Control
+from referee.record.journal import Control
 from referee.tournament.journal import Journal, read_journal
 
 BOTS = ("cyd", "dan")

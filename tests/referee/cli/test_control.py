@@ -12,7 +12,7 @@ from referee.cli import building, rejudging
 from referee.cli.run_facts import facts_of
 from referee.process.checkup import Probe
 from referee.record import read_record
-from referee.record.control import read_controls
+from referee.record.journal import read_controls
 from referee.tournament.entrants import load_tournament
 from referee.tournament.folder import choose_folder
 from referee.tournament.identity import describe, digest

@@ -7,8 +7,8 @@ import stat
 import pytest
 
 from referee.record import read_record
-from referee.record.anchors import anchors_of
 from referee.record.format import next_chain, open_line
+from referee.record.journal import anchors_of
 from referee.tournament.head import head_file
 from referee.tournament.journal import Journal, read_journal
 from referee.tournament.signing import key_file

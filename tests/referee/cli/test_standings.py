@@ -16,7 +16,7 @@ from leaderboard.run_table import kept_live
 from leaderboard.store import Store, read_rows, read_snapshot
 from referee.cli import run_account, run_tables
 from referee.record import read_record
-from referee.record.control import Control
+from referee.record.journal import Control
 from referee.tournament.head import head_file
 from referee.tournament.journal import Journal, read_journal
 from referee.tournament.lock import RunLock

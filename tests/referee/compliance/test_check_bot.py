@@ -96,7 +96,7 @@ async def test_misconduct_is_named_with_where_and_what_was_expected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, drill: str, sentence: str
 ) -> None:
     if drill == "matches" and "sleep" in program:
-        monkeypatch.setattr("referee.compliance.playing.CLOCK_S", (0.1, 0.1))
+        monkeypatch.setattr("referee.compliance.matches.CLOCK_S", (0.1, 0.1))
     report = await check(tmp_path, program, startup_s=1.0 if drill == "handshake" else 20.0)
     assert not report.passed
     first = report.first_failure
@@ -108,7 +108,7 @@ async def test_misconduct_is_named_with_where_and_what_was_expected(
 async def test_a_bot_that_does_not_answer_is_not_asked_more_in_that_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.compliance.playing.CLOCK_S", (0.1, 0.1))
+    monkeypatch.setattr("referee.compliance.matches.CLOCK_S", (0.1, 0.1))
     report = await check(tmp_path, answering("time.sleep(60)"), fail_fast=False)
     assert [row.drill for row in report.rows][-1] == "matches"
     assert "the drills with toy that remain were left out" in report.rows[-1].detail
@@ -213,7 +213,7 @@ async def test_misconduct_on_the_wire_is_named(
 async def test_luck_of_its_own_and_slow_answers_are_worth_a_note_and_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.compliance.playing.CLOCK_S", (10.0, 0.1))
+    monkeypatch.setattr("referee.compliance.matches.CLOCK_S", (10.0, 0.1))
     choose = "self.slow = time.sleep(0.11) if turn.number > 3 else 0; return self.luck.randrange(turn.legal_count)"
     program = answering(choose, "import random").replace("    def choose", "    luck = random.Random()\n    def choose")
     report = await check(tmp_path, program)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from referee.compliance import check_bot
-from referee.compliance.drills import Course, every_kind
-from referee.compliance.positions import Wanderer, find_positions, known_positions, look_for
+from referee.compliance.drills import BotUnderCheck, every_kind
+from referee.compliance.matches import RandomPlay, find_positions, known_positions, look_for
 from referee.games.registry import game_ids, get_game
 from referee.process.entry import load_entry
 from referee.process.launch import LaunchContext
@@ -33,18 +33,18 @@ def test_each_kind_has_a_position(game_id: str) -> None:
 
 @pytest.mark.parametrize(("game_id", "kind"), [(game, kind) for game in SHIPPED for kind in known_positions(game)])
 def test_a_position_on_file_is_where_it_is_said_to_be(game_id: str, kind: str) -> None:
-    """If the rules have changed: python -m referee.compliance.positions GAME."""
+    """If the rules have changed: python -m referee.compliance.matches GAME."""
     place = known_positions(game_id)[kind]
-    wanderer = Wanderer(get_game(game_id), place.players, place.number)
-    state = wanderer.state
+    random_play = RandomPlay(get_game(game_id), place.players, place.number)
+    state = random_play.state
     while not state.is_terminal():
         decisions = state.decisions()
         if (place.seat, kind) in [(decision.seat, decision.kind) for decision in decisions]:
             return
         if decisions:
-            state.apply({one.seat: wanderer.choose(state.legal_actions(one.seat)) for one in decisions})
+            state.apply({one.seat: random_play.choose(state.legal_actions(one.seat)) for one in decisions})
         else:
-            wanderer.draw()
+            random_play.draw()
     pytest.fail(f"{kind} is not asked of seat {place.seat}")
 
 
@@ -54,7 +54,7 @@ def test_a_kind_that_never_comes_up_is_not_found() -> None:
 
 async def test_a_bot_is_asked_every_kind_of_decision_in_matches_of_their_own(tmp_path: Path) -> None:
     entry = load_entry(write(tmp_path, "turn.match.rng.randrange(turn.legal_count)"))
-    found = await every_kind(Course(entry, 20.0, LaunchContext()), get_game("king_of_new_york"))
+    found = await every_kind(BotUnderCheck(entry, 20.0, LaunchContext()), get_game("king_of_new_york"))
     assert found.outcome == "passed"
     assert found.detail.startswith("17 of 17 kinds asked: before_roll, buy, ")
 

@@ -12,7 +12,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.match.bot import Invitation
 from referee.match.pool import BotStartError, _Place
 from referee.match.time_control import LoopTimeSource, time_limit
-from referee.process.entry import guest_entry
+from referee.process.entry import remote_bot_entry
 
 
 async def test_a_loop_that_stands_still_is_late_by_that_long() -> None:
@@ -112,20 +112,20 @@ async def test_a_limit_ends_what_takes_longer() -> None:
 @pytest.mark.parametrize("busy", [False, True], ids=["is awaited", "plays another match"])
 async def test_a_guest_that_came_while_the_referee_stood_still_is_there(busy: bool) -> None:
     loop = asyncio.get_running_loop()
-    entry, there = guest_entry("Ada", "1"), loop.create_future()
+    entry, there = remote_bot_entry("Ada", "1"), loop.create_future()
     session: Any = SimpleNamespace(hello=pb.Hello(), send=None, ended=there, online=True, listen=lambda _: None)
     async with LoopTimeSource() as clock:
         server: Any = SimpleNamespace(invite=lambda _: None)
         place = _Place(server, Invitation("a" * 16, wait_s=0.3), lambda _: None, clock)
 
         def come() -> None:
-            place.guest._session = session
-            place.guest._came.set()
+            place.remote_bot._session = session
+            place.remote_bot._came.set()
             place.free.set()
 
         if busy:
             place.free.clear()
-            place.guest._session = session
+            place.remote_bot._session = session
         loop.call_later(0.05, time.sleep, 0.5)
         loop.call_later(0.65, come)
         bot = await place.take(entry, 0.3, "toy")
@@ -137,7 +137,7 @@ async def test_a_guest_that_does_not_come_is_waited_for_no_longer() -> None:
         server: Any = SimpleNamespace(invite=lambda _: None)
         place = _Place(server, Invitation("a" * 16, wait_s=0.05), lambda _: None, clock)
         with pytest.raises(BotStartError, match="did not connect"):
-            await place.take(guest_entry("Ada", "1"), 0.05, "toy")
+            await place.take(remote_bot_entry("Ada", "1"), 0.05, "toy")
         assert place.free.is_set()
 
 

@@ -17,14 +17,14 @@ from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchResult, MatchSpec, SeatSpec, Table
 from referee.match.bot import Invitation
-from referee.process.entry import Entry, guest_entry
+from referee.process.entry import Entry, remote_bot_entry
 from referee.record import Record, read_record, verify
 from referee.wire import Listen
-from referee.wire.listening import parse_address
+from referee.wire.public_address import parse_address
 
 R = EndReason
 PATIENT = Limits(startup_s=30, ready_s=30, first_move_s=30, move_s=30)
-ADA, BOB = guest_entry("Ada", "1"), guest_entry("Bob", "1")
+ADA, BOB = remote_bot_entry("Ada", "1"), remote_bot_entry("Bob", "1")
 TOKENS = {ADA.id: "a" * 32, BOB.id: "b" * 32}
 WAIT_S = 10
 
@@ -133,7 +133,7 @@ async def room(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
         async def build(**invitation: Any) -> Room:
             room = Room(tmp_path)
             guests = {key: Invitation(token, PATIENT, **invitation) for key, token in TOKENS.items()}
-            table = Table({ADA.id: ADA, BOB.id: BOB}, guests=guests)
+            table = Table({ADA.id: ADA, BOB.id: BOB}, remote_bots=guests)
             room.table = await stack.enter_async_context(table)
             stack.push_async_callback(leave, room)
             return room
@@ -231,7 +231,7 @@ async def test_a_guest_that_plays_other_games_is_let_go_of(room: Any) -> None:
     for _ in range(3):
         result, _ = await hall.begin(limits=Limits(startup_s=5))
         assert (result.reason, "it plays chess" in result.detail) == (R.START_FAILED, True)
-    ended = hall.table._pool._places[ADA.id].guest.session.ended
+    ended = hall.table._pool._places[ADA.id].remote_bot.session.ended
     assert len(ended._callbacks) == 1  # of the guest itself: none of the matches that were not played
 
 
@@ -378,7 +378,7 @@ async def test_a_new_process_of_the_bot_begins_anew(room: Any) -> None:
 async def still_away(hall: Room, entry: Entry) -> None:
     """Until the referee has noticed that the stream is over."""
     async with asyncio.timeout(WAIT_S):
-        while hall.table._pool._places[entry.id].guest.session.online:  # noqa: ASYNC110 - there is nothing to wait for
+        while hall.table._pool._places[entry.id].remote_bot.session.online:  # noqa: ASYNC110 - there is nothing to wait for
             await asyncio.sleep(0.005)
 
 
@@ -446,7 +446,9 @@ async def test_a_connection_on_which_packets_vanish_is_found_long_before_the_mov
     listen = Listen("127.0.0.1", 0, plain=True, keepalive_s=1.5)
     async with AsyncExitStack() as stack:
         hall = Room(tmp_path)
-        hall.table = await stack.enter_async_context(Table({ADA.id: ADA, BOB.id: BOB}, guests=guests, listen=listen))
+        hall.table = await stack.enter_async_context(
+            Table({ADA.id: ADA, BOB.id: BOB}, remote_bots=guests, listen=listen)
+        )
         network = await stack.enter_async_context(Network(hall.table.remote_address))
         ada = Stream(network.address)
         await ada.hello(TOKENS[ADA.id])
@@ -475,11 +477,11 @@ async def test_a_connection_on_which_packets_vanish_is_found_long_before_the_mov
 
 async def test_a_match_whose_guest_is_awaited_takes_nobodys_turn(tmp_path: Path) -> None:
     """One match at a time: Bob and Cyd play theirs while Ada is awaited in another."""
-    cyd, dan = guest_entry("Cyd", "1"), guest_entry("Dan", "1")
+    cyd, dan = remote_bot_entry("Cyd", "1"), remote_bot_entry("Dan", "1")
     tokens = {**TOKENS, cyd.id: "c" * 32, dan.id: "d" * 32}
     guests = {key: Invitation(token, PATIENT, wait_s=60) for key, token in tokens.items()}
     entries = {entry.id: entry for entry in (ADA, BOB, cyd, dan)}
-    async with Table(entries, guests=guests, at_once=1) as table:
+    async with Table(entries, remote_bots=guests, at_once=1) as table:
         hall = Room(tmp_path, table)
         streams = {entry.id: await hall.stream().hello(tokens[entry.id]) for entry in (BOB, cyd, dan)}
         playing = [asyncio.create_task(stream.play()) for stream in streams.values()]
@@ -517,7 +519,7 @@ async def test_a_session_that_was_overheard_opens_nothing_without_its_token(
     hall = await room(reconnect_s=30)
     ada, welcome = await hall.come(ADA)
     assert (await hall.turned_away(token, session=welcome.session))[0] is code
-    assert hall.table._pool._places[ADA.id].guest.session.online
+    assert hall.table._pool._places[ADA.id].remote_bot.session.online
     assert not ada.call.done()
 
 
@@ -527,7 +529,7 @@ async def test_a_guest_that_talks_between_matches_without_end_is_cut_off(room: A
     for _ in range(101):
         await ada.say(ready=pb.Ready(match="m"))
     assert (await ada.status())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
-    assert hall.table._pool._places[ADA.id].guest.session is None
+    assert hall.table._pool._places[ADA.id].remote_bot.session is None
 
 
 def test_a_token_must_be_long() -> None:
@@ -536,6 +538,6 @@ def test_a_token_must_be_long() -> None:
 
 
 def test_an_entry_is_named_by_name_and_version() -> None:
-    assert ADA.id == guest_entry("Ada", "1").id
-    others = [guest_entry("Ada", version) for version in ("2", "", "remote")]
+    assert ADA.id == remote_bot_entry("Ada", "1").id
+    others = [remote_bot_entry("Ada", version) for version in ("2", "", "remote")]
     assert len({ADA.id, BOB.id, *(entry.id for entry in others)}) == 5

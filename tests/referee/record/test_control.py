@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from referee.record.control import Control, JournalDamage, control_fields, parse_control, read_controls, read_lines
 from referee.record.format import CHAIN_START, dumps, seal
+from referee.record.journal import Control, JournalDamage, control_fields, parse_control, read_controls, read_lines
 
 CONTROLS = (
     Control("withdrawn", 12, entry_id="ab", choice="losses", name="Ann", by="organiser", reason="asked for"),

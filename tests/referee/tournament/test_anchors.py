@@ -10,8 +10,8 @@ from hashlib import blake2b
 import pytest
 
 from leaderboard.index import load_index
-from referee.record.anchors import anchors_of
 from referee.record.format import next_chain, open_line
+from referee.record.journal import anchors_of
 from referee.tournament import anchors
 from referee.tournament.anchors import BATCH_MATCHES, HEAD_MATCHES, AnchorKeeper
 from referee.tournament.errors import JournalError, PlatformError, UsageError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.process.checkup import Probe
-from referee.process.entry import guest_entry
+from referee.process.entry import remote_bot_entry
 from referee.process.sandbox import Sandbox
 from referee.tournament import confine, messages
 from referee.tournament.config import load_config
@@ -134,7 +134,7 @@ def test_of_every_bot_the_others_its_run_and_the_runs_beside_it_are_hidden(write
     (tmp_path / "runs" / "cup" / "tournament.jsonl").touch()
     (tmp_path / "link").symlink_to(tmp_path / "runs" / "cup-2")
     given = confine_all(tournament, WORKS).sandboxes
-    guest = guest_entry("Guest")
+    guest = remote_bot_entry("Guest")
     hidden = hide(given, [*tournament.entries, guest], tmp_path / "link" / "matches")
     names = ("bots/ann", "bots/bob", "cup.toml", "runs", "runs/cup-2")
     assert {sandbox.hidden for sandbox in hidden.values()} == {tuple(str(tmp_path / name) for name in names)}

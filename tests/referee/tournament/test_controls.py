@@ -12,7 +12,7 @@ from leaderboard.index import load_index
 from referee.cli.runs import find_run
 from referee.process.entry import load_stored
 from referee.record import read_record
-from referee.record.control import Control, in_force, read_controls
+from referee.record.journal import Control, in_force, read_controls
 from referee.tournament import controls
 from referee.tournament.attempts import attempts_of
 from referee.tournament.entrants import changed_since, folders_needed, load_tournament, stand_ins

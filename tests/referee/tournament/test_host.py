@@ -10,14 +10,14 @@ import pytest
 
 from referee.match.bot import Invitation
 from referee.match.spec import SeatSpec
-from referee.process.entry import guest_entry
+from referee.process.entry import remote_bot_entry
 from referee.tournament.executor import MatchLost
 from referee.tournament.local import LocalExecutor
 from referee.tournament.remote import Guests
 from referee.tournament.schedule import schedule
-from referee.wire.listening import Listen
+from referee.wire.public_address import Listen
 
-GUESTS = [guest_entry(name) for name in ("Ada", "Bob", "Cyd", "Dan")]
+GUESTS = [remote_bot_entry(name) for name in ("Ada", "Bob", "Cyd", "Dan")]
 WORKER = """
     import json, os, sys
 

@@ -9,7 +9,7 @@ from leaderboard.run_table import run_table
 from leaderboard.store import read_rows
 from referee.cli.indexer import Indexer
 from referee.record import read_record
-from referee.record.control import read_controls
+from referee.record.journal import read_controls
 from referee.tournament.breaker import LEAST_PLAYED, Breaker
 from referee.tournament.formats.api import MatchScore
 from referee.tournament.head import head_file

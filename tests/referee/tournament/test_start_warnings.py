@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.record.starts import slow_start
+from referee.record.journal import slow_start
 from referee.tournament.journal import read_journal
 
 

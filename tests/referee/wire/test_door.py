@@ -10,10 +10,10 @@ import grpc
 import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 
-from referee.wire import Door, Guest, Listen, ListenError
-from referee.wire.door import MAX_STRANGERS
+from referee.wire import Listen, ListenError, RemoteBot, RemoteServer
 from referee.wire.encode import WireLimits
-from referee.wire.listening import own_certificate, parse_address
+from referee.wire.public_address import own_certificate, parse_address
+from referee.wire.server import MAX_STRANGERS
 
 TOKEN = "t" * 32
 LIMITS = WireLimits(max_message_bytes=1000, max_note_bytes=100, max_output_bytes=10, ready_us=5_000_000)
@@ -28,7 +28,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 class Porch:
     """In front of a door."""
 
-    def __init__(self, door: Door, certificate: Path, stack: AsyncExitStack) -> None:
+    def __init__(self, door: RemoteServer, certificate: Path, stack: AsyncExitStack) -> None:
         self.door = door
         self.certificate = certificate
         self.stack = stack
@@ -69,8 +69,8 @@ async def porch(pair: tuple[Path, Path]) -> AsyncIterator[Callable[..., Any]]:
     async with AsyncExitStack() as stack:
 
         async def build(**more: Any) -> Porch:
-            guests = [Guest(TOKEN, LIMITS, reconnect_s=5)]
-            door = Door(Listen("127.0.0.1", 0, *pair), guests, **more)
+            guests = [RemoteBot(TOKEN, LIMITS, reconnect_s=5)]
+            door = RemoteServer(Listen("127.0.0.1", 0, *pair), guests, **more)
             return Porch(await stack.enter_async_context(door), pair[0], stack)
 
         yield build
@@ -147,7 +147,7 @@ async def test_junk_and_silence_by_the_hundred_keep_no_guest_out(porch: Any) -> 
 
 async def test_who_never_ends_a_handshake_keeps_no_guest_out(porch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Silence takes a place for as long as a handshake may last: the oldest such connection goes for a new one."""
-    monkeypatch.setattr("referee.wire.door.most_connections", lambda: 8)
+    monkeypatch.setattr("referee.wire.server.most_connections", lambda: 8)
     here = await porch()
     silent = [await here.socket() for _ in range(12)]
     call = await here.call()
@@ -169,10 +169,10 @@ async def test_a_port_that_is_taken_is_said(porch: Any, pair: tuple[Path, Path])
     here = await porch()
     host, port = parse_address(here.door.address)
     with pytest.raises(ListenError, match="it is in use"):
-        await Door(Listen(host, port, *pair), []).__aenter__()
+        await RemoteServer(Listen(host, port, *pair), []).__aenter__()
 
 
 async def test_a_key_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.pem").write_text("nothing")
     with pytest.raises(ListenError, match=r"a\.pem"):
-        await Door(Listen("127.0.0.1", 0, tmp_path / "a.pem", tmp_path / "a.pem"), []).__aenter__()
+        await RemoteServer(Listen("127.0.0.1", 0, tmp_path / "a.pem", tmp_path / "a.pem"), []).__aenter__()

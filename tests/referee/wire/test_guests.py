@@ -8,11 +8,11 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.wire import Guest, HandshakeError, StreamEnd
+from referee.wire import HandshakeError, RemoteBot, StreamEnd
 from referee.wire.encode import WireLimits
-from referee.wire.guests import find_guest
 from referee.wire.handshake import Refusal
-from referee.wire.traffic import Traffic
+from referee.wire.http2 import Traffic
+from referee.wire.remote_bots import find_remote_bot
 
 LIMITS = WireLimits(1, 1, 1, 1)
 TOKENS = ("a" * 16, "b" * 16)
@@ -38,20 +38,20 @@ class Call:
         pass
 
 
-def guests(**more: Any) -> list[Guest]:
-    return [Guest(token, LIMITS, **more) for token in TOKENS]
+def guests(**more: Any) -> list[RemoteBot]:
+    return [RemoteBot(token, LIMITS, **more) for token in TOKENS]
 
 
 @settings(deadline=None)
 @given(st.text(max_size=40))
 def test_only_its_very_token_finds_a_guest(token: str) -> None:
-    found = find_guest(guests(), token)
+    found = find_remote_bot(guests(), token)
     assert (found is not None) == (token in TOKENS)
 
 
 @pytest.mark.parametrize("near", [TOKENS[0][:-1], TOKENS[0] + "a", TOKENS[0].upper(), "", TOKENS[0] + "\0"])
 def test_what_is_near_finds_nobody(near: str) -> None:
-    assert find_guest(guests(), near) is None
+    assert find_remote_bot(guests(), near) is None
 
 
 @settings(deadline=None)

@@ -12,9 +12,8 @@ import pytest
 from crosstown_proto.v1 import referee_pb2 as pb
 from hpack import Encoder
 
-from referee.wire.http2 import MAX_HEADER_BYTES, PATH, Call, CallEnd, Connection, Status
+from referee.wire.http2 import MAX_HEADER_BYTES, PATH, SURE_READ_NS, Call, CallEnd, Connection, Status, Traffic
 from referee.wire.listener import Bounds, Listener
-from referee.wire.traffic import SURE_READ_NS, Traffic
 
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS, PADDED, PRIORITY = 1, 4, 8, 32

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.wire import Received, StreamEnd, encode
-from referee.wire.lasting import LastingSession
-from referee.wire.session import MAX_WAITING_MESSAGES
+from referee.wire.session import MAX_WAITING_MESSAGES, LastingSession
 
 
 class FakeStream:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.wire.listening import (
+from referee.wire.public_address import (
     ListenError,
     check_pair,
     check_public,

@@ -1,6 +1,6 @@
 """What is told of a guest that comes and goes without end."""
 
-from referee.wire.notes import MOST_NOTES, SPAN_S, Notes
+from referee.wire.remote_bots import MOST_NOTES, SPAN_S, Notes
 
 
 def test_a_guest_that_comes_and_goes_without_end_is_told_of_a_few_times() -> None:

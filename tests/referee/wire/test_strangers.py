@@ -15,14 +15,14 @@ from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
 from referee.match.bot import Invitation
-from referee.process.entry import guest_entry
+from referee.process.entry import remote_bot_entry
 from referee.wire import Listen
 from referee.wire.http2 import Connection
-from referee.wire.listening import own_certificate, parse_address
+from referee.wire.public_address import own_certificate, parse_address
 
 SILENT, JUNK, GUESSES, MATCHES = 120, 120, 40, 3
 LIMITS = Limits(startup_s=60, ready_s=30, first_move_s=30, move_s=30)
-ENTRIES = [guest_entry("Ada"), guest_entry("Bob")]
+ENTRIES = [remote_bot_entry("Ada"), remote_bot_entry("Bob")]
 TOKENS = ["a" * 32, "b" * 32]
 LOUD = (
     b"\xff" * 2000,
@@ -90,7 +90,7 @@ async def test_strangers_disturb_no_match(tmp_path: Path, plain: bool) -> None:
     listen = Listen("127.0.0.1", 0, plain=True) if plain else Listen("127.0.0.1", 0, certificate, key)
     async with AsyncExitStack() as stack:
         table = await stack.enter_async_context(
-            Table({entry.id: entry for entry in ENTRIES}, guests=guests, listen=listen)
+            Table({entry.id: entry for entry in ENTRIES}, remote_bots=guests, listen=listen)
         )
         trusted = grpc.ssl_channel_credentials(certificate.read_bytes())
         port = parse_address(table.remote_address)[1]
@@ -124,7 +124,7 @@ async def test_nothing_is_kept_of_a_tls_connection_that_is_over(tmp_path: Path) 
     trusted.set_alpn_protocols(["h2"])
     invited = {ENTRIES[0].id: Invitation(TOKENS[0])}
     async with Table(
-        {ENTRIES[0].id: ENTRIES[0]}, guests=invited, listen=Listen("127.0.0.1", 0, certificate, key)
+        {ENTRIES[0].id: ENTRIES[0]}, remote_bots=invited, listen=Listen("127.0.0.1", 0, certificate, key)
     ) as table:
         port = parse_address(table.remote_address)[1]
         gc.collect()

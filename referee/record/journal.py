@@ -1,4 +1,4 @@
-"""The journal of a tournament as readers need it: its lines, and the typed control events among them.
+"""The journal of a tournament for readers: its lines, the control events, and the digests of records that count.
 
 `tournament.jsonl` is written by the runner (`referee.tournament.journal`). Each line is `[kind, time, {...}, chain]`,
 chained like the lines of a record. Some kinds are *controls*: decisions about the tournament that change what counts.
@@ -13,11 +13,21 @@ They hold from a place in the schedule on, so that everything derived from them 
 
 For entries that leave, `choice` says what becomes of their matches: `keep` those played, `annul` all of them, or keep
 those played and score what they miss as `losses`. A later event about the same entry, at the same place, changes it.
+
+The chain inside a record can be made again by whoever changes the record. So the journal has a digest of every record
+that counts, over all its lines; a record with another digest is not the one that counted. Lines of the journal:
+
+    counted     matches that were played and count: the digest of each record, by match id
+    found       the same of records that lay there when the run was taken up, and that the journal did not have yet
+    uncounted   matches whose records counted and do not any more: why, by match id
+
+A match that is annulled or played again by its organiser does not count from there on.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -211,4 +221,147 @@ def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
         forgiven=tuple(forgiven),
         at=at,
         **texts,
+    )
+
+
+COUNTED = "counted"
+FOUND = "found"
+UNCOUNTED = "uncounted"
+
+LOST = "lost"
+"""Why a match does not count any more whose record was gone when the run was taken up."""
+
+CHANGED = "changed"
+"""The same where another record lay in its place."""
+
+NOT_THE_ONE = "this is not the record that counted"
+
+JOURNAL = "tournament.jsonl"
+"""In a run folder, beside the folder of its records."""
+
+DIGEST_BYTES = 32
+
+
+def digest_of(data: bytes) -> str:
+    """BLAKE2b of 256 bits, as 64 hexadecimal digits: what `b2sum --length 256` prints."""
+    return blake2b(data, digest_size=DIGEST_BYTES).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Anchors:
+    """What a journal says of the records that count, by match id. `found` are those of `digests` that lay there when
+    the run was taken up; `uncounted` says why those do not count any more that once did."""
+
+    digests: Mapping[str, str] = field(default_factory=dict)
+    found: frozenset[str] = frozenset()
+    uncounted: Mapping[str, str] = field(default_factory=dict)
+
+
+def anchors_of(lines: Iterable[JournalLine]) -> Anchors:
+    """What these lines of a journal say; nothing of a journal that was written before there were anchors."""
+    digests: dict[str, str] = {}
+    found: set[str] = set()
+    uncounted: dict[str, str] = {}
+    for line in lines:
+        if line.kind in (COUNTED, FOUND):
+            new = _texts(line.fields.get("matches"))
+            digests |= new
+            found = found | new.keys() if line.kind == FOUND else found - new.keys()
+        elif line.kind == UNCOUNTED:
+            _take_out(_texts(line.fields.get("matches")), digests, uncounted)
+        elif line.kind in ("annulled", "reopened"):
+            _take_out({str(line.fields.get("match_id")): line.kind}, digests, uncounted)
+    return Anchors(digests, frozenset(found & digests.keys()), uncounted)
+
+
+def read_anchors(journal: Path) -> Anchors:
+    """Those of the journal at this path; none where it is damaged or cannot be read: `matches verify` says why."""
+    try:
+        return anchors_of(read_lines(journal))
+    except (JournalDamage, OSError):
+        return Anchors()
+
+
+def mismatch(digest: str, anchored: str) -> str:
+    """A sentence if a record with `digest` is not the one that the journal is anchored to; '' if it is, or if the
+    journal has no anchor of it."""
+    if anchored in ("", digest):
+        return ""
+    return f"{NOT_THE_ONE}: its digest is {digest}, the journal of the run has {anchored}"
+
+
+def _take_out(gone: Mapping[str, str], digests: dict[str, str], uncounted: dict[str, str]) -> None:
+    for match_id, why in gone.items():
+        if digests.pop(match_id, None) is not None:
+            uncounted[match_id] = why
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(name): str(text) for name, text in value.items()} if isinstance(value, dict) else {}
+
+
+NEAR_LIMIT = 0.7
+"""A process that takes more than this share of the start-up limit is warned about."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedStart:
+    """A bot that did not start in `attempts` attempts at matches. The rest is of the last one.
+
+    `last_output` are the last lines that it printed; '' if there are none, and in journals of older versions.
+    """
+
+    entry_id: str
+    name: str
+    attempts: int
+    match_id: str
+    when: str
+    why: str
+    last_output: str
+
+    @property
+    def sentence(self) -> str:
+        """What happened, without what the bot printed."""
+        times = "1 attempt" if self.attempts == 1 else f"{self.attempts} attempts"
+        return f"{self.name} did not start in {times}; the last ({self.match_id}): {self.why}"
+
+    @property
+    def lines(self) -> list[str]:
+        """The sentence, and below it the last lines that the bot printed."""
+        return [f"{self.sentence}{'; the last lines it printed:' if self.last_output else ''}", *self.output_lines]
+
+    @property
+    def output_lines(self) -> list[str]:
+        """The last lines that the bot printed, indented."""
+        return [f"    {line}" for line in self.last_output.splitlines()]
+
+
+def failed_starts(events: Iterable[JournalLine], names: Mapping[str, str]) -> dict[str, FailedStart]:
+    """By entry id, in the order of the first one: the failed starts that a journal tells of. `names` by entry id."""
+    found: dict[str, FailedStart] = {}
+    for line in events:
+        if line.kind != "void":
+            continue
+        printed: Mapping[str, Any] = line.fields.get("last_output", {})
+        for entry_id, why in line.fields.get("failed_starts", ()):
+            before = found.get(entry_id)
+            found[entry_id] = FailedStart(
+                entry_id=entry_id,
+                name=names.get(entry_id, entry_id[:8]),
+                attempts=1 if before is None else before.attempts + 1,
+                match_id=str(line.fields["match"]),
+                when=line.at,
+                why=str(why),
+                last_output=str(printed.get(entry_id, "")),
+            )
+    return found
+
+
+def slow_start(name: str, startup_us: int, limit_s: float) -> str:
+    """A warning about a start that was near its limit; '' about any other."""
+    if startup_us <= NEAR_LIMIT * limit_s * 1e6:
+        return ""
+    return (
+        f"'{name}' took {startup_us / 1e6:.1f} s to start, of the {limit_s:g} s that startup_s allows: on a busier"
+        " machine it may not start in time; raise startup_s, or let it load less before it says Hello"
     )

@@ -1,7 +1,8 @@
-"""Bots that the referee does not start: they dial in by themselves, and a token of their own says who they are."""
+"""Remote bots: they connect by themselves, and a token says which bot it is."""
 
 import asyncio
 import hmac
+import time
 from collections.abc import Callable, Iterable
 
 from crosstown_proto.v1 import referee_pb2 as pb
@@ -10,16 +11,40 @@ from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
 from referee.wire.http2 import Call, Status
-from referee.wire.lasting import LastingSession
-from referee.wire.notes import Notes
-from referee.wire.service import hard_message_bytes
-from referee.wire.session import Session
+from referee.wire.listener import hard_message_bytes
+from referee.wire.session import LastingSession, Session
+
+MOST_NOTES = 10
+SPAN_S = 60.0
+
+
+class Notes:
+    """Passes on at most `MOST_NOTES` in `SPAN_S`, and with the next one says how many it kept back."""
+
+    def __init__(self, tell: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+        self._tell = tell
+        self._now = now
+        self._since_s = now()
+        self._passed = self._kept = 0
+
+    def tell(self, what: str) -> None:
+        """In words after the remote bot's name."""
+        now_s = self._now()
+        if now_s - self._since_s >= SPAN_S:
+            self._since_s, self._passed = now_s, 0
+        if self._passed >= MOST_NOTES:
+            self._kept += 1
+            return
+        self._passed += 1
+        kept, self._kept = self._kept, 0
+        self._tell(f"{what} ({kept} notes of it were left out)" if kept else what)
+
 
 _SHOWN_VERSION = 64
 """Characters of what a bot calls its version: the sentence is for people, and goes into the record."""
 
 
-class Guest:
+class RemoteBot:
     """One of them, from its invitation to the end of the server: one session at a time, any number one after another.
 
     Its token opens a session while there is none, or while the bot of the last one is away (it has begun anew, and the
@@ -77,7 +102,7 @@ class Guest:
         return session
 
     def admit(self, hello: pb.Hello, call: Call) -> Session:
-        """A stream whose token is this guest's; Welcome is on its way. Raises Refusal."""
+        """A stream whose token is this remote bot's; Welcome is on its way. Raises Refusal."""
         problem = protocol_problem(hello) or self._version_problem(hello)
         if problem:
             self._problem = problem
@@ -130,11 +155,11 @@ class Guest:
         stream.send(encode.welcome(self._limits, session=session.key, reconnect_us=reconnect_us, next_message=first))
 
 
-def find_guest(guests: Iterable[Guest], token: str) -> Guest | None:
+def find_remote_bot(remote_bots: Iterable[RemoteBot], token: str) -> RemoteBot | None:
     """Whose token it is, in a time that does not depend on how much of it is right."""
     given = token.encode()
     found = None
-    for guest in guests:
-        if hmac.compare_digest(guest.token, given):
-            found = guest
+    for remote_bot in remote_bots:
+        if hmac.compare_digest(remote_bot.token, given):
+            found = remote_bot
     return found

@@ -1,4 +1,4 @@
-"""A scripted referee and one process of the bot: says whatever a drill wants said, and hears what comes back."""
+"""A scripted referee with one process of the bot: sends what a drill wants and receives the replies."""
 
 import asyncio
 import secrets
@@ -32,7 +32,7 @@ HELLO = "Hello"
 LIMITS = WireLimits(MAX_MESSAGE_BYTES, 4096, 65536, int(READY_LIMIT_S * 1e6))
 
 
-class Stage:
+class ScriptedReferee:
     """An async context manager: the bot is started on entering it, and nothing of it is left on leaving."""
 
     def __init__(self, entry: Entry, *, startup_s: float, listen_after_s: float = 0.0, context: LaunchContext) -> None:
