@@ -161,8 +161,11 @@ def test_the_environment_is_kept_by_content(bot: Path, wheels: Path, tmp_path: P
 
 
 @pytest.mark.strict_sandbox
-def test_what_a_bot_left_in_its_home_goes_into_no_environment(bot: Path) -> None:
+def test_what_a_bot_left_in_its_home_goes_into_no_environment(
+    bot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Bots with the same list share it, and pip would read its settings there."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))  # another test may have made this environment before
     list_of_packages = bot / "requirements.txt"
     text = list_of_packages.read_text()
     list_of_packages.unlink()
