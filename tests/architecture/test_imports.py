@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,22 @@ def test_a_module_imports_only_what_its_layer_may(module: str, path: Path) -> No
         elif top not in sys.stdlib_module_names:
             parties = next((value for key, value in THIRD_PARTY.items() if within(module, key)), set())
             assert top in parties, f"{module} imports {name}; {prefix} may not"
+
+
+@pytest.mark.parametrize(
+    "package", sorted(path.name for path in (ROOT / "referee" / "games").iterdir() if path.is_dir())
+)
+def test_the_modules_of_a_game_import_each_other_in_no_circle(package: str) -> None:
+    """Nor do they under TYPE_CHECKING. `from package import module` counts as an import of the module."""
+    own = {name: path for name, path in modules() if within(name, f"referee.games.{package}")}
+    graph: dict[str, set[str]] = {}
+    for module, path in own.items():
+        graph[module] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+                graph[module] |= {name if name in own else node.module for name in names} & set(own)
+    list(TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
 
 
 def test_the_rules_have_no_clock_and_no_process() -> None:

@@ -1,6 +1,7 @@
 """What the cards do at their triggers: the conditions and verbs of `cards.py`, and the questions of single cards.
 
-The functions of `VERB_EFFECTS` get the position, the owner's seat, what the trigger is about, and the effect.
+README.md, section "Cards", has the text of each card and how this program reads it. The functions of `VERB_EFFECTS`
+get the position, the owner's seat, what the trigger is about, and the effect.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -2,7 +2,8 @@
 
 The damage of one source hits all monsters at once: claws and Ouch write it to `state.hit`, by seat, and the damage of
 cards comes as CARD_DAMAGE tasks. Those who may respond are asked. Then it lands: first the survivors' cards act,
-clockwise from the active monster, then monsters without life are eliminated, then those hit by claws may flee.
+clockwise from the active monster, then monsters without life are eliminated, then those hit by claws may flee. The
+rules are in README.md, sections "A turn", step 5, and "Readings".
 """
 
 from referee.games.king_of_new_york.actions import SHED, Absorb, KingAction, Menu, Shed

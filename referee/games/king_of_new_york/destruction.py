@@ -1,4 +1,7 @@
-"""Destroying buildings and Units with Destruction results."""
+"""Destroying buildings and Units with Destruction results.
+
+The rules are in README.md, section "A turn", step 5.
+"""
 
 from referee.games.king_of_new_york.actions import (
     BUILDING_TARGETS,

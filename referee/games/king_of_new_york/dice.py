@@ -1,4 +1,7 @@
-"""Rolling dice, turning them by cards, and resolving the faces of the final roll."""
+"""Rolling dice, turning them by cards, and resolving the faces of the final roll.
+
+The rules are in README.md, section "A turn", steps 3 to 5. Dice and results are counts by face.
+"""
 
 from functools import lru_cache
 from itertools import product

@@ -1,4 +1,7 @@
-"""The Buy step: buying and sweeping, paying, and filling the market again."""
+"""The Buy step: buying and sweeping, paying, and filling the market again.
+
+The rules are in README.md, section "A turn", step 7.
+"""
 
 from referee.games.king_of_new_york.actions import PASS, SWEEP, Buy, KingAction, Menu, Pay, Scavenge, Sweep
 from referee.games.king_of_new_york.card_effects import carry_out

@@ -1,4 +1,7 @@
-"""Where monsters go: placing, the Move step, Super Speed, Subway, fleeing, leaving, and what entering sets off."""
+"""Where monsters go: placing, the Move step, Super Speed, Subway, fleeing, leaving, and what entering sets off.
+
+The rules are in README.md, sections "A turn", steps 2 and 6, and "Five and six".
+"""
 
 from collections.abc import Sequence
 

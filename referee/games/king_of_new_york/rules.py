@@ -2,6 +2,7 @@
 
 What is still to come is a list of tasks, the next one last. Steps are taken without asking; a question waits for the
 seat it is put to; a chance task waits for the referee. The tables at the end say which function does which task.
+The rules are in README.md: "A turn", "Leaving a match", "Ranks and points", "Every match ends".
 """
 
 from collections.abc import Callable, Mapping, Sequence

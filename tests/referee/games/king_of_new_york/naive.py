@@ -100,49 +100,53 @@ def check(
     names: Sequence[str],
     seat: int,
     expected: Mapping[int, set[int]],
-    told: Sequence[Any],
+    payloads: Sequence[Any],
     claws: bool,
 ) -> None:
     """Compare the events of one resolution with what was expected of it."""
     alive = monsters(table, names)
-    hurt = {event.seat: event for event in told if event.KIND == "hurt"}
+    hurt = {event.seat: event for event in payloads if event.KIND == "hurt"}
     assert set(hurt) == set(expected), (hurt, expected)
     for victim, event in hurt.items():
         assert event.amount in expected[victim], (event, expected)
         assert 0 <= event.absorbed <= event.amount
-    shed = {event.seat for event in told if event.KIND == "card_lost" and event.card == "carapace"}
+    shed = {event.seat for event in payloads if event.KIND == "card_lost" and event.card == "carapace"}
     dead = set()
     for victim, event in hurt.items():
         if victim not in shed and alive[victim].life <= event.amount - event.absorbed:
             dead.add(victim)
-    fallen = {event.seat for event in told if event.KIND == "eliminated"}
+    fallen = {event.seat for event in payloads if event.KIND == "eliminated"}
     assert dead <= fallen
     assert fallen - dead <= shed
     first = table["active"]
     clockwise = sorted(hurt, key=lambda victim: (victim - first) % len(table["out"]))
-    assert [event.seat for event in told if event.KIND == "hurt"] == clockwise
+    assert [event.seat for event in payloads if event.KIND == "hurt"] == clockwise
     if claws:
-        check_consequences(table, alive, seat, [victim for victim in clockwise if victim not in fallen], told)
+        check_consequences(table, alive, seat, [victim for victim in clockwise if victim not in fallen], payloads)
 
 
 def check_consequences(
-    table: Mapping[str, Any], alive: Mapping[int, Monster], attacker: int, survivors: Sequence[int], told: Sequence[Any]
+    table: Mapping[str, Any],
+    alive: Mapping[int, Monster],
+    attacker: int,
+    survivors: Sequence[int],
+    payloads: Sequence[Any],
 ) -> None:
     """Tokens, lost VP and drained energy of the survivors of an attack."""
     mine = alive[attacker].cards
     for card, token, supply in (("webspinner", "web", "web_left"), ("curse", "jinx", "jinx_left")):
-        changes = [event for event in told if event.KIND == "tokens_changed" and event.token == token]
+        changes = [event for event in payloads if event.KIND == "tokens_changed" and event.token == token]
         given = [event.seat for event in changes if event.amount > 0]
         # Tokens that claws of this very roll have taken off went back to the supply first.
         left = table[supply] - sum(event.amount for event in changes[:1] if event.amount < 0 and event.seat == attacker)
         assert given == (list(survivors)[:left] if card in mine else [])
-    lost = [event.seat for event in told if event.KIND == "gained" and event.cause == "trash_thrower"]
+    lost = [event.seat for event in payloads if event.KIND == "gained" and event.cause == "trash_thrower"]
     assert lost == ([seat for seat in survivors if alive[seat].vp > 0] if "trash_thrower" in mine else [])
-    drained = {event.seat: event.amount for event in told if event.KIND == "gained" and event.cause == "drain"}
+    drained = {event.seat: event.amount for event in payloads if event.KIND == "gained" and event.cause == "drain"}
     drainer = next((seat for seat in survivors if "drain" in alive[seat].cards), None)
     amount = 0 if drainer is None else min(2, alive[attacker].energy)
     assert drained == ({drainer: amount, attacker: -amount} if amount else {})
-    burnt = [event.seat for event in told if event.KIND == "gained" and event.cause == "phoenix_blood"]
+    burnt = [event.seat for event in payloads if event.KIND == "gained" and event.cause == "phoenix_blood"]
     assert burnt == [seat for seat in survivors if "phoenix_blood" in alive[seat].cards]
 
 

@@ -52,7 +52,7 @@ class Scene:
         words = places.split()
         state = GAME.new_initial_state(len(words), resolve_options(GAME.id, GAME.options, options))
         self.state = state
-        self.told: list[Any] = []
+        self.events: list[Any] = []
         self.below = below
         number = state.ruleset.card_number
         self._take_tiles(tops or {})
@@ -97,7 +97,7 @@ class Scene:
         state.tasks = [(TURN, seat, int(rides), 0)]
         state.log = []
         state.run()
-        self.told = [event.public for event in state.log]
+        self.events = [event.public for event in state.log]
 
     def _take_tiles(self, tops: Mapping[str, str]) -> None:
         state = self.state
@@ -142,9 +142,9 @@ class Scene:
         outcomes = self.state.chance_outcomes()
         return bool(outcomes) and outcomes[0][0] == "energy"
 
-    def heard(self, kind: str) -> list[Any]:
+    def events_of(self, kind: str) -> list[Any]:
         """All payloads of this kind so far."""
-        return [payload for payload in self.told if kind == payload.KIND]
+        return [payload for payload in self.events if kind == payload.KIND]
 
     def place(self, seat: int) -> str:
         state = self.state
@@ -183,7 +183,7 @@ class Scene:
     # What is done
 
     def chance(self, outcome: str | int) -> "Scene":
-        self.told += [event.public for event in self.state.apply_chance(outcome)]
+        self.events += [event.public for event in self.state.apply_chance(outcome)]
         return self
 
     def roll(self, letters: str) -> "Scene":
@@ -208,7 +208,7 @@ class Scene:
             assert asked is not None, f"{text}: nobody is asked"
             action = GAME.parse_action(text)
             assert text in self.menu, f"{text} is not in {self.menu}"
-            self.told += [event.public for event in self.state.apply({asked[0]: action})]
+            self.events += [event.public for event in self.state.apply({asked[0]: action})]
             self.settle_tiles()
         return self
 
@@ -249,8 +249,8 @@ class Scene:
 
     def to_next_turn(self) -> "Scene":
         """Answer everything with the harmless entry until the next turn begins or the match ends."""
-        begun = len(self.heard("turn_began"))
-        while len(self.heard("turn_began")) == begun and not self.state.is_terminal():
+        begun = len(self.events_of("turn_began"))
+        while len(self.events_of("turn_began")) == begun and not self.state.is_terminal():
             if self.asked:
                 self.do(self.menu[0])
             else:

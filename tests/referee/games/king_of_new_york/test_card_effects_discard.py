@@ -49,7 +49,7 @@ def test_vp_and_discount(card: str, cost: int, vp: int, places: str, discount: b
     in_manhattan = places.startswith("m")
     short = turn.state.energy[0] - paid
     turn.do(f"buy(card={card})")
-    assert turn.heard("bought")[-1].cost == paid
+    assert turn.events_of("bought")[-1].cost == paid
     assert turn.state.vp[0] - before[0] == vp
     assert short == (before[1] - paid)
     assert in_manhattan == turn.place(0).startswith("m")
@@ -59,7 +59,7 @@ def test_vp_and_discount(card: str, cost: int, vp: int, places: str, discount: b
 def test_one_energy_short_is_too_little(card: str) -> None:
     costs = {"brooklyn_bridge": 6, "the_unisphere": 5, "coney_island": 4, "flatiron_building": 3}
     turn = Scene("x q m0", energy=[costs[card] - 1, 0, 0], market=[card]).final("hhhhhh").until("move").do("stay()")
-    assert turn.heard("bought") == []
+    assert turn.events_of("bought") == []
     assert turn.asked is None or f"buy(card={card})" not in turn.menu
 
 
@@ -107,7 +107,7 @@ def test_columbia_university() -> None:
 def test_columbia_university_claim_waits_for_the_next_keep_card_even_in_other_turns() -> None:
     turn = buyer("q b m0", "columbia_university", 6).do("buy(card=columbia_university)").draw("coney_island")
     assert turn.state.claims == [0]
-    assert turn.heard("turn_began")[-1].seat == 1
+    assert turn.events_of("turn_began")[-1].seat == 1
     turn.state.energy[1] = 2
     turn.final("hhhhhh").until("buy").do("sweep()").draw("central_park", "regeneration")
     assert turn.cards(0) == ["regeneration"]
@@ -166,7 +166,7 @@ def test_new_york_marathon_in_the_market_makes_optional_moves_cost_2() -> None:
     assert turn.state.energy[0] == 3, "is free"
     poor = Scene("q b m0", energy=[1, 0, 1], market=["new_york_marathon"]).final("aahhcc").resolve("ahc")
     assert poor.place(2) == "m0", "who cannot pay cannot flee and was not asked"
-    assert poor.heard("turn_began")[-1].seat == 1, "nor could the active monster move"
+    assert poor.events_of("turn_began")[-1].seat == 1, "nor could the active monster move"
     paying = Scene("q b m0", energy=[3, 0, 1], market=["new_york_marathon"]).final("hhhhhh").until("move")
     assert paying.do("move(borough=bronx)").state.energy[0] == 1
 
@@ -218,12 +218,12 @@ def test_subterranean_cable_can_kill_its_buyer() -> None:
     turn.draw("stomp")
     assert "stomp" in turn.market, "the market is filled nevertheless"
     assert turn.in_discards("subterranean_cable")
-    assert turn.heard("turn_began")[-1].seat == 1
+    assert turn.events_of("turn_began")[-1].seat == 1
 
 
 def test_subway() -> None:
     turn = buyer("q b m0", "subway", 10).do("buy(card=subway)").draw("stomp")
-    assert (turn.heard("turn_began")[-1].seat, turn.heard("turn_began")[-1].extra) == (0, True)
+    assert (turn.events_of("turn_began")[-1].seat, turn.events_of("turn_began")[-1].extra) == (0, True)
     assert turn.asked == (0, "before_roll")
     turn.do("ride(borough=bronx)", "ride(borough=brooklyn)", "pass()")
     assert turn.place(0) == "b"

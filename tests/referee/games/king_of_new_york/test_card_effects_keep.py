@@ -16,11 +16,13 @@ def test_antimatter_pellets_stack_with_shadow_double_and_roll_for_each_target() 
     turn = Scene("m0 b q", cards={0: "antimatter_pellets shadow_double"}).final("aeeehh").resolve("a")
     turn.chance("ouch").chance("heart")
     assert turn.state.life == [10, 6, 8]
-    assert [payload.seat for payload in turn.heard("defence_rolled")] == [1, 2]
+    assert [payload.seat for payload in turn.events_of("defence_rolled")] == [1, 2]
 
 
 def test_antimatter_pellets_without_attack_roll_nothing() -> None:
-    assert Scene("q b x", cards={0: "antimatter_pellets"}).final("aaeehh").resolve("a").heard("defence_rolled") == []
+    assert (
+        Scene("q b x", cards={0: "antimatter_pellets"}).final("aaeehh").resolve("a").events_of("defence_rolled") == []
+    )
 
 
 def test_artificial_heart() -> None:
@@ -53,7 +55,7 @@ def test_bulletproof() -> None:
     assert turn.state.life == [8, 9, 10], "an Ouch that another rolled hurts its owner one point less"
     one = Scene("q b m0", cards={0: "bulletproof"}, units={"queens": "infantry"}).final("oeehha").resolve("o")
     assert one.state.life[0] == 10, "never below 0"
-    assert one.heard("hurt") == []
+    assert one.events_of("hurt") == []
 
 
 def test_can_opener() -> None:
@@ -139,16 +141,16 @@ def test_chinatown_regular() -> None:
 def test_climb_the_empire_state_building() -> None:
     turn = Scene("m0 b q", cards={0: "climb_the_empire_state_building"}).final("eadhco")
     assert turn.state.vp[0] == 1 + 2
-    assert turn.heard("extra_turn")[0].seat == 0
+    assert turn.events_of("extra_turn")[0].seat == 0
     turn.resolve("ea")
     assert turn.state.energy[0] == 1 + 1, "the dice are resolved as well"
     turn.to_next_turn()
-    assert (turn.heard("turn_began")[-1].seat, turn.heard("turn_began")[-1].extra) == (0, True)
+    assert (turn.events_of("turn_began")[-1].seat, turn.events_of("turn_began")[-1].extra) == (0, True)
 
 
 def test_climb_the_empire_state_building_needs_manhattan_and_all_faces() -> None:
-    assert Scene("q b m0", cards={0: "climb_the_empire_state_building"}).final("eadhco").heard("extra_turn") == []
-    assert Scene("m0 b q", cards={0: "climb_the_empire_state_building"}).final("eadhcc").heard("extra_turn") == []
+    assert Scene("q b m0", cards={0: "climb_the_empire_state_building"}).final("eadhco").events_of("extra_turn") == []
+    assert Scene("m0 b q", cards={0: "climb_the_empire_state_building"}).final("eadhcc").events_of("extra_turn") == []
 
 
 def test_curse() -> None:
@@ -254,7 +256,7 @@ def test_hailing_cabs_use_up_all_destruction_on_units() -> None:
     turn = Scene("q b m0", cards={0: "hailing_cabs"}, units={"queens": "infantry"}).final("ddeehh").do("hail(use=true)")
     turn.resolve("d")
     assert turn.state.trophies[:3] == [1, 0, 0]
-    assert turn.heard("building_destroyed") == [], "2 results are left, but good for Units only"
+    assert turn.events_of("building_destroyed") == [], "2 results are left, but good for Units only"
 
 
 def test_hunter() -> None:
@@ -315,7 +317,7 @@ def test_natural_selection_kills_after_a_turn_that_shows_celebrity() -> None:
     turn = Scene("q b m0", cards={0: "natural_selection"}).final("ceeehha").to_next_turn()
     assert turn.place(0) == "-"
     assert turn.in_discards("natural_selection")
-    assert turn.heard("eliminated")[0].cause == "natural_selection"
+    assert turn.events_of("eliminated")[0].cause == "natural_selection"
 
 
 def test_natural_selection_also_looks_at_the_turn_of_its_purchase() -> None:
@@ -495,7 +497,7 @@ def test_super_speed_must_go_to_manhattan_while_it_has_room_and_advances_in_it()
 def test_terminal_rage() -> None:
     turn = Scene("q b m0", energy=[4, 0, 0], market=["terminal_rage"]).final("hhhhoo").until("buy")
     turn.buy("terminal_rage", "stomp")
-    assert (turn.heard("turn_began")[-1].seat, turn.heard("turn_began")[-1].extra) == (0, True)
+    assert (turn.events_of("turn_began")[-1].seat, turn.events_of("turn_began")[-1].extra) == (0, True)
     turn.roll("aaeehh")
     assert not any("counts=[0,1" in text or "counts=[1,1" in text for text in turn.menu), "Attack dice stay"
 
@@ -589,8 +591,8 @@ def test_webspinner_lets_claws_take_off_tokens_in_place_of_attacking() -> None:
 
 def test_climb_looks_at_the_dice_unless_the_option_says_otherwise() -> None:
     cards = {0: "climb_the_empire_state_building stomp"}
-    assert Scene("m0 b q", cards=cards).final("eahhco").heard("extra_turn") == []
-    assert Scene("m0 b q", cards=cards, climb_counts_bonus=True).final("eahhco").heard("extra_turn")
+    assert Scene("m0 b q", cards=cards).final("eahhco").events_of("extra_turn") == []
+    assert Scene("m0 b q", cards=cards, climb_counts_bonus=True).final("eahhco").events_of("extra_turn")
 
 
 def test_overload_lowers_energy_that_is_furys_alone() -> None:

@@ -68,9 +68,9 @@ def test_events_round_trip_in_random_matches() -> None:
         rng = Random(seed)
         state = GAME.new_initial_state(5, matches.options(data=matches.cheap_data()))
         while not state.is_terminal():
-            told = tuple(event.public for event in matches.step(state, rng))
-            assert CODEC.decode_events(CODEC.encode_events(told)) == told
-            kinds |= {type(payload) for payload in told}
+            payloads = tuple(event.public for event in matches.step(state, rng))
+            assert CODEC.decode_events(CODEC.encode_events(payloads)) == payloads
+            kinds |= {type(payload) for payload in payloads}
     assert set(events.CLASSES) - kinds <= {events.Withdrew, events.Reshuffled}
 
 

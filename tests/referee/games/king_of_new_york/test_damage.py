@@ -27,7 +27,7 @@ def test_attack_from_manhattan_hits_everyone_outside_but_not_a_co_occupant() -> 
 
 def test_attack_on_an_empty_manhattan_does_nothing() -> None:
     turn = Scene("q b x").final("aahhcc").resolve("a")
-    assert turn.heard("hurt") == []
+    assert turn.events_of("hurt") == []
 
 
 UNITS = {"queens": "infantry tank", "brooklyn": "jet", "bronx": "infantry infantry infantry"}
@@ -84,7 +84,7 @@ def test_cards_that_change_attack_damage_need_at_least_one_claw() -> None:
     cards = {0: "shadow_double tesla_antennae antimatter_pellets fireball curse", 2: "drain"}
     turn = Scene("q q m0", cards=cards, energy=[3, 0, 0]).final("eehhcc").until("buy")
     assert turn.state.life == [10, 10, 10]
-    assert turn.heard("hurt") == turn.heard("tokens_changed") == turn.heard("defence_rolled") == []
+    assert turn.events_of("hurt") == turn.events_of("tokens_changed") == turn.events_of("defence_rolled") == []
 
 
 def test_damage_from_bought_cards_is_no_attack() -> None:
@@ -93,13 +93,13 @@ def test_damage_from_bought_cards_is_no_attack() -> None:
     ).final("ddddhh")
     turn.resolve("d").do("destroy_unit(borough=queens,unit=tank)").until("buy").do("buy(card=general_ellis)")
     assert turn.state.life[2] == 9
-    assert turn.heard("stayed") == []
+    assert turn.events_of("stayed") == []
     assert turn.state.energy[2] == 0, "Drain did not act"
 
 
 def test_damage_of_one_resolution_lands_on_all_at_once_before_eliminations() -> None:
     turn = Scene("m0 b q x", life=[10, 2, 2, 5]).final("aahhcc").resolve("a")
-    kinds = [payload.KIND for payload in turn.told if payload.KIND in ("hurt", "eliminated")]
+    kinds = [payload.KIND for payload in turn.events if payload.KIND in ("hurt", "eliminated")]
     assert kinds == ["hurt", "hurt", "hurt", "eliminated", "eliminated"]
     assert turn.state.out[1] == turn.state.out[2] == 1, "one event: no order among them"
 
@@ -111,7 +111,7 @@ def test_a_monster_with_0_life_is_eliminated() -> None:
 
 def test_no_later_damage_or_ouch_reaches_an_eliminated_monster() -> None:
     turn = Scene("q - m0", units={"queens": "infantry"}).final("ooaahh").resolve("oa")
-    assert {payload.seat for payload in turn.heard("hurt")} == {0, 2}
+    assert {payload.seat for payload in turn.events_of("hurt")} == {0, 2}
 
 
 def test_nobody_flees_from_an_attack_out_of_manhattan() -> None:
@@ -134,7 +134,7 @@ def test_more_than_three_ouch_are_like_three() -> None:
 
 def test_three_ouch_without_units_still_give_the_statue() -> None:
     turn = Scene("q b m0").final("ooohhc").resolve("o")
-    assert turn.heard("hurt") == []
+    assert turn.events_of("hurt") == []
     assert turn.state.statue_seat == 0
 
 
@@ -146,7 +146,7 @@ def test_two_ouch_alone_in_the_borough_hit_the_roller_only() -> None:
 def test_the_statue_of_a_holder_killed_by_the_ouch_goes_over_the_table() -> None:
     turn = Scene("q b m0", life=[10, 1, 10], vp=[0, 5, 0], statue=1, units={"brooklyn": "jet"}).final("ooohhc")
     turn.resolve("o")
-    assert [(goal.seat, goal.previous) for goal in turn.heard("goal_moved")] == [(-1, 1), (0, -1)]
+    assert [(goal.seat, goal.previous) for goal in turn.events_of("goal_moved")] == [(-1, 1), (0, -1)]
     assert turn.state.vp == [3, 0, 0]
 
 
@@ -181,7 +181,7 @@ def test_what_follows_damage_comes_clockwise_from_the_active_monster_before_elim
     turn.final("aehhcc").resolve("a")
     kinds = [
         (payload.KIND, payload.seat)
-        for payload in turn.told
+        for payload in turn.events
         if payload.KIND in ("hurt", "tokens_changed", "eliminated")
         or getattr(payload, "cause", "") in ("drain", "trash_thrower", "phoenix_blood")
     ]
@@ -205,7 +205,7 @@ def test_what_follows_damage_comes_clockwise_from_the_active_monster_before_elim
 
 def resolved(state: Any, seat: int, action: Any, rng: Random) -> list[Any]:
     """The payloads of one resolution, with random dice of the attacked and random answers to the damage."""
-    told = [event.public for event in state.apply({seat: action})]
+    payloads = [event.public for event in state.apply({seat: action})]
     while True:
         if state.tasks and state.tasks[-1][0] == DEFENCE_DIE:
             events = state.apply_chance(random_outcome(state.chance_outcomes(), rng))
@@ -213,11 +213,11 @@ def resolved(state: Any, seat: int, action: Any, rng: Random) -> list[Any]:
             events = state.apply({asked[0].seat: rng.choice(state.legal_actions(asked[0].seat))})
         else:
             break
-        told += [event.public for event in events]
-    for place, payload in enumerate(told):
+        payloads += [event.public for event in events]
+    for place, payload in enumerate(payloads):
         if place and payload.KIND in ("resolved", "turn_began", "bought"):
-            return told[:place]
-    return told
+            return payloads[:place]
+    return payloads
 
 
 def compare(state: Any, rng: Random) -> int:
@@ -237,8 +237,8 @@ def compare(state: Any, rng: Random) -> int:
             expected = naive.ouch_hits(table, names, seat)
         else:
             continue
-        told = resolved(state.clone(), seat, action, rng)
-        naive.check(table, names, seat, expected, told, claws=face == "attack")
+        payloads = resolved(state.clone(), seat, action, rng)
+        naive.check(table, names, seat, expected, payloads, claws=face == "attack")
         compared += 1
     return compared
 

@@ -60,7 +60,7 @@ def test_each_building_takes_its_durability_and_gives_its_reward(
 def test_each_unit_takes_its_durability_and_gives_its_reward(unit: str, dice: int, reward: tuple[str, int]) -> None:
     turn = Scene("q b m0", life=[5, 9, 9], units={"queens": unit}).final("d" * dice + "c" * (6 - dice)).resolve("d")
     turn.do(f"destroy_unit(borough=queens,unit={unit})")
-    assert [(gain.what, gain.amount) for gain in turn.heard("gained") if gain.cause == "reward"] == [reward]
+    assert [(gain.what, gain.amount) for gain in turn.events_of("gained") if gain.cause == "reward"] == [reward]
     assert turn.units("queens") == {}
     assert turn.state.trophies[["infantry", "jet", "tank"].index(unit)] == 1, "it lies before its destroyer"
 
@@ -68,16 +68,16 @@ def test_each_unit_takes_its_durability_and_gives_its_reward(unit: str, dice: in
 def test_one_die_short_is_too_little_and_partial_damage_does_not_stay() -> None:
     tops = {"queens": "high_rise_3 high_rise_3 high_rise_3"}
     turn = Scene("q b m0", tops=tops).final("ddehhc").resolve("d")
-    assert turn.heard("building_destroyed") == []
+    assert turn.events_of("building_destroyed") == []
     assert turn.state.force == 0, "the dice are lost"
     turn.to_next_turn()
     turn.final("hhhhhh").to_next_turn().final("hhhhhh").to_next_turn()
-    assert turn.final("dehhcc").resolve("d").heard("building_destroyed") == []
+    assert turn.final("dehhcc").resolve("d").events_of("building_destroyed") == []
 
 
 def test_the_building_below_becomes_visible_and_may_be_destroyed_with_dice_left_over() -> None:
     turn = Scene("q b m0", below="high_rise_2").final("dddhhc").resolve("d").do("destroy_building(stack=6)")
-    assert turn.heard("tile_shown")[-1].tile == "high_rise_2"
+    assert turn.events_of("tile_shown")[-1].tile == "high_rise_2"
     assert "destroy_building(stack=6)" in turn.menu
     assert turn.do("destroy_building(stack=6)").state.vp[0] == 1 + 2
 

@@ -85,11 +85,11 @@ def test_faces_are_resolved_in_the_order_the_player_chooses() -> None:
     order = []
     for letter in "ochad":
         turn.resolve(letter)
-        order.append(turn.heard("resolved")[-1].face)
+        order.append(turn.events_of("resolved")[-1].face)
         while turn.asked != (0, "resolve") and turn.asked and turn.asked[1] in ("destroy", "flee"):
             turn.do(turn.menu[0])
     assert order[:4] == ["ouch", "celebrity", "heart", "attack"]
-    assert [payload.face for payload in turn.heard("resolved")][-1] == "energy", "all faces are resolved"
+    assert [payload.face for payload in turn.events_of("resolved")][-1] == "energy", "all faces are resolved"
 
 
 def test_all_dice_of_a_face_are_finished_before_the_next_face() -> None:

@@ -52,7 +52,7 @@ def test_an_empty_deck_is_made_of_the_discard_pile() -> None:
     turn.draw("hunter")
     turn.state.energy[1] = 2
     turn.final("hhhhhh").until("buy").do("sweep()")
-    assert turn.heard("reshuffled")
+    assert turn.events_of("reshuffled")
     assert turn.state.chance_stream().epoch == 1
     assert "drain" in dict(turn.state.chance_outcomes())
 
@@ -68,7 +68,7 @@ def test_a_market_without_deck_and_discards_stays_empty() -> None:
 def test_the_buy_step_ends_after_market_cap_purchases_and_sweeps() -> None:
     turn = Scene("q b m0", energy=[20, 0, 0], market=["stomp"], market_cap=2).final("hhhhhh").until("buy")
     turn.do("sweep()").draw("leveler", "curse", "diva").do("buy(card=diva)").draw("hunter")
-    assert turn.heard("turn_began")[-1].seat == 1
+    assert turn.events_of("turn_began")[-1].seat == 1
 
 
 def test_a_monster_that_stands_in_the_borough_pays_1_less() -> None:
@@ -78,7 +78,7 @@ def test_a_monster_that_stands_in_the_borough_pays_1_less() -> None:
 def test_two_discount_boroughs_never_add_up() -> None:
     turn = Scene("b q m0", energy=[11, 0, 0], market=["drink_the_hudson"]).final("hhhhhh").until("buy")
     turn.do("buy(card=drink_the_hudson)")
-    assert turn.heard("bought")[-1].cost == 11
+    assert turn.events_of("bought")[-1].cost == 11
 
 
 def test_the_borough_at_the_purchase_counts() -> None:
@@ -130,15 +130,15 @@ def test_an_extra_turn_got_in_anothers_turn_follows_it_and_then_the_order_goes_o
     turn.state.energy[1] = 2
     turn.final("hhhhcc").until("buy").do("sweep()").draw("terminal_rage")
     turn.draw("stomp", "drain", "hunter")
-    order = [(began.seat, began.extra) for began in turn.heard("turn_began")]
+    order = [(began.seat, began.extra) for began in turn.events_of("turn_began")]
     assert order == [(0, False), (1, False), (0, True)]
     turn.final("hhhhhh").to_next_turn()
-    assert turn.heard("turn_began")[-1].seat == 2
+    assert turn.events_of("turn_began")[-1].seat == 2
 
 
 def test_a_cost_paid_with_life_is_no_damage() -> None:
     cards = {0: "of_another_world phoenix_blood"}
     turn = Scene("q b m0", energy=[1, 0, 0], cards=cards, market=["flatiron_building"]).final("ccooaa").until("buy")
     turn.do("buy(card=flatiron_building)", "pay(life=2)")
-    assert turn.heard("hurt") == [] or {payload.seat for payload in turn.heard("hurt")} == {2}
+    assert turn.events_of("hurt") == [] or {payload.seat for payload in turn.events_of("hurt")} == {2}
     assert turn.state.energy[0] == 0

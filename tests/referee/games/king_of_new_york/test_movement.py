@@ -9,7 +9,7 @@ def test_manhattan_with_room_must_be_entered_and_gives_1_vp() -> None:
     turn = Scene("q b x").final("hhhhcc").resolve("hc")
     assert turn.place(0) == "m0"
     assert turn.state.vp[0] == 1
-    assert not any(payload.KIND == "stayed" for payload in turn.told)
+    assert not any(payload.KIND == "stayed" for payload in turn.events)
 
 
 def test_in_manhattan_one_advances_a_zone_and_stays_in_upper() -> None:
@@ -61,7 +61,7 @@ def test_if_the_attacker_dies_before_its_move_the_next_to_move_enters() -> None:
     turn = Scene("q b x m1", life=[1, 10, 10, 2], units={"queens": "infantry"}).final("aahhoc")
     turn.resolve("ao")
     assert turn.places == "- b x -"
-    assert turn.heard("turn_began")[-1].seat == 1
+    assert turn.events_of("turn_began")[-1].seat == 1
     turn.final("hhhhhh")
     assert turn.place(1) == "m0"
 
@@ -154,7 +154,7 @@ def test_two_deaths_from_six_close_manhattan_for_the_second() -> None:
 
 
 def test_the_first_monster_of_a_match_cannot_hit_anybody() -> None:
-    assert Scene("q b x x s").final("aahhcc").resolve("a").heard("hurt") == []
+    assert Scene("q b x x s").final("aahhcc").resolve("a").events_of("hurt") == []
 
 
 def test_a_single_occupant_is_hit_and_the_attacker_enters_as_second() -> None:
@@ -182,9 +182,9 @@ def test_new_york_marathon_charges_optional_moves_only() -> None:
 
 def test_entering_cards_act_on_forced_entry_and_fleeing_too() -> None:
     forced = Scene("q b x", cards={0: "tourist"}).final("hhhhcc").resolve("hc")
-    assert forced.heard("souvenir_placed")[0].borough == "manhattan"
+    assert forced.events_of("souvenir_placed")[0].borough == "manhattan"
     fled = Scene("q b m0", cards={2: "tourist"}).final("aahhcc").resolve("a").do("flee(borough=bronx)")
-    assert fled.heard("souvenir_placed")[0].borough == "bronx"
+    assert fled.events_of("souvenir_placed")[0].borough == "bronx"
 
 
 def test_subway_moves_are_counted_and_each_entry_gives_1_vp() -> None:
@@ -205,7 +205,7 @@ def test_rides_cost_2_under_new_york_marathon() -> None:
 def test_a_forced_exit_is_an_entry() -> None:
     turn = Scene("m0 n1 q x s", life=[10, 10, 1, 10, 10], cards={1: "tourist"}).final("aahhcc").resolve("a")
     turn.do("leave(borough=queens)")
-    assert turn.heard("souvenir_placed")[0].borough == "queens"
+    assert turn.events_of("souvenir_placed")[0].borough == "queens"
 
 
 def test_the_one_left_in_manhattan_stands_on_2_4() -> None:

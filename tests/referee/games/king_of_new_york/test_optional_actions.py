@@ -22,7 +22,7 @@ def test_carapace_tokens_are_not_thrown_away_after_the_last_face() -> None:
     assert turn.menu == ["pass()", "shed()"]
     turn.do("pass()")
     assert turn.asked == (0, "move")
-    assert [told.amount for told in turn.heard("tokens_changed") if told.token == "carapace"] == [4]
+    assert [payload.amount for payload in turn.events_of("tokens_changed") if payload.token == "carapace"] == [4]
     assert turn.state.carapace[0] == 8
     assert turn.cards(0) == ["carapace"]
 
@@ -38,7 +38,7 @@ def test_carapace_can_be_declined_wherever_it_is_offered() -> None:
     asked = []
     while turn.state.turn == 1:
         if turn.asked is None:
-            turn.chance("celebrity" if len(turn.heard("rolled")) else "destruction")
+            turn.chance("celebrity" if len(turn.events_of("rolled")) else "destruction")
             continue
         if turn.asked[0] == 0 and "shed()" in turn.menu:
             asked.append(turn.asked[1])
@@ -77,7 +77,7 @@ def test_subway_between_the_last_roll_and_fury() -> None:
     turn.do("reroll(counts=[1,0,0,0,0,0])").roll("e")
     assert turn.menu[0] == "keep()"
     turn.do("ride(borough=bronx)", "keep()")
-    assert {told.face for told in turn.heard("added")} == {"energy", "destruction"}
+    assert {payload.face for payload in turn.events_of("added")} == {"energy", "destruction"}
 
 
 def test_subway_between_the_last_roll_and_fury_though_web_tokens_forbid_rerolls() -> None:
@@ -86,7 +86,7 @@ def test_subway_between_the_last_roll_and_fury_though_web_tokens_forbid_rerolls(
     assert turn.asked == (0, "dice")
     assert not any(text.startswith("reroll") for text in turn.menu)
     turn.do("ride(borough=bronx)", "keep()")
-    assert len(turn.heard("added")) == 2
+    assert len(turn.events_of("added")) == 2
 
 
 def test_subway_between_fury_and_climb() -> None:
@@ -98,11 +98,11 @@ def test_subway_between_fury_and_climb() -> None:
         rides=True,
     ).do("pass()")
     turn.roll(ALL_FACES).do("keep()")
-    assert len(turn.heard("added")) == 2
+    assert len(turn.events_of("added")) == 2
     assert turn.asked == (0, "convert")
     assert turn.menu == ["keep()", "ride(borough=manhattan)"]
     turn.do("ride(borough=manhattan)", "keep()")
-    assert [told.cause for told in turn.heard("extra_turn")] == ["climb_the_empire_state_building"]
+    assert [payload.cause for payload in turn.events_of("extra_turn")] == ["climb_the_empire_state_building"]
 
 
 @pytest.mark.parametrize(("card", "question"), [("artificial_heart", "convert"), ("hailing_cabs", "hail")])
@@ -121,7 +121,7 @@ def test_subway_between_the_last_face_and_the_move_step() -> None:
     turn = Scene("m1 b q", rides=True).final("hhhhhh").do("resolve(face=heart)")
     turn.do("ride(borough=bronx)", "pass()")
     assert turn.place(0) == "m0"
-    assert [told.reason for told in turn.heard("moved")] == ["ride", "forced"]
+    assert [payload.reason for payload in turn.events_of("moved")] == ["ride", "forced"]
 
 
 def test_a_turn_without_subway_or_carapace_has_no_further_questions() -> None:

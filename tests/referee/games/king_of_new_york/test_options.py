@@ -76,7 +76,7 @@ def test_new_unit_destroyable_same_turn() -> None:
 def test_destruction_forced_if_possible() -> None:
     turn = Scene("q b m0", destruction_forced_if_possible=False).final("ddhhcc").resolve("d")
     assert turn.menu[0] == "pass()"
-    assert turn.do("pass()").heard("building_destroyed") == []
+    assert turn.do("pass()").events_of("building_destroyed") == []
 
 
 def test_exposed_building_same_turn() -> None:
@@ -87,9 +87,9 @@ def test_exposed_building_same_turn() -> None:
 
 def test_statue_before_damage() -> None:
     given = {"life": [1, 9, 9], "units": {"queens": "infantry"}}
-    assert Scene("q b m0", **given).final("ooohhc").resolve("o").heard("goal_moved") == []
+    assert Scene("q b m0", **given).final("ooohhc").resolve("o").events_of("goal_moved") == []
     turn = Scene("q b m0", statue_before_damage=True, **given).final("ooohhc").resolve("o")
-    assert [(goal.seat, goal.previous) for goal in turn.heard("goal_moved")] == [(0, -1), (-1, 0)]
+    assert [(goal.seat, goal.previous) for goal in turn.events_of("goal_moved")] == [(0, -1), (-1, 0)]
 
 
 def test_bulletproof_any_ouch() -> None:
@@ -134,7 +134,7 @@ def test_of_another_world_with_die_faces() -> None:
     assert "convert(energy=3,attack=1,heart=0)" in turn.menu
     assert "convert(energy=0,attack=1,heart=3)" in turn.menu
     shop = Scene("q b m0", energy=[1, 0, 0], market=["flatiron_building"], **given).final("ccooaa").until("move")
-    assert shop.do("stay()").heard("bought") == [], "life is no money"
+    assert shop.do("stay()").events_of("bought") == [], "life is no money"
 
 
 def test_fireball_when_manhattan_empty() -> None:
@@ -174,7 +174,7 @@ def test_enter_at_turn_end() -> None:
     assert kill_the_occupant().place(0) == "q"
     entered = kill_the_occupant(enter_at_turn_end=True)
     assert entered.place(0) == "m0"
-    assert [move.reason for move in entered.heard("moved")] == ["turn_end"]
+    assert [move.reason for move in entered.events_of("moved")] == ["turn_end"]
 
 
 def test_added_claws_attack_alone() -> None:

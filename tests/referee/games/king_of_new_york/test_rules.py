@@ -157,7 +157,7 @@ def test_income_in_manhattan_by_zone_on_both_tracks(place: str, vp: int, energy:
 
 def test_the_next_player_is_the_next_living_monster_clockwise() -> None:
     turn = Scene("q - m0 b", seat=0).final("hhhhhh").to_next_turn()
-    assert turn.heard("turn_began")[-1].seat == 2
+    assert turn.events_of("turn_began")[-1].seat == 2
 
 
 # The end
@@ -270,7 +270,7 @@ def test_the_printed_turn() -> None:
     assert turn.menu[0] == "stay()"
     assert turn.places == "q b m1"
     turn.do("stay()")
-    assert turn.heard("turn_began")[-1].seat == 1, "nothing to buy: the turn ended"
+    assert turn.events_of("turn_began")[-1].seat == 1, "nothing to buy: the turn ended"
     assert turn.state.energy == [0, 0, 0]
 
 
@@ -287,9 +287,9 @@ def test_the_turn_stops_when_the_active_monster_dies() -> None:
     turn = Scene("q b x", life=[1, 10, 10], energy=[9, 0, 0], units={"queens": "infantry"}, market=["stomp"])
     turn.final("oeehhd").resolve("o")
     assert turn.place(0) == "-"
-    assert turn.heard("resolved")[-1].face == "ouch", "unresolved dice are lost"
-    assert turn.heard("moved") == turn.heard("bought") == []
-    assert turn.heard("turn_began")[-1].seat == 1
+    assert turn.events_of("resolved")[-1].face == "ouch", "unresolved dice are lost"
+    assert turn.events_of("moved") == turn.events_of("bought") == []
+    assert turn.events_of("turn_began")[-1].seat == 1
 
 
 def test_nobody_wins_when_all_die_in_one_turn() -> None:
@@ -304,7 +304,7 @@ def test_nobody_wins_when_the_last_two_fall_one_after_the_other_in_a_turn() -> N
     turn = Scene("q m0", life=[1, 1], units={"queens": "infantry"}).final("aohhcc").resolve("ao")
     assert turn.state.reason == "all_eliminated"
     assert turn.state.ranking() == (1, 2), "who fell later ranks higher, but nobody has won"
-    assert turn.heard("finished")[0].winner == -1
+    assert turn.events_of("finished")[0].winner == -1
 
 
 def test_vp_gained_in_the_resolution_that_kills_do_not_win() -> None:
@@ -323,13 +323,13 @@ def test_the_count_at_the_end_of_the_turn_decides() -> None:
 def test_an_extra_turn_is_a_whole_turn_after_the_check_of_the_first() -> None:
     turn = Scene("m0 b q", energy=[3, 0, 0], market=["terminal_rage"]).final("hhhhcc").resolve("hc")
     turn.do("buy(card=terminal_rage)").draw("stomp")
-    began = turn.heard("turn_began")[-1]
+    began = turn.events_of("turn_began")[-1]
     assert (began.seat, began.extra) == (0, True)
     assert turn.state.energy[0] == 1, "the income of Midtown: 3 + 1 - 4 + 1"
     won = Scene("m0 b q", vp=[19, 0, 0], energy=[3, 0, 0], market=["terminal_rage"]).final("hhhhcc").resolve("hc")
     won.do("buy(card=terminal_rage)").draw("stomp")
     assert won.state.winner_seat == 0
-    assert len(won.heard("turn_began")) == 1
+    assert len(won.events_of("turn_began")) == 1
 
 
 def test_the_last_monster_standing_wins_at_the_end_of_the_turn() -> None:

@@ -35,7 +35,7 @@ def test_what_becomes_of_an_eliminated_monsters_things() -> None:
     assert (state.web_left, state.jinx_left) == (13, 13)
     assert state.superstar_seat == state.statue_seat == 7
     turn.to_next_turn().final("hhhhhh").to_next_turn()
-    assert turn.heard("turn_began")[-1].seat == 0, "it has no more turns"
+    assert turn.events_of("turn_began")[-1].seat == 0, "it has no more turns"
 
 
 def test_vp_and_energy_never_fall_below_0() -> None:
@@ -47,7 +47,7 @@ def test_vp_and_energy_never_fall_below_0() -> None:
 def test_hearts_beyond_the_cap_are_lost() -> None:
     turn = Scene("q b m0", life=[9, 10, 10]).final("hhhhcc").resolve("h")
     assert turn.state.life[0] == 10
-    assert [gain.amount for gain in turn.heard("gained") if gain.what == "life"] == [1]
+    assert [gain.amount for gain in turn.events_of("gained") if gain.what == "life"] == [1]
 
 
 def test_an_exhausted_supply_places_no_more_tokens() -> None:

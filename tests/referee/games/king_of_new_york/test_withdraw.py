@@ -131,9 +131,9 @@ def test_matches_end_and_conserve_everything_whoever_leaves_when(players: int) -
 def test_a_monster_that_is_asked_where_to_move_must_enter_when_the_occupant_leaves() -> None:
     turn = Scene("q b m0").final("hhhhcc").until("move")
     assert turn.asked == (0, "move")
-    turn.told += [event.public for event in turn.state.withdraw(2)]
+    turn.events += [event.public for event in turn.state.withdraw(2)]
     assert turn.place(0) == "m0"
-    assert (turn.heard("moved")[-1].reason, turn.state.vp[0]) == ("forced", 1)
+    assert (turn.events_of("moved")[-1].reason, turn.state.vp[0]) == ("forced", 1)
 
 
 def test_a_monster_that_is_asked_where_to_move_is_asked_again_when_somebody_else_leaves() -> None:
@@ -256,26 +256,26 @@ def compare(state: Any, covered: Counter[str]) -> None:
         if table["left"] >> seat & 1:
             continue
         after = state.clone()
-        told = [event.public for event in after.withdraw(seat)]
+        payloads = [event.public for event in after.withdraw(seat)]
         got = after.to_dict()
         new = naive.left_behind(table, seat, state.ruleset.card_ids)
         expected = naive.next_question(table, new, (who, kind), seat)
         covered[f"{kind}: {expected if isinstance(expected, str) else 'asked' if expected else 'open'}"] += 1
         now = [(decision.seat, decision.kind) for decision in after.decisions()]
-        assert told[0].KIND == "withdrew"
+        assert payloads[0].KIND == "withdrew"
         assert all(asked_seat != seat for asked_seat, _ in now)
         if expected == "over":
             assert after.is_terminal()
             assert after.ranking()[new["out"].index(0)] == 1
         elif expected == "entered":
             assert got["where"][who] == naive.MANHATTAN, (table, seat)
-            entry = next(payload for payload in told if payload.KIND == "moved")
+            entry = next(payload for payload in payloads if payload.KIND == "moved")
             assert (entry.seat, entry.reason, entry.borough) == (who, "forced", "manhattan")
         elif expected is None:
             # Whose turn it was goes on, or the next turn has begun; nothing of the others has been lost by it.
             assert got["out"][seat]
             assert got["deaths"] >= new["deaths"]
-            assert [payload.KIND for payload in told].count("eliminated") >= 1
+            assert [payload.KIND for payload in payloads].count("eliminated") >= 1
         else:
             assert now == [expected], (table, seat)
             for name in naive.SURE:
