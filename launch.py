@@ -105,7 +105,7 @@ def main(words):
     try:
         set_up("" if what == "first" else "dev")
     except KeyboardInterrupt:
-        fail("interrupted; run it again to go on")
+        fail("interrupted; run it again to continue")
     if what == "first":
         command = [os.path.join(VENV, "bin", "crosstown"), "run", os.path.join("tournaments", "first.toml")]
     elif what == "test":

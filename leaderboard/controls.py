@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from leaderboard.records import MatchRow
 from referee.record.journal import LEAVING, Control, in_force
 
-_TOLD = {"withdrawn": "withdrawn", "disabled": "disabled", "breaker": "set aside for faults"}
+_TOLD = {"withdrawn": "withdrawn", "disabled": "disabled", "breaker": "disqualified for faults"}
 _CHOICES = {
     "keep": "its matches count",
     "annul": "all its matches are annulled",

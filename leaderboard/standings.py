@@ -202,7 +202,7 @@ def apart(table: Iterable[Standing]) -> str:
     if not parts:
         return ""
     return (
-        f"Not all bots have met ({'; '.join(parts)}): each group is ranked by itself, and the ratings of different"
+        f"Not all bots have met ({'; '.join(parts)}): each group is ranked separately, and the ratings of different"
         " groups cannot be compared."
     )
 

@@ -62,7 +62,7 @@ class Guard:
         if headers.get("origin") != own or headers.get("sec-fetch-site", "same-origin") != "same-origin":
             raise HTTPException(403, "Only the pages of this server may ask for that.")
         if not secrets.compare_digest(token.encode(), self.token.encode()):
-            raise HTTPException(403, "The page is from before the server was started again: load it anew.")
+            raise HTTPException(403, "The server was restarted after this page was loaded: reload it.")
 
 
 async def body_of(request: Request) -> bytes:
@@ -71,5 +71,5 @@ async def body_of(request: Request) -> bytes:
     async for part in request.stream():
         data += part
         if len(data) > MOST_BYTES:
-            raise HTTPException(413, "This is longer than anything that is asked for here.")
+            raise HTTPException(413, "The request is too long.")
     return bytes(data)

@@ -203,7 +203,7 @@ def tables_of(request: Request, place: RunPlace) -> RunTables:
         return tables.of(place)
     except TablesBusy:
         again = {"Retry-After": "2", "Refresh": "2"}
-        raise HTTPException(503, "The tables of this run are being computed. One moment.", again) from None
+        raise HTTPException(503, "The tables of this run are being computed. Please wait.", again) from None
 
 
 def live_matches(place: RunPlace) -> list[str]:

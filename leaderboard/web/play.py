@@ -54,7 +54,9 @@ async def begin(request: Request) -> Response:
     try:
         form = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except ValueError:
-        raise HTTPException(400, f"This is no form of ours: it has more than {_MOST_FIELDS} fields.") from None
+        raise HTTPException(
+            400, f"This is not a form of this server: it has more than {_MOST_FIELDS} fields."
+        ) from None
     _guard(request).check(request, form.get("token", ""))
     try:
         seats = await asyncio.to_thread(_host(request).start, _setup(form))
@@ -116,9 +118,9 @@ async def answer(request: Request) -> Response:
         decision = int(said["decision"])
         index = None if said.get("resign") is True else int(said["index"])
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-        raise HTTPException(400, "This is no answer: it has a decision, and an index or resign.") from None
+        raise HTTPException(400, "This is not an answer: it has a decision, and an index or resign.") from None
     if not await asyncio.to_thread(seat.answer, decision, index):
-        raise HTTPException(409, "That is not asked any more.")
+        raise HTTPException(409, "This question is closed.")
     return JSONResponse({"taken": True})
 
 

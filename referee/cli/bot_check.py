@@ -85,7 +85,7 @@ def _conclude(report: Report) -> None:
         print_text(f"passed: {sum(row.outcome == 'passed' for row in report.rows)} drills")
         return
     print_text()
-    print_text(f"mend first: {first.drill}{f' with {first.game}' if first.game else ''}: {one_line(first.detail)}")
+    print_text(f"correct first: {first.drill}{f' with {first.game}' if first.game else ''}: {one_line(first.detail)}")
     for name, text in (("stdout", report.stdout), ("stderr", report.stderr)):
         if text.strip():
             print_text(f"what it printed to {name} (the end):")

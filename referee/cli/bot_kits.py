@@ -18,10 +18,10 @@ def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:
     inside, slash, last = name.rstrip("/").rpartition("/")
     if slash and last not in ("", ".", ".."):
         words = ["crosstown", "bots", "new", last, "--lang", language, "--in", str(at / (inside or "/"))]
-        raise UsageError(f"'{name}' is a name and a place", f"give them apart: {shlex.join(words)}")
+        raise UsageError(f"'{name}' is a name and a place", f"give them separately: {shlex.join(words)}")
     check_name(name)
     if "/" in name or name in (".", ".."):
-        raise UsageError(f"'{name}' is to name a folder, too", "choose a name without '/'")
+        raise UsageError(f"'{name}' is also the name of a folder", "choose a name without '/'")
     if language not in KITS:
         near = get_close_matches(language, KITS, n=1)
         raise UsageError(
@@ -30,7 +30,7 @@ def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:
         )
     folder = at / name
     if folder.exists():
-        raise UsageError(f"{folder} is there already", "choose another name, or another place with --in")
+        raise UsageError(f"{folder} exists already", "choose another name, or another place with --in")
     try:
         copy_kit(language, folder)
         manifest = folder / FILE_NAME

@@ -34,7 +34,7 @@ def find_bots(folders: Sequence[Path], out: Path) -> list[Found]:
     that does not exist."""
     for folder in folders:
         if not folder.is_dir():
-            raise UsageError(f"{folder} is no folder", "say where your bots are: crosstown bots list FOLDER")
+            raise UsageError(f"{folder} is not a folder", "say where your bots are: crosstown bots list FOLDER")
     newest = sorted(failed_starts_in(None, out), key=lambda found: found[1].when)
     starts = {
         start.entry_id: "\n".join([f"in {folder.path}: {start.lines[0]}", *start.lines[1:]]) for folder, start in newest

@@ -107,12 +107,15 @@ def _surer(found: dict[str, Any]) -> str:
         )
     if found["set_aside"]:
         names = " and ".join(f"'{one_line(name)}'" for name in found["set_aside"])
-        return f"no more rounds are played: {names} was set aside for its faults; mend it, and compare again with --new"
+        return (
+            f"no more rounds are played: {names} was disqualified for its faults; correct the bot, and compare again"
+            " with --new"
+        )
     if found["more_rounds"] is None:
-        return "to be surer: more rounds (a higher --cap goes on from here), or bounds further apart (with --new)"
+        return "to be surer: more rounds (a higher --cap continues from here), or bounds further apart (with --new)"
     return (
-        f"to be surer: about {plural(max(found['more_rounds'], 1), 'more round')}, if scores go on like this"
-        " (a higher --cap goes on from here)"
+        f"to be surer: about {plural(max(found['more_rounds'], 1), 'more round')}, if scores stay as they are"
+        " (a higher --cap continues from here)"
     )
 
 

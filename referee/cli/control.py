@@ -90,7 +90,9 @@ def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out
 
     found = find_run(run, out)
     control = reinstate_bot(found.folder, bot, by=who(), reason=reason)
-    print_text(f"'{control.name}' plays on as if it had not left at place {control.place}; go on with: {_go_on(found)}")
+    print_text(
+        f"'{control.name}' plays on as if it had not left at place {control.place}; continue with: {_go_on(found)}"
+    )
 
 
 def _leave(
@@ -104,9 +106,9 @@ def _leave(
     found = find_run(run, out)
     folder = found.folder
     control = leave(folder, kind, bot, None if choice is None else choice.value, by=who(), reason=reason)
-    word = "set aside" if control.kind == "breaker" else kind
+    word = "disqualified" if control.kind == "breaker" else kind
     what = f"'{control.name}' is {word} from place {control.place} on ({control.choice})"
-    print_text(f"{what}; go on with: {_go_on(found)}")
+    print_text(f"{what}; continue with: {_go_on(found)}")
     if missing := too_few(read_journal(folder.journal)):
         print_text(missing)
 
@@ -238,7 +240,7 @@ def add(
 
     found = find_run(run, out)
     if (bot is None) != remote:
-        what = "no bot is named" if bot is None else "a bot that dials in has no folder here"
+        what = "no bot is named" if bot is None else "a remote bot has no folder here"
         raise UsageError(what, "give the folder of a bot, or --remote with --name and --token-env or --token-file")
     more: dict[str, Any] = {
         "options": _pairs("--option", option),
@@ -261,7 +263,7 @@ def add(
         settings = read_settings(found.journal, {"path": str(bot.resolve()), **more})
         load_or_build(bot, settings.sandbox.profile or _profile(found))
     control = add_bot(found.folder, bot, name, more, by=who(), reason=reason)
-    print_text(f"'{control.name}' joins from place {control.place} on; go on with: {_go_on(found)}")
+    print_text(f"'{control.name}' joins from place {control.place} on; continue with: {_go_on(found)}")
 
 
 _EXAMPLES = {"--option": "depth=3", "--clock": "move_s=2", "--limit": "memory_mib=4096"}
@@ -355,7 +357,7 @@ def _whole_id(run: "Run", wanted: str) -> str:
     if wanted in found or not found:
         return wanted
     if len(found) > 1:
-        raise UsageError(f"{wanted!r} may be {' or '.join(found[:5])}", "give more of the id")
+        raise UsageError(f"{wanted!r} fits several matches: {', '.join(found[:5])}", "give more of the id")
     return found[0]
 
 

@@ -82,7 +82,7 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
         what = re.sub(r"^(No such command '.*?'\.) Did you mean .*", r"\1", what)  # the next line says it better
         return Explained(what, _help(error, what, command), ExitCode.USAGE)
     if isinstance(error, KeyboardInterrupt):
-        return Explained("interrupted", "run the same command again to go on", ExitCode.INTERRUPTED)
+        return Explained("interrupted", "run the same command again to continue", ExitCode.INTERRUPTED)
     if isinstance(error, OSError):
         return _system(error)
     return Explained(f"unexpected: {type(error).__name__}: {one_line(error)}", _DEBUG_STEP, ExitCode.BUG)

@@ -91,7 +91,11 @@ def print_report(report: Report, *, suffix: str, as_json: bool) -> None:
 
 def print_interrupted(*, resumable: bool) -> None:
     """What Ctrl-C has ended, on stderr."""
-    step = "run the same command again to go on" if resumable else "add --progress FILE to be able to go on next time"
+    step = (
+        "run the same command again to continue"
+        if resumable
+        else "add --progress FILE to be able to continue next time"
+    )
     print(f"error: interrupted\nnext: {step}", file=sys.stderr)
 
 

@@ -109,7 +109,7 @@ def check(
     try:
         report = _run(found, plan, workers, progress, golden, quiet=as_json)
     except ProgressError as error:
-        raise UsageError(str(error), "name another file, or delete this one to begin anew") from error
+        raise UsageError(str(error), "name another file, or delete this one to start again") from error
     except KeyboardInterrupt:
         print_interrupted(resumable=progress is not None)
         raise typer.Exit(ExitCode.INTERRUPTED) from None

@@ -30,7 +30,7 @@ class Indexer:
         self._thread = threading.Thread(target=self._work, name="indexer")
 
     def start(self) -> None:
-        """Begin with what is there already. Harmless when it has begun."""
+        """Begin with what exists already. Harmless when it has begun."""
         if self._thread.ident is None:
             self._thread.start()
 

@@ -267,5 +267,5 @@ def _asked_time(text: str) -> datetime | None:
         return None
     time = _time(text)
     if time is None:
-        raise UsageError(f"{text!r} is no time", "write 2026-01-31 or 2026-01-31T18:00 (UTC)")
+        raise UsageError(f"{text!r} is not a time", "write 2026-01-31 or 2026-01-31T18:00 (UTC)")
     return time

@@ -224,7 +224,7 @@ def verify(
     gaps = gaps_in(whole)
     checks = checks_in(whole, key, {gap.run: gap.missing for gap in gaps})
     if key and not checks:
-        raise UsageError("--key is for runs, and none was named", "name one: crosstown matches verify RUN --key KEY")
+        raise UsageError("--key is for runs, and none is named", "name one: crosstown matches verify RUN --key KEY")
     wrong = print_verdicts(verdicts, gaps, checks, every=every, as_json=as_json)
     return ExitCode.FAILED if wrong else ExitCode.OK
 

@@ -28,7 +28,7 @@ LATE_S = 1.0
 """After its end the time for an answer is over by the referee's clock, too, which has what the way takes in it."""
 
 _READ_BYTES = 1 << 20
-_LATE = "Your time was over: the referee goes on without your answer."
+_LATE = "Your time was over: the referee continues without your answer."
 
 
 class Person:

@@ -85,7 +85,7 @@ class Host:
             if HUMAN not in setup.seats:
                 raise PlayRefused("no seat is a person's: choose one, or play bots with: crosstown match")
             if len(self._going) >= AT_ONCE:
-                raise PlayRefused(f"{AT_ONCE} matches are going on: end one of them first")
+                raise PlayRefused(f"{AT_ONCE} matches are being played: end one of them first")
             try:
                 planned = self._planned(setup)
                 people: Sequence[Person] = self._in_loop(self._begin(planned, setup.name))
@@ -105,7 +105,7 @@ class Host:
     def _planned(self, setup: Setup) -> Plan:
         unknown = [seat for seat in setup.seats if seat != HUMAN and seat not in self._bots]
         if unknown:
-            raise UsageError("a bot is chosen that is not there", "reload the page")
+            raise UsageError("a chosen bot does not exist any more", "reload the page")
         return plan(
             setup.game,
             [HUMAN if seat == HUMAN else str(self._bots[seat]) for seat in setup.seats],
@@ -196,7 +196,7 @@ def _bot_folders(places: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for place in places:
         if not place.is_dir():
-            raise UsageError(f"{place} is no folder", "say where your bots are: --bots FOLDER")
+            raise UsageError(f"{place} is not a folder", "say where your bots are: --bots FOLDER")
         below = [place] if (place / FILE_NAME).exists() else sorted(place.iterdir())
         found += [folder for folder in below if (folder / FILE_NAME).exists()]
     return found

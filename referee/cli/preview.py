@@ -251,7 +251,7 @@ def estimate(tournament: Tournament, out: Path, workers: int, ahead: Ahead) -> t
         if row.game in {game.game for game in tournament.config.games}
     ]
     if not played:
-        return None, "run it once, and the matches it has played tell"
+        return None, "play some matches first, and the estimate will use their times"
     mean_s = sum(played) / len(played) / 1e6
     source = f"{plural(len(played), 'match')} played before took {mean_s:.2f} s each; {plural(workers, 'worker')}"
     return (ahead.total.most - ahead.there) * mean_s / workers, source

@@ -28,7 +28,7 @@ def rejudge_match(
     print_text(f"verdict: {judgement.status}, {judgement.reason}, ranking {result}")
     if apply and (ranks or not judgement.stands):
         if path.parent.name != "matches":
-            raise UsageError(f"{path} lies in no run, or does not count there", "name a match that counts in a run")
+            raise UsageError(f"{path} is not in a run, or does not count in it", "name a match that counts in its run")
         folder = RunFolder(path.parent.parent)
         if ranks:
             judge_again(folder, match_id(path), ranks, by=who(), reason=reason)

@@ -89,9 +89,9 @@ def _luck_facts(journal: "JournalText") -> dict[str, Any]:
     epochs = epochs_of(journal)
     facts: dict[str, Any] = {"seed": journal.configuration["seed"]}
     if not epochs[0].commitment and finish_of(journal) is None:
-        facts["seed"] = "told when the run is finished"
+        facts["seed"] = "revealed when the run is finished"
     if keyed := [epoch for epoch in epochs if epoch.commitment]:
-        facts["secret of the luck"] = ", ".join(epoch.secret or "told when the run is finished" for epoch in keyed)
+        facts["secret of the luck"] = ", ".join(epoch.secret or "revealed when the run is finished" for epoch in keyed)
     return facts
 
 

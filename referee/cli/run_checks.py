@@ -70,7 +70,7 @@ def _check_records(
     if not anchors.digests and bare:
         notes.append(
             "its records are not anchored: an older version wrote the journal, which has no digests of them, so a"
-            " record that somebody made anew is not noticed. To anchor them as they are now: crosstown sign RUN"
+            " record that somebody replaced is not detected. To anchor them as they are now: crosstown sign RUN"
         )
         return
     notes.append(f"{plural(len(anchors.digests), 'record')} anchored: the journal has the digest of each")
@@ -78,8 +78,8 @@ def _check_records(
         notes.append(f"the journal has no digest yet of {plural(len(bare), 'record')}: {_some(bare)}")
     if found := sorted(anchors.found):
         notes.append(
-            f"{plural(len(found), 'record')} had no digest before the run was taken up or signed, and counted as found:"
-            f" {_some(found)}"
+            f"{plural(len(found), 'record')} had no digest before the run was continued or signed, and counted as found"
+            f": {_some(found)}"
         )
     again = sorted(anchors.digests.keys() & anchors.uncounted.keys())
     notes += [f"match {name} counted before with another record ({anchors.uncounted[name]})" for name in again]
@@ -106,7 +106,7 @@ def _check_signature(
 ) -> None:
     """Whether the run is as it was when its organiser signed it, and what that does not say."""
     if not folder.signature.exists():
-        words = "it is not signed: whoever can write in its folder can have made all of it anew"
+        words = "it is not signed: anyone who can write in its folder can have replaced all of it"
         (wrong if key else notes).append(words)
         return
     from referee.tournament.signing import read_signature, since_signed
@@ -142,7 +142,7 @@ def _broken(epoch: Epoch) -> str:
 
 def _luck_words(epochs: tuple[Epoch, ...]) -> str:
     if not epochs[0].commitment:
-        return "its luck has no secret: whoever knows the tournament's seed could compute it beforehand"
+        return "its dice and cards have no secret: anyone who knows the tournament's seed can compute it beforehand"
     kept = [epoch.number for epoch in epochs if not epoch.secret]
     if kept:
         return (

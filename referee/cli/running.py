@@ -77,7 +77,7 @@ def play_tournament(
         tell_changed(tournament, folder)
         tell_kept(tournament, folder)
         if is_renamed(folder, tournament.config.name):
-            console(stderr=True).print(one_line(f"this run lies in {folder.path}, and goes on there"), markup=False)
+            console(stderr=True).print(one_line(f"this run is in {folder.path}, and continues there"), markup=False)
     file, profile = tournament.config.path, tournament.config.sandbox.profile
     build_missing(
         ((bot.folder, bot.sandbox.profile or profile) for bot in joining(read_journal(folder.journal))), out, file
@@ -304,7 +304,7 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
     for name in summary.set_aside:
         notes.print(
             one_line(
-                f"'{name}' was set aside for its faults: its matches that were not played are cancelled; to let it"
+                f"'{name}' was disqualified for its faults: its matches that were not played are cancelled; to let it"
                 f" play on: {shlex.join(['crosstown', 'reinstate', str(folder.path), name])}"
             ),
             markup=False,
@@ -319,7 +319,7 @@ def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played)
         return
     if summary.stopped:
         most = "at most " if summary.at_most else ""
-        notes.print(f"stopped after {there} of {most}{summary.total} matches; to go on: {go_on}", markup=False)
+        notes.print(f"stopped after {there} of {most}{summary.total} matches; to continue: {go_on}", markup=False)
         return
     for match in summary.given_up[:10]:
         notes.print(one_line(f"missing: match {match.match_id}: {match.reason}: {match.detail}"), markup=False)

@@ -111,7 +111,7 @@ def web(
         )
     if play_open and move_limit_s is None:
         raise UsageError(
-            "--play-open lets anybody begin matches, and without a limit one that is left open goes on for a day",
+            "--play-open lets anybody start matches, and without a time limit an abandoned one lasts a day",
             "say how long a person has for a move: --move-limit SECONDS",
         )
     for option, value in {"--secret": secret, "--bots": bots, "--move-limit": move_limit_s}.items():

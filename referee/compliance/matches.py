@@ -362,7 +362,7 @@ class CheckedMatch:
             action = self._game.codec.decode_action(move.action)
         except ActionSyntaxError as error:
             raise Failed(
-                f"the action in the answer to {where} is no Action message of {self._game.id}: {error}"
+                f"the action in the answer to {where} is not an Action message of {self._game.id}: {error}"
             ) from None
         if action not in legal:
             text = self._game.format_action(action)

@@ -40,7 +40,7 @@ class Report:
 
     @property
     def first_failure(self) -> Row | None:
-        """What to mend first: later failures often come from it."""
+        """What to correct first: later failures often come from it."""
         return next((row for row in self.rows if row.outcome == "failed"), None)
 
     def to_dict(self) -> dict[str, Any]:

@@ -116,7 +116,7 @@ class ScriptedReferee:
         try:
             return pb.BotMessage.FromString(raw)
         except DecodeError:
-            raise Failed(f"expected {what}, got {len(raw)} bytes that are no crosstown.v1.BotMessage") from None
+            raise Failed(f"expected {what}, got {len(raw)} bytes that are not a crosstown.v1.BotMessage") from None
 
     async def hear_nothing(self, pause_s: float, when: str) -> None:
         """Failed if the bot sends anything within this time, in which nothing is asked."""
@@ -133,7 +133,7 @@ class ScriptedReferee:
         try:
             kind: str = pb.BotMessage.FromString(raw).WhichOneof("body") or "an empty message"
         except DecodeError:
-            kind = f"{len(raw)} bytes that are no crosstown.v1.BotMessage"
+            kind = f"{len(raw)} bytes that are not a crosstown.v1.BotMessage"
         raise Failed(f"it sent {kind} {when}, when nothing was asked; send one answer to each question")
 
     async def leave(self) -> None:

@@ -294,7 +294,7 @@ class _Place:
                 while not self.free.is_set():
                     await self.free.wait()
         except TimeoutError:
-            raise BotStartError(f"it plays another match, and did not end within {limit_s:.0f} s", {}) from None
+            raise BotStartError(f"it is playing another match, which did not end within {limit_s:.0f} s", {}) from None
         self.free.clear()
         try:
             bot = RemoteBotSeat(entry, await self._arrival(until_s, lag_before_ns), self._max_message_bytes)

@@ -84,7 +84,7 @@ def _finding(record: Record, game: Game, seat: int, fault: Mapping[str, Any], ex
     elif reason in _ANSWERS and isinstance(fault.get("message"), str):
         stands, why = _answer(game, fault)
     else:
-        stands, why = True, "the record can only tell that it happened"
+        stands, why = True, "the record can only say that it happened"
     return Finding(seat, reason, stands, why)
 
 
@@ -134,7 +134,7 @@ def _time(fault: Mapping[str, Any], extra_us: int, clock: Limits | None) -> tupl
 def _size(fault: Mapping[str, Any], limit: object) -> tuple[bool, str]:
     size, limit_bytes = _number(fault.get("message_bytes")), _number(limit)
     if size is None or limit_bytes is None:
-        return True, "the record can only tell that it happened"
+        return True, "the record can only say that it happened"
     return size > limit_bytes, f"a message of {size} bytes, the limit is {limit_bytes}"
 
 

@@ -467,7 +467,7 @@ def _make(
         if not has_protos(sources):
             if os.path.lexists(workshop.copy / PROTO):
                 raise EntryError(
-                    f"{folder / PROTO}: is no folder with files, where our proto files are laid; rename it"
+                    f"{folder / PROTO}: is not a folder with files, but Crosstown puts its proto files there; rename it"
                 )
             copy_protos(workshop.copy / PROTO)
         _renew(workshop.copy)

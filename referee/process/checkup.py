@@ -209,7 +209,7 @@ def _sandbox(found: Probe) -> Iterator[Row]:
     if bot_filter():
         yield Row("system call filter", "ok", platform.machine())
     else:
-        what = f"none for {platform.machine()}: the sandbox stands without it"
+        what = f"none for {platform.machine()}: the sandbox works without it"
         yield Row("system call filter", "weaker", what, "use x86_64 or aarch64")
 
 

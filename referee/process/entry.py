@@ -117,7 +117,7 @@ def load_stored(
             entry = load_entry(folder, name, options, to_play=to_play)
             if entry.content == content:
                 return entry
-        raise EntryError(f"{lost}, and {folder} is not what it was; put the folder back as it was")
+        raise EntryError(f"{lost}, and {folder} has changed; restore the folder")
     manifest = load_manifest(version.folder)
     resolved = _resolve_options(manifest, options or {})
     sources = read_sources(version.folder, manifest)

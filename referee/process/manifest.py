@@ -180,7 +180,7 @@ def _read(folder: Path, path: Path) -> bytes:
     number = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise ManifestError(f"{path}: is no file; write one")
+            raise ManifestError(f"{path}: is not a file; write one")
         with os.fdopen(number, "rb", closefd=False) as file:
             content = file.read(_MOST_BYTES + 1)
     finally:
@@ -203,7 +203,7 @@ def parse_manifest(text: str, path: Path) -> Manifest:
     except ValueError as error:  # from the interpreter's limit on decimal digits
         raise ManifestError(f"{path}: a number is too long ({error}); correct it") from None
     except RecursionError:
-        raise ManifestError(f"{path}: not TOML that anyone needs (nested too deeply); write it flat") from None
+        raise ManifestError(f"{path}: nested too deeply; write it flat") from None
     return _Checker(text, path, table).manifest()
 
 
@@ -282,7 +282,7 @@ class _Checker:
     def _argv(self, key: str) -> tuple[str, ...]:
         words = self._words(key)
         if any("\0" in word for word in words):
-            raise self._error(key, f"'{key}' has a word with a zero byte in it; take that away")
+            raise self._error(key, f"'{key}' has a word with a zero byte in it; remove it")
         if len(words) > _MOST_WORDS:
             raise self._error(key, f"'{key}' has {len(words)} words, at most {_MOST_WORDS} are taken; use a script")
         return tuple(words)

@@ -116,7 +116,7 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
         if manifest.build and not_its_own and not any((folder / name).is_dir() for name in BUILD_OUTPUT):
             # Such as `java -jar target/bot.jar`: the program is there, what it is to run is not.
             names = ", ".join(sorted(BUILD_OUTPUT))
-            raise ManifestError(f"{folder}: nothing is built in there; the build must make one of {names}")
+            raise ManifestError(f"{folder}: the build must make one of these, and there is none: {names}")
         return found
     where = f"{folder / FILE_NAME}: 'run' starts '{word}'"
     if own.is_file():
@@ -124,7 +124,7 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
     if own.is_dir():
         raise ManifestError(f"{where}, which is a folder; name a program")
     if re.fullmatch(r"\{.*\}", word):
-        raise ManifestError(f"{where}, which stands for nothing; write {PYTHON} for the referee's own interpreter")
+        raise ManifestError(f"{where}, which means nothing here; write {PYTHON} for the referee's own interpreter")
     raise ManifestError(f"{where}, which is not there: {not_found(word, folder)}")
 
 
@@ -223,6 +223,6 @@ def _check_module(folder: Path, module: str) -> None:
         if find_spec(top) is not None:
             return
     raise ManifestError(
-        f"{folder / FILE_NAME}: 'run' has Python run the module '{module}', and there is none of that name in {folder}"
+        f"{folder / FILE_NAME}: 'run' has Python run the module '{module}', and there is no such module in {folder}"
         f" or in {sys.executable}; add it, or correct 'run'"
     )

@@ -57,7 +57,7 @@ def read_sources(folder: Path, manifest: Manifest) -> Sources:
     cache = Path(os.path.realpath(cache_folder()))
     if cache.is_relative_to(folder):
         raise EntryError(
-            f"{folder}: the cache of builds, {cache}, lies in it; move the bot out, or set {CACHE_VARIABLE} to a"
+            f"{folder}: the cache of builds, {cache}, is in it; move the bot out, or set {CACHE_VARIABLE} to a"
             " folder elsewhere"
         )
     return _hashed(folder, _sources(folder, manifest))
@@ -144,7 +144,7 @@ def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | N
     while waiting:
         inside, depth = waiting.pop()
         if depth > MOST_DEPTH:
-            raise EntryError(f"{inside}: lies more than {MOST_DEPTH} folders deep in the bot's folder; take it away")
+            raise EntryError(f"{inside}: is more than {MOST_DEPTH} folders deep in the bot's folder; remove it")
         try:
             with os.scandir(inside) as found:
                 for each in found:
@@ -156,9 +156,7 @@ def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | N
                         target = _target(folder, path)
                         name = next((part for part in target.parts if _is_left_out(part, output or frozenset())), "")
                         if output is not None and name:
-                            raise EntryError(
-                                f"{path}: links to {name}, which is no part of a bot's sources; take the link away"
-                            )
+                            raise EntryError(f"{path}: links to {name}, which cannot be part of a bot; remove the link")
                         yield os.fsencode(path.relative_to(folder)), path
                     elif each.is_dir():
                         waiting.append((path, depth + 1))
@@ -224,11 +222,11 @@ def _target(folder: Path, path: Path) -> Path:
     except RuntimeError:  # how Python says so before 3.13
         target = path
     if target == path:
-        raise EntryError(f"{path}: links to itself; take the link away")
+        raise EntryError(f"{path}: links to itself; remove the link")
     if not target.is_relative_to(folder):
-        raise EntryError(f"{path}: links to {target}, outside of the bot's folder; copy it in or take the link away")
+        raise EntryError(f"{path}: links to {target}, outside of the bot's folder; copy it in or remove the link")
     if not target.exists():
-        raise EntryError(f"{path}: links to {target}, which does not exist; mend the link or take it away")
+        raise EntryError(f"{path}: links to {target}, which does not exist; correct or remove the link")
     return target.relative_to(folder)
 
 

@@ -5,7 +5,7 @@ chained like the lines of a record. Some kinds are *controls*: decisions about t
 They hold from a place in the schedule on, so that everything derived from them is the same for whoever derives it.
 
     added       entry_id joins                       withdrawn   entry_id leaves, by its owner's or organiser's wish
-    breaker     entry_id was set aside for faults    disabled    entry_id leaves, because it must not go on
+    breaker     entry_id was disqualified for faults    disabled    entry_id leaves, because it must not go on
     reinstated  entry_id is back, as if it had not left; the breaker ignores its faults in the matches in `forgiven`
     annulled    match_id does not count              rejudged    match_id counts with `ranking` instead of its own
     reopened    match_id is played again: what was decided about it before was about another record

@@ -180,9 +180,9 @@ def _check_status(lines: Sequence[object], footer: Footer, end: int) -> None:
     if last != claimed:
         raise ReplayError(end, f"faults by seat are {last} in the lines, the footer has {claimed}")
     if any(word not in OWN_FAULTS for word in last.values()):
-        raise ReplayError(end, f"a rated match with a fault that is none of a seat's own: {sorted(last.values())}")
+        raise ReplayError(end, f"a rated match with a fault that is not a seat's own: {sorted(last.values())}")
     if reason in OWN_FAULTS and reason not in last.values():
-        raise ReplayError(end, f"the footer says {reason}, which no line tells of")
+        raise ReplayError(end, f"the footer says {reason}, which no line reports")
 
 
 def _check_hash_alone(footer: Footer, end: int) -> None:

@@ -189,7 +189,7 @@ def load_config(path: Path) -> TournamentConfig:
     )
     _check_copies(file, config)
     if not config.ponder and any(bot.remote for bot in config.bots):
-        what = "a bot that dials in cannot be stopped while it is not asked anything"
+        what = "a remote bot cannot be stopped while it is not asked anything"
         file.fail(("ponder",), what, "take ponder = false away, or the bots with remote = true")
     if len(config.bots) < config.players:
         most = next(game.game for game in games if config.players in game.players)

@@ -85,7 +85,7 @@ def known_bots(text: JournalText) -> tuple[KnownBot, ...]:
 
 
 def _folder(there: str) -> str:
-    """'' for the "." that older journals have for a bot that dials in: it is no folder."""
+    """'' for the "." that older journals have for a bot that dials in: it is not a folder."""
     return there if Path(there).is_absolute() else ""
 
 
@@ -223,7 +223,7 @@ def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice | No
             )
         if all(other.out for other in bots if other is not bot):
             raise UsageError(
-                f"'{bot.name}' is the last bot of this run: without it there is nothing to play or to rank",
+                f"'{bot.name}' is the last bot of this run: without it there is nothing to play",
                 "leave the run as it is, or let another bot join first: crosstown add",
             )
         return Control(
@@ -274,7 +274,7 @@ def _find_out(bots: Sequence[KnownBot], wanted: str) -> KnownBot:
     if out := [bot for bot in bots if bot.out and wanted in (bot.name, bot.entry_id)]:
         return out[-1]
     bot = find_bot(bots, wanted)
-    raise UsageError(f"'{bot.name}' is in the run", "nothing has to be done")
+    raise UsageError(f"'{bot.name}' is in the run", "nothing to do")
 
 
 def _faulty_matches(folder: RunFolder, bot: KnownBot, place: int) -> tuple[str, ...]:
@@ -350,11 +350,11 @@ def _remote_of(text: JournalText) -> RemoteConfig:
     path = Path(text.created.fields.get("file", "the tournament file"))
     if not text.configuration["ponder"]:
         step = "add one that the referee starts"
-        raise UsageError("a bot that dials in cannot be stopped, and this run has ponder = false", step)
+        raise UsageError("a remote bot cannot be stopped, and this run has ponder = false", step)
     config = load_config(path)
     if config.remote is None:
         step = f'add [remote] to {path}, with a line such as listen = "0.0.0.0:7000"'
-        raise UsageError(f"the bot dials in, and {path} does not say where", step)
+        raise UsageError(f"{path} does not say where remote bots connect", step)
     return config.remote
 
 
@@ -428,7 +428,8 @@ def annul(folder: RunFolder, match_id: str, *, replay: bool, by: str, reason: st
 
 
 _PLAYED_AGAIN = (
-    "go on with: crosstown run FILE; if a bot of it was set aside or withdrawn, first: crosstown reinstate RUN BOT"
+    "continue with: crosstown run FILE; if a bot of the match was disqualified or withdrawn, first: crosstown reinstate"
+    " RUN BOT"
 )
 
 
@@ -460,7 +461,7 @@ def judge_again(folder: RunFolder, match_id: str, ranking: Sequence[int], *, by:
     def make(text: JournalText) -> Control:
         place = _place_in(folder, match_id)
         if min(ranking, default=0) != 1:
-            raise UsageError(f"in the ranking {'-'.join(map(str, ranking))} nobody is first", "begin with rank 1")
+            raise UsageError(f"in the ranking {'-'.join(map(str, ranking))} no seat is first", "begin with rank 1")
         if live_or_closed(folder, match_id) is None:
             raise _no_match(folder, match_id)
         return Control("rejudged", place, match_id=match_id, by=by, reason=reason, ranking=tuple(ranking))
@@ -512,7 +513,10 @@ def _alone(folder: RunFolder) -> Iterator[None]:
     try:
         lock = RunLock(folder.lock)
     except BusyError as error:
-        step = "stop it with Ctrl-C there (what was played stays played), decide again, and run it again: it goes on"
+        step = (
+            "stop it with Ctrl-C there (what was played stays played), enter this command again, and run the tournament"
+            " again: it continues"
+        )
         raise BusyError(str(error), step) from None
     with lock:
         yield

@@ -234,7 +234,7 @@ def _check_pair(config: TournamentConfig, entries: Sequence[Entry], one: int, ot
         raise ConfigError(
             config.path,
             line,
-            f"the bots' names {first.name!a} and {second.name!a} would be taken for each other",
+            f"the bots' names {first.name!a} and {second.name!a} look alike",
             'give one of them another: name = "..."',
         )
     if first.id == second.id:

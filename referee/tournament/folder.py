@@ -114,7 +114,7 @@ def _renamed(out: Path, description: Mapping[str, Any]) -> RunFolder | None:
     if len(found) > 1:
         raise UsageError(
             f"{len(found)} folders have a run of '{description['name']}': {', '.join(str(one.path) for one in found)}",
-            f"rename the one to go on with to {out / description['name']}, or start another run with --new",
+            f"rename the one to continue to {out / description['name']}, or start another run with --new",
         )
     return found[0] if found else None
 
@@ -126,7 +126,7 @@ def _check_name(out: Path, description: Mapping[str, Any]) -> None:
             lines = changes(configuration, description)
             raise ChangedError(
                 f"the run in {folder.path} is of this tournament under another name: {'; '.join(lines)}",
-                "give the tournament its name back to go on with that run, or start another with --new",
+                "give the tournament its name back to continue that run, or start another with --new",
                 lines,
             )
 

@@ -172,7 +172,7 @@ class Journal:
             where, why = failed[0]
             raise PlatformError(
                 f"the journal is whole, but its head cannot be written to {where}: {why.strerror}",
-                "mend that and run the same command again, or name another file: crosstown run FILE --anchor FILE",
+                "correct that and enter the same command again, or name another file: crosstown run FILE --anchor FILE",
             ) from why
 
     def write_head_to(self, place: Path) -> None:

@@ -475,7 +475,7 @@ async def _line(stream: asyncio.StreamReader) -> bytes:
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 return await stream.readline()
-    raise MatchLost(f"the worker has given no sign of life for {SILENCE_S:.0f} s")
+    raise MatchLost(f"the worker has not reported for {SILENCE_S:.0f} s")
 
 
 def _how(returncode: int | None) -> str:

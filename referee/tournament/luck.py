@@ -173,7 +173,7 @@ def take_up(path: Path, text: JournalText, seed: int, given: Sequence[bytes] = (
         if len(given) <= now.number or commitment(given[now.number]) != now.commitment:
             raise UsageError(
                 f"the run in {path.parent} has a secret of its own, and the one given is another",
-                "to repeat the tournament with this secret, add --new; to go on with that run, leave --secret out",
+                "to repeat the tournament with this secret, add --new; to continue that run, leave --secret out",
             )
         known.append(given[now.number])
         if not path.exists():
@@ -189,7 +189,7 @@ def read_secrets(path: Path) -> tuple[bytes, ...]:
     try:
         if not path.is_dir() and stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
             what = f"the secret in {path} can be read by others"
-            raise UsageError(what, f"take their rights away: chmod 600 {shlex.quote(str(path))}")
+            raise UsageError(what, f"make it readable by you alone: chmod 600 {shlex.quote(str(path))}")
         lines = path.read_text(encoding="ascii").split()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not ASCII text"

@@ -114,6 +114,6 @@ def check_sandboxes(changes: Sequence[Change], *, accept: bool) -> None:
     if weaker and not accept:
         raise ChangedError(
             f"this run was played with a stronger sandbox than works here now: {'; '.join(map(str, weaker))}",
-            "see what is missing with: crosstown doctor; or go on all the same: --accept-weaker-sandbox",
+            "see what is missing with: crosstown doctor; or continue anyway: --accept-weaker-sandbox",
             tuple(map(str, weaker)),
         )

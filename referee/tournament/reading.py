@@ -83,8 +83,8 @@ class TomlFile:
                 continue
             place = (*table, key)
             if home := self.homes.get(key):
-                what = f"'{dotted(*place)}' stands in the wrong place: '{key}' belongs {home}"
-                self.fail(place, what, f"move it, or take it away; {_listed(known, 'the keys here are')}")
+                what = f"'{dotted(*place)}' is in the wrong place: '{key}' belongs {home}"
+                self.fail(place, what, f"move it, or remove it; {_listed(known, 'the keys here are')}")
             self.fail(place, f"unknown key '{dotted(*place)}'", suggest(key, known, "the keys here are"))
 
     def table(self, *key: str | int) -> Mapping[str, Any]:

@@ -100,7 +100,9 @@ def _token(path: Path, bot: BotConfig, its: RemoteBot, entry: Entry) -> str:
         try:
             if stat.S_IMODE(its.token_file.stat().st_mode) & 0o077:
                 what = f"the token of '{entry.name}' in {where} can be read by others"
-                raise ConfigError(path, bot.line, what, f"take their rights away: chmod 600 {shlex.quote(where)}")
+                raise ConfigError(
+                    path, bot.line, what, f"make it readable by you alone: chmod 600 {shlex.quote(where)}"
+                )
             token = its.token_file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(path, bot.line, f"the token of '{entry.name}': {where}: {error}", advice) from None

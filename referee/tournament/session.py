@@ -89,7 +89,7 @@ def run_session(
         def on_control(control: Control) -> None:
             journal.control(control)
             if control.kind == "breaker":
-                observer.note(f"'{control.name}' is set aside from here on: {control.reason}")
+                observer.note(f"'{control.name}' is disqualified from here on: {control.reason}")
 
         attempts = attempts_of(text.events)
         stock = open_stock(

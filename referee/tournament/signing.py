@@ -98,7 +98,7 @@ def _check_records(folder: RunFolder, keeper: AnchorKeeper, text: JournalText) -
     for match_id, path in files.items():
         record = _read(path)
         if record is None or not record.complete or record.footer is None or record.footer.status != "rated":
-            raise UsageError(f"{path} is no complete record of a match that counts", step)
+            raise UsageError(f"{path} is not a complete record of a match that counts", step)
         if what := mismatch(record.digest, anchored.get(match_id, "")):
             raise UsageError(f"{path}: {what}", step)
         keeper.found(match_id, record.digest)
@@ -122,7 +122,7 @@ def read_signature(folder: RunFolder) -> Signature | None:
     except OSError as error:
         raise JournalError(f"cannot read {folder.signature}: {error.strerror}", step) from error
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise JournalError(f"{folder.signature} is no signature of a run", step) from None
+        raise JournalError(f"{folder.signature} is not a signature of a run", step) from None
 
 
 def since_signed(signed: Signature, folder: RunFolder, text: JournalText, data: bytes) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _key() -> Ed25519PrivateKey:
             _make_key(path)
         if stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
             what = f"the key in {path} can be read by others"
-            rights = f"take their rights away: chmod 600 {shlex.quote(str(path))}"
+            rights = f"make it readable by you alone: chmod 600 {shlex.quote(str(path))}"
             raise UsageError(what, f"{rights}; or, if it may have been read, {step}")
         key = load_pem_private_key(path.read_bytes(), password=None)
     except OSError as error:

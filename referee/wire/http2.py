@@ -653,7 +653,7 @@ class Connection(asyncio.BufferedProtocol):
     def _widen(self, number: int, payload: bytes) -> None:
         size = int.from_bytes(payload) & _MAX_WINDOW
         if len(payload) != 4 or not size:
-            raise _ConnectionError(_Code.PROTOCOL_ERROR, "a window update of nothing")
+            raise _ConnectionError(_Code.PROTOCOL_ERROR, "a window update of 0 bytes")
         if number:
             call = self._calls.get(number)
             if call is not None:
@@ -677,7 +677,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _continue(self, flags: int, number: int, payload: bytes) -> None:
         if self._block is None or self._block[0] != number:
-            raise _ConnectionError(_Code.PROTOCOL_ERROR, "a continuation of nothing")
+            raise _ConnectionError(_Code.PROTOCOL_ERROR, "a continuation without headers")
         _, last, block = self._block
         block += payload
         if len(block) > MAX_HEADER_BYTES:

@@ -108,11 +108,11 @@ async def test_a_resignation_is_one(hall: Any, first: Entry) -> None:
     ("answer", "sentence"),
     [
         ("print('thinking...')", "is no JSON"),
-        ("print('[]')", "is no answer"),
-        ("print('{}')", "is no answer"),
-        ("print('true')", "is no answer"),
+        ("print('[]')", "is not an answer"),
+        ("print('{}')", "is not an answer"),
+        ("print('true')", "is not an answer"),
         ("print('{\"move\": 1}')", "unknown key 'move'"),
-        ('print(\'{"action": {"fly": 1}}\')', "is no Action message of shibuya"),
+        ('print(\'{"action": {"fly": 1}}\')', "is not an Action message of shibuya"),
         ('print(\'{"index": 0, "note": 1}\')', "the note must be a string"),
         ("print('[' * 100000)", "is no JSON"),
         ("sys.exit(3)", "exited with code 3"),
@@ -191,7 +191,7 @@ async def test_in_text_mode_a_line_before_its_question_is_told_and_dropped(hall:
 
 
 @pytest.mark.parametrize(
-    ("code", "advice"), [(0, "it must go on reading until its input ends"), (255, "see its own message above")]
+    ("code", "advice"), [(0, "it must continue to read until its input ends"), (255, "see its own message above")]
 )
 async def test_a_program_that_ended_is_told_by_its_exit_code_and_without_a_traceback_of_the_bridge(
     hall: Any, first: Entry, code: int, advice: str
@@ -244,7 +244,7 @@ ASKED_TWICE = """
 before = ""
 for line in sys.stdin:
     if line.startswith("choose 0 to "):
-        print(0 if before.startswith("! 'hm' is no number from 0 to ") else "hm", flush=True)
+        print(0 if before.startswith("! 'hm' is not a number from 0 to ") else "hm", flush=True)
     before = line
 """
 
@@ -261,7 +261,7 @@ async def test_text_that_is_never_a_number_is_shown_to_its_author_once_and_time_
     talker = program(hall, TEXT.format(answer="print('I take the card')"), "--text")
     result, evidence = await play(hall, talker, first, limits=quick)
     assert result.reason is EndReason.MOVE_TIMEOUT
-    assert evidence.count("'I take the card' is no number from 0 to ") == 1
+    assert evidence.count("'I take the card' is not a number from 0 to ") == 1
     assert "flush" not in evidence
 
 

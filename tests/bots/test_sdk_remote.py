@@ -106,9 +106,9 @@ async def test_a_certificate_that_is_not_there_is_told(tmp_path: Path) -> None:
     ("address", "environment", "sentence"),
     [
         ("localhost:1", {"CROSSTOWN_TLS_CA": "/none.pem"}, "CROSSTOWN_TLS_CA is '/none.pem', which cannot be read: No"),
-        ("localhost:1", {"CROSSTOWN_TLS_CA": "garbage"}, "'garbage', in which there is no certificate in PEM form"),
+        ("localhost:1", {"CROSSTOWN_TLS_CA": "garbage"}, "'garbage', which has no certificate in PEM form"),
         ("localhost", {}, "CROSSTOWN_ADDRESS is 'localhost', without a port; expected HOST:PORT"),
-        ("localhost:1", {"CROSSTOWN_OPTIONS": "depth=3"}, "CROSSTOWN_OPTIONS is no JSON: Expecting value"),
+        ("localhost:1", {"CROSSTOWN_OPTIONS": "depth=3"}, "CROSSTOWN_OPTIONS is not JSON: Expecting value"),
         ("localhost:1", {"CROSSTOWN_OPTIONS": "[3]"}, "CROSSTOWN_OPTIONS is [3]; expected a JSON object"),
     ],
 )

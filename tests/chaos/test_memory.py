@@ -132,7 +132,7 @@ async def test_in_a_container_a_bot_with_the_usual_limit_loses_and_makes_no_matc
         check=False,
     )
     around.remove()
-    assert "set aside for its faults" in done.stderr
+    assert "disqualified for its faults" in done.stderr
     assert "memory_mib is lowered to 154" in done.stderr
     records = [read_record(path) for path in sorted((tmp_path / "runs").glob("*/matches/*.gz"))]
     reasons = [record.footer.reason for record in records if record.footer]

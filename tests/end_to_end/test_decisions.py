@@ -38,7 +38,7 @@ def test_a_live_run_is_not_decided_about_and_an_ended_one_at_once(workplace, wri
         refused = workplace.run(*words)
         assert refused.code == 3, refused.stderr
         assert f"this tournament is being run by process {process.pid} on " in refused.stderr
-        assert "next: stop it with Ctrl-C there (what was played stays played), decide again, and run it again" in (
+        assert "next: stop it with Ctrl-C there (what was played stays played), enter this command again" in (
             refused.stderr
         )
     assert process.poll() is None
@@ -49,7 +49,7 @@ def test_a_live_run_is_not_decided_about_and_an_ended_one_at_once(workplace, wri
     # No waiting here: workers of a killed runner may still close their records, and are waited for by the command.
     left = workplace.run("withdraw", "cup.toml", "bot 1")
     assert left.code == 0, left.stderr
-    assert left.stdout.rstrip().endswith("go on with: crosstown run cup.toml")
+    assert left.stdout.rstrip().endswith("continue with: crosstown run cup.toml")
     there = names(workplace)
     assert workplace.run("annul", "cup.toml", match_id).code == 0
     assert workplace.run("disable", "cup.toml", "bot 0").code == 0

@@ -186,7 +186,7 @@ async def test_con_4_without_a_bot_that_never_comes_the_others_play_on(workplace
     outcome = await asyncio.to_thread(workplace.run, "run", "cup.toml", "--workers", "2", timeout_s=LIMIT_S)
     assert outcome.code == 1
     assert "waiting up to 1 s for 'Ada'" in outcome.stderr
-    assert "'Ada' was set aside for its faults" in outcome.stderr
+    assert "'Ada' was disqualified for its faults" in outcome.stderr
     assert_all_counts(workplace, 2)
 
 

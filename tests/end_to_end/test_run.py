@@ -244,7 +244,7 @@ def test_a_bot_that_never_starts_ends_in_a_summary_and_code_1(workplace, write_c
     assert outcome.code == 1
     assert "start_failed" in outcome.stderr or "did not start" in outcome.stderr
     assert "2 matches cancelled" in outcome.stderr
-    assert "'bot 1' was set aside for its faults" in outcome.stderr
+    assert "'bot 1' was disqualified for its faults" in outcome.stderr
     assert "Traceback" not in outcome.stderr
     workplace.assert_nobody_left()
 

@@ -95,4 +95,4 @@ def test_ctrl_c_is_a_sentence(launch: ModuleType, monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(launch, "set_up", interrupted)
-    assert "interrupted; run it again to go on" in sentence(lambda: launch.main(["setup"]))
+    assert "interrupted; run it again to continue" in sentence(lambda: launch.main(["setup"]))

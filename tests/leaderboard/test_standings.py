@@ -96,7 +96,7 @@ def test_groups_that_never_met_are_ranked_apart(make_row):
         assert sum(row.mu for row in rows) / len(rows) == pytest.approx(25), "each has its own scale"
         assert sum(row.elo for row in rows) == pytest.approx(0, abs=1e-6)
     assert apart(table) == (
-        "Not all bots have met (nim with 2 players: 2 groups): each group is ranked by itself, and the ratings of"
+        "Not all bots have met (nim with 2 players: 2 groups): each group is ranked separately, and the ratings of"
         " different groups cannot be compared."
     )
     live = by_live_rating(table)

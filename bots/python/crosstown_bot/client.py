@@ -122,7 +122,9 @@ def _options(given: str, folder: Path) -> Mapping[str, Any]:
         try:
             options = json.loads(given)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f'CROSSTOWN_OPTIONS is no JSON: {error}; write an object such as {{"depth": 3}}') from None
+            raise ValueError(
+                f'CROSSTOWN_OPTIONS is not JSON: {error}; write an object such as {{"depth": 3}}'
+            ) from None
         if not isinstance(options, dict):
             raise ValueError(f'CROSSTOWN_OPTIONS is {given:.200}; expected a JSON object such as {{"depth": 3}}')
         return options
@@ -142,7 +144,7 @@ def _credentials(address: str, authorities: str) -> grpc.ChannelCredentials | No
         return None
     if not address.rpartition(":")[2].isdecimal():
         raise ValueError(
-            f"CROSSTOWN_ADDRESS is {address!r}, without a port; expected HOST:PORT, as the referee tells it"
+            f"CROSSTOWN_ADDRESS is {address!r}, without a port; expected HOST:PORT, as the organiser gave it"
         )
     if authorities:
         return grpc.ssl_channel_credentials(_authorities(authorities))
@@ -163,7 +165,7 @@ def _authorities(path: str) -> bytes:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=pem.decode("ascii", errors="ignore"))
     except (ssl.SSLError, ValueError):
-        raise ValueError(f"CROSSTOWN_TLS_CA is {path!r}, in which there is no certificate in PEM form") from None
+        raise ValueError(f"CROSSTOWN_TLS_CA is {path!r}, which has no certificate in PEM form") from None
     return pem
 
 

@@ -72,7 +72,7 @@ class Bridge(Bot):
             raise SystemExit(f"bridge: {question.name}: {problem}") from None
 
     def _refuse_surplus(self, question: _Question) -> None:
-        """A line from before the question is no answer to it: taken as one, every answer would be one question old.
+        """A line from before the question is not an answer to it: taken as one, every answer would be one question old.
         BadAnswer in JSON mode; in text mode, where people and models type, it is told and dropped."""
         for line in self._child.surplus():
             problem = before_the_question(line)

@@ -146,7 +146,7 @@ class Child:
             return f"{self._command!r} runs on, but {otherwise}"
         if code < 0:
             return f"{self._command!r} was ended by {signal.Signals(-code).name}"
-        advice = "see its own message above" if code else "it must go on reading until its input ends"
+        advice = "see its own message above" if code else "it must continue to read until its input ends"
         return f"{self._command!r} exited with code {code}; {advice}"
 
 

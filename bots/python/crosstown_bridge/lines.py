@@ -106,12 +106,12 @@ class JsonLines:
             raise BadAnswer(f"{_shown(line)} holds half a character (a lone surrogate such as \\ud800)") from None
         except (ValueError, RecursionError):
             raise BadAnswer(
-                f"{_shown(line)} is no JSON; expected {expected}, and anything else on the standard error output"
+                f"{_shown(line)} is not JSON; expected {expected}, and anything else on the standard error output"
             ) from None
         if isinstance(value, int) and not isinstance(value, bool):
             value = {"index": value}
         if not isinstance(value, dict):
-            raise BadAnswer(f"{_shown(line)} is no answer; expected {expected}")
+            raise BadAnswer(f"{_shown(line)} is not an answer; expected {expected}")
         if unknown := sorted(set(value) - {"index", "action", "resign", "note"}):
             raise BadAnswer(f"{_shown(line)} has the unknown key {_shown(unknown[0])}; expected {expected}")
         note = value.get("note", "")
@@ -123,7 +123,7 @@ class JsonLines:
             return Answer(_action(turn, value["action"]), note)
         index = value.get("index")
         if not isinstance(index, int) or isinstance(index, bool) or "action" in value:
-            raise BadAnswer(f"{_shown(line)} is no answer; expected {expected}")
+            raise BadAnswer(f"{_shown(line)} is not an answer; expected {expected}")
         if not 0 <= index < turn.legal_count:
             return Answer(
                 _sendable(index),
@@ -170,7 +170,7 @@ class TextLines:
             return Answer(RESIGN, note)
         index = int(word) if word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS else NO_INDEX
         if index >= turn.legal_count:
-            raise BadAnswer(f"{_shown(line.strip())} is no number from 0 to {turn.legal_count - 1} (nor `resign`)")
+            raise BadAnswer(f"{_shown(line.strip())} is not a number from 0 to {turn.legal_count - 1} (nor `resign`)")
         return Answer(index, note)
 
     def again(self, problem: BadAnswer, turn: Turn, left_s: float) -> str:
@@ -213,7 +213,7 @@ def _action(turn: Turn, value: Any) -> bytes:
         data: bytes = ParseDict(value, turn.match.messages.Action()).SerializeToString()
         return data
     except (ParseError, LookupError, ValueError, TypeError, AttributeError) as error:
-        raise BadAnswer(f"the action is no Action message of {turn.match.game}: {error}") from None
+        raise BadAnswer(f"the action is not an Action message of {turn.match.game}: {error}") from None
 
 
 def _shown(text: str) -> str:

@@ -152,12 +152,12 @@ def check_recorded(game: Game, match: dict[str, Any]) -> None:
         raise CheckFailed(
             "golden",
             f"recorded with {found[0]}, rules version {found[1]}; this is {game.id}, rules version "
-            f"{game.rules_version}: write the file anew",
+            f"{game.rules_version}: write the file again",
         )
     state = game.new_initial_state(match["players"], match["options"])
     chance = KeyedChance(match_seed(game.id, match["players"], match["seed"]))
     place = f"the recorded match of {match['players']} players, seed {match['seed']}"
-    cure = "if the rules have changed on purpose, raise rules_version and write the file anew"
+    cure = "if the rules have changed on purpose, raise rules_version and write the file again"
     if short_hash(state) != match["hashes"][0]:
         raise CheckFailed("golden", f"{place} starts differently; {cure}")
     for number, (line, expected) in enumerate(zip(match["steps"], match["hashes"][1:], strict=True)):
@@ -231,7 +231,9 @@ def digests_under(hash_seed: str, ref: str, seed: int, matches: int) -> list[str
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIME_LIMIT_S)
     except subprocess.TimeoutExpired as error:
-        raise CheckFailed("hash_seed", f"{matches} matches a player count took over {TIME_LIMIT_S} s") from error
+        raise CheckFailed(
+            "hash_seed", f"{matches} matches for each player count took more than {TIME_LIMIT_S} s"
+        ) from error
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or ["no output"]
         raise CheckFailed("hash_seed", f"a process of its own cannot play '{ref}': {last[0]}")

@@ -175,7 +175,7 @@ def appearance(game: Game, state: State, players: int) -> tuple[object, ...]:
 
 def check_plain(data: Any) -> None:
     if not isinstance(data, dict):
-        raise CheckFailed("data", "default_data() is no dictionary")
+        raise CheckFailed("data", "default_data() is not a dictionary")
     check_json(data, "data")
 
 

@@ -175,7 +175,7 @@ class ProgressFile:
         whole = data.rfind(b"\n") + 1
         lines = [json.loads(line) for line in data[:whole].splitlines()]
         if not all(isinstance(line, dict) for line in lines):
-            raise ValueError("a line is no JSON object")
+            raise ValueError("a line is not a JSON object")
         return lines, whole
 
     def _check_header(self, found: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -189,7 +189,7 @@ class ProgressFile:
             "plan": "it is of a run with other numbers",
         }
         reasons = "; ".join(meaning.get(name, f"its {name} is {found.get(name)!r}") for name in differing)
-        raise ProgressError(f"{self._path}: cannot go on with this file: {reasons}")
+        raise ProgressError(f"{self._path}: cannot continue with this file: {reasons}")
 
 
 FAILURES_PER_CHUNK = 3

@@ -97,7 +97,7 @@ def check_frozen(value: Any, what: str, checked: set[int] | None = None) -> None
     kind: Any = type(value)
     names = frozen_fields(kind)
     if names is None:
-        raise CheckFailed("values", f"{what} {value!r} is no frozen dataclass")
+        raise CheckFailed("values", f"{what} {value!r} is not a frozen dataclass")
     for name in names:
         item = getattr(value, name)
         if type(item) in PLAIN or (checked is not None and id(item) in checked):
@@ -147,7 +147,7 @@ def check_event_values(trial: Trial, events: list[Event]) -> None:
     """CheckFailed `values` unless the events of one step are immutable values for existing seats."""
     for event in events:
         if not isinstance(event, Event):
-            raise CheckFailed("values", f"{event!r} is no Event")
+            raise CheckFailed("values", f"{event!r} is not an Event")
         if any(type(seat) is not int or not 0 <= seat < trial.players for seat in event.private):
             raise CheckFailed("values", f"{event!r} has private parts for {list(event.private)}: no such seats")
         for payload in (event.public, *event.private.values()):

@@ -203,7 +203,7 @@ def check_decisions(trial: Trial, asked: Sequence[Decision], withdrawn: Collecti
     last = -1
     for decision in asked:
         if not isinstance(decision, Decision) or type(decision.kind) is not str or not decision.kind:
-            raise CheckFailed("nodes", f"{decision!r} is no Decision with a seat and a kind")
+            raise CheckFailed("nodes", f"{decision!r} is not a Decision with a seat and a kind")
         if decision.kind not in trial.game.decision_kinds:
             raise CheckFailed("nodes", f"'{decision.kind}' is asked, but not named in decision_kinds")
         if not last < decision.seat < trial.players:

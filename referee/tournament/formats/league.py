@@ -39,7 +39,7 @@ SETTINGS = (
         minimum=0.001,
         maximum=1,
     ),
-    Setting("close", "flag", False, "prefer tables of bots with about as many points"),
+    Setting("close", "flag", False, "prefer tables of bots with similar points"),
 )
 LEAST_BLOCKS = 8
 """Blocks of a bot below which its spread is not trusted."""

@@ -58,7 +58,7 @@ def read_bot(
         return BotConfig(Path(), str(given["name"]), {}, file.line(*here), wide, remote=dials)
     path = file.text_at(*here, "path", required=True, example='path = "../bots/python/random"')
     if "\0" in path:
-        file.fail((*here, "path"), f"'{dotted(*here, 'path')}' has a zero byte in it", "take it away")
+        file.fail((*here, "path"), f"'{dotted(*here, 'path')}' has a zero byte in it", "remove it")
     name = file.text_at(*here, "name", example='name = "Random"') or None
     clock = read_clock(file, (*here, "clock"))
     check_clock(file, (*here, "clock"), limits, clock)

@@ -32,7 +32,7 @@ def read_games(file: TomlFile) -> tuple[GameConfig, ...]:
     if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
         file.fail(("games",), f"'games' must be a list of tables, not {show(listed)}", "begin each game with [[games]]")
     if both := [key for key in KEYS if key in file.values]:
-        what = f"'{both[0]}' stands beside [[games]]"
+        what = f"'{both[0]}' is beside [[games]]"
         file.fail((both[0],), what, "move it into one of the [[games]], or take [[games]] away")
     for place, given in enumerate(listed):
         file.check_keys(("games", place), given, KEYS)

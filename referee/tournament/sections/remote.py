@@ -81,15 +81,15 @@ def read_remote_bot(file: TomlFile, here: Where, given: Mapping[str, Any]) -> Re
     if not _truth(file, (*here, "remote")):
         for key in ("token_env", "token_file", "version"):
             if key in given:
-                what = f"'{dotted(*here, key)}' is for bots that dial in"
-                file.fail((*here, key), what, "write remote = true beside it, or take it away")
+                what = f"'{dotted(*here, key)}' is for remote bots"
+                file.fail((*here, key), what, "write remote = true beside it, or remove it")
         return None
     for key in _LOCAL_KEYS:
         if key in given:
             what = f"'{dotted(*here, key)}' is for bots that the referee starts, and this one connects itself"
             file.fail((*here, key), what, "take it, or remote = true, away")
     if "remote" not in file.values:
-        what = "a bot dials in, and the file does not say where"
+        what = "a bot has remote = true, and the file does not say where remote bots connect"
         file.fail((*here, "remote"), what, 'add [remote] with a line such as listen = "0.0.0.0:7000"')
     file.text_at(*here, "name", required=True, example='name = "Ada"')
     env = file.text_at(*here, "token_env", example='token_env = "ADA_TOKEN"')
@@ -107,7 +107,7 @@ def read_remote_bot(file: TomlFile, here: Where, given: Mapping[str, Any]) -> Re
 def _path(file: TomlFile, key: Where) -> Path | None:
     text = file.text_at(*key, example=f'{key[-1]} = "a_file"')
     if "\0" in text:
-        file.fail(key, f"'{dotted(*key)}' has a zero byte in it", "take it away")
+        file.fail(key, f"'{dotted(*key)}' has a zero byte in it", "remove it")
     return (file.path.parent / _expanded(file, key, text)).resolve() if text else None
 
 

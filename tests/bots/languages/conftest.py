@@ -87,7 +87,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def build(language: str) -> None:
-    """Runs the starter's build.sh, unless what it would make is there already."""
+    """Runs the starter's build.sh, unless what it would make exists already."""
     folder = ROOT / "bots" / language
     made = folder / ("target" if language in ("rust", "java") else "build")
     made.mkdir(exist_ok=True)

@@ -115,11 +115,11 @@ def test_a_bot_of_the_python_kit(match: Match, bot: str, sentences: list[str]) -
             ["--"],
             ["illegal_action: seat 0 (mine): index ", " in decision 1: expected 0 to ", "bridge: decision 1 of match "],
         ),
-        ("'three'", ["--"], ["crashed: seat 0 (mine): ", "'three' is no JSON; expected one line of JSON such as 3"]),
+        ("'three'", ["--"], ["crashed: seat 0 (mine): ", "'three' is not JSON; expected one line of JSON such as 3"]),
         (
             """'{"action": {"place": {"fly": 1}}}'""",
             ["--"],
-            ["crashed: seat 0 (mine): ", "the action is no Action message of shibuya", '"fly"'],
+            ["crashed: seat 0 (mine): ", "the action is not an Action message of shibuya", '"fly"'],
         ),
         (
             """'{"action": {"move": {"source": 0, "target": 1}}}'""",
@@ -129,12 +129,12 @@ def test_a_bot_of_the_python_kit(match: Match, bot: str, sentences: list[str]) -
         (
             "'three'",
             ["--text", "--"],
-            ["move_timeout: seat 0 (mine): decision 1 (", "the limit is 2 s", "'three' is no number from 0 to "],
+            ["move_timeout: seat 0 (mine): decision 1 (", "the limit is 2 s", "'three' is not a number from 0 to "],
         ),
         (
             "9999",
             ["--text", "--"],
-            ["move_timeout: seat 0 (mine): decision 1 (", "'9999' is no number from 0 to "],
+            ["move_timeout: seat 0 (mine): decision 1 (", "'9999' is not a number from 0 to "],
         ),
     ],
     ids=["index", "text", "no such action", "illegal action", "text seat: text", "text seat: index"],

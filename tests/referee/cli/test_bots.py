@@ -55,12 +55,12 @@ def test_a_kit_brings_nothing_that_a_build_made(say: Say, tmp_path: Path) -> Non
         (["--lang", "ruste", "x"], "did you mean rust?"),
         (["--lang", "cobol", "x"], "take one of: python, go"),
         (["--lang", "c", "n" * 65], "choose a shorter one"),
-        (["--lang", "c", "a/b c/d"], "give them apart: crosstown bots new d --lang c --in 'a/b c'"),
+        (["--lang", "c", "a/b c/d"], "give them separately: crosstown bots new d --lang c --in 'a/b c'"),
         (["--lang", "c", "a/.."], "choose a name without '/'"),
         (["--lang", "c", ".."], "choose a name without '/'"),
         (["--lang", "c", " x"], "space"),
         (["--lang", "c", "a\x1b[31m"], "name"),
-        (["--lang", "c", "taken"], "is there already"),
+        (["--lang", "c", "taken"], "exists already"),
     ],
 )
 def test_what_cannot_be_begun_is_refused_with_a_next_step(
@@ -115,7 +115,7 @@ def test_a_check_says_what_to_mend_first_and_what_the_bot_printed(say: Say, tmp_
     )
     code, out, _ = say("bots", "check", "mine", "--game", "toy", "--fail-fast")
     assert code == 1
-    assert "mend first: matches with toy" in out
+    assert "correct first: matches with toy" in out
     assert "OverflowError: too much" in out
     code, out, _ = say("bots", "check", "mine", "--game", "toy", "--fail-fast", "--json")
     report = json.loads(out)

@@ -154,7 +154,7 @@ def test_a_comparison_with_a_bot_that_does_not_start_says_why_and_asks_for_no_mo
     told = capsys.readouterr().out
     assert "bob did not start in 3 attempts; the last (m000000-aa): exit code 3" in told
     assert "    no weights" in told
-    assert "'bob' was set aside for its faults; mend it" in told
+    assert "'bob' was disqualified for its faults; correct the bot" in told
     assert "more rounds (a higher --cap" not in told
 
 

@@ -130,7 +130,7 @@ def test_a_bot_that_must_be_built_is_built_before_it_joins(make_run, crosstown, 
     printed = crosstown("add", "cup", "c")
     assert printed.code == 0, printed.err
     assert "building c: compiling ..." in printed.err
-    assert printed.out.startswith("'c' joins from place 4 on; go on with: crosstown run ")
+    assert printed.out.startswith("'c' joins from place 4 on; continue with: crosstown run ")
     assert [control.kind for control in read_controls(folder.journal)] == ["added"]
 
 

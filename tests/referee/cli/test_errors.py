@@ -43,7 +43,7 @@ FILE = Path("cup.toml")
         (OptionError("no option 'x'"), "no option 'x'", "see: crosstown games show GAME", 2),
         (RecordError("cannot read it"), "cannot read it", "check the path, or see: crosstown matches list", 2),
         (StoreError("database is locked"), "database is locked", "the records have everything", 3),
-        (KeyboardInterrupt(), "interrupted", "run the same command again to go on", 130),
+        (KeyboardInterrupt(), "interrupted", "run the same command again to continue", 130),
         (OSError(errno.ENOSPC, "No space left on device", "runs"), "runs: No space left on device", "free what", 3),
         (OSError(errno.EROFS, "Read-only file system", "x"), "x: Read-only file system", "choose another folder", 3),
         (OSError(errno.EACCES, "Permission denied", "runs"), "runs: Permission denied", "or choose another folder", 2),

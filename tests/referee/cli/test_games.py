@@ -193,7 +193,8 @@ def test_check_records_matches_and_replays_them(games: Games, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("progress", "step"), [(True, "run the same command again to go on"), (False, "add --progress FILE to be able to")]
+    ("progress", "step"),
+    [(True, "run the same command again to continue"), (False, "add --progress FILE to be able to")],
 )
 def test_check_that_is_interrupted_tells_how_to_go_on(
     games: Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: bool, step: str

@@ -92,7 +92,7 @@ def test_ctrl_c_while_the_files_are_read_says_how_to_go_on(crosstown, write_tour
     monkeypatch.setattr("referee.tournament.entrants.load_tournament", interrupted)
     printed = crosstown("run", "cup.toml")
     assert printed.code == 130
-    assert printed.err.splitlines() == ["error: interrupted", "next: run the same command again to go on"]
+    assert printed.err.splitlines() == ["error: interrupted", "next: run the same command again to continue"]
 
 
 def test_a_changed_file_is_refused_with_the_difference(crosstown, make_run, write_tournament):

@@ -68,8 +68,8 @@ def test_the_outcome_comes_as_json(say: Say) -> None:
 def test_a_person_plays_a_whole_match_by_typing_numbers(say: Say, tmp_path: Path, game: str) -> None:
     done = say(game, "--seat", "human", "--seat", RANDOM, "--seed", "01", typed="what?\n99999\n" + "0\n" * 2000)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert "! 'what?' is no number from 0 to" in done.stdout
-    assert "! '99999' is no number from 0 to" in done.stdout
+    assert "! 'what?' is not a number from 0 to" in done.stdout
+    assert "! '99999' is not a number from 0 to" in done.stdout
     assert "you are seat 0 of 2" in done.stdout
     assert "human (seat 0)" in done.stdout
     assert verify(only_record(tmp_path)).status == "ok"

@@ -118,7 +118,7 @@ def test_what_goes_on_when_the_server_ends_is_cancelled(tmp_path: Path) -> None:
         (Setup("toy", ("0", "0")), "no seat is a person's"),
         (Setup("toy", (HUMAN,)), "players"),
         (Setup("none", (HUMAN, HUMAN)), "none"),
-        (Setup("toy", (HUMAN, "no bot")), "a bot is chosen that is not there"),
+        (Setup("toy", (HUMAN, "no bot")), "a chosen bot does not exist any more"),
         (Setup("toy", (HUMAN, HUMAN), {"odd": "1"}), "odd"),
         (Setup("toy", (HUMAN, HUMAN), bot_move_s=-1), "move_s"),
         (Setup("toy", (HUMAN, HUMAN), name="a\nb"), "name"),

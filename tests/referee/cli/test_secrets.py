@@ -78,7 +78,7 @@ def test_nothing_that_a_command_prints_or_writes_has_a_secret_that_is_not_reveal
     for path in tmp_path.rglob("*"):
         if path.is_file() and path != played.secrets:
             assert hidden.encode() not in path.read_bytes(), path
-    assert "told when the run is finished" in (tmp_path / "page.html").read_text()
+    assert "revealed when the run is finished" in (tmp_path / "page.html").read_text()
     assert "987654321" in (tmp_path / "page.html").read_text(), "it decides the pairings alone"
     played.secrets.write_text(f"{bytes(16).hex()}\n")
     refused = crosstown("run", "cup.toml", "--debug")
@@ -124,7 +124,7 @@ def test_verify_names_a_secret_that_was_exchanged(played, crosstown):
 
 def test_of_a_run_without_a_secret_verify_says_so(make_run, crosstown):
     make_run()
-    assert "its luck has no secret" in crosstown("matches", "verify", "cup").out
+    assert "its dice and cards have no secret" in crosstown("matches", "verify", "cup").out
 
 
 def test_the_file_of_secrets_is_written_whole_or_not_at_all(tmp_path, monkeypatch):

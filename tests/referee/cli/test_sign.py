@@ -109,7 +109,7 @@ def test_a_run_of_an_older_version_is_verified_and_called_not_anchored(played, c
     assert crosstown("sign", "cup").code == 0
     printed = crosstown("matches", "verify", "cup")
     assert printed.code == 0, printed.out
-    assert "2 records had no digest before the run was taken up or signed, and counted as found" in printed.out
+    assert "2 records had no digest before the run was continued or signed, and counted as found" in printed.out
     assert len(anchors_of(read_journal(played.journal).events).digests) == 2
 
 
@@ -175,7 +175,7 @@ def test_a_signature_that_was_changed_does_not_hold(played, crosstown):
     assert (printed.code, "was not made by the key" in printed.out) == (1, True)
     played.signature.write_text("signed, the organiser\n")
     printed = crosstown("matches", "verify", "cup")
-    assert (printed.code, "is no signature of a run" in printed.out) == (1, True)
+    assert (printed.code, "is not a signature of a run" in printed.out) == (1, True)
     played.signature.unlink()
     printed = crosstown("matches", "verify", "cup", "--key", "ab" * 32)
     assert (printed.code, "it is not signed" in printed.out) == (1, True)

@@ -232,7 +232,7 @@ def test_the_report_of_a_run_that_is_not_finished_does_not_tell_its_seed(make_ru
     assert crosstown("report").code == 0
     page = (folder.path / "report.html").read_text()
     assert "987654321" not in page
-    assert "told when the run is finished" in page
+    assert "revealed when the run is finished" in page
     with Journal(folder.journal, read_journal(folder.journal)) as journal:
         journal.append("finished", rated=4, missing=0)
     assert crosstown("report").code == 0
@@ -382,7 +382,7 @@ def test_bots_that_never_met_are_told_apart_in_every_output(make_run, crosstown)
     ids = sorted(path.name.partition(".")[0] for path in folder.matches.glob("*.gz"))
     names = [{seat.name for seat in read_record(folder.matches / f"{ids[at]}.jsonl.gz").header.seats} for at in (0, 2)]
     assert names[0].isdisjoint(names[1])
-    sentence = "Not all bots have met (toy with 2 players: 2 groups): each group is ranked by itself"
+    sentence = "Not all bots have met (toy with 2 players: 2 groups): each group is ranked separately"
     text = crosstown("standings", "cup").out
     assert "group 1, which has not met the others\n" in text
     assert "group 2, which has not met the others\n" in text

@@ -282,7 +282,7 @@ def test_the_schedule_is_walked_once_for_the_table_and_for_what_is_ahead(
         (("--play", "--host", "192.0.2.7"), "--play is for this machine alone"),
         (("--play-open", "--host", "0.0.0.0"), "--move-limit SECONDS"),
         (("--play-open",), "--move-limit SECONDS"),
-        (("--play", "--bots", "nowhere", "--port", "0"), "nowhere is no folder"),
+        (("--play", "--bots", "nowhere", "--port", "0"), "nowhere is not a folder"),
     ],
 )
 def test_what_cannot_be_offered_is_refused_before_an_address_is_shown(

@@ -77,7 +77,7 @@ def answering(choose: str, before: str = "") -> str:
     [
         (answering("return turn.legal_count"), "matches", "expected 0 to"),
         (answering("return RESIGN"), "matches", "it resigned at decision"),
-        (answering("return b'junk'"), "matches", "is no Action message of toy"),
+        (answering("return b'junk'"), "matches", "is not an Action message of toy"),
         (answering("print('so long', file=sys.stderr); sys.exit(4)"), "matches", "exit code 4"),
         (answering("raise ValueError('oh')"), "matches", "ValueError: oh"),
         (

@@ -43,8 +43,8 @@ def changed(record: Record, **evidence: Any) -> Record:
         (lambda mover: mover.move(action=b"\xff"), "cannot be decoded"),
         (lambda mover: mover.say_raw(b"\xff\xff"), "no message"),
         (lambda mover: mover.move(None), "chooses nothing"),
-        (lambda mover: mover.die(), "can only tell"),
-        (lambda mover: mover.resign(), "can only tell"),
+        (lambda mover: mover.die(), "can only say"),
+        (lambda mover: mover.resign(), "can only say"),
     ],
 )
 async def test_a_fault_that_follows_from_its_evidence_stands(sit: Sit, fault: Any, why: str) -> None:

@@ -118,7 +118,7 @@ def test_what_is_called_as_the_folder_of_proto_files_is_told(bot: Make, kind: st
         (folder / "there").mkdir()
         (folder / "there" / "file").write_text("")
         (folder / "proto").symlink_to("there")
-    with pytest.raises(EntryError, match=r"proto: is no folder with files.*rename it"):
+    with pytest.raises(EntryError, match=r"proto: is not a folder with files.*rename it"):
         build(folder)
 
 

@@ -177,7 +177,7 @@ def test_a_link_out_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> No
 
 def test_a_link_that_leads_to_itself_is_refused(folder: Path) -> None:
     (folder / "round.py").symlink_to("round.py")
-    with pytest.raises(EntryError, match=r"round\.py: links to itself; take the link away"):
+    with pytest.raises(EntryError, match=r"round\.py: links to itself; remove the link"):
         load_entry(folder)
 
 
@@ -255,7 +255,7 @@ def test_too_many_files_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatc
 def test_folders_too_deep_are_refused(folder: Path) -> None:
     deep = folder.joinpath(*["d"] * 60)
     deep.mkdir(parents=True)
-    with pytest.raises(EntryError, match=r"lies more than 40 folders deep in the bot's folder; take it away"):
+    with pytest.raises(EntryError, match=r"is more than 40 folders deep in the bot's folder; remove it"):
         load_entry(folder)
 
 
@@ -277,5 +277,5 @@ def test_a_link_to_what_is_left_out_is_refused(folder: Path) -> None:
     (folder / ".venv").mkdir()
     (folder / ".venv" / "tool.py").touch()
     (folder / "tool.py").symlink_to(".venv/tool.py")
-    with pytest.raises(EntryError, match=r"tool\.py: links to \.venv, which is no part of a bot's sources"):
+    with pytest.raises(EntryError, match=r"tool\.py: links to \.venv, which cannot be part of a bot"):
         load_entry(folder)

@@ -142,7 +142,7 @@ def test_a_missing_manifest_comes_with_an_example(tmp_path: Path) -> None:
 
 def test_a_manifest_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "bot.toml").mkdir()
-    with pytest.raises(ManifestError, match=r"bot\.toml: is no file; write one"):
+    with pytest.raises(ManifestError, match=r"bot\.toml: is not a file; write one"):
         load_manifest(tmp_path)
 
 
@@ -155,7 +155,7 @@ def test_a_manifest_in_another_encoding_is_said_with_its_line(write_bot: Callabl
 
 def test_a_manifest_that_is_a_pipe_does_not_keep_anybody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "bot.toml")
-    with pytest.raises(ManifestError, match=r"bot\.toml: is no file; write one"):
+    with pytest.raises(ManifestError, match=r"bot\.toml: is not a file; write one"):
         load_manifest(tmp_path)
 
 

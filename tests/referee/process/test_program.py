@@ -42,7 +42,7 @@ def test_a_program_in_the_bots_folder_comes_first(write_bot: WriteBot, word: str
         (["plain"], None, "which is not executable; run: chmod +x "),
         (["./folder"], None, "which is a folder; name a program"),
         (["./a plain"], None, "/a plain'"),
-        (["{pyton}", "bot.py"], None, "'{pyton}', which stands for nothing; write {python} for"),
+        (["{pyton}", "bot.py"], None, "'{pyton}', which means nothing here; write {python} for"),
         (
             ["{python}", "-m", "crosstown_bridge", "perl", "bot.pl"],
             None,
@@ -102,7 +102,7 @@ def test_a_missing_program_says_which_path_it_was_looked_for_in(
         (["python3", "bott.py"], "'run' has python3 run 'bott.py', which is not there (looked for "),
         (["{python}", "-u", "bott.py"], "did you mean 'bot.py'?"),
         (["python3", "-X", "dev", "other/x.py"], "'other/x.py', which is not there"),
-        (["{python}", "-m", "no_such_module"], "run the module 'no_such_module', and there is none of that name"),
+        (["{python}", "-m", "no_such_module"], "run the module 'no_such_module', and there is no such module"),
         (["env", "DEPTH=3", "python3", "no.py"], "'no.py', which is not there"),
         (["bash", "start"], "'start', which is not there"),
         (["sh", "no.sh"], "'no.sh', which is not there"),

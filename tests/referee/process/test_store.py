@@ -114,7 +114,7 @@ def test_a_copy_that_is_damaged_and_has_no_folder_behind_it_is_refused(folder: P
     (entry.home / "bot.py").chmod(0o644)
     (entry.home / "bot.py").write_text("print(2)\n")
     (folder / "bot.py").write_text("print(3)\n")
-    with pytest.raises(EntryError, match=r"the stored copy of a bot was changed, and .* is not what it was; put the"):
+    with pytest.raises(EntryError, match=r"the stored copy of a bot was changed, and .* has changed; restore the"):
         load_stored(entry.content, folder)
 
 

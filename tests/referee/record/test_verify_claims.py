@@ -15,7 +15,7 @@ FOOTER = [
     ({"reason": "platform_fault"}, "a match that ended by platform_fault is void, the footer says rated"),
     ({"reason": "suspect_timeout"}, "is void, the footer says rated"),
     ({"reason": "boredom"}, "the end reason 'boredom' is not a known one"),
-    ({"reason": "crashed"}, "the footer says crashed, which no line tells of"),
+    ({"reason": "crashed"}, "the footer says crashed, which no line reports"),
     ({"reason": "everyone_faulted"}, "the footer says everyone_faulted"),
     ({"status": "void", "reason": "platform_fault"}, "the footer of a void match has a result"),
     ({"faults": ({"reason": "crashed"}, None)}, "faults by seat are {} in the lines"),

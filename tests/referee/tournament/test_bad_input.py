@@ -82,7 +82,7 @@ def load(write_bot, write_file):
             "a table of 2 needs one challenger and 1 of the rest",
             "settings",
         ),
-        ({"tables": '[[games]]\ngame = "toy"'}, "'game' stands beside [[games]]", "move it"),
+        ({"tables": '[[games]]\ngame = "toy"'}, "'game' is beside [[games]]", "move it"),
         ({"game": "games = []"}, "'games' must be a list of tables", "[[games]]"),
         ({"game": "", "tables": '[[games]]\ngame = "chess"'}, "unknown game 'chess'", "installed"),
         ({"game": "", "tables": '[[games]]\ngame = "toy"\n' * 2}, "toy is there twice", "take one"),

@@ -124,7 +124,7 @@ def test_a_key_in_the_wrong_place_says_where_it_belongs(write_file, text, words)
     with pytest.raises(ConfigError) as caught:
         load_config(write_file(f"{text}\n{top}{BOTS}" if where else f"{top}{text}\n{BOTS}"))
     assert words in str(caught.value)
-    assert "move it, or take it away; the keys here are: " in caught.value.next_step
+    assert "move it, or remove it; the keys here are: " in caught.value.next_step
 
 
 @pytest.mark.parametrize("key", ["name", "format", "game", "data"])

@@ -308,8 +308,8 @@ def test_a_bot_that_is_added_plays_under_the_clock_it_was_added_with(organiser, 
         (("bots/late0", "--sandbox", "loose"), "'sandbox' must be strict or plain"),
         (("bots/late0", "--read", "nowhere"), "nowhere does not exist"),
         (("bots/late0", "--env", "A=B"), "'env'"),
-        (("bots/late0", "--remote", "--token-env", "FAR0"), "a bot that dials in has no folder here"),
-        (("bots/late0", "--token-env", "FAR0"), "'token_env' is for bots that dial in"),
+        (("bots/late0", "--remote", "--token-env", "FAR0"), "a remote bot has no folder here"),
+        (("bots/late0", "--token-env", "FAR0"), "'token_env' is for remote bots"),
         ((), "no bot is named"),
         (("--remote", "--name", "Ada"), "needs its token from one place"),
         (("--remote", "--token-env", "FAR0"), "'name' is missing"),
@@ -337,7 +337,7 @@ def test_a_remote_bot_joins_and_is_invited_with_its_token(organiser):
     here.explained("annul", "cup", here.matches()[0], "--replay")
     code, _, err = here.command("run", here.file)
     assert code == 2
-    assert f"the bot 'Ada' that was added dials in, and {here.file} has no [remote] any more" in err
+    assert f"the bot 'Ada' that was added is a remote bot, and {here.file} has no [remote] any more" in err
 
 
 def test_a_bot_joins_a_run_with_a_remote_bot_wherever_the_command_is_given(organiser):

@@ -310,7 +310,7 @@ def test_a_bot_that_would_play_nothing_does_not_join(
 
 def test_a_ranking_that_nobody_leads_is_refused(begun, run_folder):
     begun(2, matches=2)
-    with pytest.raises(UsageError, match="in the ranking 2-2 nobody is first"):
+    with pytest.raises(UsageError, match="in the ranking 2-2 no seat is first"):
         controls.judge_again(run_folder, min(played(run_folder)), (2, 2), **BY)
 
 
@@ -617,7 +617,7 @@ def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder, write_b
         ):
             with pytest.raises(BusyError, match=f"process {first.pid}") as caught:
                 decide()
-            assert caught.value.next_step.startswith("stop it with Ctrl-C there (what was played stays played), decide")
+            assert caught.value.next_step.startswith("stop it with Ctrl-C there (what was played stays played), enter")
         assert run_folder.journal.read_bytes() == before
         first.stdin.close()
 

@@ -206,7 +206,7 @@ def test_sch_8_with_too_few_healthy_bots_the_league_plays_with_fewer_seats_or_sa
     assert run.summary.complete
     sizes = [len(record.header.seats) for _, record in sorted(counted(run_folder).items())]
     assert set(sizes[-10:]) == {2}
-    assert any("'bot0' is set aside" in note for note in run.log.notes)
+    assert any("'bot0' is disqualified" in note for note in run.log.notes)
 
 
 def test_sch_10_a_match_that_never_ends_is_capped_void_and_played_again(make_tournament, play):

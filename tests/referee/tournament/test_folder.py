@@ -114,7 +114,7 @@ def test_of_several_renamed_folders_of_one_run_none_is_guessed(make_tournament, 
         begin(RunFolder(out / name), describe(make_tournament()))
     with pytest.raises(UsageError, match=r"2 folders have a run of 'cup': .*one, .*two") as caught:
         choose_folder(out, describe(make_tournament()), new=False)
-    assert f"rename the one to go on with to {out / 'cup'}, or start another run with --new" in caught.value.next_step
+    assert f"rename the one to continue to {out / 'cup'}, or start another run with --new" in caught.value.next_step
 
 
 def test_a_changed_name_is_refused_like_every_other_change(make_tournament, out):

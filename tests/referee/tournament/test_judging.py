@@ -91,7 +91,7 @@ def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tou
     assert run.summary.set_aside == ("bot1",)
     assert run.summary.complete
     assert run.log.steps[-1] == Reached(run.summary.played, run.summary.played, 0)
-    assert any("'bot1' is set aside from here on: 3 faults in a row" in note for note in run.log.notes)
+    assert any("'bot1' is disqualified from here on: 3 faults in a row" in note for note in run.log.notes)
 
 
 @pytest.mark.parametrize("style", ["round-robin", "league", "swiss", "knockout"])

@@ -99,7 +99,7 @@ async def test_a_stopped_worker_is_found_by_its_silence_long_before_the_cap(exec
     """RES-16: SIGSTOP on a worker costs one match, which is played again."""
     monkeypatch.setattr(local, "SILENCE_S", 0.3)
     async with executor("import os, signal; os.kill(os.getpid(), signal.SIGSTOP)") as table:
-        with pytest.raises(MatchLost, match="no sign of life"):
+        with pytest.raises(MatchLost, match="has not reported"):
             await table.play(specs[0], 600)
 
 

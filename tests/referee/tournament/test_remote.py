@@ -154,7 +154,7 @@ def test_a_token_that_is_not_there_is_named(write_file, bots, tmp_path, monkeypa
         ("remote = true", "remote = true\nfresh = true", "is for bots that the referee starts"),
         ("remote = true", "remote = true\ncopies = 1", "is for bots that the referee starts"),
         ("remote = true", "remote = 1", "must be true or false"),
-        ("remote = true", 'path = "bots/ann"', "is for bots that dial in"),
+        ("remote = true", 'path = "bots/ann"', "is for remote bots"),
         ('name = "Ada"', "", "name' is missing"),
         ('token_env = "ADA_TOKEN"', "", "needs its token from one place"),
         ('token_env = "ADA_TOKEN"', 'token_env = "A"\ntoken_file = "b"', "needs its token from one place"),

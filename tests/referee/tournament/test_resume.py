@@ -207,7 +207,7 @@ def test_a_bot_that_never_starts_is_given_up_after_a_while(make_tournament, play
     assert run.summary.set_aside == ("bot0",)
     assert run.summary.complete
     assert kinds(run_folder).count("breaker") == 1
-    assert any("'bot0' is set aside" in note for note in run.log.notes)
+    assert any("'bot0' is disqualified" in note for note in run.log.notes)
 
 
 def test_a_changed_configuration_is_refused_under_the_lock_too(make_tournament, play, run_folder):

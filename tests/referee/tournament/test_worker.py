@@ -273,7 +273,7 @@ def test_a_bot_that_is_gone_is_refused(worker, cup, setup, tmp_path):
     worker.send(setup)
     kind, refusal = worker.receive()
     assert kind == "refused"
-    assert "bot1 is not what it was; put the folder back as it was" in refusal["what"]
+    assert "bot1 has changed; restore the folder" in refusal["what"]
 
 
 def test_lines_survive_the_way_there_and_back(cup, luck):

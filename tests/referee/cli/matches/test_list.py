@@ -63,8 +63,8 @@ def test_no_match_that_fits_is_said_and_is_no_error(matches: Any, runs: Path) ->
     ("words", "said"),
     [
         ("--reason crash", "no match ends by 'crash'"),
-        ("--from yesterday", "'yesterday' is no time"),
-        ("--to 2026-13-01", "'2026-13-01' is no time"),
+        ("--from yesterday", "'yesterday' is not a time"),
+        ("--to 2026-13-01", "'2026-13-01' is not a time"),
     ],
 )
 def test_a_filter_that_cannot_be_meant_is_refused(matches: Any, runs: Path, words: str, said: str) -> None:

@@ -72,7 +72,7 @@ def test_a_new_rules_version_wants_new_matches(recorded: Path) -> None:
     newer = ToyGame()
     newer.rules_version = 2
     with pytest.raises(
-        CheckFailed, match="recorded with toy, rules version 1; this is toy, rules version 2: write the file anew"
+        CheckFailed, match="recorded with toy, rules version 1; this is toy, rules version 2: write the file again"
     ):
         check_golden(newer, recorded)
 
