@@ -70,7 +70,7 @@ def try_sandbox(program: str = "true", interpreter: str = sys.executable) -> Pro
         return Probe(False, f"{PROGRAM} is not installed", INSTALL)
     found = shutil.which(program)
     if found is None:
-        return Probe(False, f"{program} is not there to try it with", "mend PATH")
+        return Probe(False, f"{program} is not there to try it with", "correct PATH")
     with tempfile.TemporaryDirectory(prefix="crosstown-") as name:
         folder = Path(name)
         folder.chmod(0o755)

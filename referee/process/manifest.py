@@ -49,12 +49,12 @@ def check_name(name: str) -> str:
         told = f"a bot's name has 1 to {MAX_CODE_POINTS} characters, this one has {len(normal)}"
         raise BotNameError(f"{told}; choose {'a shorter one' if normal else 'one'}")
     if normal != normal.strip():
-        raise BotNameError(f"the bot's name {normal!a} starts or ends with white space; take that away")
+        raise BotNameError(f"the bot's name {normal!a} starts or ends with white space; remove it")
     for place, character in enumerate(normal, 1):
         problem = _problem(character)
         if problem is not None:
             code = f"U+{ord(character):04X}"
-            raise BotNameError(f"the bot's name {normal!a} has {problem} ({code}) at place {place}; take that away")
+            raise BotNameError(f"the bot's name {normal!a} has {problem} ({code}) at place {place}; remove it")
     if unicodedata.combining(normal[0]):
         raise BotNameError(f"the bot's name {normal!a} starts with a combining mark; begin with a letter or digit")
     return normal
