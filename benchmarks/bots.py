@@ -9,7 +9,7 @@ tie counting one half; the interval is over the means of blocks. The ms are wall
 as the bots take it here. `--set` gives game options, `--a` and `--b` options of the bots; both as in TOML.
 
 Chance, bot seeds, observations, legal lists and events are those of a real match, encoded and decoded; there are no
-processes, no wire and no time limits: a bot is told `--move-s`, and nobody looks at the clock.
+processes, no wire and no time limits: bots get `--move-s` as their limit, and it is not enforced.
 """
 
 import argparse
@@ -270,6 +270,8 @@ if __name__ == "__main__":
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="option of the game")
     parser.add_argument("--a", action="append", default=[], metavar="NAME=VALUE", help="option of bot A")
     parser.add_argument("--b", action="append", default=[], metavar="NAME=VALUE", help="option of bot B")
-    parser.add_argument("--move-s", type=float, default=1.0, help="time bots are told they have for a move")
+    parser.add_argument(
+        "--move-s", type=float, default=1.0, help="time for a move that bots get as their limit, in seconds"
+    )
     parser.add_argument("--limit-s", type=float, default=150.0, help="no new block after this time")
     main(parser.parse_args())

@@ -5,7 +5,7 @@
 At level n so many matches are played at once that n bots want each core all the time. Honest bots compute a tenth of
 their limit in every decision, of their own processor time: a time-out of theirs is false. Guilty bots sleep, compute,
 compute in two threads, or sleep while a child connects to the referee again and again, for twice their limit at one
-decision of each match: whoever is not charged with it got away.
+decision of each match: a bot that is not charged with it got away.
 
 Seats are counted, not matches: honest ones among themselves, and apart from them those that sit beside a guilty one.
 Decisions are those of matches that count; `suspect` are honest seats for which a match was void because the referee saw

@@ -249,7 +249,7 @@ BLOCKS = f"""
 Blocks: A on one seat (or team), B on all others. `shy` is random with {ERRS:.0%} of its moves the first legal action,
 `erring` is greedy with {ERRS:.0%} of its moves at random. Gain: variance of the mean score of matches, each with a seed
 and a random seat of its own, over that of as many with the seats in turn, and over that in blocks on one seed; 95 % by
-bootstrap; not told below {FEWEST} blocks.
+bootstrap; left out below {FEWEST} blocks.
 
 | game | seats | A, B | blocks of | score of A | variance | gain by turns | gain by blocks | 95 % |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""

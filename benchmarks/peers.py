@@ -45,7 +45,7 @@ def open_spiel() -> Iterator[Player]:
 
 
 def rlcard() -> Iterator[Player]:
-    """Environments of RLCard; a step includes the observation of whoever is next, as arrays."""
+    """Environments of RLCard; a step includes the observation of the next player, as arrays."""
     package: Any = importlib.import_module("rlcard")
     for name in ("blackjack", "leduc-holdem", "uno"):
         environment = package.make(name)

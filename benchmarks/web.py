@@ -6,7 +6,7 @@ late a match that goes on is seen.
 
 The run is made up: rows in the database and empty record files beside them, which are not opened. The match page is of
 a match of Shibuya with four players. `first` is the first answer after the start of the server,
-`again` the median of ten more, `meanwhile` the worst of ten answers while the tables are computed anew.
+`again` the median of ten more, `meanwhile` the worst of ten answers while the tables are computed.
 
 Live updates are those of a match of four players that is written here, a decision every 0.1 to 0.5 s. The clock begins
 when its line is in the record file, as the referee leaves it: handed to the system, so that it can be read and survives
@@ -242,7 +242,7 @@ def delays(written: Sequence[tuple[int, float]], seen: Sequence[tuple[int, float
 
 
 def live(address: str, folder: Path, decisions: int, page: Any) -> None:
-    """How late each decision of a match is told and shown; `page` of a browser, or None."""
+    """The delay until each decision of a match is sent and shown; `page` of a browser, or None."""
     rng = random.Random(2)
     match = Written(folder, long_enough(folder, decisions))
     told: list[tuple[int, float]] = []

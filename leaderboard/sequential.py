@@ -4,7 +4,7 @@ Scores are of whole blocks, between 0 and 1, 0.5 where A and B are equal. Nothin
 they are normal, nor that their variance is known; draws, luck that the seats share, and matches that hang together
 within a block are all allowed for.
 
-The evidence is the wealth of a gambler (Shafer and Vovk; Waudby-Smith and Ramdas, 2023). Whoever doubts that the mean
+The evidence is the wealth of a gambler (Shafer and Vovk; Waudby-Smith and Ramdas, 2023). One who doubts that the mean
 is at most m bets a share f of the wealth on each block in a game that pays score / m for each unit: if the mean is at
 most m no strategy expects to gain, so that the wealth ever exceeds 1 / alpha with probability alpha at most (Ville's
 inequality), whenever one looks and whenever one stops. The wealth here is the mean over the shares in `SHARES`. All m

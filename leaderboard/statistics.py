@@ -42,7 +42,7 @@ class Score:
 class Versus:
     """One entry against another, seen from the first: matches won, drawn and lost, score and mean margin in points.
 
-    With more than two teams a match is won by whoever finished before the other. `margin` is None where the game's
+    With more than two teams a match is won by the one that ranks before the other. `margin` is None where the game's
     points are unknown (a fault ended the match) or were never given.
     """
 

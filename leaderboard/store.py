@@ -1,7 +1,7 @@
 """The SQLite index of match records. Everything in it comes from the records and can be made again from them.
 
 The tables are in `leaderboard.schema`. `PRAGMA user_version` is the version of the schema: an older file is migrated, a
-newer or damaged one made anew. WAL, one writer, which is whoever holds the lock of the run.
+newer or damaged one made again. WAL, with one writer: the holder of the run's lock.
 """
 
 import gc

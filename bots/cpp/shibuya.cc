@@ -151,7 +151,7 @@ class ShibuyaPlayer : public crosstown::Player {
       const std::uint32_t source = legal.source_or_slot(index);
       const std::uint32_t target = legal.target_or_turn(index);
       const std::uint32_t from = me.FieldOf(source);
-      if (target >= kOffGrid) {  // whoever is near can still go when the streets have changed
+      if (target >= kOffGrid) {  // a near pedestrian can still go when the streets have changed
         worths.push_back(kGoalWorth + FieldsLeft(from, me));
         continue;
       }

@@ -28,7 +28,7 @@ def match_document(record: Record, *, reveal: bool = False) -> dict[str, Any]:
     """The whole record, and what everybody saw happen at each step as far as it can be followed.
 
     Of a match that is not over, texts that may say what a seat must not know yet are empty, unless `reveal`.
-    Texts are as they stand in the record: whoever shows them must escape them.
+    Texts are unchanged from the record: a caller that shows them must escape them.
     """
     frames = list(frames_of(record))
     secret = is_live(record.path) and not reveal

@@ -1,4 +1,4 @@
-"""A match as one drawing that moves by itself. Whatever shows animated SVG plays it, also as a picture in a page.
+"""A match as one animated drawing. Any viewer of animated SVG plays it, also as a picture in a page.
 
 Every element has the steps at which it is shown, as an animation of its `display`; there is no script in it.
 """
@@ -79,7 +79,7 @@ def _parsed(drawing: str) -> ET.Element:
 
 
 def _without_words(board: ET.Element) -> Iterator[ET.Element]:
-    """Its children, without titles: what is under the pointer changes by itself."""
+    """Its children, without titles: what is under the pointer changes without it."""
     for parent in board.iter():
         for child in [child for child in parent if child.tag in ("title", "desc")]:
             parent.remove(child)

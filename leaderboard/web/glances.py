@@ -27,7 +27,7 @@ class Glance:
     """Matches that count, and who leads by them: by the format's own table where it has one, else by the ratings, in
     each group of bots that have met. Who is not rated leads nothing.
 
-    `problem` says why that cannot be told; `annulled` matches have a record and do not count.
+    `problem` says why that is unknown; `annulled` matches have a record and do not count.
     """
 
     played: int = 0
@@ -41,7 +41,7 @@ class _Kept:
     changed: object
     glance: Glance
     again_s: float
-    """When it may be computed anew: at most half of the time goes into that."""
+    """When it may be computed again: at most half of the time is spent on that."""
 
 
 class Glances:

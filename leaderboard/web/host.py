@@ -1,4 +1,4 @@
-"""What the pages need of whoever can play a match. A seam: nothing here starts a process or knows the wire."""
+"""The interface of what plays matches for the pages. Nothing here starts a process or knows the protocol."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -72,7 +72,7 @@ class HumanSeat(Protocol):
 
     @property
     def key(self) -> str:
-        """Whoever knows it plays this seat."""
+        """The secret word of this seat: a browser that sends it plays the seat."""
 
     @property
     def number(self) -> int:
@@ -100,7 +100,7 @@ class PlayHost(Protocol):
         """Begin a match; its people's seats. May take a while: bots are built. PlayRefused."""
 
     def going_on(self) -> Sequence[HumanSeat]:
-        """The seats of matches that go on which whoever may start one may take up; none where strangers play."""
+        """The open seats of live matches that anyone who may start a match may take; none where strangers play."""
 
     def seat(self, match_id: str, key: str) -> HumanSeat | None:
         """None if there is no such seat, or the key is another's."""

@@ -286,7 +286,7 @@ class Tables:
                 shelf.decided = before is not None and before.facts.controls != facts.controls
             live = kept_live(run.database) if before is None else before.live
             made = _tables(index, facts, live, hide_live=self._hide_live)
-        except Exception as problem:  # whoever asked gets it
+        except Exception as problem:  # raised in the caller
             error = problem
             logging.getLogger(__name__).exception("the tables of %s cannot be computed", run.name)
         with shelf.turn:

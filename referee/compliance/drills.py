@@ -67,7 +67,7 @@ async def check_bot(
     fail_fast: bool = False,
     on_row: Callable[[Row], None] = lambda row: None,
 ) -> Report:
-    """Every drill with every game on this `context`; never raises for what the bot does. `on_row` is told each row.
+    """Every drill with every game on this `context`; never raises for what the bot does. `on_row` gets each row.
 
     A bot that does not get through the handshake is not asked more; with `fail_fast`, neither one that fails later. One
     that does not answer in a game is not asked more in that game: each question to it would last as long.

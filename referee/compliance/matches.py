@@ -136,7 +136,7 @@ EXAMPLES = 3
 """Legal actions that are shown to who chose none of them."""
 
 PATIENCE = 3.0
-"""Times the limit are waited for, so that a slow answer is told from none."""
+"""Times the limit are waited for, so that a slow answer is distinguished from none."""
 
 
 @dataclass(slots=True)

@@ -45,7 +45,7 @@ class Effort:
         While the bot's own limit keeps it waiting nobody needs to run at all: that is taken off every wait, summed over
         processors as it is told, so that a bot with many busy tasks that has reached its limit has little excused.
 
-        `cpu_ns` is what the whole bot used meanwhile, as the system tells it: also for tasks that are gone. Where it
+        `cpu_ns` is what the whole bot used in that time, as the system tells it: also for tasks that are gone. Where it
         is not told for processes that are gone, a bot whose processes are not the same any more has nothing excused.
         """
         if not before.tasks or self.processes != before.processes:

@@ -1,4 +1,4 @@
-"""What a match needs of whoever sits at it: a bot process over gRPC, or a few lines in a test."""
+"""The interface of a player at a match: a bot process over gRPC, or a few lines in a test."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -70,7 +70,7 @@ class Seat(Protocol):
 
     @property
     def ending(self) -> bool:
-        """Whether the bot is gone and `on_end` is about to say how: a deadline that passes meanwhile means nothing."""
+        """Whether the bot is gone and `on_end` is about to say how: a deadline before that means nothing."""
 
     @property
     def idle_from_ns(self) -> int | None:

@@ -91,7 +91,7 @@ class SeatController:
         self._cap: Handle | None = None
 
     async def start(self, messages: Sequence[bytes]) -> None:
-        """Send each seat its MatchStart and wait for all Ready. Whoever is late has a start_failed fault."""
+        """Send each seat its MatchStart and wait for all Ready. A late seat has a start_failed fault."""
         self._starting = True
         self._waiting_for = {seat.number for seat in self.seats}
         timers: list[Handle] = []

@@ -2,7 +2,7 @@
 
 `tournament.jsonl` is written by the runner (`referee.tournament.journal`). Each line is `[kind, time, {...}, chain]`,
 chained like the lines of a record. Some kinds are *controls*: decisions about the tournament that change what counts.
-They hold from a place in the schedule on, so that everything derived from them is the same for whoever derives it.
+They hold from a place in the schedule on, so that everything derived from them is the same wherever it is derived.
 
     added       entry_id joins                       withdrawn   entry_id leaves, by its owner's or organiser's wish
     breaker     entry_id was disqualified for faults    disabled    entry_id leaves, because it must not go on

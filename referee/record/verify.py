@@ -1,11 +1,11 @@
 """Checks a record against the rules: every line, every outcome, and what the footer claims.
 
-What this proves: the lines are as they were written, unless somebody has made all chained hashes anew (`anchored`, the
-digest that a run's journal has of the record, shows too); and whoever did that can only have written another match
-that the rules allow, with the luck that the seed gives, and with the result that follows from it. What nothing inside
-one file can prove: who sat there and how long answers took, whether a fault happened as told, and whether the match was
-meant to count. `identities` compares the first with what a run's journal knows; the others are the word of whoever ran
-the referee.
+What this proves: the lines are as they were written, unless somebody has recomputed all chained hashes (`anchored`, the
+digest that a run's journal has of the record, shows too); and such a person can only have written another match that
+the rules allow, with the luck that the seed gives, and with the result that follows from it. What nothing inside one
+file can prove: who sat there and how long answers took, whether a fault happened as reported, and whether the match was
+meant to count. `identities` compares the first with what a run's journal knows; for the others you have to trust the
+organiser, who ran the referee.
 """
 
 import re

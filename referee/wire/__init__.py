@@ -1,6 +1,6 @@
 """The gRPC side: a servers on a private socket and for other machines, sessions with bots, and the messages as bytes.
 
-Knows tokens and streams, not matches: whoever plays a match listens to a session.
+Knows tokens and streams, not matches: a match listens to a session.
 """
 
 from referee.wire.handshake import HandshakeError

@@ -152,5 +152,5 @@ def bye() -> bytes:
 
 
 def shown_index(index: int) -> str:
-    """An index as whoever sent it will know it again: the wire has no negative ones, and -1 comes as 4294967295."""
+    """An index as its sender knows it: the wire has no negative ones, and -1 comes as 4294967295."""
     return str(index) if index < 1 << 31 else f"{index - (1 << 32)} (on the wire {index})"

@@ -193,7 +193,7 @@ class _ConnectionError(Exception):
 
 
 class Host(Protocol):
-    """Whoever listens."""
+    """The listener of the connection."""
 
     max_first_bytes: int
     """Of the first message of a call."""
@@ -463,7 +463,7 @@ class Connection(asyncio.BufferedProtocol):
         self.write(_frame(_PING, 0, 0, bytes(8)))
 
     def close(self, code: _Code = _Code.NO_ERROR, sentence: str = "") -> None:
-        """Close it, with a reason for whoever debugs the other end."""
+        """Close it, with a reason for a person who debugs the other end."""
         if self._closed or self._transport is None:
             return
         self._closed = True
@@ -486,7 +486,7 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.write(data)
 
     def forget(self, number: int) -> Call | None:
-        """The call, which is over; None if there is none of this number."""
+        """The call, which is over; None if no call has this number."""
         call = self._calls.pop(number, None)
         if call is not None:
             self.idle_since_s = time.monotonic()

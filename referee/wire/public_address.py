@@ -187,7 +187,7 @@ def _alternative(names: Set[str]) -> set[str]:
 
 
 def reached_at(host: str, port: int, public: str = "") -> str:
-    """The address that others are told of who listens on `host`: by the name that was given for it, if any."""
+    """The address that others use to reach a listener on `host`: by the name that was given for it, if any."""
     return join_address(public or (_this_machine() if _is_any(host) else host), port)
 
 

@@ -47,7 +47,7 @@ _SHOWN_VERSION = 64
 class RemoteBot:
     """One of them, from its invitation to the end of the server: one session at a time, any number one after another.
 
-    Its token opens a session while there is none, or while the bot of the last one is away (it has begun anew, and the
+    Its token opens a session while there is none, or while the bot of the last one is away (it was restarted, and the
     match that it played is lost). Token and key of a session take that up again.
     """
 

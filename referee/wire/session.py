@@ -53,7 +53,7 @@ class Received:
 class Session:
     """A bot that has said a valid Hello.
 
-    The stream is read at all times, so an end is seen at once. Whoever listens takes each message as it comes and keeps
+    The stream is read at all times, so an end is seen at once. The listener takes each message as it comes and keeps
     at most the answer it waits for, so nothing piles up on the referee's side; while nobody listens messages are
     dropped and counted, and a bot that goes on is cut off.
     """

@@ -82,7 +82,7 @@ class Turn {
   Message Events() const {
     return Parse<Message>(decide_.events());
   }
-  /// Whether the referee has closed the question meanwhile: an answer would be dropped. Ask it in
+  /// Whether the referee has closed the question, so that an answer would be dropped. Ask it in
   /// long loops.
   bool Closed() const { return closed_.load(std::memory_order_relaxed) >= number(); }
   /// Everything else that the referee sent.

@@ -56,7 +56,7 @@ _REMOTE_OPTIONS = [
     ("grpc.use_local_subchannel_pool", 1),
 ]
 _KEEPALIVE_S = 20
-"""How often a network is asked whether the referee is there; a unix socket tells by itself when it is not."""
+"""Interval of pings on a network. A unix socket reports a closed peer without pings."""
 _FINAL = frozenset(
     {
         grpc.StatusCode.ABORTED,  # the session goes on elsewhere

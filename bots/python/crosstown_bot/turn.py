@@ -19,7 +19,7 @@ class Match:
     def __init__(
         self, start: pb.MatchStart, messages: ModuleType | None = None, switched_off: frozenset[str] = frozenset()
     ) -> None:
-        """`switched_off`: what the bot told the referee not to send, by the names of `Turn`."""
+        """`switched_off`: what the bot asked the referee not to send, by the names of `Turn`."""
         self.id: str = start.match
         self.game: str = start.game
         self.rules_version: int = start.rules_version

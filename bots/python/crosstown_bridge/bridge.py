@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SILENCE_SHARE = 0.8
-"""Of the time for an answer: then the author is told what the program's silence looks like."""
+"""Share of the time for an answer, after which the author reads what the silent program is doing."""
 
 MOST_TOLD = 5
 """Different bad answers to one question that are shown."""
@@ -73,7 +73,7 @@ class Bridge(Bot):
 
     def _refuse_surplus(self, question: _Question) -> None:
         """A line from before the question is not an answer to it: taken as one, every answer would be one question old.
-        BadAnswer in JSON mode; in text mode, where people and models type, it is told and dropped."""
+        BadAnswer in JSON mode; in text mode, where people and models type, it is reported and dropped."""
         for line in self._child.surplus():
             problem = before_the_question(line)
             if not isinstance(self._lines, TextLines):
@@ -90,7 +90,7 @@ class Bridge(Bot):
 
 
 class _Question:
-    """One question on its way to an answer, and what its author was told about it."""
+    """One question on its way to an answer, and what was reported to its author about it."""
 
     def __init__(self, turn: Turn, deadline_s: float) -> None:
         self.name = f"decision {turn.number} of match {turn.match.id}"

@@ -94,7 +94,7 @@ class Child:
         return f"{self._command!r} is still computing"
 
     def close(self) -> None:
-        """Close its input, and end it if it does not end by itself."""
+        """Close its input, and kill it if it does not end."""
         self._said.put(None)
         self._writer.join(GRACE_S)
         try:
@@ -112,7 +112,7 @@ class Child:
     def _write(self) -> None:
         assert self._process.stdin is not None
         with (
-            suppress(OSError),  # it may be gone: what it was told last is lost, no matter; closing tries once more
+            suppress(OSError),  # it may be gone: the last line is lost, which does no harm; closing tries once more
             self._process.stdin as stdin,
         ):
             while (data := self._said.get()) is not None:

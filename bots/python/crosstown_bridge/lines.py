@@ -206,7 +206,7 @@ def _typed(match: Match, name: str, data: bytes) -> Any:
 
 
 def _action(turn: Turn, value: Any) -> bytes:
-    """The Action message, serialised. BadAnswer if it is none of this game."""
+    """The Action message, serialised. BadAnswer if it is not of this game."""
     try:
         if isinstance(value, str):
             return base64.b64decode(value, validate=True)

@@ -72,7 +72,7 @@ def worths(seen: Observation, legal: Sequence[ShibuyaAction], seat: int) -> list
     found = []
     for action in legal:
         if isinstance(action, Move):
-            # Into goal from far away first: whoever is near can still go when the streets have changed.
+            # Into goal from far away first: a near pedestrian can still go when the streets have changed.
             ahead = GOAL_WORTH if action.target >= OFF_GRID else -left[action.target]
             found.append(left[action.source] + ahead)
         else:

@@ -28,7 +28,7 @@ class Pace:
         self._slowest_s = FIRST_GUESS_S
 
     def run(self, step: Callable[[float], None], began_s: float, time_s: float) -> None:
-        """Steps until `time_s` after `began_s` (monotonic), each told the share of the time that is gone.
+        """Steps until `time_s` after `began_s` (monotonic), each with the share of the time that is used up.
 
         No step at all, if there is hardly any time.
         """

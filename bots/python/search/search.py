@@ -1,6 +1,6 @@
 """Information-set Monte Carlo tree search from the view of one seat.
 
-Each world draws anew what the seat does not know, and the luck to come. In each world every candidate is played out:
+Each world samples what the seat does not know, and the future chance. In each world every candidate is played out:
 down one tree that all worlds share, one node farther than before, and on by the policy, for a number of decisions and
 then until the seat's next turn, so that all have had their turns. A node is what the seat has seen happen so far. Where
 several seats choose at once, each chooses by a table of its own and does not know what the others choose.

@@ -83,7 +83,7 @@ def _worths_of_moves(
         else:
             source, target = legal.source_or_slot[index], legal.target_or_turn[index]
             if target >= OFF_GRID:
-                # From far away first: whoever is near can still go when the streets have changed.
+                # From far away first: a near pedestrian can still go when the streets have changed.
                 scores.append((100.0 + _rows_left(source, seen, me), index))
                 continue
             start = 1 << (me.starts[source - OFF_GRID] if source >= OFF_GRID else source)

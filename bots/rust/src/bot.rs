@@ -126,7 +126,7 @@ impl Turn {
         Duration::from_micros(self.decide.clock.map_or(0, |clock| clock.left_us))
     }
 
-    /// Whether the referee has closed the question meanwhile: an answer would be dropped. Ask it in long loops.
+    /// Whether the referee has closed the question, so that an answer would be dropped. Ask it in long loops.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed) >= self.number()

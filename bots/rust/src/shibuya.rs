@@ -79,7 +79,7 @@ impl Walker {
             let (source, target) = (legal.source_or_slot[index], legal.target_or_turn[index]);
             let from = me.field_of(source);
             if target >= OFF_GRID {
-                return GOAL_WORTH + me.fields_left(from); // whoever is near can still go later
+                return GOAL_WORTH + me.fields_left(from); // a near pedestrian can still go later
             }
             let start = 1 << from;
             let saved =

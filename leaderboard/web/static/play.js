@@ -35,7 +35,7 @@
     narrowed.firstElementChild.textContent = `${chosen.length} of ${asked ? asked.actions.length : 0} actions.`;
   }
 
-  // Places narrow the choice down one after the other; one that goes with none of what is left begins anew.
+  // Places narrow the choice down one after the other; one that fits no remaining action starts the choice again.
   function point(place) {
     const here = place.dataset.action.split(" ").map(Number);
     const both = chosen.filter((index) => here.includes(index));
@@ -51,7 +51,7 @@
     return asked && event.target.closest ? event.target.closest("[data-action]") : null;
   }
 
-  // What can be chosen is drawn anew for each question. Whoever was there waits at the words that say how the match
+  // The choices are drawn again for each question. The keyboard focus waits at the words that say how the match
   // stands, and with keys goes on from them to the first choice.
   function hold() {
     const at = document.activeElement;

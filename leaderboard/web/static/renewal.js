@@ -1,4 +1,4 @@
-// A function that does `work`, but never twice at a time: whoever asks meanwhile gets it done once more afterwards.
+// A function that does `work`, but never twice at a time: a call during the work has it done once more afterwards.
 "use strict";
 function oneAtATime(work) {
   let busy = false;
