@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -85,9 +86,9 @@ def test_the_policies_of_the_page_of_bots_rate_every_action() -> None:
     assert block is not None
     state = position("shibuya")
     seat = state.decisions()[0].seat
-    names = {"state": state, "seat": seat}
+    names: dict[str, Any] = {"state": state, "seat": seat}
     exec(compile(re.sub("^    ", "", block[0], flags=re.MULTILINE), "docs/bots.md", "exec"), names)
-    assert len(names["worths"]) == len(state.legal_actions(seat))  # type: ignore[arg-type]
+    assert len(names["worths"]) == len(state.legal_actions(seat))
 
 
 def test_the_examples_of_the_kit_read_a_turn(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,11 +103,11 @@ def test_the_examples_of_the_kit_read_a_turn(capsys: pytest.CaptureFixture[str])
         legal_actions=pb.LegalActions.FromString(legal), legal_actions_bytes=legal,
         match=SimpleNamespace(game="shibuya"),
     )  # fmt: skip
-    names: dict[str, object] = {"turn": turn}
+    names: dict[str, Any] = {"turn": turn}
     for block in blocks("bots/python/random/README.md"):
         exec(compile(block, "bots/python/random/README.md", "exec"), names)
     assert names["moves"]
-    assert names["actions"] == list(state.legal_actions(seat))
+    assert tuple(names["actions"]) == tuple(state.legal_actions(seat))
     assert "move(source=" in capsys.readouterr().out
 
 
