@@ -77,7 +77,7 @@ class Question:
         self.cpu_before_ns: int | None = None
         self.traffic_before_ns = 0
         self.traffic_ns = 0
-        """What the referee has spent meanwhile on reading what the bot sent."""
+        """What the referee has spent since then on reading what the bot sent."""
         self.effort_before: Effort | None = None
         """Where the bot's tasks stood when the decision had lasted a little; None while it has not, and where what
         they do excuses nothing."""
@@ -339,7 +339,7 @@ class SeatPlay:
 
 
 def clock_message(limits: Limits) -> ClockMessage:
-    """The limits as the bot is told them, with all of bank and total left."""
+    """The limits as they are sent to the bot, with the full bank and total."""
     bank_us, total_us = int(limits.bank_s * 1e6), int(limits.total_s * 1e6)
     return ClockMessage(
         first_move_us=int(limits.first_move_s * 1e6),
