@@ -107,14 +107,14 @@ async def test_a_resignation_is_one(hall: Any, first: Entry) -> None:
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        ("print('thinking...')", "is no JSON"),
+        ("print('thinking...')", "is not JSON"),
         ("print('[]')", "is not an answer"),
         ("print('{}')", "is not an answer"),
         ("print('true')", "is not an answer"),
         ("print('{\"move\": 1}')", "unknown key 'move'"),
         ('print(\'{"action": {"fly": 1}}\')', "is not an Action message of shibuya"),
         ('print(\'{"index": 0, "note": 1}\')', "the note must be a string"),
-        ("print('[' * 100000)", "is no JSON"),
+        ("print('[' * 100000)", "is not JSON"),
         ("sys.exit(3)", "exited with code 3"),
         ("import os; os.kill(os.getpid(), 9)", "was ended by SIGKILL"),
         ("os = __import__('os'); os.close(1); __import__('time').sleep(60)", "runs on, but it closed its output"),
