@@ -55,9 +55,7 @@ def remote_seats(
         named = {"--listen": address, "--public": public or None, "--certificate": certificate, "--key": key}
         for option, value in named.items():
             if value is not None:
-                raise UsageError(
-                    f"{option} {value} is for bots that dial in, and there is none", f"give --seat {REMOTE}"
-                )
+                raise UsageError(f"{option} {value} is for remote bots, and there is none", f"give --seat {REMOTE}")
         return None
     if address is None:
         raise UsageError(f"--seat {REMOTE} needs an address to listen on", "give, for instance, --listen 0.0.0.0:7000")

@@ -107,7 +107,7 @@ def web(
 
     if play and not play_open and host not in LOOPBACK:
         raise UsageError(
-            f"--play is for this machine alone, and --host is {host}", "leave --host out, or say --play-open"
+            f"--play is for this machine only, but --host is {host}", "leave --host out, or say --play-open"
         )
     if play_open and move_limit_s is None:
         raise UsageError(

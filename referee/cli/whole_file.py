@@ -13,7 +13,7 @@ def write_whole(path: Path, text: str, otherwise: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
-            raise UsageError(f"cannot write {path}: it is no ordinary file", otherwise)
+            raise UsageError(f"cannot write {path}: it is not an ordinary file", otherwise)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(text, encoding="utf-8", errors="replace")
         temporary.replace(path)

@@ -268,7 +268,7 @@ def test_a_report_that_cannot_be_written_is_an_error_in_words(make_run, crosstow
     for target in ("page.html", "pipe"):
         printed = crosstown("report", "cup", "--html", target)
         assert printed.code == 2
-        assert f"cannot write {target}: it is no ordinary file" in printed.err
+        assert f"cannot write {target}: it is not an ordinary file" in printed.err
     assert (tmp_path / "pipe").is_fifo()
 
 

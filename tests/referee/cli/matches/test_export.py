@@ -64,8 +64,8 @@ def test_json_of_a_match_that_goes_on_tells_no_more_than_the_page(matches: Any, 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("m1 match.txt", "match.txt says no format"),
-        ("m1 match", "match says no format"),
+        ("m1 match.txt", "match.txt has an ending that names no format"),
+        ("m1 match", "match has an ending that names no format"),
         ("m1 --format gif", "--format 'gif' is not one of html, json, svg"),
         ("m1 m.html --step 3", "are for drawings"),
         ("m1 m.svg --step 999", "there is no step 999"),
@@ -92,7 +92,7 @@ def test_what_cannot_be_had_is_told_with_a_next_step(
 def test_a_place_that_cannot_be_written_is_told(matches: Any, run: Path, here: Path) -> None:
     (here / "file").write_text("")
     os.mkfifo(here / "pipe.html")
-    for place, why in (("file/m.html", "File exists"), ("pipe.html", "it is no ordinary file"), ("runs", "")):
+    for place, why in (("file/m.html", "File exists"), ("pipe.html", "it is not an ordinary file"), ("runs", "")):
         stderr = matches("export", "m1", place, "--format", "html", code=2).stderr
         assert why in stderr
         assert "next: name another file" in stderr
