@@ -125,7 +125,7 @@ async def bye(bot: BotUnderCheck) -> DrillResult:
 
 
 async def referee_gone(bot: BotUnderCheck) -> DrillResult:
-    """A bot whose referee is gone ends by itself: nobody else might end it."""
+    """A bot whose referee is gone must exit, because nothing else might end it."""
     async with bot.start() as referee:
         began_s = time.monotonic()
         await referee.leave()

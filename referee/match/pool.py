@@ -129,7 +129,7 @@ class Pool:
         return bot
 
     def release(self, bot: LiveBot | RemoteBotSeat, *, reusable: bool) -> None:
-        """A match is done with this bot. Returns at once; what has to die dies meanwhile.
+        """A match is done with this bot. Returns at once; processes that have to end do so in the background.
 
         a remote bot stays, whatever it did: there is no other process to take its place.
         """

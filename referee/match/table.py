@@ -304,7 +304,7 @@ class Table:
         return bots, tuple(faults.get(number) for number in seats)
 
     async def _get_up(self, tasks: "Sequence[asyncio.Task[LiveBot | RemoteBotSeat]]") -> None:
-        """Nobody plays: whoever came leaves, whoever is on the way turns back."""
+        """The match is not played: bots that came leave, and starts in progress are cancelled."""
         for task in tasks:
             task.cancel()
         for bot in await asyncio.gather(*tasks, return_exceptions=True):

@@ -136,7 +136,7 @@ def _load_added(config: TournamentConfig, bot: KnownBot, given: BotConfig) -> En
     if given.remote is not None:
         if config.remote is None:
             step = f"restore [remote] in the file, or: crosstown withdraw RUN {shlex.quote(bot.name)}"
-            raise UsageError(f"{who} dials in, and {config.path} has no [remote] any more", step)
+            raise UsageError(f"{who} is a remote bot, and {config.path} has no [remote] any more", step)
         return remote_bot_entry(bot.name, given.remote.version)
     try:
         load = partial(load_stored, bot.content) if bot.content else load_entry

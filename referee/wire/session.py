@@ -175,7 +175,7 @@ _BREAKS = (StreamEnd.CLOSED_BY_BOT, StreamEnd.NOT_READING)
 
 
 class LastingSession:
-    """As `Session` for whoever plays a match: `hello`, `ended`, `listen`, `send`, `close`.
+    """Like `Session`, for the match: `hello`, `ended`, `listen`, `send`, `close`.
 
     Messages are numbered from 1 over all streams. What the bot has not proven to have, by answering something later, is
     kept, and sent again to a bot that comes back: from the number it has last seen on, or from the question that it
@@ -257,7 +257,7 @@ class LastingSession:
             await stream.close(code, explanation)
 
     def give_up(self) -> None:
-        """The bot is away, and will not come back: it has begun anew."""
+        """The bot is away, and will not come back: it has started again."""
         self._end(StreamEnd.BEGUN_ANEW)
 
     def next_for(self, received: int) -> int:
@@ -276,7 +276,7 @@ class LastingSession:
         self._follow(stream)
         self._sent_to_streams = self._sent
         if older is not None:
-            sentence = "the session goes on over another connection"
+            sentence = "the session continues over another connection"
             task = self._loop.create_task(older.close(Status.ABORTED, sentence))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
