@@ -1,7 +1,7 @@
 """The referee's messages, from plain values to the bytes that go on a stream."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from crosstown_proto.v1 import referee_pb2 as pb
@@ -14,8 +14,10 @@ PROTOCOL = 1
 
 @dataclass(frozen=True, slots=True)
 class WireLimits:
-    """What Welcome announces: bytes, the time to answer MatchStart in microseconds, what the bot may use of its machine
-    and the time for a whole match, where 0 is no limit, and how many bots are started at once."""
+    """The limits in Welcome, field by field those of `crosstown.v1.Limits`; 0 is no limit.
+
+    `ready_us` is the time to answer MatchStart, `match_us` that of a whole match.
+    """
 
     max_message_bytes: int
     max_note_bytes: int
@@ -37,21 +39,7 @@ def welcome(limits: WireLimits, *, session: str = "", reconnect_us: int = 0, nex
     return pb.RefereeMessage(
         welcome=pb.Welcome(
             protocol=PROTOCOL,
-            limits=pb.Limits(
-                max_message_bytes=limits.max_message_bytes,
-                max_note_bytes=limits.max_note_bytes,
-                max_output_bytes=limits.max_output_bytes,
-                ready_us=limits.ready_us,
-                frozen_off_turn=limits.frozen_off_turn,
-                memory_mib=limits.memory_mib,
-                processes=limits.processes,
-                open_files=limits.open_files,
-                disk_mib=limits.disk_mib,
-                file_size_mib=limits.file_size_mib,
-                cores=limits.cores,
-                match_us=limits.match_us,
-                starts_at_once=limits.starts_at_once,
-            ),
+            limits=pb.Limits(**asdict(limits)),
             session=session,
             reconnect_us=reconnect_us,
             next_message=next_message if session else 0,
