@@ -96,6 +96,8 @@ WIDTHS = {"pools": CARD_KINDS, "evidence": 4, "debts": 4, "refusals": 8}
 _LONGEST = 1023
 """Longer than any column of a box that passes check_data."""
 _KEYS = keys_with_length(pb.Ledger, COLUMNS, _LONGEST)
+_POOLS, _DRAWS, _OWNERS, _CARDS, _EVIDENCE, _DEBTS, _REFUSALS, _OFFER_SEATS, *_MORE = _KEYS
+_OFFER_SIZES, _OFFER_STATES, _OFFER_RETURNED, _SOURCES, _NUMBERS, _UNDER, _MOMENT = _MORE
 
 
 def write_ledger(columns: Sequence[bytes | bytearray]) -> bytes:
@@ -104,7 +106,20 @@ def write_ledger(columns: Sequence[bytes | bytearray]) -> bytes:
     Written by hand, since this happens at every decision: a packed field of numbers below 128 is these numbers as
     bytes, after its key and its length.
     """
-    data = b"".join([part for keys, column in zip(_KEYS, columns, strict=True) for part in (keys[len(column)], column)])
+    # fmt: off
+    (
+        pools, draws, owners, cards, evidence, debts, refusals, offer_seats,
+        offer_sizes, offer_states, offer_returned, sources, numbers, under, moment,
+    ) = columns
+    data = b"".join((
+        _POOLS[len(pools)], pools, _DRAWS[len(draws)], draws, _OWNERS[len(owners)], owners, _CARDS[len(cards)], cards,
+        _EVIDENCE[len(evidence)], evidence, _DEBTS[len(debts)], debts, _REFUSALS[len(refusals)], refusals,
+        _OFFER_SEATS[len(offer_seats)], offer_seats, _OFFER_SIZES[len(offer_sizes)], offer_sizes,
+        _OFFER_STATES[len(offer_states)], offer_states, _OFFER_RETURNED[len(offer_returned)], offer_returned,
+        _SOURCES[len(sources)], sources, _NUMBERS[len(numbers)], numbers, _UNDER[len(under)], under,
+        _MOMENT[len(moment)], moment,
+    ))
+    # fmt: on
     if data.isascii():  # so no number and no length needs two bytes
         return data
     wide = [b"".join([varint(number) for number in column]) for column in columns]
@@ -112,9 +127,32 @@ def write_ledger(columns: Sequence[bytes | bytearray]) -> bytes:
 
 
 def read_ledger(data: bytes) -> Ledger:
-    """Inverse of `write_ledger`."""
-    message = pb.Ledger.FromString(data)
-    return Ledger(*[bytes(getattr(message, name)) for name in COLUMNS])
+    """Inverse of `write_ledger`, for what it wrote."""
+    columns = []
+    at = 0
+    for _ in COLUMNS:
+        length, at = _read_varint(data, at + 1)
+        column = data[at : at + length]
+        columns.append(column if column.isascii() else _narrow(column))
+        at += length
+    return Ledger(*columns)
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The number there, below 2^14, and where it ends."""
+    if data[at] < 128:
+        return data[at], at + 1
+    return data[at] % 128 + 128 * data[at + 1], at + 2
+
+
+def _narrow(column: bytes) -> bytes:
+    """A column whose larger numbers take two bytes each, as one with a byte for each."""
+    numbers = bytearray()
+    at = 0
+    while at < len(column):
+        number, at = _read_varint(column, at)
+        numbers.append(number)
+    return bytes(numbers)
 
 
 _DRAFT = draft_of(Observation)
