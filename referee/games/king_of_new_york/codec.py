@@ -75,7 +75,7 @@ class KingCodec:
         n = o.setting.players
         # fmt: off
         try:
-            hot = bytearray((
+            head = bytearray((
                 16, _QUESTION_NUMBER[o.question], 24, o.asked_seat, 32, o.active_seat, 40, o.order_seat, 48, o.turn,
                 96, o.deaths, 104, o.left, 112, o.winner_seat,
                 58, 5 * n + 10, 10, n, *seats.life, 18, n, *seats.vp, 26, n, *seats.energy, 34, n, *seats.borough,
@@ -88,14 +88,14 @@ class KingCodec:
             return generated_bytes(o)
         agenda = b"".join([_task_bytes(task) for task in o.tasks])
         # From 128 on a value, or a length, takes two bytes.
-        if not hot.isascii() or len(agenda) > _LARGEST_BYTE:
+        if not head.isascii() or len(agenda) > _LARGEST_BYTE:
             return generated_bytes(o)
-        rest = bytearray((
+        tail = bytearray((
             128, 1, now.tapped, 136, 1, now.site, 144, 1, now.units_only,
             157, 1, now.exposed & 255, now.exposed >> 8, 0, 0, 130, 1, len(agenda),
         ))
         return b"".join((
-            _kept(o.setting, _setting_bytes), hot, rest, agenda, _kept(o.holdings, _holdings_bytes),
+            _kept(o.setting, _setting_bytes), head, tail, agenda, _kept(o.holdings, _holdings_bytes),
             _kept(o.board, _board_bytes), _kept(o.cards, _cards_bytes), _reason_bytes(o.reason) if o.reason else b"",
         ))
         # fmt: on

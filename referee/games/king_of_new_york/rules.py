@@ -7,7 +7,7 @@ The rules are in README.md: "A turn", "Leaving a match", "Ranks and points", "Ev
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from referee.games.api import Chance, Decision, Draw, Event, IllegalAction, Outcome, Roll
 from referee.games.king_of_new_york import card_effects, damage, destruction, dice, market, movement
@@ -98,7 +98,7 @@ class KingState(Position):
     __slots__ = ()
 
     @classmethod
-    def start(cls, ruleset: Ruleset, players: int) -> "KingState":
+    def start(cls, ruleset: Ruleset, players: int) -> Self:
         """The first node: the tile of the first stack is about to be drawn."""
         tasks: list[Task] = [(PLACE_ALL,)]
         if ruleset.start_player == "roll":
@@ -113,7 +113,7 @@ class KingState(Position):
         return state
 
     @classmethod
-    def from_values(cls, ruleset: Ruleset, players: int, values: Mapping[str, Any]) -> "KingState":
+    def from_values(cls, ruleset: Ruleset, players: int, values: Mapping[str, Any]) -> Self:
         state = super().from_values(ruleset, players, values)
         if state.tasks and FIRST_QUESTION <= state.tasks[-1][0] < FIRST_CHANCE:
             task = state.tasks[-1]
@@ -301,7 +301,7 @@ class KingState(Position):
         """The same for every viewer: the order of the deck and of covered tiles is not part of a state."""
         return observe(self)
 
-    def resample(self, viewer: int | None, rng: Random) -> "KingState":
+    def resample(self, viewer: int | None, rng: Random) -> Self:
         """A copy: nothing is hidden but what chance nodes will draw."""
         return self.clone()
 

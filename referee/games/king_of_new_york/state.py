@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, Self
 
 from referee.games.api import DATA_OPTION, Event
 from referee.games.king_of_new_york.actions import KingAction, Menu
@@ -49,8 +49,6 @@ BOROUGH_LIMIT = 2
 """Monsters that an outer borough has room for."""
 MONSTERS_FOR_TWO = 5
 """With so many monsters alive Manhattan has room for two of them."""
-
-_Position = TypeVar("_Position", bound="Position")
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -141,7 +139,7 @@ class Position:
     """Events of the change that is being made."""
 
     @classmethod
-    def at_start(cls: type[_Position], ruleset: Ruleset, players: int, tasks: Sequence[Task]) -> _Position:
+    def at_start(cls, ruleset: Ruleset, players: int, tasks: Sequence[Task]) -> Self:
         """Before anything is drawn or asked."""
         by_seat = (
             *("vp", "energy", "out", "keep_cards", "web", "jinx", "carapace", "turns", "defence_rolls"),
@@ -169,7 +167,7 @@ class Position:
         return cls.from_values(ruleset, players, values)
 
     @classmethod
-    def from_values(cls: type[_Position], ruleset: Ruleset, players: int, values: Mapping[str, Any]) -> _Position:
+    def from_values(cls, ruleset: Ruleset, players: int, values: Mapping[str, Any]) -> Self:
         """From values of fields, in which lists may be tuples. Those derived or with a default may be left out."""
         given: dict[str, Any] = dict(values)
         for name, value in values.items():
@@ -184,7 +182,7 @@ class Position:
         return position
 
     @classmethod
-    def from_dict(cls: type[_Position], data: Mapping[str, Any]) -> _Position:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The inverse of `to_dict`."""
         values = {name: data[saved] for name, saved in SAVED_NAMES.items()}
         return cls.from_values(make_ruleset(data["options"]), data["players"], values)
@@ -200,7 +198,7 @@ class Position:
         data["agenda"] = [list(task) for task in self.tasks]
         return data
 
-    def clone(self: _Position) -> _Position:
+    def clone(self) -> Self:
         """An independent copy, with an empty log."""
         cls = type(self)
         other = cls.__new__(cls)
