@@ -69,7 +69,7 @@ def test_annul_takes_the_beginning_of_an_id(make_run, crosstown):
     assert crosstown("annul", "cup", first[:7], "--replay").out.startswith(f"match {first} does not count; ")
     refused = crosstown("annul", "cup", "m00000")
     assert refused.code == 2
-    assert f"'m00000' may be {first} or {second}" in refused.err
+    assert f"'m00000' fits several matches: {first}, {second}" in refused.err
     assert "no match m7 counts" in crosstown("annul", "cup", "m7").err
 
 
