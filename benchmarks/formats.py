@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from leaderboard.ratings.official import rate_results
 from leaderboard.results import Result
-from referee.tournament.formats.api import BlockResult, Field, Format, Variant
-from referee.tournament.formats.registry import get_format
-from referee.tournament.formats.simulate import simulate
-from referee.tournament.seats import team_orders
+from referee.schedule.formats.api import BlockResult, Field, Format, Variant
+from referee.schedule.formats.registry import get_format
+from referee.schedule.formats.simulate import simulate
+from referee.schedule.seat_orders import team_orders
 
 SIGMA = 25 / 3
 BETA = 25 / 6

@@ -46,12 +46,12 @@ from referee.cli.runs import SINGLE
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
-from referee.match.spec import MatchSpec
 from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import CLOSED_SUFFIX, seed_commitment
-from referee.tournament.folder import RunFolder
+from referee.run.folder import RunFolder
+from referee.run.journal import Journal, JournalText, read_journal
+from referee.schedule.spec import MatchSpec
 from referee.tournament.identity import digest
-from referee.tournament.journal import Journal, JournalText, read_journal
 
 SEED = "ab" * 16
 

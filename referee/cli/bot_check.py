@@ -9,6 +9,7 @@ from referee.cli.confining import Confinement, tell, tell_unseen
 from referee.cli.match_outcome import GRANTS, sandbox_may_help
 from referee.cli.output import print_json, print_text
 from referee.compliance import Report, Row, check_bot
+from referee.errors import UsageError
 from referee.games.api import Game
 from referee.games.registry import BrokenGame, game_ids, get_game, load_game
 from referee.process.cgroup import find
@@ -16,7 +17,6 @@ from referee.process.entry import Entry
 from referee.process.launch import LaunchContext
 from referee.process.manifest import ANY_GAME
 from referee.texts import missing_package, one_line
-from referee.tournament.errors import UsageError
 
 _SHOWN_OUTPUT_LINES = 20
 

@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from referee.cli.kits import KITS, copy_kit
+from referee.errors import UsageError
 from referee.process.manifest import FILE_NAME, check_name, load_manifest
 from referee.process.sources import PROTO, copy_protos
-from referee.tournament.errors import UsageError
 
 
 def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from referee.cli.output import console, print_json, print_table, table
 from referee.cli.record_files import failed_starts_in
+from referee.errors import UsageError
 from referee.process.entry import EntryError, NotBuiltError, load_entry
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, BotNameError, ManifestError, load_manifest
 from referee.texts import one_line
-from referee.tournament.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from referee.cli.build_progress import BuildProgress
 from referee.cli.output import duration
+from referee.errors import PlatformError
 from referee.process.build import BuildError, Yard, build
 from referee.process.cgroup import find
 from referee.process.checkup import SandboxError, choose_profile, probe
@@ -16,7 +17,6 @@ from referee.process.sandbox import Profile
 from referee.process.store import Built
 from referee.texts import one_line
 from referee.tournament.confine import private_places
-from referee.tournament.errors import PlatformError
 
 
 def build_bot(

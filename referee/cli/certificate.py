@@ -20,11 +20,11 @@ def certificate(
     Example: crosstown certificate tournaments/remote.toml
     """
     from referee.cli.output import print_json, print_text
+    from referee.errors import UsageError
+    from referee.run.decisions import newest_bots
+    from referee.run.folder import choose_folder
     from referee.tournament.config import tournament_name
-    from referee.tournament.controls import newest_bots
     from referee.tournament.entrants import load_tournament
-    from referee.tournament.errors import UsageError
-    from referee.tournament.folder import choose_folder
     from referee.tournament.identity import describe
     from referee.tournament.remote import listen_with
     from referee.wire.public_address import reached_at

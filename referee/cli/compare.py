@@ -15,8 +15,8 @@ from referee.cli.arguments import OUT, Out, Secret
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
+    from referee.run.folder import RunFolder
     from referee.tournament.config import Tournament
-    from referee.tournament.folder import RunFolder
 
 MOST_ROUNDS = 10_000_000
 """What `blocks` of a tournament file may be."""
@@ -117,14 +117,14 @@ def compare(
     from referee.cli.comparison import Comparison
     from referee.cli.output import print_json
     from referee.cli.running import play, tell_problem
+    from referee.errors import UsageError
     from referee.process.entry import load_entry
+    from referee.run.folder import choose_folder
+    from referee.run.luck import read_secrets
+    from referee.schedule.formats.comparison import blocks_in_round
+    from referee.schedule.plan import make_field
     from referee.tournament.entrants import check_apart
-    from referee.tournament.errors import UsageError
-    from referee.tournament.field import make_field
-    from referee.tournament.folder import choose_folder
-    from referee.tournament.formats.comparison import blocks_in_round
     from referee.tournament.identity import describe
-    from referee.tournament.luck import read_secrets
 
     if scores is None and not (math.isfinite(elo[0]) and math.isfinite(elo[1]) and elo[0] < elo[1]):
         what = f"--elo {elo[0]:g} {elo[1]:g}: the first number must be below the second"
@@ -190,7 +190,7 @@ def compare(
 
 def _check_different(folders: Sequence[Path], ids: Sequence[str]) -> None:
     """UsageError if two of the bots are one."""
-    from referee.tournament.errors import UsageError
+    from referee.errors import UsageError
 
     shown = ["A", "B", *("a bot of --field" for _ in ids[2:])]
     for second, entry_id in enumerate(ids):
@@ -207,8 +207,8 @@ def _loaded(text: str, path: Path) -> "Tournament":
     """The tournament that `path` will have, which is not written yet. UsageError about the words of the command."""
     from tempfile import TemporaryDirectory
 
+    from referee.errors import ConfigError, UsageError
     from referee.tournament.entrants import load_tournament
-    from referee.tournament.errors import ConfigError, UsageError
 
     with TemporaryDirectory(prefix="crosstown-") as folder:
         draft = Path(folder) / path.name
@@ -223,8 +223,8 @@ def _loaded(text: str, path: Path) -> "Tournament":
 
 def _extend(run: "RunFolder", cap: int) -> int:
     """How many rounds the run may have: it may become longer, and never shorter than it was. BusyError."""
-    from referee.tournament.journal import EXTENDED, Journal, read_journal
-    from referee.tournament.lock import RunLock
+    from referee.run.journal import EXTENDED, Journal, read_journal
+    from referee.run.lock import RunLock
 
     if read_journal(run.journal).created is None:
         return cap
@@ -238,7 +238,7 @@ def _extend(run: "RunFolder", cap: int) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    from referee.tournament.errors import PlatformError
+    from referee.errors import PlatformError
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -263,7 +263,7 @@ def _run_name(one: str, other: str) -> str:
 
 
 def _games(games: Sequence[str], players: int | None, options: Sequence[str] | None) -> list[str]:
-    from referee.tournament.errors import UsageError
+    from referee.errors import UsageError
 
     wanted = [name for part in games for name in part.split(",") if name]
     if not wanted:
@@ -283,7 +283,7 @@ def _table(flag: str, name: str, given: Sequence[str] | None) -> str:
     """A TOML table of KEY=VALUE pairs; a value that is no TOML is taken as text."""
     import tomllib
 
-    from referee.tournament.errors import UsageError
+    from referee.errors import UsageError
 
     lines = [f"[{name}]"]
     for pair in given or []:

@@ -10,10 +10,10 @@ from referee.cli.output import fault_text, plural, print_text
 from referee.cli.run_tables import failed_starts_of
 from referee.cli.running import Played
 from referee.record.journal import FailedStart
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
 from referee.texts import one_line
 from referee.tournament.config import Tournament
-from referee.tournament.folder import RunFolder
-from referee.tournament.journal import read_journal
 
 
 def outcome(tournament: Tournament, run: RunFolder, evidence: Evidence, played: Played, cap: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from leaderboard.sequential import Evidence, Question
-from referee.tournament.formats.api import BlockResult, MatchScore
+from referee.schedule.formats.api import BlockResult, MatchScore
 
 
 class Comparison:

@@ -10,10 +10,10 @@ from leaderboard.records import match_id_of
 from referee.cli.output import plural
 from referee.cli.run_account import Course
 from referee.cli.runs import finish_of
-from referee.tournament.folder import RunFolder
-from referee.tournament.formats.registry import UnknownFormat
-from referee.tournament.journal import read_journal
-from referee.tournament.records import place_of
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
+from referee.run.records import place_of
+from referee.schedule.formats.registry import UnknownFormat
 
 
 @dataclass(frozen=True, slots=True)

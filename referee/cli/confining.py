@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.cli.output import console
+from referee.errors import PlatformError, UsageError
 from referee.process.checkup import Probe, SandboxError, choose_profile, probe
 from referee.process.entry import Entry
 from referee.process.outside import not_shown
 from referee.process.sandbox import PROFILES, Sandbox, why_no_device
 from referee.texts import one_line
-from referee.tournament.errors import PlatformError, UsageError
 
 
 @dataclass(frozen=True, slots=True)

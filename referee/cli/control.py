@@ -14,7 +14,7 @@ from referee.cli.arguments import OUT, Out
 if TYPE_CHECKING:
     from referee.cli.runs import Run
     from referee.process.sandbox import Profile
-    from referee.tournament.folder import RunFolder
+    from referee.run.folder import RunFolder
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Tournament file, run folder or name of a run.", show_default=False)
@@ -86,7 +86,7 @@ def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out
     """
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
-    from referee.tournament.controls import reinstate as reinstate_bot
+    from referee.run.decisions import reinstate as reinstate_bot
 
     found = find_run(run, out)
     control = reinstate_bot(found.folder, bot, by=who(), reason=reason)
@@ -100,8 +100,8 @@ def _leave(
 ) -> None:
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
-    from referee.tournament.controls import leave, too_few
-    from referee.tournament.journal import read_journal
+    from referee.run.decisions import leave, too_few
+    from referee.run.journal import read_journal
 
     found = find_run(run, out)
     folder = found.folder
@@ -234,9 +234,9 @@ def add(
     from referee.cli.building import load_or_build
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
-    from referee.tournament.controls import add as add_bot
-    from referee.tournament.controls import read_settings
-    from referee.tournament.errors import UsageError
+    from referee.errors import UsageError
+    from referee.run.decisions import add as add_bot
+    from referee.run.decisions import read_settings
 
     found = find_run(run, out)
     if (bot is None) != remote:
@@ -273,7 +273,7 @@ def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
     """NAME=VALUE by name; the values as a tournament file has them, and as texts where they are none of its."""
     import tomllib
 
-    from referee.tournament.errors import UsageError
+    from referee.errors import UsageError
 
     found: dict[str, Any] = {}
     for word in words or ():
@@ -307,7 +307,7 @@ def annul(
     """
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
-    from referee.tournament.controls import annul as annul_match
+    from referee.run.decisions import annul as annul_match
 
     found = find_run(run, out)
     match = _whole_id(found, match)
@@ -319,7 +319,7 @@ def annul(
 def whether_again(folder: "RunFolder", match_id: str) -> str:
     """Whether a match that was taken back is played again, and by which command."""
     from referee.cli.runs import Run
-    from referee.tournament.journal import read_journal
+    from referee.run.journal import read_journal
 
     run = Run(folder, read_journal(folder.journal))
     if gone := _gone_from(run, match_id):
@@ -332,7 +332,7 @@ def _gone_from(run: "Run", match_id: str) -> list[str]:
     """Who is out of those that have a seat in a match without a record."""
     from leaderboard.index import load_index
     from referee.cli.run_account import Course
-    from referee.tournament.formats.registry import UnknownFormat
+    from referee.schedule.formats.registry import UnknownFormat
 
     with suppress(UnknownFormat):
         course = Course(run.journal, load_index(run.folder.matches, run.folder.database).rows)
@@ -345,7 +345,7 @@ def _gone_from(run: "Run", match_id: str) -> list[str]:
 def _whole_id(run: "Run", wanted: str) -> str:
     """The id that begins so, of a match that has a record or is named in the journal; `wanted` if there is none.
     UsageError if there are several."""
-    from referee.tournament.errors import UsageError
+    from referee.errors import UsageError
 
     folder = run.folder
     known = {
@@ -371,8 +371,8 @@ def forget(folder: "RunFolder", match_id: str) -> None:
     """Take the row of a match that counts no more out of the database. Where that does not work now, the next run of
     the command does it."""
     from leaderboard.store import Store, StoreError
-    from referee.tournament.errors import TournamentError
-    from referee.tournament.lock import RunLock
+    from referee.errors import TournamentError
+    from referee.run.lock import RunLock
 
     if folder.database.exists():
         with suppress(StoreError, TournamentError), RunLock(folder.lock), Store(folder.database) as store:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import referee
-from referee.tournament.errors import UsageError
+from referee.errors import UsageError
 
 _SUFFIXES = (".md", ".json")
 

@@ -51,6 +51,7 @@ _DEBUG_STEP = "run it again as 'crosstown --debug ...' for the details, and repo
 def explain(error: BaseException, command: str = "crosstown") -> Explained:
     """What an error of a command means. Whatever is not expected is a bug of ours."""
     # Imported here: most commands end without an error, and should not pay for this.
+    from referee.errors import BusyError, JournalError, PlatformError, TournamentError
     from referee.folders import FolderError
     from referee.games.api import GameError
     from referee.games.registry import UnknownGame
@@ -58,7 +59,6 @@ def explain(error: BaseException, command: str = "crosstown") -> Explained:
     from referee.process.entry import EntryError, ManifestError
     from referee.process.manifest import BotNameError
     from referee.record.format import RecordError
-    from referee.tournament.errors import BusyError, JournalError, PlatformError, TournamentError
 
     if isinstance(error, TournamentError):
         platform = isinstance(error, BusyError | JournalError | PlatformError)

@@ -10,9 +10,9 @@ from leaderboard.export.page import replay_page
 from leaderboard.frames import Viewer, viewer_of, viewers
 from referee.cli.output import print_text
 from referee.cli.whole_file import write_whole
+from referee.errors import UsageError
 from referee.games.drawing import THEMES
 from referee.record import Record
-from referee.tournament.errors import UsageError
 
 FORMATS = ("html", "json", "svg")
 STDOUT = Path("-")

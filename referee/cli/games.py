@@ -91,10 +91,10 @@ def check(
     Example: crosstown games check shibuya --players 2
     """
     from referee.cli.game_pages import print_interrupted, print_report
+    from referee.errors import UsageError
     from referee.games.conformance import ProgressError, make_plan, resolve
     from referee.games.conformance import write_golden as record_matches
     from referee.games.conformance.run import LONG_MATCHES
-    from referee.tournament.errors import UsageError
 
     found = resolve(game)
     wanted = LONG_MATCHES if long and matches is None else matches

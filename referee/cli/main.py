@@ -95,7 +95,7 @@ def _check_working_folder() -> None:
     try:
         os.getcwd()  # noqa: PTH109 - its error is all that is wanted
     except OSError:
-        from referee.tournament.errors import UsageError
+        from referee.errors import UsageError
 
         raise UsageError("the working directory is gone", "change to a folder that is there: cd FOLDER") from None
 
@@ -111,7 +111,7 @@ def _check_not_empty(words: Sequence[str]) -> None:
             continue
         before = words[place - 1] if place else ""
         name = option or (before if before.startswith("-") and before != "--" else "an argument")
-        from referee.tournament.errors import UsageError
+        from referee.errors import UsageError
 
         raise UsageError(f"{name} is empty", "give it a value, or leave it out")
 

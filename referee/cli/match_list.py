@@ -9,14 +9,14 @@ from typing import Any
 from leaderboard.evidence import evidence_of, last_lines
 from referee.cli.match_standing import Verdicts, progress_of, set_aside_as
 from referee.cli.output import console, print_json, print_table, print_text, table
+from referee.errors import UsageError
 from referee.record import Answer, Footer, Header, Record, RecordError, read_record
 from referee.record.journal import FailedStart
 from referee.record.reader import read_header
 from referee.record.reasons import EndReason
 from referee.record.times import SeatTimes
+from referee.run.folder import RunFolder
 from referee.texts import one_line
-from referee.tournament.errors import UsageError
-from referee.tournament.folder import RunFolder
 
 _DAY = timedelta(days=1)
 

@@ -11,13 +11,13 @@ from typing import Any
 from referee.cli.output import print_text
 from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
-from referee.match.spec import MatchSpec
 from referee.process.bot import Exit
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.record.journal import slow_start
 from referee.record.reasons import EndReason
 from referee.record.times import SHOWN_LAG_US
+from referee.schedule.spec import MatchSpec
 from referee.texts import missing_package, one_line, own_frames, without_store
 
 _LAST_WORDS = 12

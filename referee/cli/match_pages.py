@@ -10,13 +10,13 @@ from referee.cli.completeness import Gaps
 from referee.cli.match_standing import progress_of
 from referee.cli.output import fold, plural, print_json, print_text
 from referee.cli.run_checks import RunCheck
+from referee.errors import UsageError
 from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.times import seat_times, time_words
 from referee.texts import clean, one_line
-from referee.tournament.errors import UsageError
 
 NOTE_SHOWN = 200
 """Characters of a note beside its move; so many moves stay readable one below the other."""

@@ -8,12 +8,12 @@ from leaderboard.controls import annulled_entries
 from leaderboard.index import load_index
 from referee.cli.record_files import match_id
 from referee.cli.run_account import account_of
+from referee.errors import JournalError
 from referee.record.journal import in_force
-from referee.tournament.errors import JournalError
-from referee.tournament.folder import RunFolder
-from referee.tournament.formats.registry import UnknownFormat, get_format
-from referee.tournament.journal import read_journal
-from referee.tournament.lock import is_run
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
+from referee.run.lock import is_run
+from referee.schedule.formats.registry import UnknownFormat, get_format
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def list_matches(
     """
     from referee.cli.match_list import LAST, make_filter, print_failed_starts, print_list
     from referee.cli.record_files import failed_starts_in, find_records
-    from referee.tournament.errors import UsageError
+    from referee.errors import UsageError
 
     if named is not None and run is not None:
         raise UsageError(f"two runs are named: {named} and {run}", "name one")
@@ -201,8 +201,8 @@ def verify(
     from referee.cli.match_pages import print_verdicts
     from referee.cli.record_files import anchor, find_record, find_records, identities, named_match, names_run, seeds
     from referee.cli.run_checks import checks_in
+    from referee.errors import UsageError
     from referee.record import verify as verify_path
-    from referee.tournament.errors import UsageError
 
     if key and not re.fullmatch("[0-9a-fA-F]{64}", key.strip()):
         raise UsageError(

@@ -24,21 +24,21 @@ from referee.cli.output import console, print_json
 from referee.cli.remote import RemoteSeats, announce, remote_entries, tell_guest
 from referee.cli.runs import SINGLE
 from referee.cli.watching import watch_record
+from referee.errors import UsageError
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
 from referee.match.bot import REMOTE_CLOCK
 from referee.match.result import MatchResult
-from referee.match.spec import Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table
 from referee.process.cgroup import find
 from referee.process.entry import Entry, load_entry
 from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import ANY_GAME
 from referee.process.sandbox import Profile, Sandbox
+from referee.run.luck import SECRET_BYTES, known_words, match_seed, read_secrets
+from referee.schedule.spec import Limits, MatchSpec, SeatSpec, SpecError
 from referee.texts import one_line
 from referee.tournament.confine import hide
-from referee.tournament.errors import UsageError
-from referee.tournament.luck import SECRET_BYTES, known_words, match_seed, read_secrets
 from referee.wire import ListenError
 
 _SEED = re.compile(r"([0-9a-fA-F]{2}){1,64}")

@@ -15,12 +15,12 @@ from referee.cli.errors import explain
 from referee.cli.one_match import HUMAN_CLOCK, Plan, human_entry, match_spec, plan, run_match, sandboxes_of
 from referee.cli.person import RUN, Person
 from referee.cli.runs import SINGLE
+from referee.errors import UsageError
 from referee.match.result import MatchResult
-from referee.match.spec import MatchSpec
 from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, load_manifest
-from referee.tournament.errors import UsageError
-from referee.tournament.luck import match_seed, read_secrets
+from referee.run.luck import match_seed, read_secrets
+from referee.schedule.spec import MatchSpec
 
 AT_ONCE = 8
 """Matches that go on at the same time."""

@@ -12,16 +12,16 @@ from referee.cli.output import console, duration, plural, print_json, print_tabl
 from referee.cli.run_account import Course
 from referee.cli.running import choose_run
 from referee.cli.runs import Run
-from referee.match.spec import MatchSpec
 from referee.record.journal import LEAVING, in_force
+from referee.run.decisions import known_bots
+from referee.run.folder import RunFolder, run_folders
+from referee.run.journal import JournalText, read_journal
+from referee.schedule.formats.api import Extent
+from referee.schedule.formats.registry import get_format
+from referee.schedule.plan import make_field
+from referee.schedule.spec import MatchSpec
 from referee.tournament.config import Tournament
-from referee.tournament.controls import known_bots
-from referee.tournament.field import make_field
-from referee.tournament.folder import RunFolder, run_folders
-from referee.tournament.formats.api import Extent
-from referee.tournament.formats.registry import get_format
 from referee.tournament.identity import describe
-from referee.tournament.journal import JournalText, read_journal
 from referee.tournament.schedule import extent, schedule
 
 

@@ -31,8 +31,8 @@ def rebuild(
     from referee.cli.run_tables import table_of
     from referee.cli.runs import find_run
     from referee.record.journal import NOT_THE_ONE
+    from referee.run.lock import RunLock
     from referee.texts import one_line
-    from referee.tournament.lock import RunLock
 
     found = find_run(run, out)
     folder = found.folder

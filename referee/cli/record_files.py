@@ -8,14 +8,14 @@ from pathlib import Path
 from leaderboard.records import match_files
 from referee.cli.run_tables import failed_starts_of
 from referee.cli.runs import find_run, is_tournament_file, places_of
+from referee.errors import JournalError, UsageError
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.record.journal import FailedStart, anchors_of
 from referee.record.verify import Seeds
-from referee.tournament.controls import known_bots
-from referee.tournament.errors import JournalError, UsageError
-from referee.tournament.folder import RunFolder
-from referee.tournament.journal import read_journal
-from referee.tournament.luck import luck_of
+from referee.run.decisions import known_bots
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
+from referee.run.luck import luck_of
 
 SHOWN_CANDIDATES = 5
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from referee.cli.control import forget, whether_again, who
 from referee.cli.output import print_text
 from referee.cli.record_files import find_record, match_id
+from referee.errors import UsageError
 from referee.match.rejudge import rejudge
 from referee.record import read_record
-from referee.tournament.controls import annul, judge_again
-from referee.tournament.errors import UsageError
-from referee.tournament.folder import RunFolder
+from referee.run.decisions import annul, judge_again
+from referee.run.folder import RunFolder
 
 
 def rejudge_match(

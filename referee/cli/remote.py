@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.cli.output import console
+from referee.errors import UsageError
 from referee.match.bot import Invitation
-from referee.match.spec import Limits
 from referee.process.entry import Entry, remote_bot_entry
+from referee.schedule.spec import Limits
 from referee.texts import one_line
-from referee.tournament.errors import UsageError
 from referee.wire import Listen, ListenError
 from referee.wire.public_address import (
     check_pair,

@@ -9,8 +9,8 @@ import typer
 from referee.cli.arguments import OUT, LatestRun, Out
 
 if TYPE_CHECKING:
-    from referee.tournament.folder import RunFolder
-    from referee.tournament.journal import JournalText
+    from referee.run.folder import RunFolder
+    from referee.run.journal import JournalText
 
 
 def report(
@@ -47,7 +47,7 @@ def report(
     from referee.cli.run_tables import entrants_of, failed_starts_of, startup_limits
     from referee.cli.runs import find_run
     from referee.cli.whole_file import write_whole
-    from referee.tournament.folder import title_of
+    from referee.run.folder import title_of
 
     if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
         file, run = Path(run), None
@@ -84,7 +84,7 @@ def report(
 def _luck_facts(journal: "JournalText") -> dict[str, Any]:
     """The seed, and the secrets that are revealed. Where no secret keys the luck, the seed itself waits for the end."""
     from referee.cli.runs import finish_of
-    from referee.tournament.luck import epochs_of
+    from referee.run.luck import epochs_of
 
     epochs = epochs_of(journal)
     facts: dict[str, Any] = {"seed": journal.configuration["seed"]}
@@ -99,7 +99,7 @@ def _signature_facts(folder: "RunFolder") -> dict[str, Any]:
     """Who signed the run, and what: nothing of one that is not signed."""
     if not folder.signature.exists():
         return {}
-    from referee.tournament.signing import read_signature
+    from referee.run.signing import read_signature
 
     signed = read_signature(folder)
     assert signed is not None

@@ -66,13 +66,13 @@ def run(
     Example: crosstown run tournaments/first.toml --workers 4
     """
     from referee.cli.building import build_missing
+    from referee.run.decisions import newest_bots
     from referee.tournament.config import load_config, tournament_name
-    from referee.tournament.controls import newest_bots
     from referee.tournament.cores import available_cores
     from referee.tournament.entrants import check_apart, load_tournament, sources_needed
 
     if listed and not dry_run:
-        from referee.tournament.errors import UsageError
+        from referee.errors import UsageError
 
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
     known = () if new else newest_bots(out, tournament_name(file))
@@ -108,9 +108,9 @@ def run(
 
 def _as_it_lies(file: Path, out: Path, *, to_play: bool) -> "Tournament | None":
     """The tournament with its bots as they are now, if there is an older run with just these; else None."""
+    from referee.errors import ConfigError
+    from referee.run.folder import has_run
     from referee.tournament.entrants import load_tournament
-    from referee.tournament.errors import ConfigError
-    from referee.tournament.folder import has_run
     from referee.tournament.identity import describe
 
     try:

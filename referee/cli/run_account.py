@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 
 from leaderboard.account import Account, FormatTable, Look
 from leaderboard.records import MatchRow
-from referee.match.spec import MatchSpec
 from referee.record.journal import LEAVING, Control, in_force
-from referee.tournament.formats.registry import UnknownFormat, get_format
-from referee.tournament.journal import JournalText
+from referee.run.journal import JournalText
+from referee.schedule.formats.registry import UnknownFormat, get_format
+from referee.schedule.schedule import Walk
+from referee.schedule.spec import MatchSpec
 from referee.tournament.schedule import stand_in
-from referee.tournament.walk import Walk
 
 
 def looking(text: JournalText) -> Look:

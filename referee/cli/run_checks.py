@@ -7,12 +7,12 @@ from typing import Any
 
 from leaderboard.index import listing
 from referee.cli.output import plural
+from referee.errors import JournalError
 from referee.record.journal import Anchors, anchors_of
-from referee.tournament.errors import JournalError
-from referee.tournament.folder import RunFolder
-from referee.tournament.head import contradiction, places_of, read_head
-from referee.tournament.journal import JournalText, read_journal
-from referee.tournament.luck import Epoch, epochs_of
+from referee.run.folder import RunFolder
+from referee.run.head import contradiction, places_of, read_head
+from referee.run.journal import JournalText, read_journal
+from referee.run.luck import Epoch, epochs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _check_signature(
         words = "it is not signed: anyone who can write in its folder can have replaced all of it"
         (wrong if key else notes).append(words)
         return
-    from referee.tournament.signing import read_signature, since_signed
+    from referee.run.signing import read_signature, since_signed
 
     try:
         signed = read_signature(folder)

@@ -11,14 +11,14 @@ from referee.cli.completeness import gaps_of, lost_words
 from referee.cli.run_account import State, watched_account
 from referee.cli.run_tables import entrants_of, failed_starts_of, plan_of, startup_limits
 from referee.cli.runs import SINGLE, STATES, Run, finish_of
-from referee.match.spec import MatchSpec
+from referee.errors import TournamentError
 from referee.record import RecordError
 from referee.record.reader import read_header
-from referee.tournament.errors import TournamentError
-from referee.tournament.folder import RunFolder, check_no_records, title_of
-from referee.tournament.formats.registry import UnknownFormat
-from referee.tournament.journal import read_journal
-from referee.tournament.lock import is_run
+from referee.run.folder import RunFolder, check_no_records, title_of
+from referee.run.journal import read_journal
+from referee.run.lock import is_run
+from referee.schedule.formats.registry import UnknownFormat
+from referee.schedule.spec import MatchSpec
 from referee.tournament.machine import changed_in
 
 _SHOWN = 20

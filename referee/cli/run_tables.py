@@ -9,12 +9,12 @@ from leaderboard.standings import Entrant
 from leaderboard.store import Store, StoreError
 from referee.cli.run_account import looking
 from referee.cli.runs import Run
-from referee.match.spec import Limits
+from referee.errors import BusyError, TournamentError
 from referee.record.journal import FailedStart, failed_starts
-from referee.tournament.controls import known_bots
-from referee.tournament.errors import BusyError, TournamentError
-from referee.tournament.journal import JournalText
-from referee.tournament.lock import RunLock
+from referee.run.decisions import known_bots
+from referee.run.journal import JournalText
+from referee.run.lock import RunLock
+from referee.schedule.spec import Limits
 
 WORTH_KEEPING_S = 1.0
 """What takes longer is kept in the database for the next who asks."""

@@ -24,24 +24,24 @@ from referee.process.checkup import probe
 from referee.process.child_reaper import ChildReaper
 from referee.process.limits import memory_room
 from referee.process.outside import Prints
+from referee.run.decisions import joining, known_bots, with_added
+from referee.run.folder import RunFolder, choose_folder, is_renamed, title_of
+from referee.run.journal import read_journal
+from referee.run.luck import known_words, read_secrets
 from referee.texts import one_line
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement, confine_all
-from referee.tournament.controls import joining, known_bots, with_added
 from referee.tournament.cores import available_cores, split_cores, too_many_threads
 from referee.tournament.entrants import changed_since, load_tournament, stand_ins
 from referee.tournament.executor import Executor
-from referee.tournament.folder import RunFolder, choose_folder, is_renamed, title_of
 from referee.tournament.identity import describe
-from referee.tournament.journal import read_journal
 from referee.tournament.local import LocalExecutor
-from referee.tournament.luck import known_words, read_secrets
 from referee.tournament.machine import machine_of
 from referee.tournament.memory import share_memory
+from referee.tournament.progress import Decide
 from referee.tournament.remote import invite_all
 from referee.tournament.runner import Summary
 from referee.tournament.session import run_session
-from referee.tournament.stock import Decide
 
 _MOST_FAULTS = 10
 """Last faults that are printed when a run ends."""

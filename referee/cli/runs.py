@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.records import match_files
+from referee.errors import UsageError
 from referee.record.journal import controls_of
-from referee.tournament.errors import UsageError
-from referee.tournament.folder import RunFolder, check_no_records, run_folders
-from referee.tournament.formats.api import Extent
-from referee.tournament.journal import JournalText, read_journal
+from referee.run.folder import RunFolder, check_no_records, run_folders
+from referee.run.journal import JournalText, read_journal
+from referee.schedule.formats.api import Extent
 from referee.tournament.schedule import planned
 
 SINGLE = "single"

@@ -21,8 +21,8 @@ def sign(
     """
     from referee.cli.output import plural, print_json, print_text
     from referee.cli.runs import find_run
-    from referee.tournament.signing import key_file
-    from referee.tournament.signing import sign as sign_run
+    from referee.run.signing import key_file
+    from referee.run.signing import sign as sign_run
 
     folder = find_run(run, out).folder
     signed = sign_run(folder)

@@ -72,7 +72,7 @@ def standings(
     from referee.cli.output import print_csv, print_json, print_standings, print_text
     from referee.cli.run_tables import failed_starts_of, table_of
     from referee.cli.runs import find_run
-    from referee.tournament.errors import UsageError
+    from referee.errors import UsageError
     from referee.tournament.machine import changed_in
 
     if as_json and as_csv:

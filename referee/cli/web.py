@@ -101,8 +101,8 @@ def web(
     from leaderboard.web.limits import WebLimits
     from referee.cli.output import print_text
     from referee.cli.run_facts import facts_of
-    from referee.tournament.errors import PlatformError, UsageError
-    from referee.tournament.luck import known_words, read_secrets
+    from referee.errors import PlatformError, UsageError
+    from referee.run.luck import known_words, read_secrets
     from referee.wire.public_address import LOOPBACK, check_public
 
     if play and not play_open and host not in LOOPBACK:

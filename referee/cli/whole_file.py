@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-from referee.tournament.errors import PlatformError, UsageError
+from referee.errors import PlatformError, UsageError
 
 
 def write_whole(path: Path, text: str, otherwise: str) -> None:

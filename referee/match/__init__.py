@@ -4,9 +4,9 @@
 """
 
 from referee.match.result import Fault, MatchResult, SeatStats
-from referee.match.spec import Faults, Limits, MatchSpec, SeatSpec, SpecError
 from referee.match.table import Table
 from referee.record.reasons import EndReason, status_of
+from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec, SpecError
 
 __all__ = [
     "EndReason",

@@ -19,13 +19,13 @@ from typing import Any
 
 from referee.match.effort import NO_EFFORT, Effort, measure_effort, state_below
 from referee.match.seat import SeatEnd, SeatListener, Wants
-from referee.match.spec import Limits
 from referee.process.bot import BotProcess, Exit
 from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
+from referee.schedule.spec import Limits
 from referee.wire import Hello, LastingSession, RemoteBot, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 from referee.wire.listener import hard_message_bytes

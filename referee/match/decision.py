@@ -12,9 +12,9 @@ from referee.games.api import ActionSyntaxError, Game, State
 from referee.match.effort import Effort
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd
-from referee.match.spec import Limits
 from referee.match.time_control import Allowance, Budget, Handle, TimeSource
 from referee.record.reasons import EndReason
+from referee.schedule.spec import Limits
 from referee.wire import BotMessage, Received
 from referee.wire.encode import ClockMessage, shown_index
 

@@ -16,12 +16,12 @@ from referee.match.decision import Question, SeatPlay
 from referee.match.result import Fault, Outcome, SeatStats
 from referee.match.seat import Seat, SeatLostError
 from referee.match.seat_controller import SeatController
-from referee.match.spec import MatchSpec
 from referee.match.time_control import TimeSource
 from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
 from referee.record.ranking import FORFEIT, Leavings, default_action, final_ranking, is_decided, teams_left
 from referee.record.reasons import EndReason
+from referee.schedule.spec import MatchSpec
 from referee.wire import encode
 
 _VOIDING = (EndReason.START_FAILED, EndReason.SUSPECT_TIMEOUT)

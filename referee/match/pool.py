@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from referee.match.bot import Invitation, LiveBot, RemoteBotSeat, exit_end, output_evidence, say_bye
-from referee.match.spec import RESOURCE_KEYS, Limits
 from referee.match.time_control import GRACE_NS, TimeSource, time_limit
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
@@ -22,6 +21,7 @@ from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
+from referee.schedule.spec import RESOURCE_KEYS, Limits
 from referee.wire import HandshakeError, Hello, LastingSession, RemoteBot, Session, WireServer
 from referee.wire.encode import WireLimits
 

@@ -17,10 +17,10 @@ from google.protobuf.message import DecodeError
 
 from referee.games.api import Game
 from referee.games.registry import get_game
-from referee.match.spec import CLOCK_KEYS, Limits, SpecError
 from referee.match.time_control import Budget
 from referee.record import Record, RecordError, verify_record
 from referee.record.reasons import EndReason, Status, status_of
+from referee.schedule.spec import CLOCK_KEYS, Limits, SpecError
 from referee.wire import BotMessage
 from referee.wire.encode import shown_index
 

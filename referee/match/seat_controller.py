@@ -25,10 +25,10 @@ from referee.match.decision import (
 from referee.match.lag_attribution import is_held_up, judge_lateness, probe_after_ns, time_left_ns
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd, SeatLostError
-from referee.match.spec import MatchSpec
 from referee.match.time_control import GRACE_NS, NOTHING_ALLOWED, Deadline, Handle, TimeSource
 from referee.record import Dropped
 from referee.record.reasons import EndReason
+from referee.schedule.spec import MatchSpec
 from referee.wire import BotMessage, Received, encode
 
 MAX_STRAY_MESSAGES = 100

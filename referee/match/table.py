@@ -20,7 +20,6 @@ from referee.match.play import Match
 from referee.match.pool import BotStartError, LostAtStart, Pool
 from referee.match.result import Fault, MatchResult, Outcome, SeatStats
 from referee.match.seat import SeatLostError
-from referee.match.spec import Faults, MatchSpec
 from referee.match.time_control import LoopTimeSource
 from referee.process.bot import BotProcess
 from referee.process.cgroup import Cgroups
@@ -32,6 +31,7 @@ from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.record.reasons import EndReason
+from referee.schedule.spec import Faults, MatchSpec
 from referee.wire import Listen, RemoteServer, WireServer
 from referee.wire.listener import HARD_MESSAGE_BYTES
 

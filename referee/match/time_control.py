@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from referee.match.spec import Limits
 from referee.record.reasons import EndReason
+from referee.schedule.spec import Limits
 
 GRACE_NS = 2_000_000
 """So long after it wakes the event loop has taken in whatever had come before."""

@@ -1,6 +1,6 @@
 """The journal of a tournament for readers: its lines, the control events, and the digests of records that count.
 
-`tournament.jsonl` is written by the runner (`referee.tournament.journal`). Each line is `[kind, time, {...}, chain]`,
+`tournament.jsonl` is written by the runner (`referee.run.journal`). Each line is `[kind, time, {...}, chain]`,
 chained like the lines of a record. Some kinds are *controls*: decisions about the tournament that change what counts.
 They hold from a place in the schedule on, so that everything derived from them is the same wherever it is derived.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from referee.record.journal import Choice
 from referee.record.reasons import EndReason
-from referee.tournament.formats.api import MatchScore
+from referee.schedule.formats.api import MatchScore
 from referee.tournament.sections.breaker import BreakerConfig
 
 LAST = 50

@@ -51,10 +51,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from referee.match.spec import CLOCK_KEYS, Faults, Limits
 from referee.process.entry import Entry
-from referee.tournament.formats.api import Format
-from referee.tournament.formats.registry import format_names, get_format
+from referee.schedule.formats.api import Format
+from referee.schedule.formats.registry import format_names, get_format
+from referee.schedule.spec import CLOCK_KEYS, Faults, Limits
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections.bots import BotConfig, read_bots
 from referee.tournament.sections.breaker import KEYS as BREAKER_KEYS

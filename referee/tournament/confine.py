@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from referee.errors import PlatformError
 from referee.process.checkup import Probe, SandboxError, choose_profile
 from referee.process.entry import Entry
 from referee.process.needs import opens
@@ -15,9 +16,8 @@ from referee.process.outside import not_shown
 from referee.process.paths import SYSTEM, is_folder, is_there
 from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import copied
+from referee.run.folder import RunFolder
 from referee.tournament.config import Tournament
-from referee.tournament.errors import PlatformError
-from referee.tournament.folder import RunFolder
 from referee.tournament.sections.sandbox import SandboxConfig
 
 _OURS = Path(__file__).parents[2]

@@ -4,8 +4,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from referee.errors import UsageError
 from referee.tournament.config import Tournament
-from referee.tournament.errors import UsageError
 
 THREADS_OPTION = "threads"
 """A bot that computes with several threads says so in an option of this name."""

@@ -13,14 +13,14 @@ from itertools import combinations, pairwise, zip_longest
 from pathlib import Path
 from typing import NoReturn
 
+from referee.errors import ConfigError
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import ANY_GAME, BotNameError, clashes
 from referee.process.sandbox import Profile
+from referee.run.decisions import KnownBot, ghost, stored_sources
+from referee.schedule.formats.registry import get_format
+from referee.schedule.plan import make_field
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
-from referee.tournament.controls import KnownBot, ghost, stored_sources
-from referee.tournament.errors import ConfigError
-from referee.tournament.field import make_field
-from referee.tournament.formats.registry import get_format
 from referee.tournament.identity import describe
 from referee.tournament.reading import TomlFile, show, suggest
 from referee.tournament.sections.sandbox import check_grants

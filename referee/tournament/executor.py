@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from referee.match.result import MatchResult
-from referee.match.spec import MatchSpec
+from referee.schedule.spec import MatchSpec
 
 
 class MatchLost(Exception):

@@ -7,10 +7,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from referee.match.spec import RESOURCE_KEYS, SeatSpec
 from referee.process.entry import Entry
+from referee.schedule.formats.comparison import NAME as COMPARISON
+from referee.schedule.spec import RESOURCE_KEYS, SeatSpec
 from referee.tournament.config import Tournament
-from referee.tournament.formats.comparison import NAME as COMPARISON
 from referee.tournament.sections.remote import RemoteConfig
 from referee.tournament.sections.sandbox import SandboxConfig
 

@@ -12,16 +12,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from referee.errors import PlatformError
 from referee.folders import FolderError, make_socket_folder
 from referee.match.bot import Invitation
 from referee.match.result import MatchResult
-from referee.match.spec import MatchSpec
 from referee.process.child_reaper import ChildReaper
 from referee.process.entry import Entry
 from referee.process.sandbox import Sandbox
+from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.cores import pinned
-from referee.tournament.errors import PlatformError
 from referee.tournament.executor import MatchLost
 from referee.tournament.remote import Guests
 from referee.tournament.sections.processes import Processes

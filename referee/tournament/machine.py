@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from referee.errors import ChangedError
 from referee.process.outside import Prints, outside_of, runtime_of
 from referee.process.sandbox import Sandbox
+from referee.run.journal import JournalText
 from referee.texts import one_line
 from referee.tournament.config import Tournament
-from referee.tournament.errors import ChangedError
-from referee.tournament.journal import JournalText
 
 EVENT = "machine"
 _GROUPS = "control groups"

@@ -1,8 +1,8 @@
 """The memory of a run's bots: lowered limits where those of the file would together exceed what there is."""
 
+from referee.errors import PlatformError
 from referee.process.limits import LEAST_MIB, Room, Share
 from referee.tournament.config import Tournament
-from referee.tournament.errors import PlatformError
 
 
 def share_memory(tournament: Tournament, workers: int, room: Room) -> tuple[int, str]:

@@ -22,9 +22,9 @@ from typing import Any
 
 from referee.match.bot import Invitation
 from referee.match.result import MatchResult
-from referee.match.spec import Limits, MatchSpec
 from referee.process.entry import Entry, remote_bot_entry
 from referee.process.sandbox import Sandbox
+from referee.schedule.spec import Limits, MatchSpec
 from referee.tournament.remote import Guests
 from referee.tournament.sections.processes import Processes
 from referee.wire.public_address import Listen

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from referee.match.spec import MatchSpec
+from referee.schedule.spec import MatchSpec
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from referee.tournament.errors import ConfigError
+from referee.errors import ConfigError
 from referee.tournament.toml_lines import find_line
 
 MAX_DEPTH = 20

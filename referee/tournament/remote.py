@@ -7,11 +7,11 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from referee.errors import ConfigError, PlatformError
 from referee.match.bot import Invitation
-from referee.match.spec import Limits
 from referee.process.entry import Entry
+from referee.schedule.spec import Limits
 from referee.tournament.config import BotConfig, Tournament
-from referee.tournament.errors import ConfigError, PlatformError
 from referee.tournament.sections.remote import RemoteBot
 from referee.wire.public_address import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
 

@@ -14,23 +14,23 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from referee.errors import PlatformError
 from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
 from referee.match.seat import FREE_MEMORY_VOIDS
-from referee.match.spec import MatchSpec
 from referee.record.journal import slow_start
 from referee.record.reasons import EndReason
+from referee.run.folder import RunFolder
+from referee.run.journal import Journal
+from referee.run.luck import SecretKeeper
+from referee.run.records import COUNTS, Judged, clear_leftovers, close_if_live, judge, live_or_closed, set_aside
+from referee.schedule.formats.api import Extent, Placing
+from referee.schedule.spec import MatchSpec
 from referee.texts import missing_package, without_store
 from referee.tournament.attempts import Attempts
-from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor, MatchLost
-from referee.tournament.folder import RunFolder
-from referee.tournament.formats.api import Extent, Placing
-from referee.tournament.journal import Journal
-from referee.tournament.luck import SecretKeeper
 from referee.tournament.pace import Pace
-from referee.tournament.records import COUNTS, Judged, clear_leftovers, close_if_live, judge, live_or_closed, set_aside
-from referee.tournament.stock import Stock
+from referee.tournament.progress import Stock
 
 MAX_ATTEMPTS = 3
 """Attempts at a match until it is given up; the last one is played alone. A later run of the command tries as often."""

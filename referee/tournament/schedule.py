@@ -3,19 +3,19 @@
 from collections.abc import Container, Iterator
 from pathlib import Path
 
-from referee.match.spec import Limits, MatchSpec
 from referee.record.journal import LEAVING, in_force
+from referee.run.decisions import ghost, known_bots
+from referee.run.journal import JournalText
+from referee.run.luck import Luck
+from referee.schedule.formats.api import Extent
+from referee.schedule.formats.registry import get_format
+from referee.schedule.plan import extent_of
+from referee.schedule.schedule import Walk
+from referee.schedule.spec import Limits, MatchSpec
 from referee.tournament.config import Tournament, TournamentConfig
-from referee.tournament.controls import ghost, known_bots
-from referee.tournament.field import extent_of
-from referee.tournament.formats.api import Extent
-from referee.tournament.formats.registry import get_format
 from referee.tournament.identity import describe
-from referee.tournament.journal import JournalText
-from referee.tournament.luck import Luck
 from referee.tournament.sections.breaker import BreakerConfig
 from referee.tournament.sections.games import GameConfig
-from referee.tournament.walk import Walk
 
 WALKED_UP_TO = 20_000
 """Matches of a schedule that is walked through to count those that are cancelled: that takes less than a second."""

@@ -6,26 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from referee.errors import PlatformError
 from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force
+from referee.run.anchors import AnchorKeeper
+from referee.run.folder import RunFolder, check_configuration
+from referee.run.journal import CREATED, FORMAT, Journal, JournalText, read_journal
+from referee.run.lock import RunLock
+from referee.run.luck import Luck, SecretKeeper, begin, take_up
+from referee.run.records import record_files
+from referee.schedule.formats.api import Extent
+from referee.schedule.schedule import Walk
 from referee.texts import one_line
-from referee.tournament.anchors import AnchorKeeper
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
-from referee.tournament.errors import PlatformError
 from referee.tournament.executor import Executor
-from referee.tournament.folder import RunFolder, check_configuration
-from referee.tournament.formats.api import Extent
 from referee.tournament.identity import describe, digest
-from referee.tournament.journal import CREATED, FORMAT, Journal, JournalText, read_journal
-from referee.tournament.lock import RunLock
-from referee.tournament.luck import Luck, SecretKeeper, begin, take_up
 from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
-from referee.tournament.records import record_files
+from referee.tournament.progress import Decide, Stock
 from referee.tournament.runner import Observer, Reached, Runner, Summary
 from referee.tournament.schedule import planned
-from referee.tournament.stock import Decide, Stock
-from referee.tournament.walk import Walk
 
 MAX_LEAD = 100_000
 """Matches beyond the first one that is not settled that may be begun: bounds memory, holds nobody up."""

@@ -17,12 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from referee.match.spec import MatchSpec
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
 from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
 from referee.process.manifest import BotNameError
+from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.confine import hide
 from referee.tournament.messages import Setup

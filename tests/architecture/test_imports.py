@@ -65,7 +65,7 @@ THIRD_PARTY = {
     "referee.wire": {"google", "hpack"},
     "referee.match": {"google"},
     "referee.compliance": {"google"},
-    "referee.tournament.signing": {"cryptography"},
+    "referee.run.signing": {"cryptography"},
     "referee.cli.web": {"typer", "uvicorn"},
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
     "referee.cli": {"typer", "click", "rich"},

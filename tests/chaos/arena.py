@@ -13,11 +13,11 @@ from deeds import USUAL, Case, Terms
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import Limits, MatchResult, MatchSpec, SeatSpec, Table
-from referee.match.spec import Faults
 from referee.process.cgroup import Cgroups, Group, GroupLimits, find
 from referee.process.entry import Entry, load_entry
 from referee.process.sandbox import Profile, Sandbox
 from referee.record import Record, read_record, verify
+from referee.schedule.spec import Faults
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAOS = ROOT / "tests" / "mock_bots" / "chaos"

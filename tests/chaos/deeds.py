@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from referee.match import EndReason
-from referee.match.spec import Policy
 from referee.process.cgroup import find
 from referee.process.sandbox import Profile
+from referee.schedule.spec import Policy
 
 R = EndReason
 BEFORE = ("start", "hello", "welcome", "match_start", "ready")

@@ -13,7 +13,7 @@ from referee.match import EndReason, Table
 from referee.process.cgroup import Cgroups, Group, GroupLimits, find
 from referee.process.sandbox import Profile
 from referee.record import read_record
-from referee.tournament.journal import read_journal
+from referee.run.journal import read_journal
 
 R = EndReason
 MEMORY_MIB = 192

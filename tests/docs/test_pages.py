@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from referee.match.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits
+from referee.schedule.formats.registry import OWN
+from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits
 from referee.tournament import config
-from referee.tournament.formats.registry import OWN
 from referee.tournament.sections import bots, breaker, games, limits, remote, sandbox
 
 ROOT = Path(__file__).parents[2]

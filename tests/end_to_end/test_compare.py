@@ -5,8 +5,8 @@ import json
 import pytest
 
 from referee.record import read_record
-from referee.tournament.journal import read_journal
-from referee.tournament.luck import block_seed
+from referee.run.journal import read_journal
+from referee.run.luck import block_seed
 
 
 def compare(workplace, *words):

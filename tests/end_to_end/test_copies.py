@@ -3,8 +3,8 @@
 from typing import Any
 
 from referee.record import read_record
-from referee.tournament.folder import RunFolder
-from referee.tournament.journal import read_journal
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
 
 ALONE = """
 import fcntl

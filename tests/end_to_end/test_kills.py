@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from referee.record import read_record, verify
+from referee.run.journal import read_journal
+from referee.run.luck import luck_of
+from referee.schedule.schedule import Walk
 from referee.tournament.entrants import load_tournament
-from referee.tournament.journal import read_journal
-from referee.tournament.luck import luck_of
-from referee.tournament.walk import Walk
 
 # Per format: blocks, the format's own table, and the same for long runs.
 FORMATS = {

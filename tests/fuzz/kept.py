@@ -14,10 +14,10 @@ from leaderboard.account import NO_TABLE
 from leaderboard.ratings.live import LiveTable, Point, Way
 from leaderboard.ratings.skill import Skill
 from leaderboard.run_table import RunTable, keep_table
+from referee.errors import BusyError
 from referee.process import homes
 from referee.process.store import Built, read_built, write_built
-from referee.tournament.errors import BusyError
-from referee.tournament.lock import RunLock
+from referee.run.lock import RunLock
 
 
 def kept_targets(folder: Path) -> list[Target]:

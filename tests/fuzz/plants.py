@@ -46,7 +46,7 @@ PLANTS: dict[str, tuple[str, ...]] = {
         "referee.match.seat_controller:stray_text",
         "referee.match.seat_controller:message_evidence",
     ),
-    "match specification": ("referee.match.spec:Limits.with_clock", "referee.match.spec:SpecError.__init__"),
+    "match specification": ("referee.schedule.spec:Limits.with_clock", "referee.schedule.spec:SpecError.__init__"),
     "match result": ("referee.match.result:SeatStats", "referee.match.result:Fault"),
     "worker line": (
         "referee.tournament.messages:_sandbox",
@@ -59,8 +59,8 @@ PLANTS: dict[str, tuple[str, ...]] = {
         "referee.process.manifest:_syntax_message",
     ),
     "tournament file": (
-        "referee.match.spec:Limits.__post_init__",
-        "referee.tournament.errors:ConfigError.__init__",
+        "referee.schedule.spec:Limits.__post_init__",
+        "referee.errors:ConfigError.__init__",
     ),
     "journal": ("referee.record.journal:parse_control", "referee.record.journal:JournalDamage.__init__"),
     "controls of a journal": ("referee.record.journal:parse_control", "referee.record.journal:JournalDamage.__init__"),
@@ -75,7 +75,7 @@ PLANTS: dict[str, tuple[str, ...]] = {
     "kept home": ("referee.process.homes:int",),
     "kept table": ("leaderboard.run_table:RunTable",),
     "kept live table": ("leaderboard.ratings.live:Point",),
-    "lock of a run": ("referee.tournament.lock:_started",),
+    "lock of a run": ("referee.run.lock:_started",),
     "first line of a program": ("referee.process.needs:clean",),
     "pyvenv.cfg of a bot": ("referee.process.needs:clean",),
     "settings of pip": ("configparser:RawConfigParser.set",),

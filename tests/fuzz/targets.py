@@ -16,6 +16,7 @@ from spoken import spoken_targets
 from started import started_targets
 from target import Target, as_text
 
+from referee.errors import ConfigError, JournalError, PlatformError
 from referee.games.api import ActionSyntaxError, DataError, Game, resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
@@ -44,10 +45,9 @@ from referee.record import (
 )
 from referee.record.format import seal, seed_commitment
 from referee.record.journal import read_controls
+from referee.run.journal import read_journal
 from referee.tournament import messages
 from referee.tournament.config import load_config
-from referee.tournament.errors import ConfigError, JournalError, PlatformError
-from referee.tournament.journal import read_journal
 from referee.tournament.remote import Guests
 from referee.wire import Received
 from referee.wire.public_address import Listen

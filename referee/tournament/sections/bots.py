@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from referee.match.spec import Limits
+from referee.schedule.spec import Limits
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.tournament.sections.limits import check_clock, read_clock, read_resources
 from referee.tournament.sections.processes import BOT_KEYS as PROCESS_KEYS

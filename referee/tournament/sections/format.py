@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from referee.tournament.formats.api import Format, Setting
-from referee.tournament.formats.registry import OWN, UnknownFormat, format_names, get_format
+from referee.schedule.formats.api import Format, Setting
+from referee.schedule.formats.registry import OWN, UnknownFormat, format_names, get_format
 from referee.tournament.reading import TomlFile, dotted, show, suggest
 
 

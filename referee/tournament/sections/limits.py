@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from referee.match.spec import CLOCK_KEYS, POLICIES, RESOURCE_KEYS, Faults, Limits, SpecError
+from referee.schedule.spec import CLOCK_KEYS, POLICIES, RESOURCE_KEYS, Faults, Limits, SpecError
 from referee.tournament.reading import TomlFile, dotted, show
 
 LIMIT_KEYS = ("max_message_bytes", "max_note_bytes", "max_output_bytes", "match_s", *RESOURCE_KEYS)

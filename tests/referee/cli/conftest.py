@@ -13,13 +13,13 @@ from leaderboard.records import read_match
 from referee.cli.main import run_command
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
+from referee.run.folder import RunFolder
+from referee.run.journal import Journal, read_journal
+from referee.run.luck import Luck
+from referee.schedule.schedule import Walk
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
-from referee.tournament.folder import RunFolder
 from referee.tournament.identity import describe, digest
-from referee.tournament.journal import Journal, read_journal
-from referee.tournament.luck import Luck
-from referee.tournament.walk import Walk
 
 BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 

@@ -8,9 +8,9 @@ from leaderboard.sequential import Question
 from referee.cli.compare_pages import print_outcome
 from referee.cli.comparison import Comparison, round_score
 from referee.record.journal import FailedStart
-from referee.tournament.formats.api import Block, BlockResult, Field, MatchScore, Variant
-from referee.tournament.formats.comparison import FORMAT, blocks_in_round
-from referee.tournament.seats import seat_orders
+from referee.schedule.formats.api import Block, BlockResult, Field, MatchScore, Variant
+from referee.schedule.formats.comparison import FORMAT, blocks_in_round
+from referee.schedule.seat_orders import seat_orders
 
 
 def variant(players, teams=None):

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from referee.record.journal import Control
-from referee.tournament.journal import Journal, read_journal
+from referee.run.journal import Journal, read_journal
 
 BOTS = ("cyd", "dan")
 

@@ -7,9 +7,9 @@ import pytest
 from referee.cli import bot_check
 from referee.cli.confining import settle, tell
 from referee.compliance import Report
+from referee.errors import PlatformError
 from referee.process.checkup import Probe
 from referee.process.entry import Entry
-from referee.tournament.errors import PlatformError
 
 WORKS = Probe(True)
 BROKEN = Probe(False, "bwrap is not installed", "install bubblewrap")

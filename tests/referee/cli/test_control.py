@@ -13,10 +13,10 @@ from referee.cli.run_facts import facts_of
 from referee.process.checkup import Probe
 from referee.record import read_record
 from referee.record.journal import read_controls
+from referee.run.folder import choose_folder
+from referee.run.journal import Journal, read_journal
 from referee.tournament.entrants import load_tournament
-from referee.tournament.folder import choose_folder
 from referee.tournament.identity import describe, digest
-from referee.tournament.journal import Journal, read_journal
 
 ROOT = Path(__file__).resolve().parents[3]
 

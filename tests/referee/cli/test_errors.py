@@ -9,12 +9,7 @@ import pytest
 
 from leaderboard.store import StoreError
 from referee.cli.errors import ExitCode, explain, report
-from referee.games.api import OptionError
-from referee.games.registry import UnknownGame
-from referee.process.entry import EntryError, ManifestError
-from referee.process.manifest import BotNameError
-from referee.record import RecordError
-from referee.tournament.errors import (
+from referee.errors import (
     BusyError,
     ChangedError,
     ConfigError,
@@ -22,6 +17,11 @@ from referee.tournament.errors import (
     PlatformError,
     UsageError,
 )
+from referee.games.api import OptionError
+from referee.games.registry import UnknownGame
+from referee.process.entry import EntryError, ManifestError
+from referee.process.manifest import BotNameError
+from referee.record import RecordError
 
 FILE = Path("cup.toml")
 

@@ -4,8 +4,8 @@ import pytest
 
 from referee.cli.match_outcome import result_sentence
 from referee.match.result import Fault, MatchResult
-from referee.match.spec import MatchSpec, SeatSpec
 from referee.record.reasons import EndReason
+from referee.schedule.spec import MatchSpec, SeatSpec
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from leaderboard.export.film import NoBoardError
 from referee.cli import export
 from referee.cli.errors import explain
+from referee.errors import UsageError
 from referee.process.entry import EntryError, ManifestError, load_entry
 from referee.record import read_record
-from referee.tournament.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = re.compile(r"(?:crosstown [a-z]+|fuser|chmod|openssl rand)\b[^\"{\n]*\{([^}]*)\}")

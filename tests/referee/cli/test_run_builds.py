@@ -8,9 +8,9 @@ import pytest
 
 from referee.cli import building
 from referee.cli.main import run_command
+from referee.errors import PlatformError
 from referee.process.checkup import Probe
 from referee.record import read_record
-from referee.tournament.errors import PlatformError
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from referee.record import read_record
-from referee.tournament.folder import RunFolder
-from referee.tournament.head import head_file
-from referee.tournament.journal import Journal, read_journal
-from referee.tournament.luck import keep_secrets
+from referee.run.folder import RunFolder
+from referee.run.head import head_file
+from referee.run.journal import Journal, read_journal
+from referee.run.luck import keep_secrets
 
 BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 GAMES = ("manhattan_traffiq", "--seat", str(BOTS / "random"), "--seat", str(BOTS / "random"))

@@ -9,9 +9,9 @@ import pytest
 from referee.record import read_record
 from referee.record.format import next_chain, open_line
 from referee.record.journal import anchors_of
-from referee.tournament.head import head_file
-from referee.tournament.journal import Journal, read_journal
-from referee.tournament.signing import key_file
+from referee.run.head import head_file
+from referee.run.journal import Journal, read_journal
+from referee.run.signing import key_file
 
 SIGNATURE = "runs/cup/tournament.signature"
 

@@ -17,10 +17,10 @@ from leaderboard.store import Store, read_rows, read_snapshot
 from referee.cli import run_account, run_tables
 from referee.record import read_record
 from referee.record.journal import Control
-from referee.tournament.head import head_file
-from referee.tournament.journal import Journal, read_journal
-from referee.tournament.lock import RunLock
-from referee.tournament.walk import Walk
+from referee.run.head import head_file
+from referee.run.journal import Journal, read_journal
+from referee.run.lock import RunLock
+from referee.schedule.schedule import Walk
 
 
 def test_the_table_for_people(make_run, crosstown):

@@ -20,10 +20,10 @@ from leaderboard.web.app import make_app
 from leaderboard.web.tables import Ahead
 from referee.cli.run_account import Course
 from referee.cli.run_facts import facts_of
-from referee.tournament.folder import RunFolder
-from referee.tournament.formats.registry import UnknownFormat
-from referee.tournament.journal import Journal, read_journal
-from referee.tournament.lock import RunLock
+from referee.run.folder import RunFolder
+from referee.run.journal import Journal, read_journal
+from referee.run.lock import RunLock
+from referee.schedule.formats.registry import UnknownFormat
 
 
 def test_it_says_where_it_is_answers_and_ends_with_ctrl_c(make_run: Callable[..., Any], tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ async def test_with_hide_live_a_run_whose_schedule_cannot_be_told_shows_no_match
     match_id = next(run.matches.glob("*.gz")).name.removesuffix(".jsonl.gz")
     if how.startswith("a plug-in"):
         monkeypatch.setattr("referee.cli.run_account.get_format", gone)
-        monkeypatch.setattr("referee.tournament.walk.get_format", gone)
+        monkeypatch.setattr("referee.schedule.schedule.get_format", gone)
     else:
         run.journal.write_text(how)
     transport = httpx.ASGITransport(app=make_app(run.path.parent, facts_of, hide_live=True))

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from referee.errors import ConfigError
 from referee.games.api import Option, resolve_options
 from referee.games.registry import get_game
 from referee.tournament.config import load_config
-from referee.tournament.errors import ConfigError
 
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
 OPTIONS = [

@@ -20,10 +20,10 @@ from referee.match.effort import Effort
 from referee.match.play import Match
 from referee.match.result import Outcome
 from referee.match.seat import SeatEnd, SeatListener, Wants
-from referee.match.spec import Faults, Limits, MatchSpec, SeatSpec
 from referee.record import Footer, Header, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.record.reasons import EndReason
+from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec
 from referee.wire import Received
 
 SEED = "0123456789abcdef0123456789abcdef"

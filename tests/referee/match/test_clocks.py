@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from referee.match.spec import Limits
 from referee.record import Answer, read_record
 from referee.record.reasons import EndReason
+from referee.schedule.spec import Limits
 
 Sit = Callable[..., Any]
 

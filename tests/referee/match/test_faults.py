@@ -10,9 +10,9 @@ from toy_game.game import ToyGame
 
 from referee.match.decision import cut_note
 from referee.match.seat import Wants
-from referee.match.spec import Faults, Limits
 from referee.record import Answer, Dropped, FaultLine, read_record, verify
 from referee.record.reasons import EndReason, status_of
+from referee.schedule.spec import Faults, Limits
 
 Sit = Callable[..., Any]
 R = EndReason

@@ -10,8 +10,8 @@ import pytest
 
 from referee.match import decision as decision_module
 from referee.match.effort import MAX_TASKS, NO_EFFORT, Effort, measure_effort, state_below
-from referee.match.spec import Faults, Limits
 from referee.record.reasons import EndReason
+from referee.schedule.spec import Faults, Limits
 
 Sit = Callable[..., Any]
 MS = 1_000_000

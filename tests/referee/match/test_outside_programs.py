@@ -8,11 +8,11 @@ from pathlib import Path
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import table as table_module
-from referee.match.spec import Limits, MatchSpec, SeatSpec
 from referee.match.table import Table
 from referee.process.entry import load_entry
 from referee.process.outside import OUR_PACKAGES, Prints
 from referee.record import read_record
+from referee.schedule.spec import Limits, MatchSpec, SeatSpec
 
 PYTHON = os.path.realpath(sys.executable)
 BOT = """

@@ -11,9 +11,9 @@ from toy_game.codec import ToyCodec
 from toy_game.game import ToyGame
 from toy_game.rules import ToyState
 
-from referee.match.spec import Faults
 from referee.record import read_record
 from referee.record.reasons import EndReason
+from referee.schedule.spec import Faults
 
 Sit = Callable[..., Any]
 

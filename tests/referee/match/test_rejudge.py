@@ -9,8 +9,8 @@ import pytest
 from referee.match import EndReason
 from referee.match.rejudge import rejudge
 from referee.match.result import Outcome
-from referee.match.spec import Limits
 from referee.record import Record, RecordError, read_record
+from referee.schedule.spec import Limits
 
 Sit = Callable[..., Any]
 R = EndReason

@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.match.spec import RESOURCE_KEYS
 from referee.process.limits import holders
+from referee.schedule.spec import RESOURCE_KEYS
 
 
 @pytest.mark.parametrize(

@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 
 from referee.match.result import Fault, MatchResult
-from referee.match.spec import MatchSpec
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
 from referee.record.reasons import EndReason, status_of
+from referee.run.folder import RunFolder
+from referee.run.head import head_file
+from referee.run.luck import Luck
+from referee.schedule.spec import MatchSpec
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
 from referee.tournament.executor import MatchLost
-from referee.tournament.folder import RunFolder
-from referee.tournament.head import head_file
-from referee.tournament.luck import Luck
 from referee.tournament.machine import Machine
+from referee.tournament.progress import Decide
 from referee.tournament.runner import Reached, Summary
 from referee.tournament.session import run_session
-from referee.tournament.stock import Decide
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 @pytest.fixture(autouse=True)
 def patient_anchors(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine, too, digests of few matches are in one line of the journal."""
-    monkeypatch.setattr("referee.tournament.anchors.BATCH_S", 3600.0)
+    monkeypatch.setattr("referee.run.anchors.BATCH_S", 3600.0)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from referee.tournament.walk import Walk
+from referee.schedule.schedule import Walk
 
 FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "league")
 """Those with more than two bots."""

@@ -10,13 +10,13 @@ from hashlib import blake2b
 import pytest
 
 from leaderboard.index import load_index
+from referee.errors import JournalError, PlatformError, UsageError
 from referee.record.format import next_chain, open_line
 from referee.record.journal import anchors_of
-from referee.tournament import anchors
-from referee.tournament.anchors import BATCH_MATCHES, HEAD_MATCHES, AnchorKeeper
-from referee.tournament.errors import JournalError, PlatformError, UsageError
-from referee.tournament.head import head_file, read_head
-from referee.tournament.journal import Journal, read_journal
+from referee.run import anchors
+from referee.run.anchors import BATCH_MATCHES, HEAD_MATCHES, AnchorKeeper
+from referee.run.head import head_file, read_head
+from referee.run.journal import Journal, read_journal
 
 
 def digests(run_folder):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from referee.errors import ConfigError
 from referee.tournament.entrants import load_tournament
-from referee.tournament.errors import ConfigError
 from referee.tournament.schedule import count, schedule
 
 

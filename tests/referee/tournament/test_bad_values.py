@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from referee.match.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits, SpecError, out_of_bounds
+from referee.errors import ConfigError
 from referee.process.manifest import ManifestError, parse_manifest
+from referee.schedule.formats.registry import OWN
+from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits, SpecError, out_of_bounds
 from referee.tournament.config import load_config
-from referee.tournament.errors import ConfigError
-from referee.tournament.formats.registry import OWN
 from referee.tournament.sections.limits import LEAST
 
 HUGE = 9_000_000_000_000_000_000

@@ -21,9 +21,9 @@ from referee.cli import running
 from referee.cli.completeness import gaps_of
 from referee.cli.main import run_command
 from referee.record import read_record
-from referee.tournament.controls import known_bots
-from referee.tournament.folder import RunFolder
-from referee.tournament.journal import read_journal
+from referee.run.decisions import known_bots
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
 from referee.tournament.remote import invite_all
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -353,7 +353,7 @@ def test_a_bot_joins_a_run_with_a_remote_bot_wherever_the_command_is_given(organ
 def test_a_run_whose_file_has_a_remote_bot_takes_others_from_the_working_directory(
     make_tournament, play, run_folder, write_bot, monkeypatch
 ):
-    from referee.tournament import controls
+    from referee.run import decisions as controls
 
     monkeypatch.setenv("ADA_TOKEN", "0123456789abcdef")
     more = '[[bots]]\nremote = true\nname = "Ada"\ntoken_env = "ADA_TOKEN"\n[remote]\nlisten = "127.0.0.1:0"\n'
@@ -369,8 +369,8 @@ def test_a_run_whose_file_has_a_remote_bot_takes_others_from_the_working_directo
 
 
 def test_the_folder_of_a_remote_bot_in_an_older_journal_is_none(make_tournament, play, run_folder, monkeypatch):
-    from referee.tournament.head import head_file
-    from referee.tournament.journal import Journal
+    from referee.run.head import head_file
+    from referee.run.journal import Journal
 
     monkeypatch.setenv("ADA_TOKEN", "0123456789abcdef")
     more = '[[bots]]\nremote = true\nname = "Ada"\ntoken_env = "ADA_TOKEN"\n[remote]\nlisten = "127.0.0.1:0"\n'
@@ -515,8 +515,8 @@ def test_a_bot_whose_name_another_one_has_now_is_not_reinstated(organiser):
 
 
 def test_the_journal_of_a_bot_added_by_an_older_version_is_read(make_tournament, play, run_folder, write_bot):
-    from referee.tournament import controls
-    from referee.tournament.journal import Journal
+    from referee.run import decisions as controls
+    from referee.run.journal import Journal
 
     tournament = make_tournament(2)
     play(tournament)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from referee.errors import ConfigError
 from referee.games.registry import get_game
 from referee.tournament.config import load_config, tournament_name
 from referee.tournament.entrants import load_tournament
-from referee.tournament.errors import ConfigError
 
 GOOD = """\
 game = "toy"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from referee.errors import ConfigError
 from referee.match import Faults
 from referee.tournament.config import load_config
 from referee.tournament.entrants import load_tournament
-from referee.tournament.errors import ConfigError
 from referee.tournament.schedule import schedule
 
 Write = Callable[..., Path]

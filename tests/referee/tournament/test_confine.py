@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from referee.errors import ConfigError, PlatformError
 from referee.process.checkup import Probe
 from referee.process.entry import remote_bot_entry
 from referee.process.sandbox import Sandbox
+from referee.run.folder import RunFolder
 from referee.tournament import confine, messages
 from referee.tournament.config import load_config
 from referee.tournament.confine import confine_all, hide, private_places
 from referee.tournament.entrants import check_apart, load_tournament
-from referee.tournament.errors import ConfigError, PlatformError
-from referee.tournament.folder import RunFolder
 from referee.tournament.schedule import schedule
 
 WORKS = Probe(True)

@@ -10,15 +10,15 @@ import pytest
 from leaderboard.controls import apply_controls
 from leaderboard.index import load_index
 from referee.cli.runs import find_run
+from referee.errors import BusyError, ChangedError, ConfigError, UsageError
 from referee.process.entry import load_stored
 from referee.record import read_record
 from referee.record.journal import Control, in_force, read_controls
-from referee.tournament import controls
+from referee.run import decisions as controls
+from referee.run.journal import Journal, read_journal
 from referee.tournament.attempts import attempts_of
 from referee.tournament.entrants import changed_since, folders_needed, load_tournament, stand_ins
-from referee.tournament.errors import BusyError, ChangedError, ConfigError, UsageError
 from referee.tournament.identity import describe
-from referee.tournament.journal import Journal, read_journal
 from referee.tournament.schedule import count, schedule
 
 BY = {"by": "ann", "reason": "asked for"}
@@ -602,7 +602,7 @@ def test_who_is_out_cannot_leave_again_and_an_unknown_match_cannot_be_annulled(b
 def test_while_a_runner_is_at_work_nothing_is_decided(begun, run_folder, write_bot):
     begun(2, matches=2)
     code = (
-        "import sys; from pathlib import Path; from referee.tournament.lock import RunLock;"
+        "import sys; from pathlib import Path; from referee.run.lock import RunLock;"
         "l = RunLock(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(run_folder.lock)]

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from referee.errors import UsageError
 from referee.tournament.cores import available_cores, pinned, split_cores, too_many_threads
 from referee.tournament.entrants import load_tournament
-from referee.tournament.errors import UsageError
 
 
 @pytest.mark.parametrize(

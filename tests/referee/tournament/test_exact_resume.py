@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from referee.record import read_record
-from referee.tournament.journal import read_journal
+from referee.run.journal import read_journal
 
 FORMATS = {
     "round-robin": {"blocks": 1},

@@ -6,14 +6,14 @@ from itertools import combinations
 import pytest
 
 from referee.record import read_record
-from referee.tournament import controls
-from referee.tournament.formats import league, round_robin
-from referee.tournament.formats.api import Field, Format, Variant
-from referee.tournament.formats.registry import format_names
-from referee.tournament.formats.simulate import simulate
-from referee.tournament.journal import read_journal
+from referee.run import decisions as controls
+from referee.run.journal import read_journal
+from referee.schedule.formats import league, round_robin
+from referee.schedule.formats.api import Field, Format, Variant
+from referee.schedule.formats.registry import format_names
+from referee.schedule.formats.simulate import simulate
+from referee.schedule.seat_orders import team_orders
 from referee.tournament.schedule import count, schedule
-from referee.tournament.seats import team_orders
 
 
 def counted(folder):

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from referee.match.spec import MatchSpec
 from referee.record import read_record
 from referee.record.reasons import EndReason
+from referee.run.journal import read_journal
+from referee.schedule.spec import MatchSpec
 from referee.tournament import worker
-from referee.tournament.journal import read_journal
 from referee.tournament.schedule import schedule
 from referee.tournament.worker import floods_since
 

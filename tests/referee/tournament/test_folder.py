@@ -2,11 +2,11 @@
 
 import pytest
 
+from referee.errors import ChangedError, JournalError, UsageError
+from referee.run.folder import RunFolder, choose_folder, is_renamed, run_folders, title_of
+from referee.run.journal import Journal, read_journal
 from referee.tournament.entrants import load_tournament
-from referee.tournament.errors import ChangedError, JournalError, UsageError
-from referee.tournament.folder import RunFolder, choose_folder, is_renamed, run_folders, title_of
 from referee.tournament.identity import changes, describe, digest
-from referee.tournament.journal import Journal, read_journal
 
 
 def begin(folder: RunFolder, description) -> None:

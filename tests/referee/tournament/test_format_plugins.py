@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.tournament.formats import registry
-from referee.tournament.formats.api import Format
-from referee.tournament.formats.registry import UnknownFormat, format_names, get_format
+from referee.schedule.formats import registry
+from referee.schedule.formats.api import Format
+from referee.schedule.formats.registry import UnknownFormat, format_names, get_format
 from referee.tournament.schedule import count, schedule
 
 DOC = Path(__file__).resolve().parents[3] / "docs" / "formats.md"

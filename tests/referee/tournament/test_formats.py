@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.tournament.formats import round_robin
-from referee.tournament.formats.api import BlockResult, Extent, Field, MatchScore, Need, News, Variant
-from referee.tournament.formats.designs import count_groups, groups
-from referee.tournament.formats.registry import OWN, UnknownFormat, format_names, get_format
-from referee.tournament.formats.simulate import simulate
-from referee.tournament.seats import team_orders
+from referee.schedule.formats import round_robin
+from referee.schedule.formats.api import BlockResult, Extent, Field, MatchScore, Need, News, Variant
+from referee.schedule.formats.designs import count_groups, groups
+from referee.schedule.formats.registry import OWN, UnknownFormat, format_names, get_format
+from referee.schedule.formats.simulate import simulate
+from referee.schedule.seat_orders import team_orders
 
 
 def field_of(bots: int, players=(2,), blocks: int = 1, seed: int = 1, **given_settings) -> Field:

@@ -9,11 +9,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 import pytest
-
-from referee.match.spec import MatchSpec
 from referee.record.control import Control
-from referee.tournament.luck import Luck
-from referee.tournament.walk import Walk
+
+from referee.run.luck import Luck
+from referee.schedule.schedule import Walk
+from referee.schedule.spec import MatchSpec
 
 FILE = Path(__file__).parent / "golden" / "schedules.json"
 

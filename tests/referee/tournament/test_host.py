@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from referee.match.bot import Invitation
-from referee.match.spec import SeatSpec
 from referee.process.entry import remote_bot_entry
+from referee.schedule.spec import SeatSpec
 from referee.tournament.executor import MatchLost
 from referee.tournament.local import LocalExecutor
 from referee.tournament.remote import Guests

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.tournament.errors import JournalError, PlatformError
-from referee.tournament.head import head_file
-from referee.tournament.journal import Journal, JournalText, read_journal
+from referee.errors import JournalError, PlatformError
+from referee.run.head import head_file
+from referee.run.journal import Journal, JournalText, read_journal
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_full_disk_is_told_and_leaves_the_file_as_it_was(path, monkeypatch):
         return write(fd, data[:20], offset)
 
     with Journal(path, read_journal(path)) as journal:
-        monkeypatch.setattr("referee.tournament.journal.os.pwrite", half)
+        monkeypatch.setattr("referee.run.journal.os.pwrite", half)
         with pytest.raises(PlatformError, match="No space left"):
             journal.append("finished", rated=4)
         monkeypatch.undo()

@@ -10,10 +10,10 @@ from leaderboard.store import read_rows
 from referee.cli.indexer import Indexer
 from referee.record import read_record
 from referee.record.journal import read_controls
+from referee.run.head import head_file
+from referee.run.journal import read_journal
+from referee.schedule.formats.api import MatchScore
 from referee.tournament.breaker import LEAST_PLAYED, Breaker
-from referee.tournament.formats.api import MatchScore
-from referee.tournament.head import head_file
-from referee.tournament.journal import read_journal
 from referee.tournament.runner import Reached
 from referee.tournament.schedule import count, schedule
 from referee.tournament.sections.breaker import BreakerConfig

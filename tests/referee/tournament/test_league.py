@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.tournament.formats import league
-from referee.tournament.formats.api import Field, Need, News, Variant
-from referee.tournament.formats.simulate import simulate
-from referee.tournament.seats import team_orders
+from referee.schedule.formats import league
+from referee.schedule.formats.api import Field, Need, News, Variant
+from referee.schedule.formats.simulate import simulate
+from referee.schedule.seat_orders import team_orders
 
 
 def field_of(bots, players=(2,), blocks=100, **given_settings):

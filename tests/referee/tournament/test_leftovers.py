@@ -1,6 +1,6 @@
 """What a worker leaves that is killed while it closes a record."""
 
-from referee.tournament.records import clear_leftovers
+from referee.run.records import clear_leftovers
 
 
 def test_a_live_record_that_its_whole_copy_has_replaced_is_removed(run_folder):

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from referee import folders
+from referee.errors import PlatformError
 from referee.record.reasons import EndReason
 from referee.tournament import local
-from referee.tournament.errors import PlatformError
 from referee.tournament.executor import MatchLost
 from referee.tournament.local import LocalExecutor
 from referee.tournament.schedule import schedule
@@ -270,7 +270,7 @@ def test_what_dead_workers_leave_is_swept_at_the_end(tmp_path):
         from pathlib import Path
         from referee.process.child_reaper import ChildReaper
         from referee.tournament import local
-        from referee.tournament.errors import PlatformError
+        from referee.errors import PlatformError
 
         async def main():
             here = Path(sys.argv[1])

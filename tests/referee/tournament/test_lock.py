@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from referee.tournament.errors import BusyError, PlatformError
-from referee.tournament.lock import RunLock
+from referee.errors import BusyError, PlatformError
+from referee.run.lock import RunLock
 
 HOLD = (
-    "import sys, time; from pathlib import Path; from referee.tournament.lock import RunLock;"
+    "import sys, time; from pathlib import Path; from referee.run.lock import RunLock;"
     "lock = RunLock(Path(sys.argv[1])); print('held', flush=True); time.sleep(600)"
 )
 

@@ -6,12 +6,11 @@ from itertools import pairwise
 
 import pytest
 
+from referee.errors import JournalError, PlatformError, UsageError
 from referee.record import read_record
-from referee.tournament.controls import annul
-from referee.tournament.errors import JournalError, PlatformError, UsageError
-from referee.tournament.identity import describe, digest
-from referee.tournament.journal import EPOCH, REVEALED, Journal, read_journal
-from referee.tournament.luck import (
+from referee.run.decisions import annul
+from referee.run.journal import EPOCH, REVEALED, Journal, read_journal
+from referee.run.luck import (
     block_seed,
     commitment,
     epochs_of,
@@ -20,7 +19,8 @@ from referee.tournament.luck import (
     public_block_seed,
     read_secrets,
 )
-from referee.tournament.walk import Walk
+from referee.schedule.schedule import Walk
+from referee.tournament.identity import describe, digest
 
 
 def seeds(folder) -> dict[str, str]:

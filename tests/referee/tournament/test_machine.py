@@ -2,10 +2,10 @@
 
 import pytest
 
+from referee.errors import ChangedError
 from referee.process.outside import Prints
 from referee.process.sandbox import Sandbox
-from referee.tournament.errors import ChangedError
-from referee.tournament.journal import read_journal
+from referee.run.journal import read_journal
 from referee.tournament.machine import known_machine, machine_of
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from referee.errors import PlatformError
 from referee.process.limits import Room
 from referee.record import read_record
 from referee.record.reasons import EndReason
-from referee.tournament.errors import PlatformError
-from referee.tournament.journal import read_journal
+from referee.run.journal import read_journal
 from referee.tournament.memory import share_memory
 from referee.tournament.schedule import schedule
 

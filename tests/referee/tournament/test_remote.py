@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from referee.match.spec import Limits
+from referee.errors import ConfigError
 from referee.process.checkup import probe
+from referee.schedule.spec import Limits
 from referee.tournament import messages
 from referee.tournament.confine import confine_all
 from referee.tournament.entrants import folders_needed, load_tournament
-from referee.tournament.errors import ConfigError
 from referee.tournament.identity import changes, describe, digest, seats_of
 from referee.tournament.remote import Guests, invite_all, waiting_words
 from referee.wire import Listen

@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
+from referee.errors import BusyError, ChangedError, PlatformError
 from referee.record import read_record
-from referee.tournament.anchors import BATCH_MATCHES
+from referee.run.anchors import BATCH_MATCHES
+from referee.run.journal import read_journal
+from referee.run.lock import RunLock
+from referee.run.luck import Luck
 from referee.tournament.entrants import load_tournament
-from referee.tournament.errors import BusyError, ChangedError, PlatformError
 from referee.tournament.identity import describe
-from referee.tournament.journal import read_journal
-from referee.tournament.lock import RunLock
-from referee.tournament.luck import Luck
 from referee.tournament.schedule import count, schedule
 
 
@@ -264,7 +264,7 @@ def test_a_second_runner_changes_nothing(make_tournament, play, run_folder):
     files[0].unlink()
     run_folder.lock.write_text("")
     code = (
-        "import sys; from pathlib import Path; from referee.tournament.lock import RunLock;"
+        "import sys; from pathlib import Path; from referee.run.lock import RunLock;"
         "l = RunLock(Path(sys.argv[1])); print(flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.tournament.formats import knockout, swiss
-from referee.tournament.formats.api import Field, Need, News, Variant
-from referee.tournament.formats.matching import maximum_matching
-from referee.tournament.formats.pairing import make_tables
-from referee.tournament.formats.points import block_points
-from referee.tournament.formats.simulate import simulate
-from referee.tournament.seats import team_orders
+from referee.schedule.formats import knockout, swiss
+from referee.schedule.formats.api import Field, Need, News, Variant
+from referee.schedule.formats.matching import maximum_matching
+from referee.schedule.formats.pairing import make_tables
+from referee.schedule.formats.points import block_points
+from referee.schedule.formats.simulate import simulate
+from referee.schedule.seat_orders import team_orders
 
 FIELDS = st.integers(2, 13).flatmap(lambda bots: st.tuples(st.just(bots), st.integers(2, min(bots, 6))))
 

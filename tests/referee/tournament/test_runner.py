@@ -7,9 +7,9 @@ import pytest
 
 from referee.games.registry import get_game
 from referee.record import read_record
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
 from referee.tournament import runner
-from referee.tournament.folder import RunFolder
-from referee.tournament.journal import read_journal
 from referee.tournament.runner import cap_s, check_disk
 from referee.tournament.schedule import count, schedule
 

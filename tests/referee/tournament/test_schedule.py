@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.match.spec import MatchSpec, SpecError
-from referee.tournament.formats.designs import groups
-from referee.tournament.luck import block_seed, commitment, match_seed, public_block_seed
+from referee.run.luck import block_seed, commitment, match_seed, public_block_seed
+from referee.schedule.formats.designs import groups
+from referee.schedule.seat_orders import seat_orders
+from referee.schedule.spec import MatchSpec, SpecError
 from referee.tournament.schedule import count, schedule
-from referee.tournament.seats import seat_orders
 
 
 @pytest.mark.parametrize(("bots", "players"), [(b, p) for b in (2, 3, 4, 7) for p in (2, 3, 4) if p <= b])

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from referee.tournament.seats import count_orders, seat_orders
+from referee.schedule.seat_orders import count_orders, seat_orders
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6, 7])

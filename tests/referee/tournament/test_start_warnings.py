@@ -3,7 +3,7 @@
 import pytest
 
 from referee.record.journal import slow_start
-from referee.tournament.journal import read_journal
+from referee.run.journal import read_journal
 
 
 @pytest.mark.parametrize(("took_s", "warned"), [(6.9, False), (7.1, True), (9.9, True)])

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from referee.errors import ChangedError, ConfigError
 from referee.record import read_record
-from referee.tournament import controls
+from referee.run import decisions as controls
+from referee.run.folder import RunFolder, choose_folder, has_run
+from referee.run.journal import read_journal
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament, sources_needed
-from referee.tournament.errors import ChangedError, ConfigError
-from referee.tournament.folder import RunFolder, choose_folder, has_run
 from referee.tournament.identity import describe
-from referee.tournament.journal import read_journal
 
 
 class Killed(Exception):

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.match.spec import MatchSpec
 from referee.process.sandbox import Sandbox
 from referee.record import read_record, verify
+from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.entrants import load_tournament
 from referee.tournament.schedule import schedule

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from referee.cli.stepper import PACES_S, Stepper
+from referee.errors import UsageError
 from referee.record import read_record
-from referee.tournament.errors import UsageError
 
 LAST = 10
 """The last step of the match that all these tests look at: a crash."""

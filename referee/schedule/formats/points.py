@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from referee.tournament.formats.api import BlockResult, MatchScore
+from referee.schedule.formats.api import BlockResult, MatchScore
 
 
 def match_points(match: MatchScore) -> dict[int, Fraction]:

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from referee.match.spec import MatchSpec, SeatSpec
 from referee.record.journal import LEAVING, Control, in_force
+from referee.run.luck import Luck
+from referee.schedule.formats.api import Block, BlockResult, MatchScore, Need, News, Placing
+from referee.schedule.formats.registry import get_format
+from referee.schedule.plan import make_field, variant_games
+from referee.schedule.spec import MatchSpec, SeatSpec
 from referee.tournament.config import Tournament
-from referee.tournament.field import make_field, variant_games
-from referee.tournament.formats.api import Block, BlockResult, MatchScore, Need, News, Placing
-from referee.tournament.formats.registry import get_format
 from referee.tournament.identity import describe, digest, seats_of
-from referee.tournament.luck import Luck
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from referee.tournament.formats.api import (
+from referee.schedule.formats.api import (
     Block,
     BlockResult,
     Extent,
@@ -27,7 +27,7 @@ from referee.tournament.formats.api import (
     seats_problem,
     told,
 )
-from referee.tournament.formats.points import block_points
+from referee.schedule.formats.points import block_points
 
 SETTINGS = (
     Setting("window", "whole", 64, "blocks back from which results are used", minimum=1, maximum=1_000_000),

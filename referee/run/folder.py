@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.errors import ChangedError, JournalError, PlatformError, UsageError
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.record.journal import JOURNAL
-from referee.tournament.errors import ChangedError, JournalError, PlatformError, UsageError
+from referee.run.journal import JournalText, read_journal
 from referee.tournament.identity import changes, digest
-from referee.tournament.journal import JournalText, read_journal
 
 
 @dataclass(frozen=True, slots=True)

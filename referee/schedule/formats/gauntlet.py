@@ -6,9 +6,9 @@ fills the other seats. Breadth first, as in a round robin.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from referee.tournament.formats.api import Extent, Field, Format, Plan, Setting, Variant, seats_problem
-from referee.tournament.formats.designs import count_groups, groups
-from referee.tournament.formats.round_robin import SAME_SEEDS, cycles, cycles_extent
+from referee.schedule.formats.api import Extent, Field, Format, Plan, Setting, Variant, seats_problem
+from referee.schedule.formats.designs import count_groups, groups
+from referee.schedule.formats.round_robin import SAME_SEEDS, cycles, cycles_extent
 
 CHALLENGERS = Setting("challengers", "bots", None, "names of those who run the gauntlet; left out: the first bot")
 

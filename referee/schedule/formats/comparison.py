@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 
-from referee.tournament.formats.api import Block, Extent, Field, Format, Plan, Setting, Variant
+from referee.schedule.formats.api import Block, Extent, Field, Format, Plan, Setting, Variant
 
 NAME = "compare"
 SIDES = 2

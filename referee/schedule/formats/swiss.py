@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from referee.tournament.formats.api import (
+from referee.schedule.formats.api import (
     Block,
     Extent,
     Field,
@@ -25,8 +25,8 @@ from referee.tournament.formats.api import (
     seats_problem,
     told,
 )
-from referee.tournament.formats.pairing import make_pairs, make_tables
-from referee.tournament.formats.points import add_points, pair_points, ranks, show
+from referee.schedule.formats.pairing import make_pairs, make_tables
+from referee.schedule.formats.points import add_points, pair_points, ranks, show
 
 SETTINGS = (
     Setting(

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from referee.match.spec import MatchSpec
 from referee.record.journal import CHANGED, Control
-from referee.tournament.anchors import AnchorKeeper
+from referee.run.anchors import AnchorKeeper
+from referee.run.folder import RunFolder
+from referee.run.records import COUNTS, Judged, close_if_live, judge, place_of, record_files, set_aside
+from referee.schedule.formats.api import BlockResult, MatchScore
+from referee.schedule.schedule import Walk
+from referee.schedule.spec import MatchSpec
 from referee.tournament.breaker import Breaker
-from referee.tournament.folder import RunFolder
-from referee.tournament.formats.api import BlockResult, MatchScore
-from referee.tournament.records import COUNTS, Judged, close_if_live, judge, place_of, record_files, set_aside
-from referee.tournament.walk import Walk
 
 Decide = Callable[[BlockResult], bool]
 """Asked about every complete block, in schedule order, each once. True: the question is settled, play no more."""

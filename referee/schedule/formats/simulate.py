@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 
-from referee.tournament.formats.api import Block, BlockResult, Field, Format, MatchScore, Need, News, Placing
+from referee.schedule.formats.api import Block, BlockResult, Field, Format, MatchScore, Need, News, Placing
 
 Outcome = Callable[[BlockResult, tuple[int, ...]], Sequence[int]]
 """(the block so far, bots by seat) -> ranking by seat."""

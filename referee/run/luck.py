@@ -18,8 +18,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from referee.tournament.errors import JournalError, PlatformError, UsageError
-from referee.tournament.journal import EPOCH, REVEALED, Journal, JournalText
+from referee.errors import JournalError, PlatformError, UsageError
+from referee.run.journal import EPOCH, REVEALED, Journal, JournalText
 
 SECRET_BYTES = 16
 _COMMITMENT_BYTES = 32

@@ -2,8 +2,8 @@
 
 from importlib.metadata import entry_points
 
-from referee.tournament.formats import comparison, gauntlet, knockout, league, round_robin, swiss
-from referee.tournament.formats.api import Format
+from referee.schedule.formats import comparison, gauntlet, knockout, league, round_robin, swiss
+from referee.schedule.formats.api import Format
 
 GROUP = "crosstown.formats"
 OWN: tuple[Format, ...] = (

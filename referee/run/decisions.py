@@ -13,21 +13,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from referee.match.spec import Limits
+from referee.errors import BusyError, ConfigError, UsageError
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import BotNameError, Manifest, clashes
 from referee.process.sandbox import why_no_device
 from referee.process.store import hold, store_folder
 from referee.record.journal import LEAVING, Choice, Control, ControlKind, control_fields, in_force
-from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
-from referee.tournament.errors import BusyError, ConfigError, UsageError
-from referee.tournament.folder import RunFolder, run_folders
-from referee.tournament.formats import comparison, knockout
-from referee.tournament.formats.registry import get_format
-from referee.tournament.journal import Journal, JournalText, read_journal
-from referee.tournament.lock import RunLock
-from referee.tournament.reading import TomlFile
-from referee.tournament.records import (
+from referee.run.folder import RunFolder, run_folders
+from referee.run.journal import Journal, JournalText, read_journal
+from referee.run.lock import RunLock
+from referee.run.records import (
     clear_leftovers,
     entries_at_fault,
     live_or_closed,
@@ -35,6 +30,11 @@ from referee.tournament.records import (
     record_files,
     set_aside,
 )
+from referee.schedule.formats import comparison, knockout
+from referee.schedule.formats.registry import get_format
+from referee.schedule.spec import Limits
+from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
+from referee.tournament.reading import TomlFile
 from referee.tournament.sections.bots import read_bot
 from referee.tournament.sections.remote import RemoteBot, RemoteConfig
 from referee.tournament.sections.sandbox import SandboxConfig, check_grants

@@ -18,17 +18,17 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
+from referee.errors import JournalError, PlatformError, UsageError
 from referee.folders import configuration_folder
 from referee.record.format import RecordError, dumps
 from referee.record.journal import JournalLine, anchors_of, mismatch
 from referee.record.reader import Record, read_record
-from referee.tournament.anchors import AnchorKeeper
-from referee.tournament.errors import JournalError, PlatformError, UsageError
-from referee.tournament.folder import RunFolder
-from referee.tournament.head import FORMAT, Head, contradiction, parse_head, write_durably
-from referee.tournament.journal import Journal, JournalText, read_journal
-from referee.tournament.lock import RunLock
-from referee.tournament.records import record_files
+from referee.run.anchors import AnchorKeeper
+from referee.run.folder import RunFolder
+from referee.run.head import FORMAT, Head, contradiction, parse_head, write_durably
+from referee.run.journal import Journal, JournalText, read_journal
+from referee.run.lock import RunLock
+from referee.run.records import record_files
 
 _NO_RIGHTS_BUT_MINE = 0o077
 

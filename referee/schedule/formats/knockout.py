@@ -13,7 +13,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from referee.tournament.formats.api import (
+from referee.schedule.formats.api import (
     Block,
     Extent,
     Field,
@@ -26,7 +26,7 @@ from referee.tournament.formats.api import (
     seats_problem,
     told,
 )
-from referee.tournament.formats.points import block_points, ranks, show
+from referee.schedule.formats.points import block_points, ranks, show
 
 SETTINGS = (
     Setting("best_of", "whole", 1, "blocks of a table, in units of the file's `blocks`", minimum=1, maximum=10_000),

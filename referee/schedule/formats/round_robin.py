@@ -7,7 +7,7 @@ has missed at the end.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from referee.tournament.formats.api import (
+from referee.schedule.formats.api import (
     Block,
     Extent,
     Field,
@@ -19,7 +19,7 @@ from referee.tournament.formats.api import (
     seats_problem,
     told,
 )
-from referee.tournament.formats.designs import count_groups, groups
+from referee.schedule.formats.designs import count_groups, groups
 
 MIRRORS = Setting("mirrors", "flag", False, "also let each bot play itself, unrated: one match per cycle and variant")
 SAME_SEEDS = Setting("same_seeds", "flag", False, "in one cycle all groups play on the same seed, not each on its own")

@@ -14,7 +14,7 @@ Each line is `[kind, time, {...}, chain]`:
     epoch      what is played from here on has luck of its own: commitment, as in created
     revealed   the secret of an epoch, once nothing more is played with it
     finished   matches rated and given up
-    anchor      the head of the journal is written to this file as well (`referee.tournament.head`)
+    anchor      the head of the journal is written to this file as well (`referee.run.head`)
     counted, found, uncounted   digests of the records that count (`referee.record.journal`)
 
 and the controls (`referee.record.journal`), which change what counts.
@@ -30,6 +30,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
+from referee.errors import JournalError, PlatformError, UsageError
 from referee.record.format import CHAIN_START, dumps, seal
 from referee.record.journal import (
     DIGEST_BYTES,
@@ -40,8 +41,7 @@ from referee.record.journal import (
     controls_of,
     read_lines,
 )
-from referee.tournament.errors import JournalError, PlatformError, UsageError
-from referee.tournament.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
+from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
 
 CREATED = "created"
 EXTENDED = "extended"

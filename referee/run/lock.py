@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from referee.tournament.errors import BusyError, PlatformError
+from referee.errors import BusyError, PlatformError
 
 WAIT_FOR_WORKERS_S = 10.0
 _POLL_S = 0.05

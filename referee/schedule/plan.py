@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from referee.games.registry import UnknownGame, get_game
-from referee.tournament.formats.api import Extent, Field, Variant
-from referee.tournament.formats.registry import get_format
-from referee.tournament.seats import team_orders
+from referee.schedule.formats.api import Extent, Field, Variant
+from referee.schedule.formats.registry import get_format
+from referee.schedule.seat_orders import team_orders
 
 
 def make_field(description: Mapping[str, Any], names: Sequence[str] | None = None) -> Field:

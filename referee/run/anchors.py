@@ -11,12 +11,12 @@ from contextlib import suppress
 from glob import escape
 from itertools import islice
 
+from referee.errors import PlatformError
 from referee.record.format import RecordError
 from referee.record.journal import COUNTED, FOUND, LOST, UNCOUNTED
 from referee.record.reader import read_record
-from referee.tournament.errors import PlatformError
-from referee.tournament.folder import RunFolder
-from referee.tournament.journal import Journal
+from referee.run.folder import RunFolder
+from referee.run.journal import Journal
 
 BATCH_MATCHES = 64
 BATCH_S = 2.0

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from referee.errors import JournalError
 from referee.record.format import dumps
 from referee.record.journal import JournalLine, digest_of
-from referee.tournament.errors import JournalError
 
 FORMAT = 1
 

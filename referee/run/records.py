@@ -7,12 +7,12 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from referee.match.spec import MatchSpec
+from referee.errors import PlatformError
 from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX, RecordError
 from referee.record.reader import Record, read_record
 from referee.record.writer import close_record
-from referee.tournament.errors import PlatformError
-from referee.tournament.folder import RunFolder
+from referee.run.folder import RunFolder
+from referee.schedule.spec import MatchSpec
 
 COUNTS = ""
 """`Judged.why` of a record that counts."""

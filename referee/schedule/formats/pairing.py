@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from referee.tournament.formats.matching import augment, maximum_matching
+from referee.schedule.formats.matching import augment, maximum_matching
 
 Met = Mapping[frozenset[int], int]
 Tables = tuple[list[tuple[int, ...]], list[int]]
