@@ -22,16 +22,17 @@ if __name__ == "__main__":
 
 import numpy
 
-from leaderboard.index import fingerprint
 from leaderboard.ratings.elo import strengths
 from leaderboard.ratings.live import continue_live, rate_live
 from leaderboard.ratings.official import rate, rate_results
 from leaderboard.ratings.skill import BETA, SIGMA
-from leaderboard.records import FileStamp, MatchRow, SeatRow
+from leaderboard.records import MatchRow, SeatRow
 from leaderboard.results import tally
 from leaderboard.run_table import keep_table, run_table
 from leaderboard.statistics import statistics
 from leaderboard.store import Store, find_row, read_rows
+from referee.record.store import FileStamp, RecordStore
+from referee.run.run import Run
 
 
 def make_matches(count: int, bots: int, players: int, seed: int = 1) -> list[MatchRow]:
@@ -102,9 +103,9 @@ def store_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost]
         for row in make_matches(matches, bots, 2):
             path = folder / "matches" / row.stamp.name
             path.touch()
-            stamp = FileStamp.of(path.name, path.stat())
+            stamp = FileStamp.of(path)
             rows.append(MatchRow(**{key: getattr(row, key) for key in row.__dataclass_fields__} | {"stamp": stamp}))
-        database = folder / "x.db"
+        database = folder / "crosstown.db"
         with Store(database) as store:
 
             def write() -> None:
@@ -112,19 +113,19 @@ def store_figures(matches: int, bots: int, repeat: int) -> list[tuple[str, Cost]
                     store.put(rows[start : start + 5000])
 
             written = best(write, 1)
-            first = best(lambda: run_table(folder / "matches", database, ()), 1)
-            keep_table(store, run_table(folder / "matches", database, ()))
+            first = best(lambda: run_table(Run(folder)), 1)
+            keep_table(store, run_table(Run(folder)))
         wanted = rows[len(rows) // 2].match_id
         return [
             (f"database: write {matches:,} matches", written),
             ("standings, computed from the database", first),
             (
                 "standings, kept with their fingerprint",
-                best(lambda: run_table(folder / "matches", database, ()), repeat),
+                best(lambda: run_table(Run(folder)), repeat),
             ),
             (
                 "of which: list and fingerprint the records",
-                best(lambda: fingerprint(folder / "matches"), repeat),
+                best(lambda: RecordStore.of_run(folder).fingerprint(), repeat),
             ),
             ("read all matches", best(lambda: read_rows(database), 1)),
             ("find one match", best(lambda: find_row(database, wanted), repeat)),

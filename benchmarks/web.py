@@ -37,21 +37,21 @@ import uvicorn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from leaderboard.records import FileStamp, MatchRow, SeatRow
+
+from leaderboard.records import MatchRow, SeatRow
 from leaderboard.store import Store
 from leaderboard.web.app import make_app
-from referee.cli.run_account import Course
-from referee.cli.run_facts import facts_of
-from referee.cli.runs import SINGLE
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
 from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats
-from referee.record.format import CLOSED_SUFFIX, seed_commitment
+from referee.record.format import seed_commitment
+from referee.record.store import FileStamp, closed_path, live_path
 from referee.run.folder import RunFolder
-from referee.run.journal import Journal, JournalText, read_journal
+from referee.run.journal import Journal, JournalText
+from referee.run.run import SINGLE, Run
+from referee.schedule.config import digest
 from referee.schedule.spec import MatchSpec
-from referee.tournament.identity import digest
 
 SEED = "ab" * 16
 
@@ -81,12 +81,12 @@ def make_run(folder: Path, matches: int, bots: int) -> None:
     with Journal(run.journal, JournalText()) as journal:
         journal.append("created", format=1, hash=digest(description), configuration=description)
     rows = []
-    for spec, _ in islice(Course(read_journal(run.journal), ()), matches):
-        path = run.matches / f"{spec.match_id}{CLOSED_SUFFIX}"
+    for spec, _ in islice(Run(run).progress(()), matches):
+        path = closed_path(live_path(run.records.folder, spec.match_id))
         path.touch()
         one, other = (int(seat.entry_id, 16) for seat in spec.seats)
         won = rng.random() < 1 / (1 + 10 ** ((one - other) / bots))
-        rows.append(_row(spec, (1, 2) if won else (2, 1), FileStamp.of(path.name, path.stat())))
+        rows.append(_row(spec, (1, 2) if won else (2, 1), FileStamp.of(path)))
     with Store(run.database) as store:
         store.put(rows)
 
@@ -310,7 +310,7 @@ def serving(runs: Path) -> Iterator[str]:
     with socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        server = uvicorn.Server(uvicorn.Config(make_app(runs, facts_of), log_level="warning", lifespan="off"))
+        server = uvicorn.Server(uvicorn.Config(make_app(runs), log_level="warning", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

@@ -17,7 +17,7 @@ from typing import Any
 import uvicorn
 
 from leaderboard.web.app import make_app
-from leaderboard.web.tables import RunFacts
+from leaderboard.web.facts import RunFacts
 from referee.cli.play_host import Host
 from referee.games.api import resolve_options, state_hash
 from referee.games.keyed import KeyedChance
@@ -35,7 +35,7 @@ NAMES = ("Ada", "Boole", "Curie", "Dijkstra")
 
 def facts(folder: Path) -> RunFacts:
     """What a journal would say."""
-    return RunFacts(folder.name, total=MATCHES, state=lambda: "going on")
+    return RunFacts(folder.name, total=MATCHES, word="going on")
 
 
 def play(folder: Path, game_id: str, match_id: str, place: int, names: tuple[str, ...]) -> None:

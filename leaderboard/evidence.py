@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from leaderboard.records import MatchRow, SeatRow
 from referee.record import Record, RecordError, read_record
 from referee.record.reasons import EndReason
+from referee.record.store import RecordStore
 from referee.texts import clean, missing_package, one_line, own_frames, without_store
 
 LONGEST = 20_000
@@ -46,21 +46,21 @@ class BotFault:
     advice: str
 
 
-def last_faults(rows: Iterable[MatchRow], folder: Path) -> list[BotFault]:
-    """By bot and reason, from the records in `folder`. To resign is no fault that a bot's author has to mend."""
+def last_faults(rows: Iterable[MatchRow], records: RecordStore) -> list[BotFault]:
+    """By bot and reason, from these records. To resign is no fault that a bot's author has to mend."""
     found: dict[tuple[str, str, str], list[tuple[MatchRow, SeatRow]]] = {}
     for row in rows:
         for seat in row.seats:
             if seat.fault and seat.fault != EndReason.RESIGNED:
                 found.setdefault((seat.name, seat.entry_id, seat.fault), []).append((row, seat))
-    return [_last_fault(sorted(found[key], key=lambda pair: pair[0].place), folder) for key in sorted(found)]
+    return [_last_fault(sorted(found[key], key=lambda pair: pair[0].place), records) for key in sorted(found)]
 
 
-def _last_fault(faults: list[tuple[MatchRow, SeatRow]], folder: Path) -> BotFault:
+def _last_fault(faults: list[tuple[MatchRow, SeatRow]], records: RecordStore) -> BotFault:
     row, seat = faults[-1]
     said, lines, advice = seat.fault, tuple[str, ...](), ""
     try:
-        kept = [one for one in evidence_of(read_record(folder / row.stamp.name)) if one.seat == seat.seat]
+        kept = [one for one in evidence_of(read_record(records.at(row.stamp))) if one.seat == seat.seat]
     except (RecordError, OSError):  # the row is known, the file is gone or damaged: `crosstown verify` tells
         kept = []
     for one in kept:

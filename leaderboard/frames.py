@@ -8,15 +8,15 @@ fault the reason alone: those may say what others must not know yet (why an acti
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from leaderboard.evidence import evidence_of
 from referee.games.api import Game
 from referee.games.drawing import Look, draw_board, event_places
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
-from referee.record.format import CLOSED_SUFFIX, Line
+from referee.record.format import Line
 from referee.record.replay import Replay, ReplayError, Step, game_of
+from referee.record.store import is_live
 from referee.texts import clean, one_line
 
 EVERYTHING: Final = "all"
@@ -35,11 +35,6 @@ class Frame:
     events: tuple[str, ...]
     board: str
     wrong: str = ""
-
-
-def is_live(path: Path) -> bool:
-    """Whether the record may still grow: what seats hide from each other must not be shown yet."""
-    return not path.name.endswith(CLOSED_SUFFIX)
 
 
 def viewers(record: Record) -> list[Viewer]:

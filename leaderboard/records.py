@@ -2,40 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from os import stat_result
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from leaderboard.times import histogram
 from referee.games.registry import get_game
-from referee.record.format import (
-    CLOSED_SUFFIX,
-    LIVE_SUFFIX,
-    Footer,
-    Header,
-    Line,
-    RecordError,
-    SeatStats,
-)
+from referee.record.format import Footer, Header, Line, RecordError, SeatStats
 from referee.record.journal import mismatch
 from referee.record.reader import Record, read_record
+from referee.record.store import FileStamp, RecordStore, is_live
 from referee.record.times import seat_times
 
 RecordStatus: TypeAlias = Literal["rated", "void", "cancelled", "unfinished", "damaged"]
 """`unfinished`: no footer, as a killed referee leaves it. `damaged`: something in the file is wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileStamp:
-    """Which file a row was read from, and what tells that it is still the same."""
-
-    name: str
-    size_bytes: int
-    mtime_ns: int
-
-    @classmethod
-    def of(cls, name: str, stat: stat_result) -> "FileStamp":
-        return cls(name, stat.st_size, stat.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +64,16 @@ class MatchRow:
     stamp: FileStamp
     seats: tuple[SeatRow, ...]
 
+    @property
+    def ranking(self) -> tuple[int, ...]:
+        """Per seat."""
+        return tuple(seat.rank for seat in self.seats)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Per seat."""
+        return tuple(seat.fault for seat in self.seats)
+
 
 @dataclass(frozen=True, slots=True)
 class ReadMatch:
@@ -96,43 +85,30 @@ class ReadMatch:
     problem: str = ""
 
 
-def match_files(folder: Path) -> dict[str, Path]:
-    """The record of each match in `folder`, by match id, sorted. The closed file wins over a live one beside it."""
-    if not folder.is_dir():
-        return {}
-    paths = sorted(folder.iterdir())  # x.jsonl comes before x.jsonl.gz, which replaces it
-    return {match_id: path for path in paths if (match_id := match_id_of(path.name))}
-
-
 def read_matches(folder: Path) -> Iterator[ReadMatch]:
     """What each record says in the run folder `folder`, or in any folder of records; by match id.
 
-    Those that were set aside are in the folder `matches/void` of a run.
+    Those that were set aside are not among them.
     """
-    matches = folder / "matches"
-    for path in match_files(matches if matches.is_dir() else folder).values():
+    for path in RecordStore.found_in(folder).paths().values():
         yield read_match(path)
-
-
-def match_id_of(file_name: str) -> str:
-    """The id of the match that a file of this name is the record of; '' if it is no record's name."""
-    if file_name.startswith("."):
-        return ""
-    for suffix in (CLOSED_SUFFIX, LIVE_SUFFIX):
-        if file_name.endswith(suffix):
-            return file_name.removesuffix(suffix)
-    return ""
 
 
 def read_match(path: Path, anchored: str = "") -> ReadMatch:
     """What the record in `path` says. Never raises for what a file contains. `anchored`: the digest that the journal of
     its run has of it; another record in its place is damage."""
     try:
-        stamp = FileStamp.of(path.name, path.stat())
+        stamp = FileStamp.of(path)
         record = read_record(path)
     except (RecordError, OSError) as error:
-        empty = path.name.endswith(LIVE_SUFFIX)  # a killed referee may leave a live file without a whole line
-        return ReadMatch(path, "unfinished" if empty else "damaged", problem=str(error))
+        # A killed referee may leave a live file without a whole line.
+        return ReadMatch(path, "unfinished" if is_live(path) else "damaged", problem=str(error))
+    return match_of(record, stamp, anchored)
+
+
+def match_of(record: Record, stamp: FileStamp, anchored: str = "") -> ReadMatch:
+    """What a record says that was read already from the file with this stamp."""
+    path = record.path
     if record.problems:
         first = record.problems[0]
         where = f"line {first.line}: " if first.line else ""

@@ -12,12 +12,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from leaderboard.account import NO_TABLE, FormatTable
 from leaderboard.controls import Counted
 from leaderboard.evidence import BotFault
 from leaderboard.plots import history_plot, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
 from leaderboard.results import is_mirror
+from leaderboard.schedule_view import NO_TABLE, FormatTable
 from leaderboard.standings import CAPTION, Pool, Ratings, Standing, apart, pools_of, rate_pools, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES

@@ -1,22 +1,29 @@
 """The standings of one run folder: kept in the database with a fingerprint of all they come from, or computed."""
 
 import json
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from leaderboard.account import NO_TABLE, Account, FormatTable, Look, no_account
 from leaderboard.controls import Counted, apply_controls
-from leaderboard.index import fingerprint, load_index
+from leaderboard.index import load_index
 from leaderboard.ratings.live import LiveTable
 from leaderboard.ratings.registry import MODELS
 from leaderboard.records import MatchRow
+from leaderboard.schedule_view import NO_TABLE, FormatTable, ScheduleView, view_schedule
 from leaderboard.standings import Entrant, Pool, Standing, rate_pools, standings
 from leaderboard.store import Store, StoreError, put_snapshot, read_snapshot
-from referee.record.journal import Control
+from referee.errors import BusyError, TournamentError
+from referee.run.lock import RunLock
+from referee.run.run import Run
 
 COMPUTED_BY = 8
 """Goes up when the same records give another table."""
+
+WORTH_KEEPING_S = 1.0
+"""What takes longer is kept in the database for the next who asks."""
 
 _NAME = "standings"
 _LIVE = "live"
@@ -42,56 +49,69 @@ class RunTable:
 
 
 def run_table(
-    matches: Path,
-    database: Path,
-    entrants: Sequence[Entrant],
-    controls: Sequence[Control] = (),
-    look: Look = no_account,
+    run: Run,
     *,
-    plan: str = "",
     pooled: bool = False,
     faultless: bool = False,
+    database: Path | None = None,
+    keep: bool = False,
 ) -> RunTable:
-    """The table of the records in `matches`. Reads only. `faultless` leaves out every match with a fault.
+    """The standings of a run as of now, from its database if they are kept there. `faultless` leaves out every match
+    with a fault.
 
-    `look` is asked only when nothing is kept; what it computes with, besides records and controls, is named by `plan`.
+    With `keep` a table that took long to compute is kept; while a runner is at work, only the live table, which the
+    next call goes on from. With `database`, that one is read instead of the run's, and nothing is kept.
     """
-    mark = fingerprint(matches, COMPUTED_BY, list(MODELS), entrants, controls, plan, pooled, faultless)
+    started_s = time.monotonic()
+    where = database or run.folder.database
+    known = entrants(run)
+    mark = run.records.fingerprint(
+        COMPUTED_BY, list(MODELS), known, tuple(run.controls), run.schedule_id, pooled, faultless
+    )
     try:
-        text = read_snapshot(database, _NAME, mark) if database.exists() else None
+        text = read_snapshot(where, _NAME, mark) if where.exists() else None
     except StoreError:
         text = None
     if text is not None and (kept := _parse(text, mark)) is not None:
         return kept
-    index = load_index(matches, database)
-    counted, account = counted_rows(index.rows, controls, look)
+    index = load_index(run.folder, database=where)
+    counted, view = counted_rows(run, index.rows)
     counted = without_faults(counted) if faultless else counted
     ordinary = not (pooled or faultless)
     ratings = rate_pools(
         counted.rows,
         pooled=pooled,
-        kept=kept_live(database) if ordinary else {},
+        kept=kept_live(where) if ordinary else {},
         settled=index.settled,
     )
-    rows = standings(counted, entrants, pooled=pooled, ratings=ratings)
+    rows = standings(counted, known, pooled=pooled, ratings=ratings)
     live = {pool: found.settled for pool, found in ratings.items()} if ordinary else {}
-    return RunTable(
-        tuple(rows), len(counted.rows), counted.caption(), mark, False, account.table, counted.annulled, live
-    )
+    made = RunTable(tuple(rows), len(counted.rows), counted.caption(), mark, False, view.table, counted.annulled, live)
+    if keep and database is None and ordinary and time.monotonic() - started_s > WORTH_KEEPING_S:
+        with suppress(TournamentError, StoreError):
+            try:
+                with RunLock(run.folder.lock, wait_s=0), Store(where) as store:
+                    keep_table(store, made)
+            except BusyError:
+                keep_live(where, made.live)
+    return made
 
 
-def counted_matches(
-    matches: Path, database: Path, controls: Sequence[Control], look: Look, *, faultless: bool = False
-) -> tuple[Counted, Account]:
-    """The matches that count of the records in `matches`, and what the schedule says of them. Reads only."""
-    counted, account = counted_rows(load_index(matches, database).rows, controls, look)
-    return without_faults(counted) if faultless else counted, account
+def entrants(run: Run) -> list[Entrant]:
+    """All who entered, those without a match and those who were added later too."""
+    return [Entrant(bot.entry_id, bot.name, bot.version) for bot in run.participants]
 
 
-def counted_rows(rows: Sequence[MatchRow], controls: Sequence[Control], look: Look) -> tuple[Counted, Account]:
-    """The same of matches that were read already."""
-    account = look(rows)
-    return apply_controls(rows, controls, account.missed), account
+def counted_matches(run: Run, *, faultless: bool = False) -> Counted:
+    """The matches of a run that count. Reads only."""
+    counted, _ = counted_rows(run, load_index(run.folder).rows)
+    return without_faults(counted) if faultless else counted
+
+
+def counted_rows(run: Run, rows: Sequence[MatchRow]) -> tuple[Counted, ScheduleView]:
+    """The same of matches that were read already, and what the schedule says of them."""
+    view = view_schedule(run, rows)
+    return apply_controls(rows, run.controls, view.missed), view
 
 
 def _parse(text: str, mark: str) -> RunTable | None:

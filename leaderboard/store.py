@@ -16,8 +16,9 @@ from typing import Any
 from sqlite_utils import Database
 from sqlite_utils.db import Table
 
-from leaderboard.records import FileStamp, MatchRow, SeatRow
+from leaderboard.records import MatchRow, SeatRow
 from leaderboard.schema import MIGRATIONS, RATING_COLUMNS, SCHEMA, SCHEMA_VERSION
+from referee.record.store import FileStamp
 
 BUSY_TIMEOUT_MS = 2000
 

@@ -49,3 +49,10 @@ def missing_package(printed: str) -> str:
         f"the bot has no module '{one_line(found[-1])}': if that is a package, write its name on the index into"
         " requirements.txt in the bot's folder; if it is the bot's own file, see that it is in that folder"
     )
+
+
+def plural(number: int, word: str) -> str:
+    """'1 match', '2 matches'."""
+    if number == 1:
+        return f"1 {word}"
+    return f"{number} {word}es" if word.endswith(("ch", "s", "x")) else f"{number} {word}s"

@@ -3,10 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
-from leaderboard.frames import frames_of, is_live
+from leaderboard.frames import frames_of
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
 from referee.record.format import Line
 from referee.record.replay import FIRST_LINE
+from referee.record.store import is_live
 
 VERSION = 1
 """Goes up when a field changes its meaning or goes away; new fields may come without that."""

@@ -9,11 +9,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from leaderboard.frames import extent_of, frames_of, is_live, packed
-from leaderboard.records import MatchRow, match_id_of
+from leaderboard.frames import extent_of, frames_of, packed
+from leaderboard.records import MatchRow
 from leaderboard.results import is_mirror
 from leaderboard.standings import apart
-from leaderboard.web.pages import live_matches, read_wanted, tables_of, there, wanted_run, wanted_viewer
+from leaderboard.web.pages import read_wanted, tables_of, there, wanted_run, wanted_viewer
+from referee.record.store import is_live, match_id_of
 
 MOST = 1000
 """Matches in one answer."""
@@ -27,7 +28,7 @@ def run(request: Request) -> Response:
     """How far a run is, what comes next, and what lies there and does not count."""
     place = wanted_run(request)
     found = tables_of(request, place)
-    live = live_matches(place)
+    live = place.records.live()
     return JSONResponse(
         {
             "run": place.name,
@@ -44,7 +45,7 @@ def run(request: Request) -> Response:
             "unusable": [
                 {"file": item.path.name, "status": item.status}
                 for item in found.unusable
-                if match_id_of(item.path.name) not in live
+                if match_id_of(item.path) not in live
             ],
         }
     )

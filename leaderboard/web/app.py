@@ -14,12 +14,13 @@ from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
 from leaderboard.web import api, live, pages, play
+from leaderboard.web.facts import FactsOf, facts_of
 from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
 from leaderboard.web.host import PlayHost
 from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.security import SecurityHeaders
-from leaderboard.web.tables import Facts, Tables, no_facts
+from leaderboard.web.tables import Tables
 from referee.games.drawing import stylesheet
 
 _RUN = "/runs/{run}"
@@ -30,7 +31,7 @@ _API_MATCH = "/api/runs/{run}/matches/{match}"
 
 def make_app(
     runs: Path,
-    facts: Facts = no_facts,
+    facts: FactsOf = facts_of,
     *,
     hide_live: bool = False,
     play_host: PlayHost | None = None,

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition, Thread
 
-from leaderboard.account import FormatTable
 from leaderboard.run_table import run_table
+from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Standing
-from leaderboard.web.places import RunPlace
 from leaderboard.web.tables import QUICK_S, Tables
+from referee.run.folder import RunFolder
+from referee.run.journal import JournalText
+from referee.run.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Glances:
         self._busy = False
         self._turn = Condition()
 
-    def of(self, runs: Sequence[RunPlace]) -> dict[str, Glance]:
+    def of(self, runs: Sequence[RunFolder]) -> dict[str, Glance]:
         """What is known of these runs, which are all there are, by name; of one that has changed, as it was before.
         Waits for a moment if there is one of which nothing is known yet."""
         changed = {run.path: run.changed() for run in runs}
@@ -72,7 +74,7 @@ class Glances:
         kept = self._kept.get(path)
         return kept is None or (kept.changed != changed and now_s >= kept.again_s)
 
-    def _compute(self, runs: Iterable[RunPlace]) -> None:
+    def _compute(self, runs: Iterable[RunFolder]) -> None:
         try:
             for run in runs:
                 started_s = time.monotonic()
@@ -85,7 +87,7 @@ class Glances:
                 self._busy = False
                 self._turn.notify_all()
 
-    def _glance(self, run: RunPlace) -> tuple[object, Glance]:
+    def _glance(self, run: RunFolder) -> tuple[object, Glance]:
         """As of which change of the run, and what there is to tell."""
         if (kept := self._tables.kept(run)) is not None:
             changed, known = kept
@@ -94,15 +96,7 @@ class Glances:
             )
         changed = run.changed()
         try:
-            facts = self._tables.facts(run)
-            found = run_table(
-                run.matches,
-                run.database,
-                facts.entrants,
-                facts.controls,
-                lambda rows: facts.look(rows).account,
-                plan=facts.plan,
-            )
+            found = run_table(self._tables.facts(run).run or Run(run, JournalText()))
         except Exception as error:  # one run must not hide the others; its own page has the whole story
             return changed, Glance(problem=type(error).__name__)
         return changed, Glance(found.matches, _leaders(found.rows, found.format_table), "", found.annulled)

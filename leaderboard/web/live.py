@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from leaderboard.frames import is_live
 from leaderboard.web.limits import Places
 from leaderboard.web.pages import read_wanted, wanted_run
-from leaderboard.web.places import RunPlace, find_match
 from leaderboard.web.tables import Tables
 from referee.addresses import address_key
+from referee.record.store import is_live
+from referee.run.folder import RunFolder
 
 LOOK_S = 0.1
 QUIET_S = 15.0
@@ -29,7 +29,7 @@ QUIET_S = 15.0
 async def match_events(request: Request) -> StreamingResponse:
     """`{"bytes": n, "over": false}` whenever the record has grown; `over` once it is closed, and then the end."""
     place = await asyncio.to_thread(wanted_run, request)
-    path = await asyncio.to_thread(find_match, place, request.path_params["match"])
+    path = await asyncio.to_thread(place.records.find_anywhere, request.path_params["match"])
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
     if request.app.state.hide_live:
@@ -102,9 +102,9 @@ async def _growth(path: Path) -> AsyncIterator[str]:
     yield event({"bytes": size, "over": True})
 
 
-def _changes(run: RunPlace, tables: Tables) -> AsyncIterator[str]:
+def _changes(run: RunFolder, tables: Tables) -> AsyncIterator[str]:
     """Ends when the run's folder is gone."""
-    return changes(lambda: tables.number(run) if run.matches.is_dir() else None, lambda _, number: {"changed": number})
+    return changes(lambda: tables.number(run) if run.records.exists else None, lambda _, number: {"changed": number})
 
 
 def _size(path: Path) -> int | None:

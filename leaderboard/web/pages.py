@@ -11,18 +11,18 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from leaderboard.evidence import evidence_of
-from leaderboard.frames import Viewer, extent_of, frames_of, is_live, step_of_fault, viewer_of, viewers
-from leaderboard.records import MatchRow, match_id_of
+from leaderboard.frames import Viewer, extent_of, frames_of, step_of_fault, viewer_of, viewers
+from leaderboard.records import MatchRow
 from leaderboard.report import FILTERS
 from leaderboard.results import is_mirror
 from leaderboard.standings import CAPTION
 from leaderboard.times import PERCENTILES
-from leaderboard.web.places import RunPlace, find_match, runs_in
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
-from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.record.journal import slow_start
+from referee.record.store import is_aside, is_live, match_id_of
 from referee.record.times import seat_times
+from referee.run.folder import RunFolder, runs_in
 from referee.texts import clean, one_line
 
 PAGE = 200
@@ -55,7 +55,7 @@ def run(request: Request) -> Response:
     """One run: tables, plots, faults, and the last matches."""
     place, tables = _run(request)
     hidden = request.app.state.hide_live
-    live = live_matches(place)
+    live = place.records.live()
     trouble = request.app.state.tables.trouble(place)
     shown = live, trouble, tables.facts.state()
     kept = request.app.state.kept_pages.get(tables)
@@ -70,7 +70,7 @@ def run(request: Request) -> Response:
         rows=list(reversed(tables.listed[-20:])),
         live=[] if hidden else live,
         going_on=len(live),
-        unusable=[item for item in tables.unusable if match_id_of(item.path.name) not in live],
+        unusable=[item for item in tables.unusable if match_id_of(item.path) not in live],
         hidden=hidden,
         trouble=trouble,
         failed_starts=list(tables.facts.failed_starts.values()),
@@ -178,10 +178,10 @@ def download(request: Request) -> Response:
     return FileResponse(record.path, media_type="application/gzip", filename=record.path.name)
 
 
-def read_wanted(request: Request) -> tuple[RunPlace, Record]:
+def read_wanted(request: Request) -> tuple[RunFolder, Record]:
     """The run and the record that the address names. 404 without one, 422 for a file that is no record."""
     place = wanted_run(request)
-    path = find_match(place, request.path_params["match"])
+    path = place.records.find_anywhere(request.path_params["match"])
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
     try:
@@ -190,13 +190,13 @@ def read_wanted(request: Request) -> tuple[RunPlace, Record]:
         raise HTTPException(422, str(error).replace(str(path), path.name)) from None
     if request.app.state.hide_live:
         tables = tables_of(request, place)
-        unknown = path.parent == place.matches and request.path_params["match"] not in tables.known
+        unknown = not is_aside(path) and request.path_params["match"] not in tables.known
         if is_live(path) or unknown or tables.ahead.is_open(record.header.game, record.header.block):
             raise HTTPException(404, "This match is shown once its block is complete.")
     return place, record
 
 
-def tables_of(request: Request, place: RunPlace) -> RunTables:
+def tables_of(request: Request, place: RunFolder) -> RunTables:
     """The tables of a run; 503 while they are computed for the first time, and a browser then looks again."""
     tables: Tables = request.app.state.tables
     try:
@@ -206,13 +206,7 @@ def tables_of(request: Request, place: RunPlace) -> RunTables:
         raise HTTPException(503, "The tables of this run are being computed. Please wait.", again) from None
 
 
-def live_matches(place: RunPlace) -> list[str]:
-    """The ids of the matches that go on, or were cut off."""
-    live = sorted(path.name.removesuffix(LIVE_SUFFIX) for path in place.matches.glob(f"*{LIVE_SUFFIX}"))
-    return [match_id for match_id in live if not (place.matches / f"{match_id}{CLOSED_SUFFIX}").exists()]
-
-
-def wanted_run(request: Request) -> RunPlace:
+def wanted_run(request: Request) -> RunFolder:
     """The run that the address names; 404 without one."""
     name = request.path_params["run"]
     for place in there(request):
@@ -221,7 +215,7 @@ def wanted_run(request: Request) -> RunPlace:
     raise HTTPException(404, "There is no such run.")
 
 
-def there(request: Request) -> list[RunPlace]:
+def there(request: Request) -> list[RunFolder]:
     """All runs there are, the one that changed last first. What is kept of others is forgotten."""
     places = runs_in(request.app.state.runs)
     request.app.state.tables.keep_only(places)
@@ -252,7 +246,7 @@ def page(
     return HTMLResponse(template.render(status=status, plays=plays, warnings=warnings, **values), status)
 
 
-def _run(request: Request) -> tuple[RunPlace, RunTables]:
+def _run(request: Request) -> tuple[RunFolder, RunTables]:
     place = wanted_run(request)
     return place, tables_of(request, place)
 
@@ -273,9 +267,9 @@ def _number(text: str, default: int) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else default
 
 
-def _last_output(place: RunPlace, match_id: str, seat: int) -> list[tuple[str, str]]:
+def _last_output(place: RunFolder, match_id: str, seat: int) -> list[tuple[str, str]]:
     """What a bot printed before its fault in a match, by the name of the stream."""
-    path = find_match(place, match_id)
+    path = place.records.find_anywhere(match_id)
     try:
         record = read_record(path) if path else None
     except RecordError:

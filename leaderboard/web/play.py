@@ -16,11 +16,11 @@ from leaderboard.web.guard import SENT_IN, Guard, body_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
-from leaderboard.web.places import RunPlace, find_match
 from referee.games.api import Game
 from referee.games.drawing import Look, draw_board, event_places
 from referee.games.registry import UnknownGame, game_ids, get_game
 from referee.record import RecordError, read_record
+from referee.run.folder import RunFolder
 from referee.texts import one_line
 
 LOOK_S = 0.05
@@ -176,14 +176,14 @@ def _board(request: Request, seat: HumanSeat, game: Game, question: Question | N
             styled=False,
         )
         return draw_board(game, question.observation, look)
-    path = find_match(_place(request), seat.match_id)
+    path = _place(request).records.find_anywhere(seat.match_id)
     try:
         return last_frame(read_record(path), seat.seat).board if path else ""
     except RecordError:  # nothing is written yet
         return ""
 
 
-def _changes(seat: HumanSeat, place: RunPlace) -> AsyncIterator[str]:
+def _changes(seat: HumanSeat, place: RunFolder) -> AsyncIterator[str]:
     def look() -> tuple[int, int]:
         seat.seen()
         return seat.number, _size(place, seat.match_id)
@@ -191,8 +191,8 @@ def _changes(seat: HumanSeat, place: RunPlace) -> AsyncIterator[str]:
     return changes(look, lambda _, number: {"number": number + 1}, LOOK_S)
 
 
-def _size(place: RunPlace, match_id: str) -> int:
-    path = find_match(place, match_id)
+def _size(place: RunFolder, match_id: str) -> int:
+    path = place.records.find_anywhere(match_id)
     try:
         return path.stat().st_size if path else 0
     except OSError:
@@ -221,9 +221,9 @@ def _match_address(request: Request, seat: HumanSeat) -> str:
     return f"/runs/{quote(_place(request).name)}/matches/{quote(seat.match_id)}"
 
 
-def _place(request: Request) -> RunPlace:
+def _place(request: Request) -> RunFolder:
     run = _host(request).run
-    return RunPlace(run.name, run)
+    return RunFolder(run)
 
 
 def _host(request: Request) -> PlayHost:

@@ -5,22 +5,22 @@ Nobody waits for a long computation who can be shown what was computed before: i
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Lock, Thread
-from typing import Any, TypeAlias
 
-from leaderboard.account import Account, FormatTable
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import Index, load_index
 from leaderboard.ratings.live import LiveTable
-from leaderboard.records import MatchRow, ReadMatch, SeatRow, match_id_of
+from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report
 from leaderboard.run_table import kept_live
-from leaderboard.standings import Entrant, Pool, Standing, pools_of, rate_pools, standings
-from leaderboard.web.places import RunPlace
-from referee.record.journal import Control, FailedStart
+from leaderboard.schedule_view import Ahead, FormatTable
+from leaderboard.standings import Pool, Standing, pools_of, rate_pools, standings
+from leaderboard.web.facts import FactsOf, RunFacts, facts_of
+from referee.record.store import match_id_of
+from referee.run.folder import RunFolder
 from referee.texts import one_line
 
 QUICK_S = 1.0
@@ -36,86 +36,6 @@ DECIDED = (
     "Matches were annulled or judged again, or bots have left or come since: all ratings are being computed again, and"
     " these are the tables of before."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Coming:
-    """A match of the schedule that has no result yet."""
-
-    match_id: str
-    place: int
-    block: int
-    game: str
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """The next matches, and the blocks (game and number) that have begun and are not complete; None where that is not
-    known, and any may be."""
-
-    coming: Sequence[Coming] = ()
-    open_blocks: frozenset[tuple[str, int]] | None = frozenset()
-
-    def is_open(self, game: str, block: int) -> bool:
-        """Whether the block may be one that is not complete."""
-        return self.open_blocks is None or (game, block) in self.open_blocks
-
-
-NOTHING_AHEAD = Ahead()
-UNKNOWN_AHEAD = Ahead(open_blocks=None)
-NO_ACCOUNT = Account()
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """What the schedule says of a run with these results. `warnings` are sentences for people."""
-
-    account: Account = NO_ACCOUNT
-    ahead: Ahead = NOTHING_AHEAD
-    warnings: tuple[str, ...] = ()
-
-
-def no_outlook(rows: Sequence[MatchRow]) -> Outlook:
-    """For records without a tournament."""
-    return Outlook()
-
-
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What only the tournament knows of a run. `total`: matches it wants, None where that is unknown; `at_most` if it
-    may come to fewer. `look` computes from the rated matches as they are in the records, for the schedule that `plan`
-    names. `shown` are facts for people, by name; `warnings` are sentences on what is wrong with the journal, or changed
-    while the run went on. `state` is asked whenever it is shown, and says in a word whether the run goes on.
-    `failed_starts`, and `startup_s`, which is how long a bot may take to start, are by entry id.
-    """
-
-    title: str = ""
-    total: int | None = None
-    at_most: bool = False
-    entrants: Sequence[Entrant] = ()
-    controls: Sequence[Control] = ()
-    look: Callable[[Sequence[MatchRow]], Outlook] = no_outlook
-    plan: str = ""
-    shown: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    state: Callable[[], str] = lambda: ""
-
-    def without(self, annulled: int) -> "RunFacts":
-        """The same where so many matches have a record and do not count."""
-        return self if self.total is None else replace(self, total=self.total - annulled)
-
-    failed_starts: Mapping[str, FailedStart] = field(default_factory=dict)
-    startup_s: Mapping[str, float] = field(default_factory=dict)
-
-
-Facts: TypeAlias = Callable[[Path], RunFacts]
-"""Of a run folder. Never raises: what cannot be read is left out, and `warnings` say why."""
-
-
-def no_facts(folder: Path) -> RunFacts:
-    """For folders of records without a tournament."""
-    return RunFacts(folder.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +106,14 @@ class _Shelf:
 class Tables:
     """The tables of all runs below one folder, each computed once per change, and at most half of the time."""
 
-    def __init__(self, facts: Facts, *, hide_live: bool = False) -> None:
+    def __init__(self, facts: FactsOf = facts_of, *, hide_live: bool = False) -> None:
         """`hide_live`: matches of blocks that are not complete are not listed."""
         self._facts = facts
         self._hide_live = hide_live
         self._shelves: dict[Path, _Shelf] = {}
         self._lock = Lock()
 
-    def of(self, run: RunPlace) -> RunTables:
+    def of(self, run: RunFolder) -> RunTables:
         """The tables as they are now, or, where a new computation takes long or fails, as they were before the last
         changes.
 
@@ -215,7 +135,7 @@ class Tables:
                 raise shelf.error
             raise TablesBusy
 
-    def kept(self, run: RunPlace) -> tuple[object, RunTables] | None:
+    def kept(self, run: RunFolder) -> tuple[object, RunTables] | None:
         """The tables somebody has asked for, and as of which change of the run; waits for nothing, and has them brought
         up to date."""
         with self._lock:
@@ -226,7 +146,7 @@ class Tables:
         with shelf.turn:
             return shelf.changed, shelf.tables
 
-    def facts(self, run: RunPlace) -> RunFacts:
+    def facts(self, run: RunFolder) -> RunFacts:
         """What the journal says of a run, without anything that has to be computed from its records."""
         shelf = self._shelf(run)
         changed = run.changed()
@@ -235,14 +155,14 @@ class Tables:
                 shelf.facts = changed, self._facts(run.path)
             return shelf.facts[1]
 
-    def keep_only(self, runs: Iterable[RunPlace]) -> None:
+    def keep_only(self, runs: Iterable[RunFolder]) -> None:
         """Forget all other runs: their folders are gone."""
         there = {run.path for run in runs}
         with self._lock:
             for path in self._shelves.keys() - there:
                 del self._shelves[path]
 
-    def number(self, run: RunPlace) -> int:
+    def number(self, run: RunFolder) -> int:
         """Another one when the tables are others. Has them brought up to date, without waiting."""
         shelf = self._shelf(run)
         changed = run.changed()
@@ -251,7 +171,7 @@ class Tables:
                 self._begin(run, shelf)
             return shelf.number
 
-    def trouble(self, run: RunPlace) -> str:
+    def trouble(self, run: RunFolder) -> str:
         """Why the tables are older than the run: new ones cannot be computed, or all is computed again because of what
         was decided. '' where they are not, or only new matches are being added."""
         shelf = self._shelf(run)
@@ -262,23 +182,23 @@ class Tables:
             why = one_line(f"{type(shelf.error).__name__}: {shelf.error}")
             return f"These are the tables of {age_s / 60:.0f} minutes ago: new ones cannot be computed ({why})."
 
-    def _shelf(self, run: RunPlace) -> _Shelf:
+    def _shelf(self, run: RunFolder) -> _Shelf:
         with self._lock:
             return self._shelves.setdefault(run.path, _Shelf())
 
-    def _begin(self, run: RunPlace, shelf: _Shelf) -> None:
+    def _begin(self, run: RunFolder, shelf: _Shelf) -> None:
         if not shelf.busy and time.monotonic() >= shelf.rested_s:
             shelf.busy = True
             Thread(target=self._compute, args=(run, shelf), name=f"tables of {run.name}", daemon=True).start()
 
-    def _compute(self, run: RunPlace, shelf: _Shelf) -> None:
+    def _compute(self, run: RunFolder, shelf: _Shelf) -> None:
         started_s = time.monotonic()
         changed = run.changed()
         made: RunTables | None = None
         error: Exception | None = None
         rows = shelf.rows
         try:
-            index = load_index(run.matches, run.database, rows)
+            index = load_index(run, rows)
             rows = {row.match_id: row for row in index.rows}
             facts = self._facts(run.path)
             with shelf.turn:
@@ -304,15 +224,15 @@ class Tables:
 
 
 def _tables(index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hide_live: bool) -> RunTables:
-    outlook = facts.look(index.rows)
-    account, ahead = outlook.account, outlook.ahead
-    counted = apply_controls(index.rows, facts.controls, account.missed)
+    view, warnings = facts.view(index.rows)
+    ahead = view.ahead
+    counted = apply_controls(index.rows, facts.controls, view.missed)
     facts = facts.without(counted.annulled)
     ratings = rate_pools(counted.rows, kept=live, settled=index.settled)
     table = standings(counted, facts.entrants, ratings=ratings)
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
     listed = tuple(row for row in counted.rows if not (hide_live and ahead.is_open(row.game, row.block)))
-    known = frozenset(row.match_id for row in index.rows) | {match_id_of(item.path.name) for item in index.unusable}
+    known = frozenset(row.match_id for row in index.rows) | {match_id_of(item.path) for item in index.unusable}
     entries: dict[str, list[EntryMatch]] = {}
     bearers: dict[str, set[str]] = {}
     for row in reversed(listed):
@@ -330,15 +250,15 @@ def _tables(index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hi
         table,
         pools,
         index.unusable,
-        account.table,
+        view.table,
         ahead,
-        (*facts.warnings, *outlook.warnings),
+        (*facts.warnings, *warnings),
         known,
         listed,
         entries,
         names,
         games,
         reasons,
-        account.rounds,
+        view.rounds,
         {pool: found.settled for pool, found in ratings.items()},
     )

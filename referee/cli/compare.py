@@ -111,18 +111,18 @@ def compare(
 
     Example: crosstown compare bots/new bots/old --games shibuya
     """
+    from leaderboard.comparison import Comparison
     from leaderboard.sequential import Question, score_of_elo
     from referee.cli.building import build_missing
     from referee.cli.compare_pages import outcome, print_outcome
-    from referee.cli.comparison import Comparison
     from referee.cli.output import print_json
-    from referee.cli.running import play, tell_problem
+    from referee.cli.run_pages import play, tell_problem
     from referee.errors import UsageError
     from referee.process.entry import load_entry
     from referee.run.folder import choose_folder
     from referee.run.luck import read_secrets
+    from referee.schedule.config import make_field
     from referee.schedule.formats.comparison import blocks_in_round
-    from referee.schedule.plan import make_field
     from referee.tournament.entrants import check_apart
     from referee.tournament.identity import describe
 

@@ -6,13 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from leaderboard.sequential import Evidence, elo_of_score
-from referee.cli.output import fault_text, plural, print_text
-from referee.cli.run_tables import failed_starts_of
-from referee.cli.running import Played
+from referee.cli.output import fault_text, print_text
+from referee.cli.run_pages import Played
 from referee.record.journal import FailedStart
 from referee.run.folder import RunFolder
-from referee.run.journal import read_journal
-from referee.texts import one_line
+from referee.run.run import Run
+from referee.texts import one_line, plural
 from referee.tournament.config import Tournament
 
 
@@ -55,7 +54,7 @@ def outcome(tournament: Tournament, run: RunFolder, evidence: Evidence, played: 
         "evidence_for_accepting": evidence.against_low,
         "evidence_for_rejecting": evidence.against_high,
         "set_aside": list(played.summary.set_aside),
-        "failed_starts": [asdict(start) for start in failed_starts_of(read_journal(run.journal)).values()],
+        "failed_starts": [asdict(start) for start in Run(run).failed_starts.values()],
         "more_rounds": None if evidence.verdict != "undecided" else evidence.more_blocks(),
     }
 

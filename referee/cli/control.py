@@ -2,7 +2,6 @@
 
 import getpass
 import shlex
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,9 +11,8 @@ import typer
 from referee.cli.arguments import OUT, Out
 
 if TYPE_CHECKING:
-    from referee.cli.runs import Run
     from referee.process.sandbox import Profile
-    from referee.run.folder import RunFolder
+    from referee.run.run import Run
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Tournament file, run folder or name of a run.", show_default=False)
@@ -86,10 +84,9 @@ def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out
     """
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
-    from referee.run.decisions import reinstate as reinstate_bot
 
     found = find_run(run, out)
-    control = reinstate_bot(found.folder, bot, by=who(), reason=reason)
+    control = found.reinstate(bot, by=who(), reason=reason)
     print_text(
         f"'{control.name}' plays on as if it had not left at place {control.place}; continue with: {_go_on(found)}"
     )
@@ -100,16 +97,13 @@ def _leave(
 ) -> None:
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
-    from referee.run.decisions import leave, too_few
-    from referee.run.journal import read_journal
 
     found = find_run(run, out)
-    folder = found.folder
-    control = leave(folder, kind, bot, None if choice is None else choice.value, by=who(), reason=reason)
+    control = found.leave(kind, bot, None if choice is None else choice.value, by=who(), reason=reason)
     word = "disqualified" if control.kind == "breaker" else kind
     what = f"'{control.name}' is {word} from place {control.place} on ({control.choice})"
     print_text(f"{what}; continue with: {_go_on(found)}")
-    if missing := too_few(read_journal(folder.journal)):
+    if missing := found.too_few():
         print_text(missing)
 
 
@@ -235,8 +229,7 @@ def add(
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
     from referee.errors import UsageError
-    from referee.run.decisions import add as add_bot
-    from referee.run.decisions import read_settings
+    from referee.tournament.joining import load_joining, read_settings
 
     found = find_run(run, out)
     if (bot is None) != remote:
@@ -262,7 +255,7 @@ def add(
     if bot is not None:
         settings = read_settings(found.journal, {"path": str(bot.resolve()), **more})
         load_or_build(bot, settings.sandbox.profile or _profile(found))
-    control = add_bot(found.folder, bot, name, more, by=who(), reason=reason)
+    control = found.add(load_joining(found.journal, bot, name, more), by=who(), reason=reason)
     print_text(f"'{control.name}' joins from place {control.place} on; continue with: {_go_on(found)}")
 
 
@@ -305,41 +298,25 @@ def annul(
 
     Example: crosstown annul spring MATCH --replay
     """
+    from leaderboard.indexer import forget_match
     from referee.cli.output import print_text
     from referee.cli.runs import find_run
-    from referee.run.decisions import annul as annul_match
 
     found = find_run(run, out)
     match = _whole_id(found, match)
-    annul_match(found.folder, match, replay=replay, by=who(), reason=reason)
-    forget(found.folder, match)
-    print_text(f"match {match} does not count{f'; {whether_again(found.folder, match)}' if replay else ''}")
+    found.annul(match, replay=replay, by=who(), reason=reason)
+    forget_match(found, match)
+    print_text(f"match {match} does not count{f'; {whether_again(found, match)}' if replay else ''}")
 
 
-def whether_again(folder: "RunFolder", match_id: str) -> str:
+def whether_again(run: "Run", match_id: str) -> str:
     """Whether a match that was taken back is played again, and by which command."""
-    from referee.cli.runs import Run
-    from referee.run.journal import read_journal
+    from leaderboard.index import load_index
 
-    run = Run(folder, read_journal(folder.journal))
-    if gone := _gone_from(run, match_id):
+    if gone := run.gone_from(match_id, load_index(run.folder).rows):
         names = " and ".join(f"'{name}'" for name in gone)
         return f"it is not played again, for {names} {'is' if len(gone) == 1 else 'are'} out of the run"
     return f"it is played again by: {_go_on(run)}"
-
-
-def _gone_from(run: "Run", match_id: str) -> list[str]:
-    """Who is out of those that have a seat in a match without a record."""
-    from leaderboard.index import load_index
-    from referee.cli.run_account import Course
-    from referee.schedule.formats.registry import UnknownFormat
-
-    with suppress(UnknownFormat):
-        course = Course(run.journal, load_index(run.folder.matches, run.folder.database).rows)
-        for spec, state in course:
-            if spec.match_id == match_id:
-                return [seat.name for seat in course.walk.out(spec)] if state == "off" else []
-    return []
 
 
 def _whole_id(run: "Run", wanted: str) -> str:
@@ -347,12 +324,7 @@ def _whole_id(run: "Run", wanted: str) -> str:
     UsageError if there are several."""
     from referee.errors import UsageError
 
-    folder = run.folder
-    known = {
-        path.name.partition(".")[0] for place in (folder.matches, folder.void) if place.is_dir()
-        for path in place.iterdir() if path.is_file()
-    }  # fmt: skip
-    known |= {str(line.fields.get(name, "")) for line in run.journal.events for name in ("match", "match_id")}
+    known = run.known_matches()
     found = sorted(match_id for match_id in known if match_id.startswith(wanted))
     if wanted in found or not found:
         return wanted
@@ -367,22 +339,9 @@ def _profile(run: "Run") -> "Profile | None":
     return profile if profile in ("strict", "plain") else None
 
 
-def forget(folder: "RunFolder", match_id: str) -> None:
-    """Take the row of a match that counts no more out of the database. Where that does not work now, the next run of
-    the command does it."""
-    from leaderboard.store import Store, StoreError
-    from referee.errors import TournamentError
-    from referee.run.lock import RunLock
-
-    if folder.database.exists():
-        with suppress(StoreError, TournamentError), RunLock(folder.lock), Store(folder.database) as store:
-            store.remove([match_id])
-
-
 def _go_on(run: "Run") -> str:
     """The command that takes the run up again."""
-    created = run.journal.created
-    file = Path("FILE" if created is None else created.fields.get("file", "FILE"))
+    file = run.file or Path("FILE")
     out = run.folder.path.parent
     elsewhere = [] if out.resolve() == Path("runs").resolve() else ["--out", str(out)]
     here = Path.cwd()

@@ -110,7 +110,7 @@ def match(
     from referee.cli.confining import hiding, settle
     from referee.cli.one_match import plan, play, seed_of
     from referee.cli.remote import remote_seats
-    from referee.cli.runs import SINGLE
+    from referee.run.run import SINGLE
 
     planned = plan(
         game,

@@ -1,22 +1,25 @@
 """What `crosstown matches` prints."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
+from typing import Any
 
+from leaderboard.completeness import Gaps
 from leaderboard.evidence import LONGEST, evidence_of
-from leaderboard.frames import is_live
-from referee.cli.completeness import Gaps
-from referee.cli.match_standing import progress_of
-from referee.cli.output import fold, plural, print_json, print_text
-from referee.cli.run_checks import RunCheck
+from leaderboard.match_list import progress_of
+from referee.cli.output import console, fold, print_json, print_table, print_text, table
 from referee.errors import UsageError
 from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
+from referee.record.journal import FailedStart
 from referee.record.replay import Replay, ReplayError, Step, game_of
+from referee.record.store import is_live
 from referee.record.times import seat_times, time_words
-from referee.texts import clean, one_line
+from referee.run.checks import RunCheck
+from referee.run.folder import RunFolder
+from referee.texts import clean, one_line, plural
 
 NOTE_SHOWN = 200
 """Characters of a note beside its move; so many moves stay readable one below the other."""
@@ -217,6 +220,52 @@ def print_frame(number: int, frame: Frame) -> None:
 def _print_folded(lines: Iterable[str]) -> None:
     for line in lines:
         print_text("\n".join(fold(line)))
+
+
+def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as_json: bool) -> None:
+    """One line for each match, of `total` that there are."""
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        print_text("no match is like that" if filtered else "no match counts yet")
+        return
+    out = console()
+    rounds = any(row["round"] for row in rows)
+    made = table(
+        [("match", "left"), ("when", "left"), *([("round", "right")] if rounds else []), ("game", "left"),
+         ("seats", "left"), ("ranking", "left"),
+         ("status", "left"), ("reason", "left"), ("moves", "right"), ("s", "right")],
+        plain=not out.is_terminal,
+    )  # fmt: skip
+    from rich.text import Text
+
+    for row in rows:
+        ranks = [str(seat["rank"]) for seat in row["seats"] if seat["rank"] is not None]
+        made.add_row(
+            *(Text(one_line(cell)) for cell in (
+                row["match"], row["created_at"][:16], *([str(row["round"] or "-")] if rounds else []), row["game"],
+                " ".join(seat["name"] for seat in row["seats"]),
+                (" ".join(ranks) or "-") + ("*" if row["judged_again"] else ""),
+                (row["progress"] or row["status"]) + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),
+                row["problem"] or row["reason"] or "-", str(row["decisions"]),
+                f"{row['wall_s']:.1f}",
+            ))
+        )  # fmt: skip
+    print_table(out, made)
+    if len(rows) < total:
+        print_text(f"the last {len(rows)} of {total} matches; all of them: --all")
+    if any(row["judged_again"] for row in rows):
+        print_text("* as the organiser decided; the record has another ranking")
+
+
+def print_failed_starts(found: Sequence[tuple[RunFolder, FailedStart]]) -> None:
+    """Bots that did not start have no match that counts for it: what kept them, below the list."""
+    for folder, start in found:
+        first, *more = start.lines
+        print_text(one_line(f"{folder.path.name}: {first}"))
+        for line in more:
+            print_text(one_line(line))
 
 
 def print_verdicts(

@@ -92,7 +92,9 @@ def list_matches(
 
     Example: crosstown matches list first --bot walker --reason normal
     """
-    from referee.cli.match_list import LAST, make_filter, print_failed_starts, print_list
+    from leaderboard.match_list import list_matches as list_wanted
+    from leaderboard.match_list import make_filter
+    from referee.cli.match_pages import print_failed_starts, print_list
     from referee.cli.record_files import failed_starts_in, find_records
     from referee.errors import UsageError
 
@@ -102,8 +104,9 @@ def list_matches(
         raise UsageError("--last and --all exclude each other", "give one of them")
     run = named or run
     wanted = make_filter(bot or (), game, reason, tournament, since, until)
-    most = None if every or (as_json and last is None) else last or LAST
-    print_list(find_records(run, out, void=void, may_be_none=True), wanted, most, as_json=as_json)
+    most = None if every or (as_json and last is None) else last or 20
+    rows, total = list_wanted(find_records(run, out, void=void, may_be_none=True), wanted, most)
+    print_list(rows, total, filtered=not wanted.empty, as_json=as_json)
     if not as_json:
         print_failed_starts(failed_starts_in(run, out))
 
@@ -197,12 +200,10 @@ def verify(
 
     Example: crosstown matches verify first
     """
-    from referee.cli.completeness import gaps_in
+    from leaderboard.completeness import Verification, are_of_runs
     from referee.cli.match_pages import print_verdicts
-    from referee.cli.record_files import anchor, find_record, find_records, identities, named_match, names_run, seeds
-    from referee.cli.run_checks import checks_in
+    from referee.cli.record_files import find_record, find_records, names_run
     from referee.errors import UsageError
-    from referee.record import verify as verify_path
 
     if key and not re.fullmatch("[0-9a-fA-F]{64}", key.strip()):
         raise UsageError(
@@ -215,16 +216,11 @@ def verify(
     whole = [path for word in named for path in find_records(Path(word), out, void=void)]
     if not matches:
         whole = find_records(run, out, void=void)
-    verdicts = (
-        verify_path(
-            path, identities=identities(path), seeds=seeds(path), match_id=named_match(path), anchored=anchor(path)
-        )
-        for path in [*whole, *single]
-    )
-    gaps = gaps_in(whole)
-    checks = checks_in(whole, key, {gap.run: gap.missing for gap in gaps})
-    if key and not checks:
+    if key and not are_of_runs(whole):
         raise UsageError("--key is for runs, and none is named", "name one: crosstown matches verify RUN --key KEY")
+    verification = Verification()
+    verdicts = map(verification.verify, [*whole, *single])
+    gaps, checks = verification.gaps(whole), verification.checks(whole, key)
     wrong = print_verdicts(verdicts, gaps, checks, every=every, as_json=as_json)
     return ExitCode.FAILED if wrong else ExitCode.OK
 
@@ -286,14 +282,15 @@ def export(
     Example: crosstown matches export MATCH board.svg --step 40
     """
     from referee.cli.export import export_match
-    from referee.cli.record_files import find_record, match_id
+    from referee.cli.record_files import find_record
     from referee.record import read_record
+    from referee.record.store import record_name
 
     path = find_record(match, run, out)
     wanted = wanted or ("html" if file is None else None)
     export_match(
         read_record(path),
-        file or Path(f"{match_id(path)}.{wanted}"),
+        file or Path(f"{record_name(path)}.{wanted}"),
         wanted=wanted,
         step=step,
         seat=seat,

@@ -22,7 +22,6 @@ from referee.cli.confining import Confinement, settle, tell, tell_unseen
 from referee.cli.match_outcome import Heard, conclude, outcome, outputs, show_output
 from referee.cli.output import console, print_json
 from referee.cli.remote import RemoteSeats, announce, remote_entries, tell_guest
-from referee.cli.runs import SINGLE
 from referee.cli.watching import watch_record
 from referee.errors import UsageError
 from referee.games.api import Game, Option, resolve_options
@@ -35,7 +34,9 @@ from referee.process.entry import Entry, load_entry
 from referee.process.limits import LEAST_MIB, Share, memory_room
 from referee.process.manifest import ANY_GAME
 from referee.process.sandbox import Profile, Sandbox
-from referee.run.luck import SECRET_BYTES, known_words, match_seed, read_secrets
+from referee.run.luck import SECRET_BYTES, known_words, read_secrets
+from referee.run.run import SINGLE
+from referee.schedule.seeds import match_seed
 from referee.schedule.spec import Limits, MatchSpec, SeatSpec, SpecError
 from referee.texts import one_line
 from referee.tournament.confine import hide

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from referee.texts import one_line
+from referee.texts import one_line, plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -146,13 +146,6 @@ def print_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None
     stream = QuietStream(sys.stdout)
     stream.write(text.getvalue())
     stream.settle()
-
-
-def plural(number: int, word: str) -> str:
-    """'1 match', '2 matches'."""
-    if number == 1:
-        return f"1 {word}"
-    return f"{number} {word}es" if word.endswith(("ch", "s", "x")) else f"{number} {word}s"
 
 
 def duration(seconds: float) -> str:

@@ -14,12 +14,13 @@ from referee.cli.confining import hiding, settle
 from referee.cli.errors import explain
 from referee.cli.one_match import HUMAN_CLOCK, Plan, human_entry, match_spec, plan, run_match, sandboxes_of
 from referee.cli.person import RUN, Person
-from referee.cli.runs import SINGLE
 from referee.errors import UsageError
 from referee.match.result import MatchResult
 from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, load_manifest
-from referee.run.luck import match_seed, read_secrets
+from referee.run.luck import read_secrets
+from referee.run.run import SINGLE
+from referee.schedule.seeds import match_seed
 from referee.schedule.spec import MatchSpec
 
 AT_ONCE = 8

@@ -1,6 +1,5 @@
 """`crosstown rebuild`: make the database of a run anew from its records."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,34 +21,18 @@ def rebuild(
 
     Example: crosstown rebuild first
     """
-    from leaderboard.index import load_index
-    from leaderboard.run_table import keep_table
-    from leaderboard.store import Store
-    from referee.cli.completeness import gaps_of, lost_words
-    from referee.cli.output import plural, print_json, print_text
-    from referee.cli.run_checks import check_run
-    from referee.cli.run_tables import table_of
+    from leaderboard.completeness import gaps_of, lost_words
+    from leaderboard.indexer import rebuild_database
+    from referee.cli.output import print_json, print_text
     from referee.cli.runs import find_run
     from referee.record.journal import NOT_THE_ONE
-    from referee.run.lock import RunLock
-    from referee.texts import one_line
+    from referee.texts import one_line, plural
 
     found = find_run(run, out)
     folder = found.folder
-    fresh = folder.database.with_name(f".{folder.database.name}.new")
-    with RunLock(folder.lock):
-        _remove(fresh)
-        try:
-            index = load_index(folder.matches, fresh)
-            with Store(fresh) as store:
-                store.put(index.rows)
-                keep_table(store, table_of(found, database=fresh))
-            _remove(folder.database)
-            fresh.replace(folder.database)
-        finally:
-            _remove(fresh)
-    gaps = gaps_of(folder)
-    lost, wrong = gaps.lost, check_run(folder, found.journal, named=gaps.missing).wrong
+    index = rebuild_database(found)
+    gaps = gaps_of(found, {row.match_id: row for row in index.rows})
+    lost, wrong = gaps.lost, found.check(named=gaps.missing).wrong
     forged = any(item.problem.startswith(NOT_THE_ONE) for item in index.unusable)
     code = ExitCode.FAILED if lost or wrong or forged else ExitCode.OK
     if as_json:
@@ -69,10 +52,5 @@ def rebuild(
     for what in wrong:
         print_text(one_line(f"wrong: {what}"))
     if lost:
-        print_text(lost_words(folder, lost))
+        print_text(lost_words(folder.path, lost))
     return code
-
-
-def _remove(database: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        database.with_name(database.name + suffix).unlink(missing_ok=True)

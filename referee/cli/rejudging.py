@@ -2,21 +2,22 @@
 
 from pathlib import Path
 
-from referee.cli.control import forget, whether_again, who
+from leaderboard.indexer import forget_match
+from referee.cli.control import whether_again, who
 from referee.cli.output import print_text
-from referee.cli.record_files import find_record, match_id
+from referee.cli.record_files import find_record
 from referee.errors import UsageError
 from referee.match.rejudge import rejudge
 from referee.record import read_record
-from referee.run.decisions import annul, judge_again
-from referee.run.folder import RunFolder
+from referee.record.store import counts_in, match_id_of
+from referee.run.run import Run
 
 
 def rejudge_match(
-    wanted: str, run: Path | None, out: Path, *, extra_ms: int, ranking: str, apply: bool, reason: str
+    wanted: str, named: Path | None, out: Path, *, extra_ms: int, ranking: str, apply: bool, reason: str
 ) -> bool:
     """Whether all faults stand. UsageError, RecordError."""
-    path = find_record(wanted, run, out)
+    path = find_record(wanted, named, out)
     record = read_record(path)
     ranks = _ranks(ranking, len(record.header.seats)) if ranking else ()
     judgement = rejudge(record, extra_us=extra_ms * 1000)
@@ -27,17 +28,18 @@ def rejudge_match(
     result = "-".join(map(str, judgement.ranking)) or "none"
     print_text(f"verdict: {judgement.status}, {judgement.reason}, ranking {result}")
     if apply and (ranks or not judgement.stands):
-        if path.parent.name != "matches":
+        folder = counts_in(path)
+        if folder is None:
             raise UsageError(f"{path} is not in a run, or does not count in it", "name a match that counts in its run")
-        folder = RunFolder(path.parent.parent)
+        run, match_id = Run(folder), match_id_of(path)
         if ranks:
-            judge_again(folder, match_id(path), ranks, by=who(), reason=reason)
-            print_text(f"match {match_id(path)} counts with the ranking {'-'.join(map(str, ranks))}")
+            run.rejudge(match_id, ranks, by=who(), reason=reason)
+            print_text(f"match {match_id} counts with the ranking {'-'.join(map(str, ranks))}")
         else:
             why = reason or "; ".join(finding.why for finding in judgement.findings if not finding.stands)
-            annul(folder, match_id(path), replay=True, by=who(), reason=why)
-            forget(folder, match_id(path))
-            print_text(f"match {match_id(path)} is void; {whether_again(folder, match_id(path))}")
+            run.annul(match_id, replay=True, by=who(), reason=why)
+            forget_match(run, match_id)
+            print_text(f"match {match_id} is void; {whether_again(run, match_id)}")
     return judgement.stands
 
 

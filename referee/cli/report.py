@@ -9,8 +9,7 @@ import typer
 from referee.cli.arguments import OUT, LatestRun, Out
 
 if TYPE_CHECKING:
-    from referee.run.folder import RunFolder
-    from referee.run.journal import JournalText
+    from referee.run.run import Run
 
 
 def report(
@@ -36,42 +35,39 @@ def report(
     """
     from datetime import UTC, datetime
 
+    from leaderboard.completeness import gaps_of, lost_words
     from leaderboard.evidence import last_faults
     from leaderboard.index import load_index
     from leaderboard.report import report_html
-    from leaderboard.run_table import counted_rows, kept_live
+    from leaderboard.run_table import counted_rows, entrants, kept_live
     from leaderboard.standings import rate_pools, standings
-    from referee.cli.completeness import gaps_of, lost_words
     from referee.cli.output import print_json, print_text
-    from referee.cli.run_account import looking
-    from referee.cli.run_tables import entrants_of, failed_starts_of, startup_limits
     from referee.cli.runs import find_run
     from referee.cli.whole_file import write_whole
-    from referee.run.folder import title_of
 
     if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
         file, run = Path(run), None
     found = find_run(run, out)
     path = file or found.folder.path / "report.html"
-    index = load_index(found.folder.matches, found.folder.database)
-    counted, account = counted_rows(index.rows, found.journal.controls, looking(found.journal))
+    index = load_index(found.folder)
+    counted, view = counted_rows(found, index.rows)
     ratings = rate_pools(counted.rows, kept=kept_live(found.folder.database), settled=index.settled)
-    facts = {"format": found.configuration["format"], **_luck_facts(found.journal), **_signature_facts(found.folder)}
-    if lost := gaps_of(found.folder).lost:
-        facts["attention"] = lost_words(found.folder, lost)
+    facts = {"format": found.configuration["format"], **_luck_facts(found), **_signature_facts(found)}
+    if lost := gaps_of(found, {row.match_id: row for row in index.rows}).lost:
+        facts["attention"] = lost_words(found.folder.path, lost)
     page = report_html(
-        title_of(found.folder, str(found.configuration["name"])),
+        found.title,
         counted,
-        standings(counted, entrants_of(found.journal), ratings=ratings),
+        standings(counted, entrants(found), ratings=ratings),
         total=found.total - counted.annulled,
         made_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         unusable=index.unusable,
-        format_table=account.table,
-        link=os.path.relpath(found.folder.matches, path.parent),
+        format_table=view.table,
+        link=os.path.relpath(found.records.folder, path.parent),
         facts=facts,
-        failed_starts=list(failed_starts_of(found.journal).values()),
-        faults=last_faults(counted.rows, found.folder.matches),
-        startup_s=startup_limits(found.journal),
+        failed_starts=list(found.failed_starts.values()),
+        faults=last_faults(counted.rows, found.records),
+        startup_s=found.startup_limits_s,
         ratings=ratings,
     )
     write_whole(path, page, "name another file: crosstown report RUN FILE")
@@ -81,28 +77,22 @@ def report(
         print_text(str(path))
 
 
-def _luck_facts(journal: "JournalText") -> dict[str, Any]:
+def _luck_facts(run: "Run") -> dict[str, Any]:
     """The seed, and the secrets that are revealed. Where no secret keys the luck, the seed itself waits for the end."""
-    from referee.cli.runs import finish_of
-    from referee.run.luck import epochs_of
-
-    epochs = epochs_of(journal)
-    facts: dict[str, Any] = {"seed": journal.configuration["seed"]}
-    if not epochs[0].commitment and finish_of(journal) is None:
+    epochs = run.epochs
+    facts: dict[str, Any] = {"seed": run.configuration["seed"]}
+    if not epochs[0].commitment and not run.finished:
         facts["seed"] = "revealed when the run is finished"
     if keyed := [epoch for epoch in epochs if epoch.commitment]:
         facts["secret of the luck"] = ", ".join(epoch.secret or "revealed when the run is finished" for epoch in keyed)
     return facts
 
 
-def _signature_facts(folder: "RunFolder") -> dict[str, Any]:
+def _signature_facts(run: "Run") -> dict[str, Any]:
     """Who signed the run, and what: nothing of one that is not signed."""
-    if not folder.signature.exists():
+    signed = run.signature
+    if signed is None:
         return {}
-    from referee.run.signing import read_signature
-
-    signed = read_signature(folder)
-    assert signed is not None
     if not signed.holds:
         return {"signature": "does not hold: see crosstown matches verify"}
     return {

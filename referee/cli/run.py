@@ -66,7 +66,7 @@ def run(
     Example: crosstown run tournaments/first.toml --workers 4
     """
     from referee.cli.building import build_missing
-    from referee.run.decisions import newest_bots
+    from referee.run.participants import newest_participants
     from referee.tournament.config import load_config, tournament_name
     from referee.tournament.cores import available_cores
     from referee.tournament.entrants import check_apart, load_tournament, sources_needed
@@ -75,7 +75,7 @@ def run(
         from referee.errors import UsageError
 
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
-    known = () if new else newest_bots(out, tournament_name(file))
+    known = () if new else newest_participants(out, tournament_name(file))
     if not dry_run:
         build_missing(sources_needed(load_config(file), known), out, file)
     tournament = load_tournament(file, known, to_play=not dry_run)
@@ -84,11 +84,11 @@ def run(
     check_apart(tournament, out)
     cores = len(available_cores())
     if dry_run:
-        from referee.cli.preview import preview
+        from referee.cli.run_pages import preview
 
         preview(tournament, out, workers or cores, new=new, listed=listed, as_json=as_json)
         return
-    from referee.cli.running import play_tournament
+    from referee.cli.run_pages import play_tournament
 
     code = play_tournament(
         tournament,

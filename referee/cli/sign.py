@@ -19,13 +19,13 @@ def sign(
 
     Example: crosstown sign first
     """
-    from referee.cli.output import plural, print_json, print_text
+    from referee.cli.output import print_json, print_text
     from referee.cli.runs import find_run
     from referee.run.signing import key_file
-    from referee.run.signing import sign as sign_run
+    from referee.texts import plural
 
-    folder = find_run(run, out).folder
-    signed = sign_run(folder)
+    found = find_run(run, out)
+    folder, signed = found.folder, found.sign()
     if as_json:
         print_json(
             {

@@ -65,31 +65,30 @@ def standings(
 
     Example: crosstown standings first --cross
     """
+    from leaderboard.completeness import gaps_of, lost_words
+    from leaderboard.run_table import run_table
     from leaderboard.standings import CAPTION, LIVE_CAPTION, apart, by_live_rating, unsettled
-    from referee.cli.completeness import gaps_of, lost_words
-    from referee.cli.format_pages import csv_columns, print_format_table
-    from referee.cli.match_list import print_failed_starts
+    from referee.cli.match_pages import print_failed_starts
     from referee.cli.output import print_csv, print_json, print_standings, print_text
-    from referee.cli.run_tables import failed_starts_of, table_of
     from referee.cli.runs import find_run
+    from referee.cli.standings_pages import csv_columns, print_format_table
     from referee.errors import UsageError
-    from referee.tournament.machine import changed_in
 
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", "give one of them")
     found = find_run(run, out)
     if cross:
-        from referee.cli.cross_pages import print_cross
+        from referee.cli.standings_pages import print_cross
 
         if live:
             raise UsageError("--live and --cross exclude each other", "a cross table has no ratings: give one of them")
         print_cross(found, pooled=pooled, faultless=faultless, as_json=as_json, as_csv=as_csv)
         return
-    made = table_of(found, pooled=pooled, faultless=faultless)
-    starts = list(failed_starts_of(found.journal).values())
+    made = run_table(found, pooled=pooled, faultless=faultless, keep=True)
+    starts = list(found.failed_starts.values())
     extent = found.extent
     total = extent.most - made.annulled
-    lost = gaps_of(found.folder).lost if made.matches < total else 0
+    lost = gaps_of(found).lost if made.matches < total else 0
     rows = by_live_rating(made.rows) if live else list(made.rows)
     caption = LIVE_CAPTION if live else CAPTION
     if as_json:
@@ -101,7 +100,7 @@ def standings(
                 "played": made.matches,
                 "total": total,
                 "lost": lost,
-                "machine_changes": changed_in(found.journal),
+                "machine_changes": found.machine_changes,
                 "failed_starts": [asdict(start) for start in starts],
                 "standings": [row.to_dict() for row in rows],
                 "method": caption,
@@ -115,7 +114,7 @@ def standings(
             }
         )
     elif as_csv:
-        for said in (lost_words(found.folder, lost) if lost else "", apart(rows)):
+        for said in (lost_words(found.folder.path, lost) if lost else "", apart(rows)):
             if said:
                 print(said, file=sys.stderr)
         own = made.format_table
@@ -126,8 +125,8 @@ def standings(
         state = "" if made.matches == total else f" {made.matches} of {most}{total} matches{'' if lost else ' so far'}."
         faults = " Matches with a fault are left out." if faultless else ""
         if lost:
-            print_text(lost_words(found.folder, lost))
-        for sentence in changed_in(found.journal):
+            print_text(lost_words(found.folder.path, lost))
+        for sentence in found.machine_changes:
             print_text(sentence)
         print_standings(
             rows,

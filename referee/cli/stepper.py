@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from leaderboard.frames import is_live
 from referee.cli.match_pages import Frame, Match
 from referee.cli.output import fold
 from referee.record import Record
+from referee.record.store import is_live
 
 CLEAR = "\x1b[H\x1b[2J"
 HELP = "n next  p previous  j N jump  f next fault  v view  a play  + - faster, slower  g start  e end  q quit"

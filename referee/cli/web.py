@@ -100,7 +100,6 @@ def web(
     from leaderboard.web.connections import limited_protocol
     from leaderboard.web.limits import WebLimits
     from referee.cli.output import print_text
-    from referee.cli.run_facts import facts_of
     from referee.errors import PlatformError, UsageError
     from referee.run.luck import known_words, read_secrets
     from referee.wire.public_address import LOOPBACK, check_public
@@ -156,7 +155,7 @@ def web(
             streams_per_address=max(1, per_address // 2),
             streams=max(1, connections // 2),
         )
-        pages = make_app(runs, facts_of, hide_live=hide_live, play_host=playing, names=known, limits=limits)
+        pages = make_app(runs, hide_live=hide_live, play_host=playing, names=known, limits=limits)
         listening.listen()  # whoever reads the address may ask at once; the answer waits for the server
         shown = f"[{host}]" if family == socket.AF_INET6 else host
         print_text(f"http://{shown}:{listening.getsockname()[1]}/")

@@ -39,9 +39,6 @@ EFFECT_NONE, EFFECT_CHOICE, EFFECT_TAKEN = EFFECTS = ("none", "choice", "taken")
 DROPPED = "x"
 FOOTER = "footer"
 
-LIVE_SUFFIX = ".jsonl"
-CLOSED_SUFFIX = ".jsonl.gz"
-
 
 class RecordError(Exception):
     """A record that cannot be written, opened or understood. One sentence with the path and what to do."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from referee.record.format import (
     CHAIN_START,
-    CLOSED_SUFFIX,
     Footer,
     Header,
     Line,
@@ -18,6 +17,7 @@ from referee.record.format import (
     parse_line,
 )
 from referee.record.journal import digest_of
+from referee.record.store import closed_path, is_live
 
 MAX_RECORD_BYTES = 1 << 30
 """A closed record that unpacks to more is refused."""
@@ -74,13 +74,13 @@ def read_record(path: Path) -> Record:
         data = path.read_bytes()
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
-    if path.name.endswith(CLOSED_SUFFIX):
+    if not is_live(path):
         data, problem = _unpack(data)
         if problem:
             problems.append(Problem(0, problem))
     reading = _Reading(path)
     reading.feed(data)
-    if path.name.endswith(CLOSED_SUFFIX) and (reading.rest or reading.footer is None) and not problems:
+    if not is_live(path) and (reading.rest or reading.footer is None) and not problems:
         problems.append(Problem(0, "the file is closed but has no footer"))
     return reading.record(problems, digest_of(data))
 
@@ -94,7 +94,7 @@ def read_header(path: Path) -> Header:
                 data = file.read(_HEADER_BYTES)
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
-    if path.name.endswith(CLOSED_SUFFIX):
+    if not is_live(path):
         with suppress(zlib.error):  # then the whole file is read, and says what is wrong
             data = zlib.decompressobj(wbits=31).decompress(data, _HEADER_BYTES)
     reading = _Reading(path)
@@ -108,7 +108,7 @@ class RecordFollower:
     def __init__(self, path: Path) -> None:
         """`path` is the live file; the closed one beside it is taken once it has replaced it."""
         self.path = path
-        self._closed = path.with_name(path.name + ".gz")
+        self._closed = closed_path(path)
         self._offset = 0
         self._seen = 0
         self._reading = _Reading(path)

@@ -69,13 +69,36 @@ def verify(
     `match_id` is the match that its name says it is of, where names have to say so. `anchored` is the digest that the
     journal of its run has of it.
     """
+    return verify_file(path, games, identities, seeds, match_id, anchored)[0]
+
+
+def verify_file(
+    path: Path,
+    games: Callable[[str], Game] = get_game,
+    identities: Identities | None = None,
+    seeds: Seeds | None = None,
+    match_id: str = "",
+    anchored: str = "",
+) -> tuple[Verdict, Record | None]:
+    """As `verify`; and the record, if it can be read."""
     try:
         record = read_record(path)
     except RecordError as error:
-        return Verdict(path, "wrong", 1 if isinstance(error, NotARecordError) else 0, str(error))
+        return Verdict(path, "wrong", 1 if isinstance(error, NotARecordError) else 0, str(error)), None
+    return _verify_named(record, games, identities, seeds, match_id, anchored), record
+
+
+def _verify_named(
+    record: Record,
+    games: Callable[[str], Game],
+    identities: Identities | None,
+    seeds: Seeds | None,
+    match_id: str,
+    anchored: str,
+) -> Verdict:
     if match_id and record.header.match_id != match_id:
         what = f"the record is of match {record.header.match_id}: it was put under another name"
-        return Verdict(path, "wrong", 1, what, record.header.match_id)
+        return Verdict(record.path, "wrong", 1, what, record.header.match_id)
     verdict = verify_record(record, games, identities, seeds)
     if (what := mismatch(record.digest, anchored)) and verdict.status != "wrong":
         return replace(verdict, status="wrong", line=0, problem=what)

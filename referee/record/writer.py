@@ -7,8 +7,6 @@ from pathlib import Path
 
 from referee.record.format import (
     CHAIN_START,
-    CLOSED_SUFFIX,
-    LIVE_SUFFIX,
     Answer,
     Dropped,
     FaultLine,
@@ -26,6 +24,7 @@ from referee.record.format import (
     seal,
     strike_body,
 )
+from referee.record.store import closed_path, live_path
 
 _LEVEL = 9
 
@@ -40,7 +39,7 @@ class RecordWriter:
 
     def __init__(self, folder: Path, header: Header) -> None:
         """Creates `folder` and the live file. RecordExistsError if the match has a record already."""
-        self.path = folder / f"{header.match_id}{LIVE_SUFFIX}"
+        self.path = live_path(folder, header.match_id)
         self._chain = CHAIN_START
         self._pending: list[str] = []
         self._written = 0
@@ -48,7 +47,7 @@ class RecordWriter:
         exists = f"match {header.match_id} has a record in {folder} already"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if (folder / f"{header.match_id}{CLOSED_SUFFIX}").exists():
+            if closed_path(self.path).exists():
                 raise RecordExistsError(exists)
             self._fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
@@ -137,7 +136,7 @@ def close_record(live: Path) -> Path:
 
     The compressed bytes depend on nothing but the lines. RecordError leaves the live file as it was.
     """
-    closed = live.with_name(live.name + CLOSED_SUFFIX.removeprefix(LIVE_SUFFIX))
+    closed = closed_path(live)
     temporary = live.with_name(f".{live.name}.{os.getpid()}.tmp")
     try:
         data = gzip.compress(live.read_bytes(), compresslevel=_LEVEL, mtime=0)

@@ -8,13 +8,13 @@ does not have: they count when the run is taken up, and the journal says that th
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from glob import escape
 from itertools import islice
 
 from referee.errors import PlatformError
 from referee.record.format import RecordError
 from referee.record.journal import COUNTED, FOUND, LOST, UNCOUNTED
 from referee.record.reader import read_record
+from referee.record.store import why_aside
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal
 
@@ -96,10 +96,10 @@ class AnchorKeeper:
 
 def _set_aside_as(folder: RunFolder, match_id: str, digest: str) -> str:
     """Why the record with this digest was set aside, by its name; '' if it was not."""
-    for path in sorted(folder.void.glob(f"{escape(match_id)}.*-*")):
+    for path in folder.records.aside_of(match_id):
         try:
             if read_record(path).digest == digest:
-                return path.name.removeprefix(f"{match_id}.").partition("-")[2].partition(".")[0]
+                return why_aside(path)
         except RecordError:
             continue
     return ""

@@ -1,6 +1,7 @@
 """The run folder: where it is, what lies in it, and whether it belongs to this tournament."""
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -9,29 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from referee.errors import ChangedError, JournalError, PlatformError, UsageError
-from referee.record.format import CLOSED_SUFFIX, LIVE_SUFFIX
 from referee.record.journal import JOURNAL
+from referee.record.store import RecordStore
 from referee.run.journal import JournalText, read_journal
-from referee.tournament.identity import changes, digest
+from referee.schedule.config import digest
+from referee.schedule.spec import RESOURCE_KEYS
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Names inside a run folder. `matches` has the records that count; `void` those that were set aside."""
+    """What a run folder has besides its records, and where."""
 
     path: Path
 
     @property
-    def journal(self) -> Path:
-        return self.path / JOURNAL
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def records(self) -> RecordStore:
+        return RecordStore.of_run(self.path)
 
     @property
     def matches(self) -> Path:
-        return self.path / "matches"
+        """Where the records lie that count."""
+        return self.records.folder
 
     @property
     def void(self) -> Path:
-        return self.matches / "void"
+        """Where the records lie that were set aside."""
+        return self.records.aside
+
+    @property
+    def journal(self) -> Path:
+        return self.path / JOURNAL
 
     @property
     def secrets(self) -> Path:
@@ -55,14 +67,33 @@ class RunFolder:
     def worker_log(self) -> Path:
         return self.path / "workers.log"
 
+    def changed(self) -> tuple[int, int, int]:
+        """Another value when a record came or went, or something was decided. A live record that grows changes
+        nothing."""
+        try:
+            journal = self.journal.stat()
+        except OSError:
+            return self.records.changed_ns(), 0, 0
+        return self.records.changed_ns(), journal.st_mtime_ns, journal.st_size
+
     def make(self) -> None:
         """PlatformError if it cannot be made."""
         try:
-            self.void.mkdir(parents=True, exist_ok=True)
+            self.records.make()
         except OSError as error:
             raise PlatformError(
                 f"cannot make the folder {error.filename}: {error.strerror}", "choose another place with --out"
             ) from error
+
+
+def runs_in(folder: Path) -> list[RunFolder]:
+    """All folders below `folder` that have records, the one that changed last first."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [RunFolder(Path(entry.path)) for entry in entries if entry.is_dir()]
+    except OSError:
+        return []
+    return sorted((run for run in found if run.records.exists), key=lambda run: (-max(run.changed()[:2]), run.name))
 
 
 def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> RunFolder:
@@ -184,8 +215,7 @@ def _belongs(folder: RunFolder, name: str) -> bool:
 
 def check_no_records(folder: RunFolder) -> None:
     """JournalError if a folder without a journal has records of matches."""
-    records = folder.matches.iterdir() if folder.matches.is_dir() else ()
-    if any(path.name.endswith((LIVE_SUFFIX, CLOSED_SUFFIX)) for path in records):
+    if folder.records.paths():
         raise JournalError(
             f"{folder.path} has match records but no journal",
             f"restore {folder.journal.name} from a copy, or start a new run beside this one with --new",
@@ -205,3 +235,53 @@ def _free_path(out: Path, name: str) -> Path:
     taken = [_number(path.name, name) for path in out.iterdir()] if out.is_dir() else []
     highest = max(taken, default=0)
     return out / (name if highest == 0 else f"{name}-{highest + 1}")
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
+    """A line for each difference, such as "seed: 1 -> 2". Bots are told apart by place."""
+    before, after = dict(_flat(old)), dict(_flat(new))
+    keys = [*before, *(key for key in after if key not in before)]
+    lines: list[str] = []
+    for key in keys:
+        one, other = before.get(key), after.get(key)
+        if key in before and key in after and one == other:
+            continue
+        lines.append(f"{_name(key, old, new)}: {_short(before, key)} -> {_short(after, key)}")
+    return tuple(lines)
+
+
+def _flat(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, item in value.items():
+        if key in ("bots", "games"):
+            for place, bot in enumerate(item, start=1):
+                yield from _flat_item(f"{key}[{place}]", bot)
+        elif isinstance(item, Mapping):
+            yield from ((f"{key}.{name}", inner) for name, inner in item.items())
+        else:
+            yield key, item
+
+
+def _flat_item(where: str, item: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, inner in item.items():
+        if isinstance(inner, Mapping):
+            yield from ((f"{where}.{name}.{key}", value) for key, value in inner.items())
+        else:
+            yield f"{where}.{name}", inner
+
+
+def _name(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """The key as the file has it, and for a changed source whose it is."""
+    if ".clock." in key and key.rpartition(".")[2] in RESOURCE_KEYS:
+        return key.replace(".clock.", ".limits.")
+    if not key.startswith("bots[") or not key.endswith(".entry_id"):
+        return key
+    place = int(key[len("bots[") : key.index("]")]) - 1
+    names = [plan["bots"][place]["name"] for plan in (old, new) if place < len(plan["bots"])]
+    return f"{key} (source and options of '{names[-1]}')"
+
+
+def _short(values: Mapping[str, Any], key: str) -> str:
+    if key not in values:
+        return "nothing"
+    text = json.dumps(values[key], sort_keys=True)
+    return text if len(text) <= 60 else text[:57] + "..."

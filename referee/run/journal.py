@@ -53,6 +53,9 @@ FORMAT = 2
 
 _FORMATS = (1, 2)
 
+_STATES = (CREATED, "resumed", "stopped", "finished")
+"""Events that say how far a run is."""
+
 
 @dataclass(frozen=True, slots=True)
 class JournalText:
@@ -81,6 +84,17 @@ class JournalText:
         configuration: Mapping[str, Any] = self.created.fields["configuration"]
         longer = [line.fields["blocks"] for line in self.events if line.kind == EXTENDED]
         return {**configuration, "blocks": longer[-1]} if longer else configuration
+
+    @property
+    def last_state(self) -> str:
+        """The kind of the last event that says how far the run is; '' before it has begun."""
+        return next((line.kind for line in reversed(self.events) if line.kind in _STATES), "")
+
+    @property
+    def finish(self) -> int | None:
+        """Which event finished the run; None of one that is not finished, or was resumed since."""
+        state = [place for place, line in enumerate(self.events) if line.kind in _STATES]
+        return state[-1] if state and self.events[state[-1]].kind == "finished" else None
 
 
 def read_journal(path: Path) -> JournalText:

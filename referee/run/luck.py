@@ -1,4 +1,4 @@
-"""The luck of a run: match seeds keyed with secrets that nobody can guess.
+"""The luck secrets of a run, which key its match seeds (`referee.schedule.seeds`).
 
 A run has one or more epochs, each with a secret of 128 random bits. The journal commits to the secret by its hash
 before the first match of the epoch is played, and reveals it when no match of the epoch is left to play. What is played
@@ -13,39 +13,16 @@ import secrets
 import shlex
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from referee.errors import JournalError, PlatformError, UsageError
 from referee.run.journal import EPOCH, REVEALED, Journal, JournalText
+from referee.schedule.seeds import MatchSeeds, commitment
 
 SECRET_BYTES = 16
-_COMMITMENT_BYTES = 32
 _NO_RIGHTS_BUT_MINE = 0o077
-
-
-def block_seed(secret: bytes, seed: int, game: str, group: int) -> str:
-    """The match seed of a seed group, 32 hex digits. Does not depend on who enters."""
-    text = f"{seed}\x1f{game}\x1f{group}"
-    return blake2b(text.encode("ascii"), digest_size=16, key=secret, person=b"crosstown-block").hexdigest()
-
-
-def public_block_seed(seed: int, game: str, group: int) -> str:
-    """The same in runs of before there were secrets: whoever knows or guesses the typed seed can compute it."""
-    text = f"{seed}\x1f{game}\x1f{group}"
-    return blake2b(text.encode("ascii"), digest_size=16, person=b"crosstown-block").hexdigest()
-
-
-def match_seed(secret: bytes, name: str) -> str:
-    """The seed of a match that belongs to no tournament, 32 hex digits; `name` tells such matches apart."""
-    return blake2b(name.encode(), digest_size=16, key=secret, person=b"crosstown-match").hexdigest()
-
-
-def commitment(secret: bytes) -> str:
-    """What the journal says of a secret before it is revealed, 64 hex digits."""
-    return blake2b(secret, digest_size=_COMMITMENT_BYTES, person=b"crosstown-secret").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,41 +69,19 @@ def epochs_of(text: JournalText) -> tuple[Epoch, ...]:
 _COPY = "restore the journal from a copy, or start a new run beside this one with --new"
 
 
-@dataclass(frozen=True, slots=True)
-class Luck:
-    """Where match seeds come from: the typed seed, and the secret of each epoch, the last of them in force. None is the
-    first epoch of a run of before there were secrets."""
-
-    seed: int
-    secrets: tuple[bytes | None, ...] = field(repr=False)
-
-    def seed_of(self, game: str, group: int) -> str:
-        """The seed that matches of a seed group are played on now."""
-        return self._seed(self.secrets[-1], game, group)
-
-    def seeds_of(self, game: str, group: int) -> tuple[str, ...]:
-        """The same in each epoch: a record may be of any."""
-        return tuple(self._seed(secret, game, group) for secret in self.secrets)
-
-    def _seed(self, secret: bytes | None, game: str, group: int) -> str:
-        if secret is None:
-            return public_block_seed(self.seed, game, group)
-        return block_seed(secret, self.seed, game, group)
-
-
 @dataclass(slots=True)
 class SecretKeeper:
     """The luck of one run of the command. `drawn`: the secret in force belongs to an epoch that the journal does not
     have yet, and never has if there is nothing to play."""
 
-    luck: Luck
+    seeds: MatchSeeds
     drawn: bool
     public: bool = False
     """Whether the epoch in force is one of before there were secrets."""
 
     @property
     def epoch(self) -> int:
-        return len(self.luck.secrets) - 1
+        return len(self.seeds.secrets) - 1
 
     @property
     def commitment(self) -> str:
@@ -135,7 +90,7 @@ class SecretKeeper:
     def commit(self, path: Path, journal: Journal) -> None:
         """Begin the epoch in force, if the journal does not have it yet: the secret is on the disk first."""
         if self.drawn:
-            keep_secrets(path, self.luck.secrets)
+            keep_secrets(path, self.seeds.secrets)
             journal.append(EPOCH, epoch=self.epoch, commitment=self.commitment)
             self.drawn = False
 
@@ -147,7 +102,7 @@ class SecretKeeper:
 
     @property
     def _secret(self) -> bytes:
-        secret = self.luck.secrets[-1]
+        secret = self.seeds.secrets[-1]
         assert secret is not None
         return secret
 
@@ -156,7 +111,7 @@ def begin(path: Path, seed: int, given: Sequence[bytes] = ()) -> SecretKeeper:
     """The luck of a new run, its secret on the disk at `path`. The journal's first line has to commit to it."""
     secret = _next_secret(0, given)
     keep_secrets(path, (secret,))
-    return SecretKeeper(Luck(seed, (secret,)), drawn=False)
+    return SecretKeeper(MatchSeeds(seed, (secret,)), drawn=False)
 
 
 def take_up(path: Path, text: JournalText, seed: int, given: Sequence[bytes] = ()) -> SecretKeeper:
@@ -166,9 +121,9 @@ def take_up(path: Path, text: JournalText, seed: int, given: Sequence[bytes] = (
     known: list[bytes | None] = [_revealed(epoch) if epoch.commitment else None for epoch in epochs if epoch.over]
     now = epochs[-1]
     if now.over:
-        return SecretKeeper(Luck(seed, (*known, _next_secret(len(epochs), given))), drawn=True)
+        return SecretKeeper(MatchSeeds(seed, (*known, _next_secret(len(epochs), given))), drawn=True)
     if not now.commitment:
-        return SecretKeeper(Luck(seed, (None,)), drawn=False, public=True)
+        return SecretKeeper(MatchSeeds(seed, (None,)), drawn=False, public=True)
     if given:
         if len(given) <= now.number or commitment(given[now.number]) != now.commitment:
             raise UsageError(
@@ -180,7 +135,7 @@ def take_up(path: Path, text: JournalText, seed: int, given: Sequence[bytes] = (
             keep_secrets(path, known)
     else:
         known.append(_kept(path, now))
-    return SecretKeeper(Luck(seed, tuple(known)), drawn=False)
+    return SecretKeeper(MatchSeeds(seed, tuple(known)), drawn=False)
 
 
 def read_secrets(path: Path) -> tuple[bytes, ...]:
@@ -277,9 +232,8 @@ def _parsed(line: str) -> bytes | None:
     return secret if len(secret) == SECRET_BYTES else None
 
 
-def luck_of(text: JournalText) -> tuple[Luck, bool]:
-    """What everybody can know of a run's luck from its journal: the secrets that are revealed, and whether these are
-    all."""
+def seeds_of(text: JournalText) -> tuple[MatchSeeds, bool]:
+    """The match seeds that follow from the secrets that the journal has revealed, and whether all are revealed."""
     assert text.created is not None
     epochs = epochs_of(text)
     configuration: Mapping[str, Any] = text.created.fields["configuration"]
@@ -288,4 +242,4 @@ def luck_of(text: JournalText) -> tuple[Luck, bool]:
         for epoch in epochs
         if epoch.holds or not epoch.commitment
     ]
-    return Luck(int(configuration["seed"]), tuple(known)), len(known) == len(epochs)
+    return MatchSeeds(int(configuration["seed"]), tuple(known)), len(known) == len(epochs)

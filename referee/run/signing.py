@@ -28,7 +28,6 @@ from referee.run.folder import RunFolder
 from referee.run.head import FORMAT, Head, contradiction, parse_head, write_durably
 from referee.run.journal import Journal, JournalText, read_journal
 from referee.run.lock import RunLock
-from referee.run.records import record_files
 
 _NO_RIGHTS_BUT_MINE = 0o077
 
@@ -89,7 +88,7 @@ def sign(folder: RunFolder) -> Signature:
 def _check_records(folder: RunFolder, keeper: AnchorKeeper, text: JournalText) -> None:
     """Every record that counts has its digest in the journal, or is put there. UsageError for what does not match."""
     step = f"see what is wrong: crosstown matches verify {shlex.quote(str(folder.path))}"
-    files = record_files(folder)
+    files = folder.records.tidy()
     anchored = anchors_of(text.events).digests
     if gone := sorted(anchored.keys() - files.keys()):
         raise UsageError(

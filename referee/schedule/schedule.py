@@ -1,4 +1,4 @@
-"""The walk through a schedule: asks the format for blocks, makes matches of them, and brings results back in order.
+"""A schedule: asks the format for blocks, makes matches of them, and brings results back to it in order.
 
 Every match has a place, its index in the schedule. Matches may be settled in any order; what depends on results (the
 format, the breaker, a stopping rule) gets them in schedule order only. So a schedule is a pure function of the
@@ -6,19 +6,16 @@ configuration, the controls of the journal and the results of matches, whoever p
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import NamedTuple
 
 from referee.record.journal import LEAVING, Control, in_force
-from referee.run.luck import Luck
-from referee.schedule.formats.api import Block, BlockResult, MatchScore, Need, News, Placing
-from referee.schedule.formats.registry import get_format
-from referee.schedule.plan import make_field, variant_games
+from referee.schedule.config import ScheduleConfig
+from referee.schedule.formats.api import Block, BlockResult, MatchScore, Need, Placing, RoundResults
+from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import MatchSpec, SeatSpec
-from referee.tournament.config import Tournament
-from referee.tournament.identity import describe, digest, seats_of
 
 
 @dataclass(slots=True)
@@ -32,31 +29,35 @@ class _Open:
     scores: dict[int, MatchScore] = field(default_factory=dict)
 
 
-class Walk:
-    """One walk from the first place on."""
+class Settled(NamedTuple):
+    """A match that has come to be known in schedule order. `score` is None if it was given up. `late`: it was played,
+    and does not count, since its bot was set aside or the run was decided at an earlier place."""
+
+    place: int
+    score: MatchScore | None
+    late: bool = False
+
+
+class Schedule:
+    """One way through a schedule, from the first place on."""
 
     def __init__(
         self,
-        tournament: Tournament,
+        config: ScheduleConfig,
         controls: Sequence[Control] = (),
         *,
-        luck: Luck | None = None,
+        seeds: MatchSeeds | None = None,
         keep_blocks: bool = False,
-        description: Mapping[str, Any] | None = None,
     ) -> None:
-        """`controls` are those of the journal; later ones come through `control`. Without `luck`, for one who only
-        looks, the matches have no seed. With `keep_blocks`, or if the format
-        looks at results, settled blocks are told of; otherwise none are kept. `description` as the journal has it,
-        where `tournament` only stands in for what a run was made of."""
-        description = describe(tournament) if description is None else description
-        self._config = tournament.config
-        self._luck = luck
-        self._plan_id = digest(description)
-        self._seats = seats_of(tournament)
+        """`controls` are those of the journal; later ones come through `control`. Without `seeds` no match has a seed,
+        so none can be played. `keep_blocks`: `settled` yields the blocks of a format that does not look at results,
+        too. UnknownFormat if the format is a plug-in that is not installed."""
+        style = config.style
+        self._config = config
+        self._seeds = seeds
+        self._seats = config.participants
         self._numbers = {seat.entry_id: number for number, seat in enumerate(self._seats)}
-        self._field = make_field(description)
-        self._games = variant_games(description)
-        style = get_format(tournament.config.format)
+        self._field = config.field
         self._uses_results = style.uses_results
         self._keep_blocks = keep_blocks or style.uses_results
         self._plan = style.plan(self._field)
@@ -64,14 +65,14 @@ class Walk:
         self._out: dict[int, Control] = {}
         self._limit: int | None = None
         self._need: Need | None = None
-        self._answer: News | None = None
+        self._answer: RoundResults | None = None
         self._begun = False
         self._matches: Iterator[MatchSpec] = iter(())
         self._open: dict[int, _Open] = {}
         self._starts: deque[tuple[int, int]] = deque()
         self._unsettled: dict[int, tuple[int, int]] = {}
         self._early: dict[int, MatchScore | None] = {}
-        self._news: list[BlockResult] = []
+        self._fresh: list[BlockResult] = []
         self._front = 0
         self.places = 0
         """Matches in the schedule so far."""
@@ -154,23 +155,19 @@ class Walk:
         if self._keep_blocks:
             self._open[number].scores[spec.place] = score
 
-    def revoke(self, score: MatchScore) -> None:
-        """A match that comes in order just now does not count after all."""
-        if self._keep_blocks:
-            absent = self._absent(score.bots, score.place)
-            block = next(item for item in self._open.values() if score.place in item.scores)
-            block.scores[score.place] = replace(score, ranking=(), faults=(), absent=absent)
-
     def give_up(self, spec: MatchSpec) -> None:
         """The match will not be settled for now: what depends on it waits, what does not goes on."""
         self._early[spec.place] = None
 
-    def in_order(self) -> Iterator[tuple[int, MatchScore | None]]:
-        """Matches that have come to be known in schedule order since the last call. None: it was given up."""
+    def in_order(self) -> Iterator[Settled]:
+        """Matches that have come to be known in schedule order since the last call."""
         while self._front in self._early:
-            score = self._early.pop(self._front)
+            place, score = self._front, self._early.pop(self._front)
             self._front += 1
-            yield self._front - 1, score
+            late = score is not None and score.counts and (self.beyond(place) or self._broken(score))
+            if late and score is not None:
+                self._revoke(score)
+            yield Settled(place, score, late)
 
     def settled(self) -> Iterator[BlockResult]:
         """Blocks that have come to be settled in schedule order since the last call, no match of which is still to
@@ -184,7 +181,7 @@ class Walk:
             self.settled_blocks += 1
             result = self._result(first)
             if self._uses_results:
-                self._news.append(result)
+                self._fresh.append(result)
             yield result
 
     def finish(self) -> None:
@@ -196,10 +193,10 @@ class Walk:
         if self._need is None or not self._uses_results:
             self._end(())
             return
-        told = self._tell(self.blocks)
-        results = sorted((*told.results, *known), key=lambda result: result.number)
+        so_far = self._results(self.blocks)
+        results = sorted((*so_far.results, *known), key=lambda result: result.number)
         try:
-            self._plan.send(replace(told, results=tuple(results), over=True))
+            self._plan.send(replace(so_far, results=tuple(results), over=True))
         except StopIteration as end:
             self._end(end.value or ())
         else:
@@ -209,9 +206,16 @@ class Walk:
         """The seats of a match whose entries are out at its place."""
         return tuple(seat for seat, bot in zip(spec.seats, self.bots_of(spec), strict=True) if bot in self._out)
 
-    def broken(self, score: MatchScore) -> bool:
-        """Whether an entry was set aside before this place by the breaker: then the match does not count, played or
-        not, so that it does not matter how many others were in play at that moment."""
+    def _revoke(self, score: MatchScore) -> None:
+        """The match does not count after all."""
+        if self._keep_blocks:
+            absent = self._absent(score.bots, score.place)
+            block = next(item for item in self._open.values() if score.place in item.scores)
+            block.scores[score.place] = replace(score, ranking=(), faults=(), absent=absent)
+
+    def _broken(self, score: MatchScore) -> bool:
+        """Whether a bot was set aside before this place by the breaker: then the match does not count, played or not,
+        so that it does not matter how many others were in play at that moment."""
         controls = [self._out[bot] for bot in score.bots if bot in self._out]
         return any(control.kind == "breaker" and score.place >= control.place for control in controls)
 
@@ -225,7 +229,7 @@ class Walk:
 
     def seeds_of(self, spec: MatchSpec) -> tuple[str, ...]:
         """The seeds that a record of the match may have: one for each epoch of the run."""
-        return () if self._luck is None else self._luck.seeds_of(spec.game, spec.block)
+        return () if self._seeds is None else self._seeds.seeds_of(spec.game, spec.block)
 
     def bots_of(self, spec: MatchSpec) -> tuple[int, ...]:
         return tuple(self._numbers[seat.entry_id] for seat in spec.seats)
@@ -240,7 +244,7 @@ class Walk:
             wanted = self.blocks if self._need.blocks is None else min(self._need.blocks, self.blocks)
             if self.settled_blocks < wanted:
                 return False
-            self._answer = self._tell(wanted)
+            self._answer = self._results(wanted)
             self._need = None
         try:
             step = self._plan.send(self._answer) if self._begun else next(self._plan)
@@ -254,7 +258,7 @@ class Walk:
             self._begin(step)
         return True
 
-    def _tell(self, wanted: int) -> News:
+    def _results(self, wanted: int) -> RoundResults:
         """What a plan may know that asks for the first `wanted` blocks.
 
         A person's decisions hold from where the schedule stands; the breaker's, which fall while matches beyond are in
@@ -263,21 +267,21 @@ class Walk:
         while self._starts and self._starts[0][0] < wanted:
             self._starts.popleft()
         horizon = 0 if not self._uses_results else self._starts[0][1] if self._starts else self.places
-        results = tuple(result for result in self._news if result.number < wanted)
-        self._news = [result for result in self._news if result.number >= wanted]
+        results = tuple(result for result in self._fresh if result.number < wanted)
+        self._fresh = [result for result in self._fresh if result.number >= wanted]
         bots = sum(place <= self.places for place in self._entered)
         absent = frozenset(
             bot
             for bot, control in self._out.items()
             if control.place <= (horizon if control.kind == "breaker" else self.places)
         )
-        return News(results, bots, absent)
+        return RoundResults(results, bots, absent)
 
     def _begin(self, block: Block) -> None:
         variant = self._field.variants[block.variant]
-        group = self.blocks if block.luck is None else block.luck
-        game = self._config.games[self._games[block.variant]]
-        seed = "" if self._luck is None else self._luck.seed_of(game.game, group)
+        group = self.blocks if block.seed_group is None else block.seed_group
+        game = self._config.games[block.variant]
+        seed = "" if self._seeds is None else self._seeds.seed_of(game.game, group)
         seatings = list(dict.fromkeys(tuple(block.group[member] for member in order) for order in variant.orders))
         if self._keep_blocks:
             self._open[self.blocks] = _Open(self.blocks, self.places, block, len(seatings))
@@ -292,10 +296,10 @@ class Walk:
     def _spec(self, variant: int, seating: Sequence[int], seed: str, group: int, step: int) -> MatchSpec:
         place = self.places + step
         self._unsettled[place] = self.blocks, variant
-        game = self._config.games[self._games[variant]]
+        game = self._config.games[variant]
         seats = tuple(self._seats[bot] for bot in seating)
         return MatchSpec(
-            match_id=_match_id(self._plan_id, place, seats),
+            match_id=_match_id(self._config.id, place, seats),
             game=game.game,
             options=game.options,
             seats=seats,
@@ -321,8 +325,27 @@ class Walk:
         return tuple(bot for bot, when in left.items() if when <= max(place, first))
 
 
+def place_of(match_id: str) -> int | None:
+    """The place in the id of a match, by its form alone; None for an id that no schedule gives."""
+    digits = match_id[1:].partition("-")[0]
+    return int(digits) if match_id.startswith("m") and digits.isascii() and digits.isdigit() else None
+
+
 def _match_id(plan_id: str, place: int, seats: Sequence[SeatSpec]) -> str:
     """Short, in schedule order when sorted, and not to be taken for another match at this place: of another
     tournament, or of other bots where the pairing depends on results."""
     text = "\x1f".join((plan_id, str(place), *(seat.entry_id for seat in seats)))
     return f"m{place:06d}-{blake2b(text.encode('ascii'), digest_size=4).hexdigest()}"
+
+
+def known_matches(
+    config: ScheduleConfig, seeds: MatchSeeds | None = None, controls: Sequence[Control] = ()
+) -> Iterator[MatchSpec]:
+    """All matches in order, lazily, up to where the format needs results. Equal configurations give equal matches, ids
+    included; a changed one, other ids. Without `seeds` no match has a seed."""
+    schedule = Schedule(config, controls, seeds=seeds)
+    while (spec := schedule.next()) is not None:
+        schedule.settle(spec)  # forgotten at once, so that memory stays constant
+        for _ in schedule.in_order():
+            pass
+        yield spec

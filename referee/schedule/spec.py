@@ -145,6 +145,13 @@ class Limits:
         """By name, without what does not limit."""
         return {name: value for name, value in asdict(self).items() if value or name not in _ABSENT_AT_0}
 
+    @classmethod
+    def from_in_force(cls, values: Mapping[str, float]) -> "Limits":
+        """Inverse of `in_force`; names that this version does not know are left out."""
+        zeros = {name: 0 if name in _WHOLE else 0.0 for name in _ABSENT_AT_0}
+        known = {item.name: values[item.name] for item in fields(cls) if item.name in values}
+        return cls(**{**zeros, **known})  # type: ignore[arg-type]  # which the class checks itself
+
     def with_clock(self, clock: Mapping[str, float]) -> "Limits":
         """These limits with a seat's own over them. Raises SpecError if they do not go together."""
         return replace(self, **clock) if clock else self  # type: ignore[arg-type]  # names and numbers were checked

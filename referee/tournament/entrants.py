@@ -17,16 +17,17 @@ from referee.errors import ConfigError
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import ANY_GAME, BotNameError, clashes
 from referee.process.sandbox import Profile
-from referee.run.decisions import KnownBot, ghost, stored_sources
+from referee.run.participants import Participant
+from referee.schedule.config import make_field
 from referee.schedule.formats.registry import get_format
-from referee.schedule.plan import make_field
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.identity import describe
+from referee.tournament.joining import departed_entry, stored_sources
 from referee.tournament.reading import TomlFile, show, suggest
 from referee.tournament.sections.sandbox import check_grants
 
 
-def load_tournament(path: Path, known: Sequence[KnownBot] = (), *, to_play: bool = True) -> Tournament:
+def load_tournament(path: Path, known: Sequence[Participant] = (), *, to_play: bool = True) -> Tournament:
     """Read the tournament file at `path` and the bots it names. Raises ConfigError; not for a bot that has to be built
     yet if nothing is `to_play`.
 
@@ -82,7 +83,7 @@ def _fail_for_what_it_holds(tournament: Tournament, entry: Entry, what: str) -> 
     raise ConfigError(config.path, line, f"the folder of the bot '{entry.name}', {entry.folder}, holds {what}", step)
 
 
-def sources_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[tuple[Path, Profile | None]]:
+def sources_needed(config: TournamentConfig, known: Sequence[Participant]) -> list[tuple[Path, Profile | None]]:
     """Where the sources lie of each bot that is to be started, and how it is confined: those of a run that has begun
     in the store."""
     begun = {id(bot): stored_sources(one) for bot, one in zip(config.bots, _begun(config, known), strict=True)}
@@ -92,7 +93,7 @@ def sources_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[
     ]
 
 
-def _begun(config: TournamentConfig, known: Sequence[KnownBot]) -> list[KnownBot | None]:
+def _begun(config: TournamentConfig, known: Sequence[Participant]) -> list[Participant | None]:
     """For each bot of the file the one with which the run began, if it is the same folder under the same name, or a
     link lies in the folder's place by now."""
     first = [bot for bot in known if not bot.joined]
@@ -109,7 +110,7 @@ def _begun(config: TournamentConfig, known: Sequence[KnownBot]) -> list[KnownBot
     ]
 
 
-def _stored(config: TournamentConfig, bot: BotConfig, begun: KnownBot | None, *, to_play: bool) -> Entry | None:
+def _stored(config: TournamentConfig, bot: BotConfig, begun: Participant | None, *, to_play: bool) -> Entry | None:
     """The bot as the run began with it; None if the file has other options for it by now, or the store lost it."""
     if begun is None:
         return None
@@ -125,7 +126,7 @@ def _real(folder: Path) -> Path:
     return Path(os.path.realpath(folder))
 
 
-def folders_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[BotConfig]:
+def folders_needed(config: TournamentConfig, known: Sequence[Participant]) -> list[BotConfig]:
     """The bots of the file but those whose folder is only there for bots that have left."""
     left = Counter(Path(bot.folder).resolve() for bot in known if bot.out and not bot.joined and bot.folder)
     named = Counter(bot.folder.resolve() for bot in config.bots)
@@ -133,7 +134,7 @@ def folders_needed(config: TournamentConfig, known: Sequence[KnownBot]) -> list[
     return [bot for bot in started if named[bot.folder.resolve()] > left[bot.folder.resolve()]]
 
 
-def changed_since(tournament: Tournament, known: Sequence[KnownBot] = ()) -> list[tuple[str, Path]]:
+def changed_since(tournament: Tournament, known: Sequence[Participant] = ()) -> list[tuple[str, Path]]:
     """Name and folder of each bot that has left, and in whose place another version lies by now that is not among the
     `known` bots of the run."""
     ids = {bot.entry_id for bot in known}
@@ -157,7 +158,7 @@ def _try(config: TournamentConfig, bot: BotConfig, *, to_play: bool = True) -> E
         return error
 
 
-def _stand_in(bot: BotConfig, gone: list[KnownBot], found: Entry | ConfigError) -> Entry:
+def _stand_in(bot: BotConfig, gone: list[Participant], found: Entry | ConfigError) -> Entry:
     """For a bot of the file that the run does not know as it is now, or that cannot be read: whoever left from its
     folder, by its name and options. Nobody stands for two."""
     lost = isinstance(found, ConfigError)  # then a folder of that name elsewhere will do: all may have been moved
@@ -170,7 +171,7 @@ def _stand_in(bot: BotConfig, gone: list[KnownBot], found: Entry | ConfigError) 
             and all(one.options.get(name) == value for name, value in bot.options.items())
         ):
             gone.remove(one)
-            return ghost(one)
+            return departed_entry(one)
     if isinstance(found, ConfigError):
         raise found
     return found

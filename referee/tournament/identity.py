@@ -1,15 +1,13 @@
 """What makes two runs the same tournament, as JSON values: compared on resume, kept in the journal."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from referee.process.entry import Entry
-from referee.schedule.formats.comparison import NAME as COMPARISON
-from referee.schedule.spec import RESOURCE_KEYS, SeatSpec
+from referee.schedule.config import ScheduleConfig, schedule_config
+from referee.schedule.spec import SeatSpec
 from referee.tournament.config import Tournament
 from referee.tournament.sections.remote import RemoteConfig
 from referee.tournament.sections.sandbox import SandboxConfig
@@ -85,59 +83,6 @@ def _sandbox(granted: SandboxConfig, here: Path) -> dict[str, Any]:
     return {"sandbox": named} if named else {}
 
 
-def digest(description: Mapping[str, Any]) -> str:
-    """32 hex digits of a description. Those of a comparison do not depend on how long it may go on: every match of a
-    shorter one is the same match of a longer one."""
-    same = description if description["format"] != COMPARISON else {**description, "blocks": 0}
-    text = json.dumps(same, sort_keys=True, separators=(",", ":"))
-    return blake2b(text.encode("ascii"), digest_size=16, person=b"crosstown-plan").hexdigest()
-
-
-def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
-    """A line for each difference, such as "seed: 1 -> 2". Bots are told apart by place."""
-    before, after = dict(_flat(old)), dict(_flat(new))
-    keys = [*before, *(key for key in after if key not in before)]
-    lines: list[str] = []
-    for key in keys:
-        one, other = before.get(key), after.get(key)
-        if key in before and key in after and one == other:
-            continue
-        lines.append(f"{_name(key, old, new)}: {_short(before, key)} -> {_short(after, key)}")
-    return tuple(lines)
-
-
-def _flat(value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, item in value.items():
-        if key in ("bots", "games"):
-            for place, bot in enumerate(item, start=1):
-                yield from _flat_item(f"{key}[{place}]", bot)
-        elif isinstance(item, Mapping):
-            yield from ((f"{key}.{name}", inner) for name, inner in item.items())
-        else:
-            yield key, item
-
-
-def _flat_item(where: str, item: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, inner in item.items():
-        if isinstance(inner, Mapping):
-            yield from ((f"{where}.{name}.{key}", value) for key, value in inner.items())
-        else:
-            yield f"{where}.{name}", inner
-
-
-def _name(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """The key as the file has it, and for a changed source whose it is."""
-    if ".clock." in key and key.rpartition(".")[2] in RESOURCE_KEYS:
-        return key.replace(".clock.", ".limits.")
-    if not key.startswith("bots[") or not key.endswith(".entry_id"):
-        return key
-    place = int(key[len("bots[") : key.index("]")]) - 1
-    names = [plan["bots"][place]["name"] for plan in (old, new) if place < len(plan["bots"])]
-    return f"{key} (source and options of '{names[-1]}')"
-
-
-def _short(values: Mapping[str, Any], key: str) -> str:
-    if key not in values:
-        return "nothing"
-    text = json.dumps(values[key], sort_keys=True)
-    return text if len(text) <= 60 else text[:57] + "..."
+def config_of(tournament: Tournament) -> ScheduleConfig:
+    """What the schedule of the tournament depends on, as its journal will have it."""
+    return schedule_config(describe(tournament), seats_of(tournament)[len(tournament.config.bots) :])

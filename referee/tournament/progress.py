@@ -1,8 +1,8 @@
 """What a run folder has of the schedule: each match in order, found, cancelled, or still to be played.
 
-A record is claimed when the walk comes to its match, so that a schedule that depends on results is taken up as exactly
-as one that does not. What was decided in schedule order (the breaker, a stopping rule) is decided again from the same
-results, and comes out the same.
+A record is claimed when the schedule comes to its match, so that a schedule that depends on results is taken up as
+exactly as one that does not. What was decided in schedule order (the breaker, a stopping rule) is decided again from
+the same results, and comes out the same.
 """
 
 from collections import deque
@@ -13,9 +13,9 @@ from pathlib import Path
 from referee.record.journal import CHANGED, Control
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder
-from referee.run.records import COUNTS, Judged, close_if_live, judge, place_of, record_files, set_aside
+from referee.run.judging import COUNTS, Judged, close_if_live, judge
 from referee.schedule.formats.api import BlockResult, MatchScore
-from referee.schedule.schedule import Walk
+from referee.schedule.schedule import Schedule, place_of
 from referee.schedule.spec import MatchSpec
 from referee.tournament.breaker import Breaker
 
@@ -27,8 +27,8 @@ MAX_OPEN = 10_000
 
 
 @dataclass(slots=True)
-class Stock:
-    """The walk, and what is known of its matches. `anchors` has the digests of the records that count.
+class RunProgress:
+    """The schedule, and what is known of its matches. `anchors` has the digests of the records that count.
 
     `on_control` hands on what has to be written down, `on_revoked` where a record lay that counts no more. `verdicts`
     has, by match, what an organiser has decided about it: annulled, or judged again; `failed_starts`, (entry, why) of
@@ -36,7 +36,7 @@ class Stock:
     """
 
     folder: RunFolder
-    walk: Walk
+    schedule: Schedule
     breaker: Breaker
     on_control: Callable[[Control], None]
     on_revoked: Callable[[Path], None]
@@ -56,14 +56,14 @@ class Stock:
 
     def take(self) -> None:
         """Go through what lies there. What can belong to no match any more is set aside."""
-        self._files = record_files(self.folder)
+        self._files = self.folder.records.tidy()
         last = max((place for name in self._files if (place := place_of(name)) is not None), default=-1)
-        while self._files and self.walk.places <= last and len(self._open) < MAX_OPEN:
+        while self._files and self.schedule.places <= last and len(self._open) < MAX_OPEN:
             spec = self._look()
             if spec is None:
                 break
             self._open.append(spec)
-        if self.walk.ended or self.walk.places > last:
+        if self.schedule.ended or self.schedule.places > last:
             self.sweep()
 
     def next(self) -> MatchSpec | None:
@@ -81,12 +81,12 @@ class Stock:
     @property
     def all_settled(self) -> bool:
         """Whether every match of the schedule so far is settled or given up."""
-        return self.walk.unsettled == 0
+        return self.schedule.unsettled == 0
 
     @property
     def names_set_aside(self) -> tuple[str, ...]:
         """Names of the entries that the breaker has put out."""
-        return self.walk.set_aside
+        return self.schedule.set_aside
 
     def count(self, spec: MatchSpec, record: Path, judged: Judged, *, found: bool = False) -> None:
         """A match counts by its record, unless its fate is decided at an earlier place."""
@@ -95,7 +95,7 @@ class Stock:
         self._early[spec.place] = record, found
         (self.anchors.found if found else self.anchors.counted)(spec.match_id, judged.digest)
         verdict = self.verdicts.get(spec.match_id)
-        self.walk.settle(spec, judged.ranking if verdict is None else verdict.ranking, judged.faults)
+        self.schedule.settle(spec, judged.ranking if verdict is None else verdict.ranking, judged.faults)
         self.follow()
 
     def failed_to_start(self, spec: MatchSpec, entry_id: str, detail: str) -> None:
@@ -104,38 +104,38 @@ class Stock:
 
     def give_up(self, spec: MatchSpec) -> None:
         """No more attempts for now."""
-        self.walk.give_up(spec)
+        self.schedule.give_up(spec)
         self.follow()
 
     def is_off(self, spec: MatchSpec) -> bool:
         """Whether a match without a record will never be played; it is then settled."""
-        off = self._annulled(spec) or self.walk.beyond(spec.place) or bool(self.walk.out(spec))
+        off = self._annulled(spec) or self.schedule.beyond(spec.place) or bool(self.schedule.out(spec))
         if off:
-            self.cancelled += not self.walk.beyond(spec.place)
-            self.walk.settle(spec)
+            self.cancelled += not self.schedule.beyond(spec.place)
+            self.schedule.settle(spec)
             self.follow()
         return off
 
     def follow(self) -> None:
         """Judge what has come to be known in schedule order."""
-        for place, score in self.walk.in_order():
+        for place, score, late in self.schedule.in_order():
             record, found = self._early.pop(place, (None, False))
-            if score is not None and record is not None and (self.walk.beyond(place) or self.walk.broken(score)):
+            if late and score is not None and record is not None:
                 self._revoke(score, record, found=found)
                 continue
-            if self.walk.beyond(place):
+            if self.schedule.beyond(place):
                 continue
             for entry_id, why in self.breaker.note(score, self._failed_starts.pop(place, ())):
                 self._set_aside(entry_id, place + 1, why)
-            for block in self.walk.settled():
+            for block in self.schedule.settled():
                 self._ask(block)
-        for block in self.walk.settled():  # of matches that were given up before
+        for block in self.schedule.settled():  # of matches that were given up before
             self._ask(block)
 
     def _ask(self, block: BlockResult) -> None:
-        if self.decide is None or not block.complete or self.walk.beyond(block.place):
+        if self.decide is None or not block.complete or self.schedule.beyond(block.place):
             return
-        if self.decide(block) and not self.walk.decided:
+        if self.decide(block) and not self.schedule.decided:
             end = block.place + len(block.matches)
             self._decided(Control("decided", end, by="rule", reason=f"after block {block.number}"))
 
@@ -143,8 +143,7 @@ class Stock:
         """A match was in play when its fate was decided. Its record is kept, and does not count."""
         self.found -= found
         self.played -= not found
-        self.cancelled += not self.walk.beyond(score.place)
-        self.walk.revoke(score)
+        self.cancelled += not self.schedule.beyond(score.place)
         self._move(record, score.match_id, "late")
         self.on_revoked(record)
 
@@ -156,13 +155,13 @@ class Stock:
 
     def _move(self, record: Path, match_id: str, why: str) -> None:
         """Set a record aside, which counts no more if it has."""
-        self.moved.append(set_aside(self.folder, record, why))
+        self.moved.append(self.folder.records.set_aside(record, why))
         self.anchors.uncounted(match_id, why)
 
     def _look(self) -> MatchSpec | None:
-        """Walk on to the next match that has to be played."""
-        while not (self.lead is not None and self.walk.unsettled >= self.lead):
-            spec = self.walk.next()
+        """Go on to the next match that has to be played."""
+        while not (self.lead is not None and self.schedule.unsettled >= self.lead):
+            spec = self.schedule.next()
             if spec is None:
                 return None
             if earlier := self.failed_starts.get(spec.match_id):
@@ -186,7 +185,7 @@ class Stock:
 
     def _claim(self, spec: MatchSpec, path: Path) -> bool:
         """Whether the record settles the match; if not, it is set aside."""
-        judged = judge(path, spec, self.walk.seeds_of(spec))
+        judged = judge(path, spec, self.schedule.seeds_of(spec))
         why = "annulled" if judged.why == COUNTS and self._annulled(spec) else judged.why
         if why == COUNTS and not self.anchors.fits(spec.match_id, judged.digest):
             why = CHANGED
@@ -197,12 +196,12 @@ class Stock:
         return True
 
     def _set_aside(self, entry_id: str, place: int, why: str) -> None:
-        known = {seat.entry_id: seat.name for seat in self.walk.seats}
+        known = {seat.entry_id: seat.name for seat in self.schedule.seats}
         choice = self.breaker.choice
         self._decided(
             Control("breaker", place, entry_id=entry_id, choice=choice, name=known[entry_id], by="rule", reason=why)
         )
 
     def _decided(self, control: Control) -> None:
-        self.walk.control(control)
+        self.schedule.control(control)
         self.on_control(control)

@@ -19,18 +19,19 @@ from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
 from referee.match.seat import FREE_MEMORY_VOIDS
 from referee.record.journal import slow_start
+from referee.record.reader import Record
 from referee.record.reasons import EndReason
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal
+from referee.run.judging import COUNTS, Judged, close_if_live, judge
 from referee.run.luck import SecretKeeper
-from referee.run.records import COUNTS, Judged, clear_leftovers, close_if_live, judge, live_or_closed, set_aside
 from referee.schedule.formats.api import Extent, Placing
 from referee.schedule.spec import MatchSpec
 from referee.texts import missing_package, without_store
 from referee.tournament.attempts import Attempts
 from referee.tournament.executor import Executor, MatchLost
 from referee.tournament.pace import Pace
-from referee.tournament.progress import Stock
+from referee.tournament.progress import RunProgress
 
 MAX_ATTEMPTS = 3
 """Attempts at a match until it is given up; the last one is played alone. A later run of the command tries as often."""
@@ -74,8 +75,8 @@ class Observer(Protocol):
     def reached(self, at: Reached) -> None:
         """Something has changed since."""
 
-    def rated(self, record: Path) -> None:
-        """A match counts; its record is durable."""
+    def rated(self, path: Path, record: Record) -> None:
+        """A match counts; its record is durable, and was read from `path` just now."""
 
     def revoked(self, record: Path) -> None:
         """What lay here counted, and does not: its fate was decided at an earlier place. Also before `begun`."""
@@ -134,7 +135,7 @@ class Runner:
 
     def __init__(
         self,
-        stock: Stock,
+        progress: RunProgress,
         folder: RunFolder,
         executor: Executor,
         journal: Journal,
@@ -145,20 +146,20 @@ class Runner:
         keeper: SecretKeeper,
         copies: Mapping[str, int] | None = None,
     ) -> None:
-        """`stock` has been taken; `planned` says how many matches may count by the journal. `attempts` were made
+        """`progress` has been taken; `planned` says how many matches may count by the journal. `attempts` were made
         before, and `memory_voids` counts per entry the matches that were void for want of memory; `keeper` tells the
         secret when all is played.
 
         Of the entries in `copies` so many play at once, at most: their other matches wait, and those of others go on.
         """
-        self._stock = stock
+        self._progress = progress
         self._folder = folder
         self._executor = executor
         self._journal = journal
         self._observer = observer
         self._planned = planned
         self._extent = planned()
-        self._extent_without: tuple[str, ...] = stock.names_set_aside
+        self._extent_without: tuple[str, ...] = progress.names_set_aside
         self._ready: dict[_Bots, deque[MatchSpec]] = {}
         """Matches that may begin, by their bots: none of these queues is empty."""
         self._waiting = 0
@@ -204,7 +205,7 @@ class Runner:
         if len(playing) >= self._executor.slots or self._quiet is not None:
             return None
         while (spec := self._pick(playing)) is not None:
-            if not self._stock.is_off(spec):
+            if not self._progress.is_off(spec):
                 break
         if spec is None and not playing:
             spec = self._pick_alone()
@@ -222,7 +223,7 @@ class Runner:
         while (
             len(fitting) < enough
             and self._waiting < enough + _MOST_WAITING
-            and (more := self._stock.next()) is not None
+            and (more := self._progress.next()) is not None
         ):
             if more.match_id not in self._attempts:
                 self._ready.setdefault(_bots_of(more), deque()).append(more)
@@ -265,24 +266,24 @@ class Runner:
         """A last attempt, with nothing else in play until it has ended."""
         while self._alone:
             spec = heapq.heappop(self._alone)[1]
-            if not self._stock.is_off(spec):
+            if not self._progress.is_off(spec):
                 self._quiet = spec.place
                 return spec
         return None
 
     def _reached(self) -> Reached:
-        stock, extent = self._stock, self._extent_now()
+        progress, extent = self._progress, self._extent_now()
         given_up = len(self._tally.given_up)
-        return Reached(extent.most, stock.found + stock.played, given_up, extent.least != extent.most)
+        return Reached(extent.most, progress.found + progress.played, given_up, extent.least != extent.most)
 
     def _extent_now(self) -> Extent:
         """By the journal; once the schedule has ended and no match is open, by what has become of each."""
-        stock = self._stock
-        if stock.walk.ended and stock.all_settled:
-            number = stock.walk.counted - stock.cancelled
+        progress = self._progress
+        if progress.schedule.ended and progress.all_settled:
+            number = progress.schedule.counted - progress.cancelled
             return Extent(number, number)
-        if self._extent_without != stock.names_set_aside:
-            self._extent, self._extent_without = self._planned(), stock.names_set_aside
+        if self._extent_without != progress.names_set_aside:
+            self._extent, self._extent_without = self._planned(), progress.names_set_aside
         return self._extent
 
     def _tell(self) -> None:
@@ -317,18 +318,19 @@ class Runner:
             self._warn_of_slow_starts(spec, result)
         except MatchLost as error:
             reason, detail, flood = EndReason.PLATFORM_FAULT, str(error), error.flood
-            clear_leftovers(self._folder, spec.match_id)
-        record = live_or_closed(self._folder, spec.match_id)
+            self._folder.records.tidy_match(spec.match_id)
+        record = self._folder.records.find(spec.match_id)
         judged = Judged("lost") if record is None else judge(record, spec, (spec.seed,))
         if record is not None and judged.why == COUNTS and self._stop.is_set() and _has_fault(result):
             # Whoever stops a run may be stopping its bots as well: on resume the match starts afresh.
-            set_aside(self._folder, record, "stopped")
+            self._folder.records.set_aside(record, "stopped")
             return
         if record is not None and judged.why == COUNTS:
             record = close_if_live(record)
             self._pace.note(spec, judged.wall_us)
-            self._observer.rated(record)
-            self._stock.count(spec, record, judged)
+            assert judged.record is not None
+            self._observer.rated(record, judged.record)
+            self._progress.count(spec, record, judged)
             self._reconsider()
             return
         if self._stop.is_set() and (result is None or result.status == "cancelled"):
@@ -336,7 +338,7 @@ class Runner:
         if result is not None and result.status == "rated":
             reason, detail = EndReason.PLATFORM_FAULT, f"the record of the match is {judged.why}"
         if record is not None:
-            set_aside(self._folder, record, "lost" if result is None else judged.why)
+            self._folder.records.set_aside(record, "lost" if result is None else judged.why)
         if reason is EndReason.PLATFORM_FAULT:
             check_disk(self._folder)
         self._void(spec, reason, detail, result, flood)
@@ -376,7 +378,7 @@ class Runner:
         for fault in faults:
             self._tell_of_failed_start(spec, fault)
         for entry_id, why in failed:
-            self._stock.failed_to_start(spec, entry_id, why)
+            self._progress.failed_to_start(spec, entry_id, why)
         self._try_again(spec)
 
     def _charging(self, spec: MatchSpec) -> MatchSpec:
@@ -421,7 +423,7 @@ class Runner:
             return
         given_up = GivenUp(spec.match_id, spec.place, past.reason.value, past.detail)
         self._tally.given_up[spec.place] = spec, given_up
-        self._stock.give_up(spec)
+        self._progress.give_up(spec)
         self._reconsider()
         if spec.place in self._tally.given_up:
             self._journal.append("given_up", **_event(spec, past))
@@ -432,34 +434,34 @@ class Runner:
     def _reconsider(self) -> None:
         """What was given up because of an entry that is out by now is cancelled instead."""
         for place, (spec, _) in list(self._tally.given_up.items()):
-            if self._stock.is_off(spec):
+            if self._progress.is_off(spec):
                 del self._tally.given_up[place]
 
     def _end(self, *, stopped: bool) -> Summary:
         given_up = tuple(item for _, (_, item) in sorted(self._tally.given_up.items()))
-        walk = self._stock.walk
-        if walk.ended:
-            self._stock.sweep()
-        done = not stopped or self._stock.all_settled
-        complete = walk.ended and not given_up and done
+        schedule = self._progress.schedule
+        if schedule.ended:
+            self._progress.sweep()
+        done = not stopped or self._progress.all_settled
+        complete = schedule.ended and not given_up and done
         extent = self._extent_now()
         summary = Summary(
             total=extent.most,
-            found=self._stock.found,
-            played=self._stock.played,
+            found=self._progress.found,
+            played=self._progress.played,
             void=self._tally.void,
             given_up=given_up,
-            cancelled=self._stock.cancelled,
+            cancelled=self._progress.cancelled,
             stopped=stopped,
             complete=complete,
-            set_aside=self._stock.names_set_aside,
-            decided=walk.decided,
-            placings=tuple(walk.placings) if complete else (),
+            set_aside=self._progress.names_set_aside,
+            decided=schedule.decided,
+            placings=tuple(schedule.placings) if complete else (),
             at_most=extent.least != extent.most,
         )
         rated = summary.found + summary.played
         kind = "stopped" if stopped and not complete else "finished"
-        self._stock.anchors.flush()
+        self._progress.anchors.flush()
         if complete:
             self._keeper.reveal(self._journal)
         self._journal.append(kind, rated=rated, missing=summary.missing)

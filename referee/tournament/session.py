@@ -12,20 +12,21 @@ from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder, check_configuration
 from referee.run.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.run.lock import RunLock
-from referee.run.luck import Luck, SecretKeeper, begin, take_up
-from referee.run.records import record_files
+from referee.run.luck import SecretKeeper, begin, take_up
+from referee.run.run import Run
+from referee.schedule.config import digest
 from referee.schedule.formats.api import Extent
-from referee.schedule.schedule import Walk
+from referee.schedule.schedule import Schedule
+from referee.schedule.seeds import MatchSeeds
 from referee.texts import one_line
 from referee.tournament.attempts import Attempts, attempts_of, memory_voids
 from referee.tournament.breaker import Breaker
 from referee.tournament.config import Tournament
 from referee.tournament.executor import Executor
-from referee.tournament.identity import describe, digest
+from referee.tournament.identity import config_of, describe
 from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
-from referee.tournament.progress import Decide, Stock
+from referee.tournament.progress import Decide, RunProgress
 from referee.tournament.runner import Observer, Reached, Runner, Summary
-from referee.tournament.schedule import planned
 
 MAX_LEAD = 100_000
 """Matches beyond the first one that is not settled that may be begun: bounds memory, holds nobody up."""
@@ -83,7 +84,7 @@ def run_session(
         elif text.created is None:
             journal.write_head()
         anchors = AnchorKeeper(journal, anchors_of(text.events).digests)
-        if lost := anchors.miss(folder, record_files(folder)):
+        if lost := anchors.miss(folder, folder.records.tidy()):
             observer.note(_lost(lost))
 
         def on_control(control: Control) -> None:
@@ -92,16 +93,16 @@ def run_session(
                 observer.note(f"'{control.name}' is disqualified from here on: {control.reason}")
 
         attempts = attempts_of(text.events)
-        stock = open_stock(
-            tournament, folder, keeper.luck, text.controls, attempts, on_control, observer.revoked, anchors, decide
+        progress = open_progress(
+            tournament, folder, keeper.seeds, text.controls, attempts, on_control, observer.revoked, anchors, decide
         )
-        stock.take()
-        first = stock.next()
+        progress.take()
+        first = progress.next()
         if first is not None:
-            stock.put_back(first)
+            progress.put_back(first)
             _meet_machine(journal, text, tournament, observer, machine, accept_weaker=accept_weaker)
         anchors.flush()
-        summary = _go_on(tournament, folder, make_executor, observer, lock, journal, text, stock, attempts, keeper)
+        summary = _go_on(tournament, folder, make_executor, observer, lock, journal, text, progress, attempts, keeper)
         try:
             journal.write_head()
         except PlatformError as error:
@@ -109,27 +110,27 @@ def run_session(
         return summary
 
 
-def open_stock(
+def open_progress(
     tournament: Tournament,
     folder: RunFolder,
-    luck: Luck,
+    seeds: MatchSeeds,
     controls: Sequence[Control],
     attempts: Mapping[str, Attempts],
     on_control: Callable[[Control], None],
     on_revoked: Callable[[Path], None],
     anchors: AnchorKeeper,
     decide: Decide | None = None,
-) -> Stock:
-    """The stock of a run, not taken yet. Needs the lock."""
+) -> RunProgress:
+    """The progress of a run, whose records are not taken yet. Needs the lock."""
     breaker = Breaker(tournament.config.breaker)
     breaker.forgive(forgiven_faults(controls))
     controls = in_force(controls)
     for control in controls:
         if control.kind in LEAVING:
             breaker.forget(control.entry_id)
-    return Stock(
+    return RunProgress(
         folder=folder,
-        walk=Walk(tournament, controls, luck=luck, keep_blocks=decide is not None),
+        schedule=Schedule(config_of(tournament), controls, seeds=seeds, keep_blocks=decide is not None),
         breaker=breaker,
         on_control=on_control,
         on_revoked=on_revoked,
@@ -149,44 +150,44 @@ def _go_on(
     lock: RunLock,
     journal: Journal,
     text: JournalText,
-    stock: Stock,
+    progress: RunProgress,
     attempts: dict[str, Attempts],
     keeper: SecretKeeper,
 ) -> Summary:
-    first = stock.next()
-    if text.created is not None and (first is not None or stock.moved):
-        journal.append("resumed", rated=stock.found, set_aside=[path.name for path in stock.moved])
-    if stock.moved:
-        observer.note(_moved(stock.moved))
+    first = progress.next()
+    if text.created is not None and (first is not None or progress.moved):
+        journal.append("resumed", rated=progress.found, set_aside=[path.name for path in progress.moved])
+    if progress.moved:
+        observer.note(_moved(progress.moved))
     if first is None:
-        total = stock.walk.counted - stock.cancelled
-        observer.begun(Reached(total, stock.found, 0))
+        total = progress.schedule.counted - progress.cancelled
+        observer.begun(Reached(total, progress.found, 0))
         keeper.reveal(journal)
         # A run that was killed after its last record, but before it could say so, ends here.
         if not text.events or text.events[-1].kind != "finished" or journal.lines > len(text.events):
-            journal.append("finished", rated=stock.found, missing=total - stock.found)
+            journal.append("finished", rated=progress.found, missing=total - progress.found)
         return Summary(
             total,
-            stock.found,
+            progress.found,
             0,
             0,
             (),
-            stock.cancelled,
+            progress.cancelled,
             stopped=False,
             complete=True,
-            set_aside=stock.names_set_aside,
-            decided=stock.walk.decided,
-            placings=tuple(stock.walk.placings),
+            set_aside=progress.names_set_aside,
+            decided=progress.schedule.decided,
+            placings=tuple(progress.schedule.placings),
         )
-    stock.put_back(first)
+    progress.put_back(first)
     keeper.commit(folder.secrets, journal)
 
     def extent() -> Extent:
-        return planned(read_journal(folder.journal), record_files(folder))
+        return Run(folder).extent
 
-    executor = make_executor(max(1, extent().most - stock.found), lock.fd)
+    executor = make_executor(max(1, extent().most - progress.found), lock.fd)
     runner = Runner(
-        stock,
+        progress,
         folder,
         executor,
         journal,
@@ -197,7 +198,7 @@ def _go_on(
         keeper,
         tournament.processes.copies,
     )
-    return asyncio.run(_run(runner, executor, journal, stock.anchors, observer))
+    return asyncio.run(_run(runner, executor, journal, progress.anchors, observer))
 
 
 def _moved(paths: Sequence[Path]) -> str:

@@ -26,9 +26,26 @@ ALLOWED = {
     "referee.games.conformance": {"referee.games"},
     "referee.games": {"referee.games.api", "referee.games.drawing", "crosstown_proto"},
     "referee.process": {"referee.process", "referee.folders", "referee.texts"},
-    "referee.record": {"referee.record", "referee.games"},
+    "referee.record": {"referee.record", "referee.games", "referee.errors"},
+    "referee.schedule": {"referee.schedule", "referee.record.journal", "referee.games"},
+    "referee.run": {
+        "referee.run",
+        "referee.schedule",
+        "referee.record",
+        "referee.process.manifest",  # which names would be taken for each other
+        "referee.errors",
+        "referee.folders",
+        "referee.texts",
+    },
     "referee.wire": {"referee.wire", "referee.addresses", "referee.folders", "referee.games", "crosstown_proto"},
-    "referee.match": {"referee.match", "referee.wire", "referee.process", "referee.record", "referee.games"},
+    "referee.match": {
+        "referee.match",
+        "referee.wire",
+        "referee.process",
+        "referee.record",
+        "referee.schedule.spec",
+        "referee.games",
+    },
     "referee.compliance": {
         "referee.compliance",
         "referee.folders",
@@ -39,9 +56,12 @@ ALLOWED = {
     },
     "referee.tournament": {
         "referee.tournament",
+        "referee.errors",
         "referee.folders",
         "referee.texts",
         "referee.match",
+        "referee.run",
+        "referee.schedule",
         "referee.wire.public_address",  # addresses and certificates, no streams
         "referee.process",
         "referee.record",
@@ -49,10 +69,20 @@ ALLOWED = {
     },
     "referee.cli": {"referee", "leaderboard", "crosstown_bridge", "crosstown_proto"},
     "referee.addresses": set(),
+    "referee.errors": set(),
     "referee.texts": set(),
     "referee.folders": set(),
     "referee": {"referee"},
-    "leaderboard": {"leaderboard", "referee.addresses", "referee.record", "referee.games", "referee.texts"},
+    "leaderboard": {
+        "leaderboard",
+        "referee.addresses",
+        "referee.run",
+        "referee.schedule",
+        "referee.record",
+        "referee.games",
+        "referee.errors",
+        "referee.texts",
+    },
     "crosstown_bot": {"crosstown_bot", "crosstown_proto"},
     "crosstown_bridge": {"crosstown_bridge", "crosstown_bot"},
     "crosstown_greedy": {"crosstown_greedy", "referee.games"},
@@ -143,10 +173,19 @@ def test_the_modules_of_a_game_import_each_other_in_no_circle(package: str) -> N
     list(TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
 
 
+OUTSIDE = {"time", "datetime", "os", "socket", "subprocess", "threading", "asyncio", "secrets", "uuid"}
+
+
 def test_the_rules_have_no_clock_and_no_process() -> None:
-    forbidden = {"time", "datetime", "os", "socket", "subprocess", "threading", "asyncio", "secrets", "uuid"}
     for module, path in modules():
         if within(module, "referee.games") and not within(module, "referee.games.conformance"):
+            assert not imports(path) & OUTSIDE, f"{module} imports {imports(path) & OUTSIDE}"
+
+
+def test_the_schedule_has_no_clock_no_process_and_no_file() -> None:
+    forbidden = OUTSIDE | {"pathlib", "io", "tempfile", "random"}
+    for module, path in modules():
+        if within(module, "referee.schedule"):
             assert not imports(path) & forbidden, f"{module} imports {imports(path) & forbidden}"
 
 

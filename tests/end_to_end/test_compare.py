@@ -6,7 +6,7 @@ import pytest
 
 from referee.record import read_record
 from referee.run.journal import read_journal
-from referee.run.luck import block_seed
+from referee.schedule.seeds import block_seed
 
 
 def compare(workplace, *words):

@@ -6,7 +6,6 @@ import httpx
 import pytest
 
 from leaderboard.web.app import make_app
-from referee.cli.run_facts import facts_of
 
 CAUSE = "RuntimeError: weights not found at /models/w.bin"
 WHY = "the process ended before it said Hello: exit code 1"
@@ -36,7 +35,7 @@ async def test_what_kept_a_bot_from_starting_is_in_every_place_that_shows_the_bo
     bots = workplace.run("bots", "list")
     assert workplace.run("report").code == 0
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app=make_app(runs, facts_of)), base_url="http://localhost"
+        transport=httpx.ASGITransport(app=make_app(runs)), base_url="http://localhost"
     ) as client:
         table = (await client.get("/api/runs/cup/standings")).json()["standings"]
         entry = next(row["entry_id"] for row in table if row["name"] == "bot 1")

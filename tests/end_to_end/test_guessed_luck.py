@@ -14,9 +14,10 @@ from referee.match.play import bot_seed
 from referee.record import Answer, read_record
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, read_journal
-from referee.run.luck import block_seed, match_seed, public_block_seed
+from referee.schedule.config import digest
+from referee.schedule.seeds import block_seed, match_seed, public_block_seed
 from referee.tournament.entrants import load_tournament
-from referee.tournament.identity import describe, digest
+from referee.tournament.identity import describe
 
 TYPED = range(-1_000, 100_000)
 """What people type, dates as years among it."""

@@ -13,9 +13,10 @@ import pytest
 
 from referee.record import read_record, verify
 from referee.run.journal import read_journal
-from referee.run.luck import luck_of
-from referee.schedule.schedule import Walk
+from referee.run.luck import seeds_of
+from referee.schedule.schedule import Schedule
 from referee.tournament.entrants import load_tournament
+from referee.tournament.identity import config_of
 
 # Per format: blocks, the format's own table, and the same for long runs.
 FORMATS = {
@@ -36,25 +37,25 @@ def assert_exact(workplace, values) -> None:
     tournament = load_tournament(workplace.folder / "cup.toml")
     records = {path.name.partition(".")[0]: path for path in workplace.records()}
     assert len(records) == len(workplace.records())
-    luck, complete = luck_of(read_journal(workplace.folder / "runs" / "cup" / "tournament.jsonl"))
+    luck, complete = seeds_of(read_journal(workplace.folder / "runs" / "cup" / "tournament.jsonl"))
     assert complete
-    walk = Walk(tournament, luck=luck)
-    while (spec := walk.next()) is not None:
+    schedule = Schedule(config_of(tournament), seeds=luck)
+    while (spec := schedule.next()) is not None:
         path = records.pop(spec.match_id)
         assert path.suffix == ".gz"
         assert str(verify(path).status) == "ok"
         header, footer = (record := read_record(path)).header, record.footer
         assert (header.place, footer.seed, footer.status) == (spec.place, spec.seed, "rated")
         assert [seat.entry_id for seat in header.seats] == [seat.entry_id for seat in spec.seats]
-        walk.settle(spec, footer.ranking, [fault["reason"] if fault else "" for fault in footer.faults])
-        for _ in (*walk.in_order(), *walk.settled()):
+        schedule.settle(spec, footer.ranking, [fault["reason"] if fault else "" for fault in footer.faults])
+        for _ in (*schedule.in_order(), *schedule.settled()):
             pass
-    assert walk.ended
+    assert schedule.ended
     assert not records
     assert (values["missing"], values["given_up"], values["cancelled"]) == (0, [], 0)
-    assert values["found"] + values["played"] == walk.places
+    assert values["found"] + values["played"] == schedule.places
     assert [(row["name"], row["rank"]) for row in values["placings"]] == [
-        (tournament.entries[row.bot].name, row.rank) for row in walk.placings
+        (tournament.entries[row.bot].name, row.rank) for row in schedule.placings
     ]
     events = read_journal(workplace.folder / "runs" / "cup" / "tournament.jsonl").events
     assert [event.kind for event in events if event.kind in ("created", "finished")] == ["created", "finished"]

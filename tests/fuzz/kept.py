@@ -10,10 +10,10 @@ import pytest
 from target import Target, as_text
 
 from leaderboard import run_table
-from leaderboard.account import NO_TABLE
 from leaderboard.ratings.live import LiveTable, Point, Way
 from leaderboard.ratings.skill import Skill
 from leaderboard.run_table import RunTable, keep_table
+from leaderboard.schedule_view import NO_TABLE
 from referee.errors import BusyError
 from referee.process import homes
 from referee.process.store import Built, read_built, write_built

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from leaderboard.records import FileStamp, MatchRow, SeatRow
+from leaderboard.records import MatchRow, SeatRow
 from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
+from referee.record.store import FileStamp
 
 SEED = "00" * 16
 

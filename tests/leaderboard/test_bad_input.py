@@ -10,10 +10,13 @@ import pytest
 from leaderboard.index import load_index
 from leaderboard.records import read_match
 from leaderboard.run_table import run_table
-from leaderboard.standings import Entrant, standings
+from leaderboard.standings import standings
 from leaderboard.store import Store
 from referee.record import RecordWriter, read_record
 from referee.record.format import dumps, seal
+from referee.run.folder import RunFolder
+from referee.run.participants import Participant
+from referee.run.run import Run
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ def test_a_record_of_an_unknown_version_does_not_count_and_says_why(tmp_path, wr
         lines.append(line)
     path.write_bytes(gzip.compress("".join(lines).encode()))
     write_record(tmp_path / "matches", 1)
-    index = load_index(tmp_path / "matches", tmp_path / "x.db")
+    index = load_index(RunFolder(tmp_path))
     assert [row.place for row in index.rows] == [1]
     assert "format 99" in index.unusable[0].problem
 
@@ -61,19 +64,19 @@ def test_strange_ranks_are_only_an_order(tmp_path, write_record, ranking):
     path.unlink()
     writer = RecordWriter(tmp_path / "matches", record.header)
     writer.close(replace(record.footer, ranking=ranking, decisions=0, seat_stats=()))
-    made = run_table(tmp_path / "matches", tmp_path / "x.db", ())
+    made = run_table(Run(tmp_path))
     assert [row.played for row in made.rows] == [1, 1]
 
 
 def test_a_locked_database_costs_time_not_the_table(tmp_path, write_record, monkeypatch):
     monkeypatch.setattr("leaderboard.store.BUSY_TIMEOUT_MS", 10)
     write_record(tmp_path / "matches", 0)
-    with Store(tmp_path / "x.db") as store:
-        store.put(load_index(tmp_path / "matches", tmp_path / "x.db").rows)
-    other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    with Store(tmp_path / "crosstown.db") as store:
+        store.put(load_index(RunFolder(tmp_path)).rows)
+    other = sqlite3.connect(tmp_path / "crosstown.db", isolation_level=None)
     other.execute("PRAGMA journal_mode = DELETE")
     other.execute("BEGIN EXCLUSIVE")
-    assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).matches == 1
+    assert run_table(Run(tmp_path)).matches == 1
     other.close()
 
 
@@ -81,25 +84,27 @@ def test_a_locked_database_costs_time_not_the_table(tmp_path, write_record, monk
 def test_a_database_that_cannot_be_read_costs_time_not_the_table(tmp_path, write_record, database):
     write_record(tmp_path / "matches", 0)
     if database == "folder":
-        (tmp_path / "x.db").mkdir()
+        (tmp_path / "crosstown.db").mkdir()
     elif database == "rubbish":
-        (tmp_path / "x.db").write_bytes(os.urandom(4096))
+        (tmp_path / "crosstown.db").write_bytes(os.urandom(4096))
     else:
-        (tmp_path / "x.db").symlink_to(tmp_path / "nowhere")
-    assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).matches == 1
+        (tmp_path / "crosstown.db").symlink_to(tmp_path / "nowhere")
+    assert run_table(Run(tmp_path)).matches == 1
 
 
 def test_a_snapshot_that_is_no_table_is_not_taken(tmp_path, write_record):
     write_record(tmp_path / "matches", 0)
-    mark = run_table(tmp_path / "matches", tmp_path / "x.db", ()).fingerprint
+    mark = run_table(Run(tmp_path)).fingerprint
     for content in ("rubbish", "[]", dumps({"rows": [{"rank": 1}], "matches": 1, "caption": ""})):
-        with Store(tmp_path / "x.db") as store:
+        with Store(tmp_path / "crosstown.db") as store:
             store.keep_snapshot("standings", mark, content)
-        made = run_table(tmp_path / "matches", tmp_path / "x.db", ())
+        made = run_table(Run(tmp_path))
         assert not made.kept
         assert len(made.rows) == 2
 
 
 def test_one_bot_alone_has_a_row(tmp_path):
-    (row,) = run_table(tmp_path / "matches", tmp_path / "x.db", (Entrant("a", "A", "1"),)).rows
+    run = Run(tmp_path)
+    run.participants = (Participant("a", "A", "1", {}),)
+    (row,) = run_table(run).rows
     assert (row.rank, row.played, row.rated) == (None, 0, False)

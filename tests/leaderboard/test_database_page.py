@@ -18,10 +18,10 @@ QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, flags=re.DOTALL)
 def connection(tmp_path, make_row):
     rows = [make_row(0, {"ann": 1, "bob": 2}), make_row(1, {"bob": 2, "ann": 1}, faults=("crashed", ""))]
     rows.append(make_row(2, {"ann": 2, "bob": 1}))
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         store.put(rows)
         store.put_ratings(row.to_dict() for row in standings(rows))
-    opened = sqlite3.connect(tmp_path / "x.db")
+    opened = sqlite3.connect(tmp_path / "crosstown.db")
     yield opened
     opened.close()
 

@@ -20,6 +20,9 @@ from leaderboard.standings import CAPTION, LIVE_CAPTION, Entrant, by_live_rating
 from leaderboard.statistics import residuals, statistics
 from leaderboard.store import Store
 from referee.record.journal import Control
+from referee.run.folder import RunFolder
+from referee.run.journal import JournalText
+from referee.run.run import Run
 
 
 @pytest.fixture
@@ -154,16 +157,16 @@ def test_rat_14_late_games_do_not_change_a_verdict(bot_a, verdict):
 def test_rat_14_late_games_are_kept_apart_and_change_no_table(tmp_path, write_record):
     for place in range(6):
         write_record(tmp_path / "matches", place, (1, 2))
-    before = run_table(tmp_path / "matches", tmp_path / "x.db", ())
+    before = run_table(Run(tmp_path))
     for place in range(6, 12):
         late = write_record(tmp_path / "elsewhere", place, (2, 1))
         (tmp_path / "matches" / "void").mkdir(exist_ok=True)
         late.rename(tmp_path / "matches" / "void" / f"m{place:06d}-00000000.1-late.jsonl.gz")
-    after = run_table(tmp_path / "matches", tmp_path / "x.db", ())
+    after = run_table(Run(tmp_path))
     assert (after.rows, after.matches) == (before.rows, 6)
     for path in list((tmp_path / "matches" / "void").iterdir()):  # in the wrong place they would
         path.rename(tmp_path / "matches" / path.name.replace(".1-late", ""))
-    assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).rows != before.rows
+    assert run_table(Run(tmp_path)).rows != before.rows
 
 
 def test_rat_15_an_entry_without_a_match_is_marked_and_has_no_interval():
@@ -188,24 +191,24 @@ def test_rat_16_annulled_matches_are_purged_and_the_table_is_recomputed(tmp_path
         write_record(tmp_path / "matches", place, (1, 2))
     write_record(tmp_path / "matches", 4, (2, 1))
     control = Control("annulled", 0, match_id="m000004-00000000")
-    cleaned = run_table(tmp_path / "matches", tmp_path / "x.db", (), [control]).rows
+    cleaned = run_table(Run(tmp_path, JournalText((), (control,)))).rows
     (tmp_path / "matches" / "m000004-00000000.jsonl.gz").unlink()
-    assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).rows == cleaned
+    assert run_table(Run(tmp_path)).rows == cleaned
 
 
 def test_rat_17_totals_are_derived_and_cannot_drift_apart(tmp_path, write_record):
-    matches, database = tmp_path / "matches", tmp_path / "x.db"
+    matches, database = tmp_path / "matches", tmp_path / "crosstown.db"
     for place in range(6):
         write_record(matches, place, (1, 2) if place % 2 else (2, 1))
     with Store(database) as store:
-        store.put(load_index(matches, database).rows)
-        keep_table(store, run_table(matches, database, ()))
+        store.put(load_index(RunFolder(tmp_path)).rows)
+        keep_table(store, run_table(Run(tmp_path)))
     for step in ("kept", "one less", "database gone"):
         if step == "one less":
             (matches / "m000000-00000000.jsonl.gz").unlink()
         if step == "database gone":
             database.unlink()
-        made = run_table(matches, database, ())
+        made = run_table(Run(tmp_path))
         assert made.matches == len(list(matches.glob("*.gz")))
         for row in made.rows:
             assert row.played == row.won + row.drawn + row.lost == made.matches
@@ -222,10 +225,10 @@ def test_rat_19_the_final_ranking_is_computed_over_clean_matches_alone(tmp_path,
     matches = tmp_path / "matches"
     for place in range(6):
         write_record(matches, place, (1, 2) if place % 3 else (2, 1))
-    clean = run_table(matches, tmp_path / "x.db", ()).rows
+    clean = run_table(Run(tmp_path)).rows
     write_record(matches, 6, status="void", reason="suspect_timeout")
     write_record(matches, 7, status="void", reason="platform_fault")
-    assert run_table(matches, tmp_path / "x.db", ()).rows == clean
+    assert run_table(Run(tmp_path)).rows == clean
     write_record(matches, 8, (1, 2), reason="move_timeout")
-    assert run_table(matches, tmp_path / "x.db", ()).rows != clean
-    assert run_table(matches, tmp_path / "x.db", (), faultless=True).rows == clean
+    assert run_table(Run(tmp_path)).rows != clean
+    assert run_table(Run(tmp_path), faultless=True).rows == clean

@@ -1,16 +1,16 @@
 """What counts as a match, and what is only a file."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from leaderboard.index import load_index
-from leaderboard.records import match_files, read_match, read_matches
+from leaderboard.records import read_match, read_matches
 from leaderboard.standings import standings
 from leaderboard.statistics import statistics
 from leaderboard.store import Store
 from referee.record import RecordWriter, SeatStats, read_record
+from referee.run.folder import RunFolder
 
 
 def test_a_complete_rated_record_becomes_a_row(tmp_path, write_record):
@@ -33,8 +33,8 @@ def test_time_that_was_the_machines_is_not_shown_as_the_bots(tmp_path, write_rec
     folder = tmp_path / "matches"
     write_record(folder, 0, lag_us=66_000_000)
     for _ in range(2):  # as read from the record, and from the database
-        index = load_index(folder, tmp_path / "x.db")
-        with Store(tmp_path / "x.db") as store:
+        index = load_index(RunFolder(folder.parent))
+        with Store(tmp_path / "crosstown.db") as store:
             store.put(index.rows)
         [ann] = [row for row in standings(index.rows) if row.name == "ann"]
         assert (ann.mean_move_ms, ann.worst_move_ms) == (1.5, 1.5)
@@ -90,17 +90,6 @@ def test_a_footer_that_forgets_a_seat_is_damaged(tmp_path, write_record, field):
     found = read_match(writer.close(replace(record.footer, **{field: full[field][:1]})))
     assert (found.status, found.row) == ("damaged", None)
     assert field in found.problem
-
-
-def test_the_closed_file_wins_over_a_live_one_and_other_files_are_no_records(tmp_path):
-    for name in ("m1.jsonl", "m1.jsonl.gz", "m2.jsonl", ".m3.jsonl.9.tmp", "notes.txt"):
-        (tmp_path / name).touch()
-    (tmp_path / "void").mkdir()
-    assert match_files(tmp_path) == {"m1": tmp_path / "m1.jsonl.gz", "m2": tmp_path / "m2.jsonl"}
-
-
-def test_a_missing_folder_has_no_records(tmp_path: Path):
-    assert match_files(tmp_path / "none") == {}
 
 
 def test_all_matches_of_a_run_are_read_in_order(tmp_path, write_record):

@@ -4,16 +4,21 @@ import os
 
 import pytest
 
-from leaderboard.account import Account
 from leaderboard.index import Index, load_index
 from leaderboard.ratings import live
 from leaderboard.ratings.live import LiveTable
 from leaderboard.run_table import COMPUTED_BY, keep_live, keep_table, kept_live, run_table
+from leaderboard.schedule_view import ScheduleView
 from leaderboard.standings import CAPTION, Entrant, by_live_rating, standings
 from leaderboard.store import Store, StoreError
 from referee.record.journal import Control
+from referee.run.folder import RunFolder
+from referee.run.journal import JournalText
+from referee.run.participants import Participant
+from referee.run.run import Run
 
-ENTRANTS = (Entrant("annann", "ann", "1"), Entrant("bobbob", "bob", "1"))
+PARTICIPANTS = (Participant("annann", "ann", "1", {}), Participant("bobbob", "bob", "1", {}))
+ENTRANTS = tuple(Entrant(bot.entry_id, bot.name, bot.version) for bot in PARTICIPANTS)
 
 
 @pytest.fixture
@@ -24,14 +29,16 @@ def run_folder(tmp_path, write_record):
 
 
 def table(folder, *controls, missed=(), **options):
-    return run_table(
-        folder / "matches", folder / "x.db", ENTRANTS, controls, lambda rows: Account(missed=missed), **options
-    )
+    run = Run(folder, JournalText((), controls))
+    run.participants = PARTICIPANTS
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("leaderboard.run_table.view_schedule", lambda run, rows: ScheduleView(missed))
+        return run_table(run, **options)
 
 
 def keep(folder):
-    with Store(folder / "x.db") as store:
-        store.put(load_index(folder / "matches", folder / "x.db").rows)
+    with Store(folder / "crosstown.db") as store:
+        store.put(load_index(RunFolder(folder)).rows)
         keep_table(store, table(folder))
 
 
@@ -149,7 +156,7 @@ def test_a_run_without_a_rated_match_has_its_entrants_unrated(tmp_path, write_re
 
 
 def test_nobody_and_nothing_is_an_empty_table(tmp_path):
-    assert run_table(tmp_path / "matches", tmp_path / "x.db", ()).rows == ()
+    assert run_table(Run(tmp_path)).rows == ()
 
 
 @pytest.fixture
@@ -169,12 +176,12 @@ def test_the_live_table_goes_on_from_what_was_kept(run_folder, write_record, app
     made = table(run_folder)
     assert len(applied) == 2
     assert {pool: kept.applied for pool, kept in made.live.items()} == {("nim", 2): 7}, "match 7 may still come"
-    keep_live(run_folder / "x.db", made.live)
+    keep_live(run_folder / "crosstown.db", made.live)
     write_record(run_folder / "matches", 7, (2, 1))
     applied.clear()
     made = table(run_folder)
     assert len(applied) == 2
-    (run_folder / "x.db").unlink()
+    (run_folder / "crosstown.db").unlink()
     assert table(run_folder).rows == made.rows
 
 
@@ -184,7 +191,7 @@ def test_after_an_annulment_every_match_is_rated_again(run_folder, applied):
     annulment = Control("annulled", 0, match_id="m000002-00000000")
     made = table(run_folder, annulment)
     assert len(applied) == 5
-    (run_folder / "x.db").unlink()
+    (run_folder / "crosstown.db").unlink()
     assert table(run_folder, annulment).rows == made.rows
 
 
@@ -203,7 +210,7 @@ def test_tables_of_other_matches_neither_use_nor_keep_the_live_table(run_folder,
 def test_a_kept_live_table_that_somebody_else_wrote_is_made_anew(run_folder, content, applied):
     wanted = table(run_folder).rows
     keep(run_folder)
-    with Store(run_folder / "x.db") as store:
+    with Store(run_folder / "crosstown.db") as store:
         store.keep_snapshot("live", str(COMPUTED_BY), content)
         store.keep_snapshot("standings", "", "")
     applied.clear()
@@ -214,10 +221,10 @@ def test_a_kept_live_table_that_somebody_else_wrote_is_made_anew(run_folder, con
 def test_a_live_table_can_be_kept_beside_the_writer_of_the_run(run_folder):
     keep(run_folder)
     made = table(run_folder)
-    with Store(run_folder / "x.db") as store:
-        keep_live(run_folder / "x.db", {("go", 2): LiveTable(applied=3)})
-        store.put(load_index(run_folder / "matches", run_folder / "x.db").rows)
-    assert kept_live(run_folder / "x.db")["go", 2].applied == 3
+    with Store(run_folder / "crosstown.db") as store:
+        keep_live(run_folder / "crosstown.db", {("go", 2): LiveTable(applied=3)})
+        store.put(load_index(RunFolder(run_folder)).rows)
+    assert kept_live(run_folder / "crosstown.db")["go", 2].applied == 3
     assert table(run_folder).rows == made.rows
     with pytest.raises(StoreError):
         keep_live(run_folder / "none.db", {})

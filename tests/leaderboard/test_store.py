@@ -8,18 +8,19 @@ import pytest
 from leaderboard.index import load_index
 from leaderboard.schema import RATING_COLUMNS, SCHEMA_VERSION
 from leaderboard.store import Store, StoreError, find_row, read_rows, read_snapshot
+from referee.run.folder import RunFolder
 
 
 def test_rows_come_back_as_they_were_put(tmp_path, make_row):
     rows = [make_row(place, {"ann": 1, "bob": 2, "cyd": 3}, teams=(0, 1, 0)) for place in range(5)]
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         store.put(reversed(rows))
         assert store.rows() == rows
-    assert read_rows(tmp_path / "x.db") == rows
+    assert read_rows(tmp_path / "crosstown.db") == rows
 
 
 def test_putting_a_match_again_replaces_it(tmp_path, make_row):
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         store.put([make_row(0, {"ann": 1, "bob": 2})])
         store.put([make_row(0, {"ann": 2, "bob": 1})])
         (row,) = store.rows()
@@ -32,7 +33,7 @@ def test_an_error_half_way_leaves_nothing_of_the_batch(tmp_path, make_row):
         **{name: getattr(broken, name) for name in broken.__dataclass_fields__ if name != "seats"},
         seats=(broken.seats[0], broken.seats[0]),
     )
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         with pytest.raises(StoreError):
             store.put([make_row(0, {"ann": 1, "bob": 2}), broken])
         assert store.rows() == []
@@ -40,25 +41,25 @@ def test_an_error_half_way_leaves_nothing_of_the_batch(tmp_path, make_row):
 
 @pytest.mark.parametrize("strange", [{"decisions": 1 << 70}, {"detail": "\ud800"}])
 def test_a_value_that_no_database_takes_is_an_error_like_any_other(tmp_path, make_row, strange):
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         with pytest.raises(StoreError):
             store.put([make_row(0, {"ann": 1, "bob": 2}), replace(make_row(1, {"ann": 1, "bob": 2}), **strange)])
         assert store.rows() == []
 
 
 def test_matches_that_are_not_wanted_leave_with_their_seats(tmp_path, make_row):
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         store.put([make_row(place, {"ann": 1, "bob": 2}) for place in range(4)])
         store.keep_only(["m000001-00000000", "m000003-00000000"])
         assert [row.place for row in store.rows()] == [1, 3]
-    connection = sqlite3.connect(tmp_path / "x.db")
+    connection = sqlite3.connect(tmp_path / "crosstown.db")
     assert connection.execute("SELECT count(*) FROM seats").fetchone() == (4,)
     connection.close()
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all, but long enough to be looked at" * 100])
 def test_an_empty_or_damaged_file_is_replaced(tmp_path, make_row, content):
-    path = tmp_path / "x.db"
+    path = tmp_path / "crosstown.db"
     path.write_bytes(content)
     with Store(path) as store:
         store.put([make_row(0, {"ann": 1, "bob": 2})])
@@ -66,7 +67,7 @@ def test_an_empty_or_damaged_file_is_replaced(tmp_path, make_row, content):
 
 
 def test_a_file_of_a_newer_schema_version_is_replaced(tmp_path, make_row):
-    path = tmp_path / "x.db"
+    path = tmp_path / "crosstown.db"
     with Store(path) as store:
         store.put([make_row(0, {"ann": 1, "bob": 2})])
     connection = sqlite3.connect(path)
@@ -106,7 +107,7 @@ PRAGMA user_version = 1;
 
 def test_a_file_of_version_1_is_migrated_and_its_rows_read_again(tmp_path, write_record):
     record = write_record(tmp_path / "matches", 0)
-    connection = sqlite3.connect(tmp_path / "x.db")
+    connection = sqlite3.connect(tmp_path / "crosstown.db")
     connection.executescript(VERSION_1)
     stat = record.stat()
     values = ("m000000-00000000", "cup", 0, 0, "nim", 1, "normal", "", 1, 2000, "00", "cd", "2026", record.name)
@@ -117,40 +118,40 @@ def test_a_file_of_version_1_is_migrated_and_its_rows_read_again(tmp_path, write
     connection.commit()
     connection.close()
     with pytest.raises(StoreError, match="schema version 1"):
-        read_rows(tmp_path / "x.db")
-    with Store(tmp_path / "x.db") as store:
+        read_rows(tmp_path / "crosstown.db")
+    with Store(tmp_path / "crosstown.db") as store:
         assert [row.match_id for row in store.rows()] == ["m000000-00000000"]
-    index = load_index(tmp_path / "matches", tmp_path / "x.db")
+    index = load_index(RunFolder(tmp_path))
     assert index.stale
     assert index.rows[0].seats[0].times != ""
 
 
 def test_one_match_is_found_by_its_id(tmp_path, make_row):
     rows = [make_row(place, {"ann": 1, "bob": 2}) for place in range(4)]
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         store.put(rows)
-    assert find_row(tmp_path / "x.db", rows[2].match_id) == rows[2]
-    assert find_row(tmp_path / "x.db", "m9") is None
+    assert find_row(tmp_path / "crosstown.db", rows[2].match_id) == rows[2]
+    assert find_row(tmp_path / "crosstown.db", "m9") is None
 
 
 def test_a_snapshot_counts_only_with_its_fingerprint(tmp_path):
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         store.keep_snapshot("table", "abc", "[1]")
         store.keep_snapshot("table", "def", "[2]")
-    assert read_snapshot(tmp_path / "x.db", "table", "def") == "[2]"
-    assert read_snapshot(tmp_path / "x.db", "table", "abc") is None
-    assert read_snapshot(tmp_path / "x.db", "other", "def") is None
+    assert read_snapshot(tmp_path / "crosstown.db", "table", "def") == "[2]"
+    assert read_snapshot(tmp_path / "crosstown.db", "table", "abc") is None
+    assert read_snapshot(tmp_path / "crosstown.db", "other", "def") is None
 
 
 def test_references_are_kept(tmp_path, make_row):
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         store.put([make_row(0, {"ann": 1, "bob": 2})])
         with pytest.raises(StoreError, match="FOREIGN KEY"):
             store.put_ratings([dict.fromkeys(RATING_COLUMNS, 1) | {"entry_id": "nobody"}])
 
 
 def test_a_locked_database_is_an_error_and_is_not_thrown_away(tmp_path, make_row, monkeypatch):
-    path = tmp_path / "x.db"
+    path = tmp_path / "crosstown.db"
     monkeypatch.setattr("leaderboard.store.BUSY_TIMEOUT_MS", 10)
     with Store(path) as store:
         store.put([make_row(0, {"ann": 1, "bob": 2})])
@@ -177,12 +178,12 @@ def test_the_index_is_the_same_with_and_without_the_database(tmp_path, write_rec
         write_record(tmp_path / "matches", place, (1, 2) if place % 2 else (2, 1))
     write_record(tmp_path / "matches", 6, status="void", reason="start_failed")
     write_record(tmp_path / "matches", 7, status=None)
-    fresh = load_index(tmp_path / "matches", tmp_path / "x.db")
+    fresh = load_index(RunFolder(tmp_path))
     assert fresh.stale
     assert sorted(found.status for found in fresh.unusable) == ["unfinished", "void"]
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "crosstown.db") as store:
         store.put(fresh.rows)
-    again = load_index(tmp_path / "matches", tmp_path / "x.db")
+    again = load_index(RunFolder(tmp_path))
     assert again.rows == fresh.rows
     assert not again.stale
 
@@ -191,14 +192,14 @@ def test_the_record_wins_over_the_database(tmp_path, write_record):
     matches = tmp_path / "matches"
     for place in range(3):
         write_record(matches, place)
-    with Store(tmp_path / "x.db") as store:
-        store.put(load_index(matches, tmp_path / "x.db").rows)
+    with Store(tmp_path / "crosstown.db") as store:
+        store.put(load_index(RunFolder(tmp_path)).rows)
     (matches / "m000000-00000000.jsonl.gz").unlink()
     changed = matches / "m000001-00000000.jsonl.gz"
     changed.unlink()
     write_record(matches, 1, (2, 1), reason="crashed")
     write_record(matches, 3)
-    index = load_index(matches, tmp_path / "x.db")
+    index = load_index(RunFolder(tmp_path))
     assert [row.place for row in index.rows] == [1, 2, 3]
     assert [seat.rank for seat in index.rows[0].seats] == [2, 1]
     assert index.stale
@@ -206,5 +207,5 @@ def test_the_record_wins_over_the_database(tmp_path, write_record):
 
 def test_a_damaged_database_loses_nothing(tmp_path, write_record):
     write_record(tmp_path / "matches", 0)
-    (tmp_path / "x.db").write_bytes(b"rubbish" * 1000)
-    assert len(load_index(tmp_path / "matches", tmp_path / "x.db").rows) == 1
+    (tmp_path / "crosstown.db").write_bytes(b"rubbish" * 1000)
+    assert len(load_index(RunFolder(tmp_path)).rows) == 1

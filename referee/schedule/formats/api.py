@@ -1,9 +1,9 @@
 """What a format is: a generator of blocks that asks for results when it needs them, and for nothing else.
 
-    def plan(field):                        # deterministic: no clock, no randomness but `field.luck`
+    def plan(field):                        # deterministic: no clock, no randomness but `field.tie_break`
         for number in range(field.settings["rounds"]):
-            news = yield Need()             # everything so far is settled: a barrier
-            for group in pair_up(news):
+            answer = yield Need()             # everything so far is settled: a barrier
+            for group in pair_up(answer):
                 yield Block(group)
         return [Placing(...), ...]          # the final table, or []
 
@@ -50,7 +50,7 @@ class Field:
     def bots(self) -> int:
         return len(self.names)
 
-    def luck(self, *words: str | int) -> int:
+    def tie_break(self, *words: str | int) -> int:
         """64 bits that depend on the seed and `words` alone: to break ties without preferring anyone."""
         text = "\x1f".join(map(str, (self.seed, *words)))
         return int.from_bytes(blake2b(text.encode(), digest_size=8, person=b"crosstown-luck").digest())
@@ -60,13 +60,13 @@ class Field:
 class Block:
     """`group` plays one block of a variant (an index into `Field.variants`). `round` is for people.
 
-    Blocks of the same `luck` are played on the same seed; None: on a seed of its own.
+    Blocks of the same `seed_group` are played on the same seed; None: on a seed of its own.
     """
 
     group: tuple[int, ...]
     variant: int = 0
     round: int = 0
-    luck: int | None = None
+    seed_group: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class BlockResult:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class RoundResults:
     """The answer to a Need: blocks settled since the last one, and who is in as of the place that was asked for.
 
     `bots` is how many have ever entered (later ones have higher numbers), `absent` those who are out. `over`: someone
@@ -143,8 +143,8 @@ class Placing:
 
 
 Step: TypeAlias = Block | Need
-Plan: TypeAlias = Generator[Step, News | None, Sequence[Placing]]
-"""Answers: News to a Need, None to a Block."""
+Plan: TypeAlias = Generator[Step, RoundResults | None, Sequence[Placing]]
+"""Answers: RoundResults to a Need, None to a Block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +194,8 @@ class Format:
     classes: Callable[[Field], Mapping[str, Sequence[int]]] | None = None
 
 
-def told(answer: News | None) -> News:
-    """The answer to a Need, for the type checker: `news = told((yield Need()))`."""
+def answered(answer: RoundResults | None) -> RoundResults:
+    """The answer to a Need, for the type checker: `answer = answered((yield Need()))`."""
     assert answer is not None
     return answer
 

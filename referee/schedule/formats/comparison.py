@@ -28,9 +28,9 @@ SETTINGS = (
 def plan(field: Field) -> Plan:
     for number in range(field.blocks):
         for place, variant in enumerate(field.variants):
-            luck = number * len(field.variants) + place
+            seed_group = number * len(field.variants) + place
             for group in _turns(field, variant, number):
-                yield Block(group, place, number, luck)
+                yield Block(group, place, number, seed_group)
     return []
 
 

@@ -19,12 +19,12 @@ from referee.schedule.formats.api import (
     Field,
     Format,
     Need,
-    News,
     Placing,
     Plan,
+    RoundResults,
     Setting,
+    answered,
     seats_problem,
-    told,
 )
 from referee.schedule.formats.points import block_points, ranks, show
 
@@ -108,16 +108,16 @@ def plan(field: Field) -> Plan:
     byes: Counter[int] = Counter()
     number = 0
     while True:
-        news = told((yield Need()))
+        answer = answered((yield Need()))
         if number == 0:
-            bracket.alive = list(range(news.bots))
+            bracket.alive = list(range(answer.bots))
         alive, fell = bracket.alive, bracket.fell
-        fell |= {bot: number for bot in alive if bot in news.absent}
-        bracket.alive = alive = [bot for bot in alive if bot not in news.absent]
+        fell |= {bot: number for bot in alive if bot in answer.absent}
+        bracket.alive = alive = [bot for bot in alive if bot not in answer.absent]
         variant = _variant(field, number, len(alive))
         players = field.variants[variant].players
-        fallen = sorted((bot for bot in fell if bot not in news.absent), key=lambda bot: (-fell[bot], bot))
-        if news.over or len(alive) < 2 or len(alive) + len(fallen) < players:
+        fallen = sorted((bot for bot in fell if bot not in answer.absent), key=lambda bot: (-fell[bot], bot))
+        if answer.over or len(alive) < 2 or len(alive) + len(fallen) < players:
             return bracket.placings()
         number += 1
         alive += fallen[: max(0, players - len(alive))]
@@ -146,7 +146,9 @@ def draw(alive: Sequence[int], players: int, byes: Counter[int], advance: int) -
     return [Tie(tuple(table), 1 if last else advance) for table in tables], sitting_out
 
 
-def _play(field: Field, ties: Sequence[Tie], variant: int, number: int) -> Generator[Block | Need, News | None, bool]:
+def _play(
+    field: Field, ties: Sequence[Tie], variant: int, number: int
+) -> Generator[Block | Need, RoundResults | None, bool]:
     """Blocks of all tables that are not decided, in waves: as many as any result takes at first, then one each. True if
     it was cut short by someone who only looks."""
     regular, extra = _regular(field), field.settings["extra"]
@@ -158,12 +160,12 @@ def _play(field: Field, ties: Sequence[Tie], variant: int, number: int) -> Gener
                 tie.blocks += 1
         wave = 1
         by_group = {tie.members: tie for tie in waiting}
-        news = told((yield Need()))
-        for result in news.results:
+        answer = answered((yield Need()))
+        for result in answer.results:
             tie = by_group[result.block.group]
             for bot, points in block_points(result).items():
                 tie.points[bot] = tie.points.get(bot, Fraction()) + points
-        if news.over:
+        if answer.over:
             return True
     return False
 

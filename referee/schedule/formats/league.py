@@ -24,8 +24,8 @@ from referee.schedule.formats.api import (
     Need,
     Plan,
     Setting,
+    answered,
     seats_problem,
-    told,
 )
 from referee.schedule.formats.points import block_points
 
@@ -80,11 +80,11 @@ def plan(field: Field) -> Plan:
     used = [0] * len(field.variants)
     precision, window = field.settings.get("precision"), field.settings["window"]
     for number in range(field.blocks):
-        news = told((yield Need(max(0, number - window))))
-        present = news.present
+        answer = answered((yield Need(max(0, number - window))))
+        present = answer.present
         for bot in present:
             forms.setdefault(bot, Form(min((forms[one].planned for one in present if one in forms), default=0)))
-        _add(forms, news.results)
+        _add(forms, answer.results)
         if precision and all(forms[bot].half_width <= precision for bot in present):
             break
         fitting = [one for one, variant in enumerate(field.variants) if variant.players <= len(present)]
@@ -123,32 +123,32 @@ def _table(
     number: int,
 ) -> tuple[int, ...]:
     """The members of the next table, whoever needs it most first."""
-    luck = {bot: field.luck("league", number, bot) for bot in present}
+    lot = {bot: field.tie_break("league", number, bot) for bot in present}
 
     def need(bot: int) -> tuple[int, int, int, int]:
         form = forms[bot]
-        return form.planned, form.by_variant.get(variant, 0), form.last, luck[bot]
+        return form.planned, form.by_variant.get(variant, 0), form.last, lot[bot]
 
     table = [min(present, key=need)]
     while len(table) < field.variants[variant].players:
         others = [bot for bot in present if bot not in table]
         meetings = {bot: sum(met.get((bot, one), 0) for one in table) for bot in others}
         if field.settings["close"]:
-            table.append(_nearest(others, table, forms, meetings, luck))
+            table.append(_nearest(others, table, forms, meetings, lot))
         else:
-            table.append(min(others, key=lambda bot: (*need(bot)[:2], meetings[bot], luck[bot])))
+            table.append(min(others, key=lambda bot: (*need(bot)[:2], meetings[bot], lot[bot])))
     return tuple(table)
 
 
 def _nearest(
-    others: Sequence[int], table: Sequence[int], forms: dict[int, Form], meetings: dict[int, int], luck: dict[int, int]
+    others: Sequence[int], table: Sequence[int], forms: dict[int, Form], meetings: dict[int, int], lot: dict[int, int]
 ) -> int:
     """Of those that are not a tenth ahead: near in points, with old meetings counting against."""
     least = min(forms[bot].planned for bot in forms if bot in others or bot in table)
     allowed = [bot for bot in others if forms[bot].planned <= least * 1.1 + 1] or list(others)
     usual = 1 + sum(meetings.values()) / len(meetings)
     centre = sum(forms[bot].mean for bot in table) / len(table)
-    return min(allowed, key=lambda bot: (abs(forms[bot].mean - centre) + 0.1 * meetings[bot] / usual, luck[bot]))
+    return min(allowed, key=lambda bot: (abs(forms[bot].mean - centre) + 0.1 * meetings[bot] / usual, lot[bot]))
 
 
 def extent(field: Field) -> Extent:

@@ -16,8 +16,8 @@ from referee.schedule.formats.api import (
     Plan,
     Setting,
     Variant,
+    answered,
     seats_problem,
-    told,
 )
 from referee.schedule.formats.designs import count_groups, groups
 
@@ -40,11 +40,11 @@ def cycles(field: Field, make: Groups, count: CountGroups) -> Plan:
     joined: dict[int, int] = {}
     caught_up: set[int] = set()
     for cycle in range(field.blocks):
-        entered = range(told((yield Need(0))).bots)
+        entered = range(answered((yield Need(0))).bots)
         for bot in entered:
             joined.setdefault(bot, cycle)
         yield from _cycle(field, entered, cycle, make, count)
-    for bot in range(told((yield Need(0))).bots):
+    for bot in range(answered((yield Need(0))).bots):
         joined.setdefault(bot, field.blocks)
     while late := {bot for bot, cycle in joined.items() if cycle} - caught_up:
         for cycle in range(max(joined[bot] for bot in late)):
@@ -52,24 +52,24 @@ def cycles(field: Field, make: Groups, count: CountGroups) -> Plan:
                 if any(bot in late and joined[bot] > cycle for bot in block.group):
                     yield block
         caught_up |= late
-        for bot in range(told((yield Need(0))).bots):
+        for bot in range(answered((yield Need(0))).bots):
             joined.setdefault(bot, field.blocks)
     return []
 
 
 def _cycle(field: Field, bots: Sequence[int], cycle: int, make: Groups, count: CountGroups) -> Iterator[Block]:
     """One block of every group. Variants advance side by side, each by its share of groups."""
-    luck = cycle if field.settings.get("same_seeds") else None
+    seed_group = cycle if field.settings.get("same_seeds") else None
     if field.settings.get("mirrors"):
         for number, variant in enumerate(field.variants):
-            yield from (Block((bot,) * variant.players, number, cycle, luck) for bot in bots)
+            yield from (Block((bot,) * variant.players, number, cycle, seed_group) for bot in bots)
     sources = [make(bots, variant) for variant in field.variants]
     sizes = [count(bots, variant) for variant in field.variants]
     given = [0] * len(sources)
     while waiting := [number for number, size in enumerate(sizes) if given[number] < size]:
         number = min(waiting, key=lambda one: (given[one] / sizes[one], one))
         given[number] += 1
-        yield Block(next(sources[number]), number, cycle, luck)
+        yield Block(next(sources[number]), number, cycle, seed_group)
 
 
 def extent(field: Field) -> Extent:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 
-from referee.schedule.formats.api import Block, BlockResult, Field, Format, MatchScore, Need, News, Placing
+from referee.schedule.formats.api import Block, BlockResult, Field, Format, MatchScore, Need, Placing, RoundResults
 
 Outcome = Callable[[BlockResult, tuple[int, ...]], Sequence[int]]
 """(the block so far, bots by seat) -> ranking by seat."""
@@ -18,7 +18,7 @@ def simulate(
     """
     plan = style.plan(field)
     out = leaving or {}
-    answer: News | None = None
+    answer: RoundResults | None = None
     fresh: list[BlockResult] = []
     number = place = 0
     while True:
@@ -30,7 +30,7 @@ def simulate(
         if isinstance(step, Need):
             wanted = number if step.blocks is None else min(step.blocks, number)
             gone = frozenset(bot for bot, when in out.items() if when <= number)
-            answer = News(tuple(one for one in fresh if one.number < wanted), field.bots, gone)
+            answer = RoundResults(tuple(one for one in fresh if one.number < wanted), field.bots, gone)
             fresh = [one for one in fresh if one.number >= wanted]
             continue
         result = _play(field, step, number, place, outcome, frozenset(b for b, when in out.items() if when <= number))

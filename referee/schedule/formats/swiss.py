@@ -18,12 +18,12 @@ from referee.schedule.formats.api import (
     Field,
     Format,
     Need,
-    News,
     Placing,
     Plan,
+    RoundResults,
     Setting,
+    answered,
     seats_problem,
-    told,
 )
 from referee.schedule.formats.pairing import make_pairs, make_tables
 from referee.schedule.formats.points import add_points, pair_points, ranks, show
@@ -52,9 +52,9 @@ class Table:
     due: dict[int, Fraction] = field(default_factory=dict)
     """Whose bye in the round that goes on is worth how much: it counts when the round is over."""
 
-    def add(self, news: News, blocks: int) -> None:
+    def add(self, answer: RoundResults, blocks: int) -> None:
         """Count settled blocks, of which a round has `blocks` per table, and the byes of a round that is over."""
-        results = news.results
+        results = answer.results
         fresh: dict[int, Fraction] = {}
         add_points(fresh, results)
         for bot, points in fresh.items():
@@ -62,7 +62,7 @@ class Table:
         for result in results:
             for pair, points in pair_points(result).items():
                 self.got[pair] = self.got.get(pair, Fraction()) + points / blocks
-        if not news.over:
+        if not answer.over:
             self.byes.update(self.due.keys())
             for bot, points in self.due.items():
                 self.points[bot] = self.points.get(bot, Fraction()) + points
@@ -88,17 +88,17 @@ def plan(field: Field) -> Plan:
     table = Table()
     bots = field.bots
     for number in range(_rounds(field)):
-        news = told((yield Need()))
-        bots = news.bots
-        table.add(news, field.blocks)
-        if news.over:
+        answer = answered((yield Need()))
+        bots = answer.bots
+        table.add(answer, field.blocks)
+        if answer.over:
             return _placings(table, range(bots))
-        variant = _variant(field, number, len(news.present))
+        variant = _variant(field, number, len(answer.present))
         if variant is None:
             break
         players = field.variants[variant].players
-        key = table.keys(news.present)
-        order = sorted(news.present, key=lambda bot: (key[bot], bot))
+        key = table.keys(answer.present)
+        order = sorted(answer.present, key=lambda bot: (key[bot], bot))
         made = make_pairs if players == 2 else make_tables
         tables, sitting_out = made(order, players, table.points, table.met, table.byes)
         table.due = dict.fromkeys(sitting_out, _bye(field, players))
@@ -107,9 +107,9 @@ def plan(field: Field) -> Plan:
         for _ in range(field.blocks):
             for group in tables:
                 yield Block(group, variant, number + 1)
-    news = told((yield Need()))
-    table.add(news, field.blocks)
-    return _placings(table, range(max(bots, news.bots)))
+    answer = answered((yield Need()))
+    table.add(answer, field.blocks)
+    return _placings(table, range(max(bots, answer.bots)))
 
 
 def _placings(table: Table, bots: Sequence[int]) -> list[Placing]:

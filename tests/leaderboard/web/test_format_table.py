@@ -7,21 +7,30 @@ from typing import Any
 import httpx
 import pytest
 
-from leaderboard.account import Account, FormatTable
 from leaderboard.ratings import official
+from leaderboard.schedule_view import FormatTable, ScheduleView
 from leaderboard.web.app import make_app
-from leaderboard.web.tables import Outlook, RunFacts
+from leaderboard.web.facts import RunFacts
+from referee.run.run import Run
+
+
+def facts(folder: Path) -> RunFacts:
+    return RunFacts("cup", run=Run(folder))
+
 
 NASTY = "<script>alert(1)</script>"
 
 
 @pytest.mark.parametrize("final", [True, False])
-async def test_points_of_a_swiss_stand_above_the_ratings(runs: Path, start: Callable[..., Any], final: bool) -> None:
+async def test_points_of_a_swiss_stand_above_the_ratings(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, final: bool
+) -> None:
     start("m1").play().close()
     rows = [{"rank": 1, "name": NASTY, "entry_id": "00ff00ff", "points": "1.5", "buchholz": "2"}]
-    facts = RunFacts("cup", look=lambda _: Outlook(Account((), FormatTable("swiss", rows, final))))
+    view = ScheduleView(table=FormatTable("swiss", rows, final))
+    monkeypatch.setattr("leaderboard.web.facts.view_schedule", lambda run, rows, look_ahead: view)
     async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app=make_app(runs, lambda _: facts)), base_url="http://localhost"
+        transport=httpx.ASGITransport(app=make_app(runs, facts)), base_url="http://localhost"
     ) as web:
         page = (await web.get("/runs/cup")).text
     assert ("<h2>swiss</h2>" in page) == final
@@ -41,13 +50,14 @@ async def test_ratings_that_did_not_come_to_rest_are_told(
 
 
 async def test_the_api_has_the_placings_and_the_pages_the_round_of_each_match(
-    runs: Path, start: Callable[..., Any]
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start("m1").play().close()
     start("m2", place=1).play().close()
     rows = [{"rank": 1, "name": "ann", "entry_id": "00ff00ff", "points": "1.5"}]
-    account = Account((), FormatTable("swiss", rows, final=False, gap="m2"), {"m1": 1, "m2": 2})
-    app = make_app(runs, lambda _: RunFacts("cup", look=lambda _: Outlook(account)))
+    view = ScheduleView((), FormatTable("swiss", rows, final=False, gap="m2"), {"m1": 1, "m2": 2})
+    monkeypatch.setattr("leaderboard.web.facts.view_schedule", lambda run, rows, look_ahead: view)
+    app = make_app(runs, facts)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
         answer = (await web.get("/api/runs/cup/standings")).json()
         matches = (await web.get("/api/runs/cup/matches")).json()["matches"]

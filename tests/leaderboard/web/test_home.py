@@ -8,12 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
-from leaderboard.account import Account, FormatTable
-from leaderboard.standings import Entrant
+from leaderboard.schedule_view import FormatTable, ScheduleView
 from leaderboard.web import glances as module
 from leaderboard.web.app import make_app
-from leaderboard.web.places import runs_in
-from leaderboard.web.tables import Facts, Outlook, RunFacts, no_facts
+from leaderboard.web.facts import RunFacts
+from referee.run.folder import runs_in
+from referee.run.participants import Participant
+from referee.run.run import Run
 
 NASTY = "<b>\u202e"
 
@@ -26,9 +27,9 @@ async def home(app: Any) -> httpx.Response:
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        (RunFacts(state=lambda: "going on", total=6), (">going on<", "<td>1 of 6</td>")),
-        (RunFacts(state=lambda: "finished", total=6, at_most=True), (">finished<", "<td>1 of at most 6</td>")),
-        (RunFacts(state=lambda: "journal lost", warnings=("x",)), ("<strong>journal lost</strong>", "<td>1</td>")),
+        (RunFacts(word="going on", total=6), (">going on<", "<td>1 of 6</td>")),
+        (RunFacts(word="finished", total=6, at_most=True), (">finished<", "<td>1 of at most 6</td>")),
+        (RunFacts(word="journal lost", warnings=("x",)), ("<strong>journal lost</strong>", "<td>1</td>")),
     ],
 )
 async def test_each_run_has_its_state_its_matches_and_its_leader(
@@ -50,20 +51,25 @@ async def test_of_several_games_each_has_its_leader(runs: Path, start: Callable[
     assert "ann</a> (toy, 2 players)" in page
 
 
-async def test_the_table_of_the_format_says_who_leads_where_there_is_one(runs: Path, start: Callable[..., Any]) -> None:
+async def test_the_table_of_the_format_says_who_leads_where_there_is_one(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     start("m1").play().close(ranking=(1, 2))
     ann, bob = "00ff00ff", "01ff00ff"
     ranks = ((1, "bob", bob), (1, "cyd", "unrated"), (3, "ann", ann))
     rows = [{"rank": rank, "name": name, "entry_id": entry_id} for rank, name, entry_id in ranks]
-    facts = RunFacts(look=lambda _: Outlook(Account((), FormatTable("swiss", rows))))
-    page = (await home(make_app(runs, lambda folder: facts))).text
+    view = ScheduleView(table=FormatTable("swiss", rows))
+    monkeypatch.setattr("leaderboard.run_table.view_schedule", lambda run, rows: view)
+    page = (await home(make_app(runs))).text
     assert [f"/bots/{entry_id}" in page for entry_id in (bob, "unrated", ann)] == [True, False, False]
 
 
 async def test_who_is_unrated_leads_nothing(runs: Path, start: Callable[..., Any]) -> None:
     record = start("m1", names=("ann", "ann")).play().close()
     assert record.exists()
-    page = (await home(make_app(runs, lambda folder: RunFacts(entrants=(Entrant("eve", "eve", "1"),))))).text
+    run = Run(runs / "cup")
+    run.participants = (Participant("eve", "eve", "1", {}),)
+    page = (await home(make_app(runs, lambda folder: RunFacts(run=run)))).text
     assert "/bots/" not in page
 
 
@@ -73,15 +79,19 @@ async def test_a_run_without_a_match_has_no_leader(runs: Path) -> None:
     assert "/bots/" not in page
 
 
-async def test_a_run_that_cannot_be_computed_hides_no_other(runs: Path, start: Callable[..., Any]) -> None:
+async def test_a_run_that_cannot_be_computed_hides_no_other(
+    runs: Path, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     start("m1").play().close()
     (runs / "bad" / "matches").mkdir(parents=True)
 
-    def look(rows: Any) -> Outlook:
-        raise ZeroDivisionError
+    def view(run: Run, rows: Any) -> ScheduleView:
+        if run.folder.name == "bad":
+            raise ZeroDivisionError
+        return ScheduleView()
 
-    facts: Facts = lambda folder: RunFacts(look=look) if folder.name == "bad" else no_facts(folder)  # noqa: E731
-    page = (await home(make_app(runs, facts))).text
+    monkeypatch.setattr("leaderboard.run_table.view_schedule", view)
+    page = (await home(make_app(runs))).text
     assert "cannot be computed (ZeroDivisionError)" in page
     assert "/runs/cup/bots/" in page
 

@@ -10,26 +10,30 @@ from typing import Any
 import httpx
 import pytest
 
+from leaderboard.schedule_view import Ahead, Coming, ScheduleView
 from leaderboard.web import tables as module
 from leaderboard.web.app import make_app
+from leaderboard.web.facts import RunFacts
 from leaderboard.web.live import _changes
-from leaderboard.web.places import RunPlace
-from leaderboard.web.tables import UNKNOWN_AHEAD, Ahead, Coming, Outlook, RunFacts, Tables, TablesBusy, no_facts
+from leaderboard.web.tables import Tables, TablesBusy
 from referee.record.journal import Control
+from referee.run.folder import RunFolder
 
 NASTY = "<b>\u202e"
 
 
-def facts(folder: Path) -> RunFacts:
-    """One block of two matches, m1 and m2."""
+class OneBlock(RunFacts):
+    """Of a run of one block of two matches, m1 and m2."""
 
-    def look(rows: Any) -> Outlook:
+    def view(self, rows: Any) -> tuple[ScheduleView, tuple[str, ...]]:
         played = {row.match_id for row in rows}
         coming = [Coming(name, place, 0, "toy", ("ann", NASTY)) for place, name in enumerate(("m1", "m2"))]
         coming = [match for match in coming if match.match_id not in played]
-        return Outlook(ahead=Ahead(coming, frozenset({("toy", 0)} if coming else ())))
+        return ScheduleView(ahead=Ahead(coming, frozenset({("toy", 0)} if coming else ()))), ()
 
-    return RunFacts("cup", total=2, look=look)
+
+def facts(folder: Path) -> RunFacts:
+    return OneBlock("cup", total=2)
 
 
 def client(runs: Path, **more: Any) -> httpx.AsyncClient:
@@ -120,8 +124,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 def test_nobody_waits_who_can_be_shown_the_tables_of_before(
     runs: Path, start: Callable[..., Any], slow: threading.Event, wait_until: Callable[..., Any]
 ) -> None:
-    run = RunPlace("cup", runs / "cup")
-    tables = Tables(no_facts)
+    run = RunFolder(runs / "cup")
+    tables = Tables()
     start("m1").play().close()
     with pytest.raises(TablesBusy):
         tables.of(run)
@@ -152,7 +156,7 @@ def test_a_computation_that_fails_tells_whoever_asked(runs: Path) -> None:
         raise RuntimeError("no facts")
 
     with pytest.raises(RuntimeError, match="no facts"):
-        Tables(broken).of(RunPlace("cup", runs / "cup"))
+        Tables(broken).of(RunFolder(runs / "cup"))
 
 
 def test_a_computation_that_fails_later_leaves_the_tables_of_before_says_so_and_is_tried_again(
@@ -170,7 +174,7 @@ def test_a_computation_that_fails_later_leaves_the_tables_of_before_says_so_and_
             raise RuntimeError(wrong)
         return RunFacts("cup")
 
-    run, tables = RunPlace("cup", runs / "cup"), Tables(sometimes)
+    run, tables = RunFolder(runs / "cup"), Tables(sometimes)
     start("m1").play().close()
     assert len(tables.of(run).listed) == 1
     assert tables.trouble(run) == ""
@@ -188,7 +192,7 @@ def test_while_an_annulment_is_worked_in_the_tables_of_before_are_shown_with_a_m
     runs: Path, start: Callable[..., Any], slow: threading.Event, wait_until: Callable[..., Any]
 ) -> None:
     controls: list[Control] = []
-    run = RunPlace("cup", runs / "cup")
+    run = RunFolder(runs / "cup")
     tables = Tables(lambda folder: RunFacts("cup", controls=tuple(controls)))
     start("m1").play().close()
     slow.set()
@@ -226,7 +230,7 @@ async def test_with_hide_live_nothing_is_shown_of_which_it_is_not_known_whether_
     runs: Path, start: Callable[..., Any], known: bool
 ) -> None:
     start("m1").crash(0, stdout="last words")
-    facts = RunFacts("cup", look=lambda rows: Outlook(ahead=Ahead() if known else UNKNOWN_AHEAD))
+    facts = RunFacts("cup", known=known)
     app = make_app(runs, lambda folder: facts, hide_live=True)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
         for part in ("", "/record"):
@@ -251,7 +255,7 @@ async def test_what_is_kept_of_a_run_goes_with_its_folder(runs: Path, start: Cal
 async def test_the_events_of_a_run_end_with_its_folder(runs: Path, start: Callable[..., Any]) -> None:
     start("m1").play().close()
     app = make_app(runs, facts)
-    run = RunPlace("cup", runs / "cup")
+    run = RunFolder(runs / "cup")
     events = _changes(run, app.state.tables)
     assert "changed" in await anext(events)
     shutil.rmtree(run.path)

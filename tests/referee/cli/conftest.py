@@ -15,11 +15,12 @@ from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, read_journal
-from referee.run.luck import Luck
-from referee.schedule.schedule import Walk
+from referee.schedule.config import digest
+from referee.schedule.schedule import Schedule
+from referee.schedule.seeds import MatchSeeds
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament
-from referee.tournament.identity import describe, digest
+from referee.tournament.identity import config_of, describe
 
 BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 
@@ -98,13 +99,13 @@ def make_run(write_tournament, tmp_path) -> Callable[..., RunFolder]:
         description = describe(tournament)
         with Journal(folder.journal, read_journal(folder.journal)) as journal:
             journal.append("created", format=1, hash=digest(description), configuration=description)
-        walk = Walk(tournament, luck=Luck(seed, (None,)))  # as of before there were secrets
-        while walk.places < played and (spec := walk.next()) is not None:
+        schedule = Schedule(config_of(tournament), seeds=MatchSeeds(seed, (None,)))  # as of before there were secrets
+        while schedule.places < played and (spec := schedule.next()) is not None:
             _record(folder, tournament, spec)
             row = read_match(folder.matches / f"{spec.match_id}.jsonl.gz").row
-            walk.settle(spec, [seat.rank for seat in row.seats], [seat.fault for seat in row.seats])
-            deque(walk.in_order(), 0)
-            deque(walk.settled(), 0)
+            schedule.settle(spec, [seat.rank for seat in row.seats], [seat.fault for seat in row.seats])
+            deque(schedule.in_order(), 0)
+            deque(schedule.settled(), 0)
         return folder
 
     return make

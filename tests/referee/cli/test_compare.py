@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import pytest
 
+from leaderboard.comparison import Comparison, round_score
 from leaderboard.sequential import Question
 from referee.cli.compare_pages import print_outcome
-from referee.cli.comparison import Comparison, round_score
 from referee.record.journal import FailedStart
 from referee.schedule.formats.api import Block, BlockResult, Field, MatchScore, Variant
 from referee.schedule.formats.comparison import FORMAT, blocks_in_round
@@ -39,7 +39,7 @@ def played(block, orders, ranking_of, number=0):
 
 def test_with_two_seats_a_round_is_one_block_of_both():
     entrants = field(2, variant(2))
-    assert [(block.group, block.luck, block.round) for block in blocks_of(entrants)] == [
+    assert [(block.group, block.seed_group, block.round) for block in blocks_of(entrants)] == [
         ((0, 1), 0, 0),
         ((0, 1), 1, 1),
         ((0, 1), 2, 2),
@@ -55,9 +55,9 @@ def test_with_more_seats_both_take_the_same_seat_field_and_seed_in_turn():
     for a, b in zip(found[::2], found[1::2], strict=True):
         assert (a.group[0], b.group[0]) == (0, 1)
         assert a.group[1:] == b.group[1:]
-        assert a.luck == b.luck
+        assert a.seed_group == b.seed_group
     assert [block.group[1:] for block in found[::2]] == [(2, 3), (2, 4), (3, 4), (2, 3)]
-    assert len({block.luck for block in found}) == 4
+    assert len({block.seed_group for block in found}) == 4
 
 
 def test_every_game_is_in_every_round_on_luck_of_its_own():
@@ -65,7 +65,7 @@ def test_every_game_is_in_every_round_on_luck_of_its_own():
     assert blocks_in_round(entrants) == 3
     first = [block for block in blocks_of(entrants) if block.round == 0]
     assert [(block.variant, block.group) for block in first] == [(0, (0, 1)), (1, (0, 2, 3)), (1, (1, 2, 3))]
-    assert first[0].luck != first[1].luck
+    assert first[0].seed_group != first[1].seed_group
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,16 @@ from types import SimpleNamespace
 import pytest
 
 from leaderboard.store import read_rows
+from leaderboard.web.facts import facts_of
 from referee.cli import building, rejudging
-from referee.cli.run_facts import facts_of
 from referee.process.checkup import Probe
 from referee.record import read_record
 from referee.record.journal import read_controls
 from referee.run.folder import choose_folder
 from referee.run.journal import Journal, read_journal
+from referee.schedule.config import digest
 from referee.tournament.entrants import load_tournament
-from referee.tournament.identity import describe, digest
+from referee.tournament.identity import describe
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -100,7 +101,9 @@ def test_a_run_is_not_resumed_with_a_weaker_sandbox_unless_that_is_accepted(
     file = write_tournament()
     for name in ("ann", "bob"):
         (tmp_path / "bots" / name / "bot.py").write_text(f"import crosstown_bot  # {name}\nraise SystemExit\n")
-    monkeypatch.setattr("referee.cli.running.probe", lambda: Probe(False, "bubblewrap is not installed", "install it"))
+    monkeypatch.setattr(
+        "referee.tournament.play.probe", lambda: Probe(False, "bubblewrap is not installed", "install it")
+    )
     tournament = load_tournament(file)
     folder = choose_folder(tmp_path / "runs", describe(tournament), new=False)
     folder.make()

@@ -4,11 +4,12 @@ import sqlite3
 
 import pytest
 
-from leaderboard import store
+from leaderboard import indexer, store
+from leaderboard.indexer import Indexer
 from leaderboard.run_table import run_table
 from leaderboard.store import read_rows
-from referee.cli import indexer
-from referee.cli.indexer import Indexer
+from referee.record import read_record
+from referee.run.run import Run
 
 
 @pytest.fixture(autouse=True)
@@ -24,15 +25,15 @@ def records(folder):
 def test_what_was_there_and_what_comes_is_indexed(make_run):
     folder = make_run(blocks=4, played=8)
     later = [(path, path.rename(folder.path / path.name)) for path in records(folder)[5:]]
-    index = Indexer(folder.matches, folder.database)
+    index = Indexer(folder)
     index.start()
     for path, hidden in later:
         hidden.rename(path)
-        index.add(path)
+        index.add(path, read_record(path))
     index.close()
     rows = read_rows(folder.database)
     assert [row.place for row in rows] == list(range(8))
-    assert index.finish(run_table(folder.matches, folder.database, ())) == ""
+    assert index.finish(run_table(Run(folder))) == ""
     connection = sqlite3.connect(folder.database)
     assert connection.execute("SELECT count(*) FROM ratings").fetchone() == (2,)
     connection.close()
@@ -41,10 +42,10 @@ def test_what_was_there_and_what_comes_is_indexed(make_run):
 def test_rows_without_a_record_leave_the_database(make_run):
     folder = make_run()
     for _ in range(2):
-        index = Indexer(folder.matches, folder.database)
+        index = Indexer(folder)
         index.start()
         index.close()
-        assert index.finish(run_table(folder.matches, folder.database, ())) == ""
+        assert index.finish(run_table(Run(folder))) == ""
         records(folder)[0].unlink()
     assert [row.place for row in read_rows(folder.database)] == [1, 2, 3]
 
@@ -55,47 +56,47 @@ def test_a_locked_database_is_caught_up_with_when_it_is_free(make_run):
         pass
     other = sqlite3.connect(folder.database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    index = Indexer(folder.matches, folder.database)
+    index = Indexer(folder)
     index.start()
     for path in records(folder):
-        index.add(path)
+        index.add(path, read_record(path))
     index.close()
-    assert "locked" in index.finish(run_table(folder.matches, folder.database, ()))
+    assert "locked" in index.finish(run_table(Run(folder)))
     other.execute("ROLLBACK")
     other.close()
-    again = Indexer(folder.matches, folder.database)
+    again = Indexer(folder)
     again.start()
     again.close()
-    assert again.finish(run_table(folder.matches, folder.database, ())) == ""
+    assert again.finish(run_table(Run(folder))) == ""
     assert len(read_rows(folder.database)) == 4
 
 
 def test_a_database_that_cannot_be_made_is_told(make_run):
     folder = make_run()
     folder.database.mkdir()
-    index = Indexer(folder.matches, folder.database)
+    index = Indexer(folder)
     index.start()
     index.close()
-    assert "crosstown.db" in index.finish(run_table(folder.matches, folder.database, ()))
+    assert "crosstown.db" in index.finish(run_table(Run(folder)))
 
 
 def test_an_indexer_that_was_never_started_ends(make_run):
     folder = make_run()
-    index = Indexer(folder.matches, folder.database)
+    index = Indexer(folder)
     index.close()
-    assert index.finish(run_table(folder.matches, folder.database, ())) == ""
+    assert index.finish(run_table(Run(folder))) == ""
     assert not folder.database.exists()
 
 
 def test_a_match_that_counts_no_more_leaves_the_database(make_run):
     folder = make_run(played=4)
-    index = Indexer(folder.matches, folder.database)
+    index = Indexer(folder)
     index.start()
     first, *_, last = records(folder)
-    index.add(last)
+    index.add(last, read_record(last))
     for path in (first, last):
         path.unlink()
         index.drop(path)
     index.close()
     assert [row.place for row in read_rows(folder.database)] == [1, 2]
-    assert index.finish(run_table(folder.matches, folder.database, ())) == ""
+    assert index.finish(run_table(Run(folder))) == ""

@@ -6,7 +6,8 @@ from importlib.metadata import version
 import pytest
 
 from leaderboard.store import read_rows
-from referee.cli import errors, running
+from referee.cli import errors
+from referee.tournament import play as running
 from referee.tournament.runner import Summary
 
 
@@ -85,7 +86,7 @@ def test_debug_shows_where_an_error_came_from(crosstown, tmp_path):
 
 
 def test_ctrl_c_while_the_files_are_read_says_how_to_go_on(crosstown, write_tournament, monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     write_tournament()
@@ -149,9 +150,10 @@ def test_a_dry_run_estimates_from_matches_played_before(crosstown, make_run):
     assert printed.code == 0, printed.err
     lines = printed.out.splitlines()
     assert lines[0] == "cup: toy, round-robin of 2 bots, 2 seats, 2 blocks per group: 4 matches"
-    assert lines[1] == "time: about 1.0 s (4 matches played before took 0.50 s each; 2 workers)"
-    assert lines[3].split() == ["<ann>", "4", "2/2", "4"]
-    assert [line.split("  ")[-1].strip() for line in lines[8:]] == ["<ann> - [b]bob", "[b]bob - <ann>"] * 2
+    assert lines[1] == "4 matches of the run in runs/cup have been played; 0 are to be played"
+    assert lines[2] == "time: about 0.0 s (4 matches played before took 0.50 s each; 2 workers)"
+    assert lines[4].split() == ["<ann>", "4", "2/2", "4"]
+    assert [line.split("  ")[-1].strip() for line in lines[9:]] == ["<ann> - [b]bob", "[b]bob - <ann>"] * 2
 
 
 def test_a_dry_run_as_json_lists_every_match(crosstown, write_tournament):

@@ -20,7 +20,7 @@ from referee.cli.output import (
     print_table,
     table,
 )
-from referee.cli.progress import ProgressReport
+from referee.cli.run_pages import ProgressReport
 
 HOSTILE = "a\x1b[31mb\x9bc\u202e\nd\U000e0041"
 

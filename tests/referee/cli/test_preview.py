@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from referee.cli import preview
-from referee.tournament.schedule import schedule
+from referee.schedule.schedule import known_matches
 
 BOTS = ("cyd", "dan", "eve")
 
@@ -70,7 +69,7 @@ def test_evenness_is_compared_with_what_is_possible_in_whole_blocks(dry_run, sty
 
 
 def test_what_is_worse_than_possible_is_said(dry_run, monkeypatch):
-    monkeypatch.setattr(preview, "schedule", lambda tournament: list(schedule(tournament))[:3])
+    monkeypatch.setattr("leaderboard.forecast.known_matches", lambda config: list(known_matches(config))[:3])
     out = dry_run("league", 3, 3)
     # Cut in the middle of a block: one bot has three matches, one two, one one, and some sit here more than there.
     assert "matches of toy with 2 seats per bot differ by at most 2 (the lower bound is 0)" in out
@@ -86,7 +85,7 @@ def test_records_in_the_folder_of_a_bot_are_refused_before_anything_is_played(wr
 
 
 def test_a_dry_run_of_millions_of_matches_says_how_many_at_once(dry_run, monkeypatch):
-    monkeypatch.setattr(preview, "schedule", None)
+    monkeypatch.setattr("leaderboard.forecast.known_matches", None)
     out = dry_run("round-robin", 2, 10_000_000)
     assert out.splitlines()[0].endswith("10000000 blocks per group: 20000000 matches")
     assert "how even it is takes a while to count with more than 200000 matches: --list counts it" in out

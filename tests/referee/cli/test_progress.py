@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from referee.cli import progress as module
-from referee.cli.progress import ProgressReport
+from referee.cli import run_pages as module
+from referee.cli.run_pages import ProgressReport
 from referee.tournament.runner import Reached
 
 

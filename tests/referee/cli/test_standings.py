@@ -8,19 +8,19 @@ import shutil
 
 import pytest
 
+from leaderboard import run_table
 from leaderboard.ratings import official
 from leaderboard.ratings.registry import MODELS
 from leaderboard.ratings.skill import Skill
 from leaderboard.records import read_match
 from leaderboard.run_table import kept_live
 from leaderboard.store import Store, read_rows, read_snapshot
-from referee.cli import run_account, run_tables
 from referee.record import read_record
 from referee.record.journal import Control
 from referee.run.head import head_file
 from referee.run.journal import Journal, read_journal
 from referee.run.lock import RunLock
-from referee.schedule.schedule import Walk
+from referee.schedule.schedule import Schedule
 
 
 def test_the_table_for_people(make_run, crosstown):
@@ -320,13 +320,13 @@ def test_the_schedule_is_walked_only_where_somebody_loses_what_it_misses(
 ):
     made = []
 
-    def counted(*words, **more):
+    def counted(*words):
         made.append(words)
-        return Walk(*words, **more)
+        return Schedule(*words)
 
     make_run(blocks=3, played=3)
     assert crosstown("withdraw", "cup", "[b]bob", "--choice", choice).code == 0
-    monkeypatch.setattr(run_account, "Walk", counted)
+    monkeypatch.setattr("referee.schedule.progress.Schedule", counted)
     assert crosstown("standings").code == 0
     assert len(made) == walks
     assert crosstown("rebuild").code == 0  # which keeps the table
@@ -424,7 +424,7 @@ def test_a_model_that_is_added_to_the_registry_is_in_every_output(make_run, cros
 def test_while_a_runner_is_at_work_the_live_table_is_kept_and_nothing_else(make_run, crosstown, monkeypatch):
     folder = make_run()
     crosstown("rebuild")
-    monkeypatch.setattr(run_tables, "WORTH_KEEPING_S", -1.0)
+    monkeypatch.setattr(run_table, "WORTH_KEEPING_S", -1.0)
     with Store(folder.database) as store:
         store.keep_snapshot("standings", "", "")
         store.keep_snapshot("live", "", "")

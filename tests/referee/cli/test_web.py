@@ -16,14 +16,14 @@ import httpx
 import pytest
 
 from leaderboard.index import load_index
+from leaderboard.schedule_view import Ahead
 from leaderboard.web.app import make_app
-from leaderboard.web.tables import Ahead
-from referee.cli.run_account import Course
-from referee.cli.run_facts import facts_of
+from leaderboard.web.facts import facts_of
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, read_journal
 from referee.run.lock import RunLock
 from referee.schedule.formats.registry import UnknownFormat
+from referee.schedule.progress import ScheduleProgress
 
 
 def test_it_says_where_it_is_answers_and_ends_with_ctrl_c(make_run: Callable[..., Any], tmp_path: Path) -> None:
@@ -77,12 +77,12 @@ def test_a_damaged_journal_is_said(make_run: Callable[..., Any]) -> None:
 
 
 def client(runs: Path) -> httpx.AsyncClient:
-    transport = httpx.ASGITransport(app=make_app(runs, facts_of))
+    transport = httpx.ASGITransport(app=make_app(runs))
     return httpx.AsyncClient(transport=transport, base_url="http://localhost")
 
 
 def ahead_of(run: RunFolder) -> Ahead:
-    return facts_of(run.path).look(load_index(run.matches, run.path / "none.db").rows).ahead
+    return facts_of(run.path).view(load_index(run, database=run.path / "none.db").rows)[0].ahead
 
 
 def places(run: RunFolder) -> list[int]:
@@ -150,11 +150,10 @@ async def test_with_hide_live_a_run_whose_schedule_cannot_be_told_shows_no_match
     run = make_run(played=4)
     match_id = next(run.matches.glob("*.gz")).name.removesuffix(".jsonl.gz")
     if how.startswith("a plug-in"):
-        monkeypatch.setattr("referee.cli.run_account.get_format", gone)
-        monkeypatch.setattr("referee.schedule.schedule.get_format", gone)
+        monkeypatch.setattr("referee.schedule.config.get_format", gone)
     else:
         run.journal.write_text(how)
-    transport = httpx.ASGITransport(app=make_app(run.path.parent, facts_of, hide_live=True))
+    transport = httpx.ASGITransport(app=make_app(run.path.parent, hide_live=True))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
         assert (await web.get("/runs/cup")).status_code == 200
         assert (await web.get("/api/runs/cup/matches")).json()["total"] == 0
@@ -191,7 +190,7 @@ async def test_every_page_of_a_run_warns_of_a_journal_that_is_lost_or_cannot_be_
     make_run: Callable[..., Any], crosstown: Callable[..., Any], how: str | None, said: str, state: str
 ) -> None:
     run = make_run(played=4)
-    row = load_index(run.matches, run.path / "none.db").rows[0]
+    row = load_index(run, database=run.path / "none.db").rows[0]
     async with client(run.path.parent) as web:
         for page in PAGES:
             assert "journal" not in (await web.get(page.format(bot=row.seats[0].entry_id, match=row.match_id))).text
@@ -262,17 +261,17 @@ def test_the_schedule_is_walked_once_for_the_table_and_for_what_is_ahead(
     if controls:
         assert crosstown("withdraw", "cup", "dan", "--choice", "losses").code == 0
     walks: list[Any] = []
-    begin = Course.__init__
+    begin = ScheduleProgress.__init__
 
-    def counting(course: Any, *words: Any) -> None:
-        walks.append(course)
-        begin(course, *words)
+    def counting(progress: Any, *words: Any) -> None:
+        walks.append(progress)
+        begin(progress, *words)
 
-    monkeypatch.setattr(Course, "__init__", counting)
-    outlook = facts_of(run.path).look(load_index(run.matches, run.path / "none.db").rows)
+    monkeypatch.setattr(ScheduleProgress, "__init__", counting)
+    view, _ = facts_of(run.path).view(load_index(run, database=run.path / "none.db").rows)
     assert len(walks) == 1
-    assert outlook.ahead.coming
-    assert outlook.account.missed if controls else outlook.account.table.rows
+    assert view.ahead.coming
+    assert view.missed if controls else view.table.rows
 
 
 @pytest.mark.parametrize(

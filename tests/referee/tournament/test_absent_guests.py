@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from referee.schedule.schedule import Walk
+from referee.schedule.schedule import Schedule
+from referee.tournament.identity import config_of
 
 FORMATS = ("round-robin", "gauntlet", "swiss", "knockout", "league")
 """Those with more than two bots."""
@@ -16,9 +17,9 @@ MORE = {"swiss": "[swiss]\nrounds = 3\n", "gauntlet": '[gauntlet]\nchallengers =
 def test_others_play_all_that_does_not_need_its_results(make_tournament, play, style):
     """Its first match ends long after all matches of others that the schedule has without a result."""
     tournament = make_tournament(5, format=style, more=MORE.get(style, ""))
-    walk = Walk(tournament)
+    schedule = Schedule(config_of(tournament))
     known = []
-    while (spec := walk.next()) is not None:
+    while (spec := schedule.next()) is not None:
         known.append(spec)
     assert known
     names = Counter(seat.name for spec in known for seat in spec.seats)

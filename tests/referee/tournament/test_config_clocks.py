@@ -8,9 +8,10 @@ import pytest
 
 from referee.errors import ConfigError
 from referee.match import Faults
+from referee.schedule.schedule import known_matches
 from referee.tournament.config import load_config
 from referee.tournament.entrants import load_tournament
-from referee.tournament.schedule import schedule
+from referee.tournament.identity import config_of
 
 Write = Callable[..., Path]
 
@@ -45,7 +46,7 @@ def test_a_bot_may_have_a_clock_of_its_own(write_file: Write, bots: None) -> Non
     """TIM-15, CON-2: limits of start-up, warm-up, first move and move, per bot."""
     clock = "clock = { startup_s = 60, ready_s = 30, move_s = 2 }\n"
     tournament = load_tournament(write_file(HEAD + BOTS + clock))
-    spec = next(iter(schedule(tournament)))
+    spec = next(iter(known_matches(config_of(tournament))))
     seat = next(number for number, seat in enumerate(spec.seats) if seat.name == "bob")
     assert (spec.limits_of(seat).move_s, spec.limits_of(seat).startup_s) == (2, 60)
     assert spec.limits_of(1 - seat).move_s == 1.0
@@ -53,9 +54,9 @@ def test_a_bot_may_have_a_clock_of_its_own(write_file: Write, bots: None) -> Non
 
 def test_faults_and_ponder_reach_every_match(write_file: Write, bots: None) -> None:
     text = HEAD + 'ponder = false\n[faults]\npolicy = "default"\nstrikes = 3\n' + BOTS
-    spec = next(iter(schedule(load_tournament(write_file(text)))))
+    spec = next(iter(known_matches(config_of(load_tournament(write_file(text))))))
     assert (spec.faults, spec.ponder) == (Faults("default", 3), False)
-    spec = next(iter(schedule(load_tournament(write_file(HEAD + BOTS)))))
+    spec = next(iter(known_matches(config_of(load_tournament(write_file(HEAD + BOTS))))))
     assert (spec.faults, spec.ponder) == (Faults(), True)
 
 

@@ -13,11 +13,12 @@ from referee.process.checkup import Probe
 from referee.process.entry import remote_bot_entry
 from referee.process.sandbox import Sandbox
 from referee.run.folder import RunFolder
+from referee.schedule.schedule import known_matches
 from referee.tournament import confine, messages
 from referee.tournament.config import load_config
 from referee.tournament.confine import confine_all, hide, private_places
 from referee.tournament.entrants import check_apart, load_tournament
-from referee.tournament.schedule import schedule
+from referee.tournament.identity import config_of
 
 WORKS = Probe(True)
 DOES_NOT = Probe(False, "bwrap is not installed", "apt install bubblewrap")
@@ -207,7 +208,7 @@ def test_limits_of_all_bots_and_of_one(write: Write) -> None:
     path = write("limits.memory_mib = 512\nlimits.cores = 1.5", "limits = { memory_mib = 4096, disk_mib = 0 }")
     config = load_config(path)
     assert (config.limits.memory_mib, config.limits.cores, config.limits.processes) == (512, 1.5, 512)
-    spec = next(schedule(load_tournament(path)))
+    spec = next(known_matches(config_of(load_tournament(path))))
     of_seat = {seat.name: spec.limits_of(number) for number, seat in enumerate(spec.seats)}
     memory = sorted(limits.memory_mib for limits in of_seat.values())
     assert memory == [512, 4096]

@@ -12,8 +12,9 @@ from referee.schedule.formats import league, round_robin
 from referee.schedule.formats.api import Field, Format, Variant
 from referee.schedule.formats.registry import format_names
 from referee.schedule.formats.simulate import simulate
+from referee.schedule.schedule import known_matches
 from referee.schedule.seat_orders import team_orders
-from referee.tournament.schedule import count, schedule
+from referee.tournament.identity import config_of
 
 
 def counted(folder):
@@ -37,8 +38,8 @@ def test_res_1_after_resume_the_journal_and_the_totals_say_the_same(make_tournam
     for path in sorted(run_folder.matches.glob("*.gz"))[5:11]:
         path.unlink()
     summary = play(tournament).summary
-    assert summary.found + summary.played == len(counted(run_folder)) == count(tournament)
-    assert read_journal(run_folder.journal).events[-1].fields["rated"] == count(tournament)
+    assert summary.found + summary.played == len(counted(run_folder)) == config_of(tournament).extent().most
+    assert read_journal(run_folder.journal).events[-1].fields["rated"] == config_of(tournament).extent().most
 
 
 @pytest.mark.parametrize("bots", [2, 3, 7])
@@ -51,13 +52,14 @@ def test_res_2_res_3_what_was_played_is_the_schedule_none_twice_for_any_number_o
     for path in sorted(run_folder.matches.glob("*.gz"))[1::2]:
         path.unlink()
     run = play(tournament, slots=2)
-    assert len(run.executor.started) == len(set(run.executor.started)) == count(tournament) // 2
+    assert len(run.executor.started) == len(set(run.executor.started)) == config_of(tournament).extent().most // 2
     found = {
         (record.header.place, tuple(seat.entry_id for seat in record.header.seats), record.footer.seed)
         for record in counted(run_folder).values()
     }
     assert found == {
-        (spec.place, tuple(seat.entry_id for seat in spec.seats), spec.seed) for spec in schedule(tournament, luck)
+        (spec.place, tuple(seat.entry_id for seat in spec.seats), spec.seed)
+        for spec in known_matches(config_of(tournament), luck)
     }
 
 
@@ -73,7 +75,7 @@ def test_res_6_a_void_match_stays_in_the_log_with_its_status_and_never_counts(ma
     assert run.summary.void == 1
     (aside,) = run_folder.void.iterdir()
     assert read_record(aside).footer.status == "void"
-    assert len(counted(run_folder)) == count(tournament)
+    assert len(counted(run_folder)) == config_of(tournament).extent().most
     assert [event.kind for event in read_journal(run_folder.journal).events] == [
         "created",
         "void",
@@ -120,15 +122,15 @@ def test_res_12_any_format_with_several_games_per_pairing_survives_a_resume(
 
 
 def test_res_14_a_match_id_is_an_idempotency_key(make_tournament):
-    ids = [spec.match_id for spec in schedule(make_tournament(4))]
-    assert ids == [spec.match_id for spec in schedule(make_tournament(4))]
+    ids = [spec.match_id for spec in known_matches(config_of(make_tournament(4)))]
+    assert ids == [spec.match_id for spec in known_matches(config_of(make_tournament(4)))]
     assert len(set(ids)) == len(ids)
 
 
 def test_res_15_every_started_match_reaches_a_terminal_state(make_tournament, play, run_folder):
     tournament = make_tournament(3, blocks=2)
     run = play(tournament, script={0: ["void"], 3: ["lost"], 5: ["void", "rated"]})
-    assert len(counted(run_folder)) + len(run.summary.given_up) == count(tournament)
+    assert len(counted(run_folder)) + len(run.summary.given_up) == config_of(tournament).extent().most
     assert {item.place for item in run.summary.given_up} == {0, 3}
     given_up = [event.fields["place"] for event in read_journal(run_folder.journal).events if event.kind == "given_up"]
     assert sorted(given_up) == [0, 3]
@@ -137,7 +139,7 @@ def test_res_15_every_started_match_reaches_a_terminal_state(make_tournament, pl
 def test_res_16_one_failed_match_does_not_hold_up_the_queue(make_tournament, play):
     tournament = make_tournament(3, blocks=4)
     run = play(tournament, slots=2, script={0: ["lost"]})
-    assert run.summary.played == count(tournament) - 1
+    assert run.summary.played == config_of(tournament).extent().most - 1
 
 
 # 3.7 Scheduling, seats, fairness
@@ -145,7 +147,7 @@ def test_res_16_one_failed_match_does_not_hold_up_the_queue(make_tournament, pla
 
 def test_sch_2_the_same_seed_for_each_permutation_of_seats_and_if_asked_for_each_pairing(make_tournament, luck):
     for more, seeds in (("", 6), ("[round-robin]\nsame_seeds = true\n", 2)):
-        specs = list(schedule(make_tournament(3, more=more), luck))
+        specs = list(known_matches(config_of(make_tournament(3, more=more)), luck))
         assert len({spec.seed for spec in specs}) == seeds
         for one, other in zip(specs[::2], specs[1::2], strict=True):
             assert one.seed == other.seed
@@ -154,7 +156,7 @@ def test_sch_2_the_same_seed_for_each_permutation_of_seats_and_if_asked_for_each
 
 def test_sch_3_the_list_of_a_gauntlet_is_golden(make_tournament):
     tournament = make_tournament(4, format="gauntlet", blocks=1)
-    assert [tuple(seat.name for seat in spec.seats) for spec in schedule(tournament)] == [
+    assert [tuple(seat.name for seat in spec.seats) for spec in known_matches(config_of(tournament))] == [
         ("bot0", "bot1"),
         ("bot1", "bot0"),
         ("bot0", "bot2"),
@@ -190,9 +192,9 @@ def test_sch_6_nobody_starves_and_the_top_ten_have_all_met():
 def test_sch_7_sch_18_no_match_and_no_seed_is_handed_out_twice(make_tournament, play, luck):
     tournament = make_tournament(5, blocks=3)
     run = play(tournament, slots=7, order=lambda spec: int(spec.seed, 16) % 9)
-    assert sorted(run.executor.started) == list(range(count(tournament)))
+    assert sorted(run.executor.started) == list(range(config_of(tournament).extent().most))
     seeds = {}
-    for spec in schedule(tournament, luck):
+    for spec in known_matches(config_of(tournament), luck):
         group = frozenset(seat.entry_id for seat in spec.seats)
         assert seeds.setdefault(spec.seed, group) == group
 

@@ -8,9 +8,10 @@ import pytest
 from referee.record import read_record
 from referee.record.reasons import EndReason
 from referee.run.journal import read_journal
+from referee.schedule.schedule import known_matches
 from referee.schedule.spec import MatchSpec
 from referee.tournament import worker
-from referee.tournament.schedule import schedule
+from referee.tournament.identity import config_of
 from referee.tournament.worker import floods_since
 
 S = 1_000_000_000
@@ -78,7 +79,7 @@ def test_who_takes_most_of_a_workers_time_between_two_beats_floods_it(
 
 
 def test_a_specification_keeps_who_loses_at_once_on_its_way_to_a_worker(make_tournament: Any, luck: Any) -> None:
-    spec = next(schedule(make_tournament(bots=2), luck))
+    spec = next(known_matches(config_of(make_tournament(bots=2)), luck))
     values = {**json.loads(spec.to_json()), "forfeits": [[1, "flooded"]]}
     assert MatchSpec.from_json(json.dumps(values)).forfeits == ((1, "flooded"),)
     assert MatchSpec.from_json(spec.to_json()).forfeits == ()

@@ -10,11 +10,12 @@ import pytest
 
 from referee.match.bot import Invitation
 from referee.process.entry import remote_bot_entry
+from referee.schedule.schedule import known_matches
 from referee.schedule.spec import SeatSpec
 from referee.tournament.executor import MatchLost
+from referee.tournament.identity import config_of
 from referee.tournament.local import LocalExecutor
 from referee.tournament.remote import Guests
-from referee.tournament.schedule import schedule
 from referee.wire.public_address import Listen
 
 GUESTS = [remote_bot_entry(name) for name in ("Ada", "Bob", "Cyd", "Dan")]
@@ -72,7 +73,7 @@ def executor(tmp_path, notes):
 @pytest.fixture
 def match(make_tournament, luck):
     """match(0, 1): a specification with these guests."""
-    specs = iter(list(schedule(make_tournament(blocks=10), luck)))
+    specs = iter(list(known_matches(config_of(make_tournament(blocks=10)), luck)))
 
     def make(*seats: int):
         return replace(next(specs), seats=tuple(SeatSpec(GUESTS[seat].id, GUESTS[seat].name, "1") for seat in seats))

@@ -5,17 +5,19 @@ import shutil
 import pytest
 
 from leaderboard.index import load_index
+from leaderboard.indexer import Indexer
 from leaderboard.run_table import run_table
 from leaderboard.store import read_rows
-from referee.cli.indexer import Indexer
 from referee.record import read_record
 from referee.record.journal import read_controls
 from referee.run.head import head_file
 from referee.run.journal import read_journal
+from referee.run.run import Run
 from referee.schedule.formats.api import MatchScore
+from referee.schedule.schedule import known_matches
 from referee.tournament.breaker import LEAST_PLAYED, Breaker
+from referee.tournament.identity import config_of
 from referee.tournament.runner import Reached
-from referee.tournament.schedule import count, schedule
 from referee.tournament.sections.breaker import BreakerConfig
 
 
@@ -69,9 +71,9 @@ def test_giving_up_is_no_fault():
 def test_a_fault_that_a_strike_paid_for_is_none(make_tournament, play, run_folder):
     """What the tournament file allows spoils no match."""
     tournament = make_tournament(2, blocks=4, more="[breaker]\nin_a_row = 1\n")
-    play(tournament, script={place: ["struck"] for place in range(count(tournament))})
+    play(tournament, script={place: ["struck"] for place in range(config_of(tournament).extent().most)})
     assert not read_controls(run_folder.journal)
-    assert len(counted(run_folder)) == count(tournament)
+    assert len(counted(run_folder)) == config_of(tournament).extent().most
     records = map(read_record, run_folder.matches.glob("*.jsonl*"))
     assert all(record.footer.faults[0]["strikes"] == 1 for record in records)
 
@@ -83,9 +85,9 @@ def test_an_entry_that_faults_is_set_aside_and_what_it_has_played_stays(make_tou
     (control,) = read_controls(run_folder.journal)
     assert (control.kind, control.entry_id, control.choice, control.by) == ("breaker", bad, "keep", "rule")
     assert control.reason == "3 faults in a row, the last: crashed"
-    with_bad = [spec for spec in schedule(tournament) if bad in {seat.entry_id for seat in spec.seats}]
+    with_bad = [spec for spec in known_matches(config_of(tournament)) if bad in {seat.entry_id for seat in spec.seats}]
     assert control.place == with_bad[2].place + 1
-    others = {spec.match_id for spec in schedule(tournament)} - {spec.match_id for spec in with_bad}
+    others = {spec.match_id for spec in known_matches(config_of(tournament))} - {spec.match_id for spec in with_bad}
     assert set(counted(run_folder)) == others | {spec.match_id for spec in with_bad[:3]}
     assert run.summary.cancelled == len(with_bad) - 3
     assert run.summary.set_aside == ("bot1",)
@@ -179,7 +181,7 @@ def test_attempts_are_counted_through_kills(make_tournament, play, run_folder, l
     assert run.executor is None or run.executor.started.count(0) == 4 - lines
     voids = [event.fields["attempt"] for event in read_journal(run_folder.journal).events if event.kind == "void"]
     assert voids == [1, 2, 3]
-    assert [item.match_id for item in run.summary.given_up] == [next(schedule(tournament)).match_id]
+    assert [item.match_id for item in run.summary.given_up] == [next(known_matches(config_of(tournament))).match_id]
     again = play(tournament, script={0: ["void", "rated"]})
     assert again.summary.complete
     assert again.executor.attempts[0] == 2
@@ -281,7 +283,7 @@ def keeping(make_log, run_folder):
     made = []
 
     def make():
-        log, index = make_log(), Indexer(run_folder.matches, run_folder.database)
+        log, index = make_log(), Indexer(run_folder)
         log.rated, log.revoked = index.add, index.drop
         made.append(index)
         return log, index
@@ -304,8 +306,8 @@ def test_the_database_has_the_rows_of_a_rebuild_and_progress_counts_no_late_matc
     run = play(tournament, decide, log, slots=5, crashes=crashes, order=lambda spec: 90 if spec.place == 0 else 1)
     assert any("-late" in path.name for path in run_folder.void.iterdir())
     index.close()
-    assert index.finish(run_table(run_folder.matches, run_folder.database, ())) == ""
-    rebuilt = load_index(run_folder.matches, run_folder.path / "none.db").rows
+    assert index.finish(run_table(Run(run_folder))) == ""
+    rebuilt = load_index(run_folder, database=run_folder.path / "none.db").rows
     assert tuple(read_rows(run_folder.database)) == rebuilt
     assert len(rebuilt) == run.summary.played
     assert log.steps[-1].done == run.summary.played
@@ -343,12 +345,12 @@ def test_a_round_that_misses_a_match_is_left_to_the_organiser(make_tournament, p
     assert run.summary.placings == ()
     again = play(tournament)
     assert again.summary.complete
-    assert again.summary.total == count(tournament)
+    assert again.summary.total == config_of(tournament).extent().most
 
 
 def test_long_matches_start_first_where_the_end_is_in_sight(make_tournament, play):
     tournament = make_tournament(4, blocks=1, players=[2, 3, 4])
     run = play(tournament, slots=2)
-    sizes = {spec.place: len(spec.seats) for spec in schedule(tournament)}
+    sizes = {spec.place: len(spec.seats) for spec in known_matches(config_of(tournament))}
     tail = [sizes[place] for place in run.executor.started[-8:]]
     assert tail == sorted(tail, reverse=True)

@@ -13,10 +13,11 @@ import pytest
 from referee import folders
 from referee.errors import PlatformError
 from referee.record.reasons import EndReason
+from referee.schedule.schedule import known_matches
 from referee.tournament import local
 from referee.tournament.executor import MatchLost
+from referee.tournament.identity import config_of
 from referee.tournament.local import LocalExecutor
-from referee.tournament.schedule import schedule
 
 ANSWER = """
     import json, os, sys, time
@@ -45,7 +46,7 @@ LOOP = """
 
 @pytest.fixture
 def specs(make_tournament, luck):
-    return list(schedule(make_tournament(blocks=10), luck))
+    return list(known_matches(config_of(make_tournament(blocks=10)), luck))
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from referee.process.limits import Room
 from referee.record import read_record
 from referee.record.reasons import EndReason
 from referee.run.journal import read_journal
+from referee.schedule.schedule import known_matches
+from referee.tournament.identity import config_of
 from referee.tournament.memory import share_memory
-from referee.tournament.schedule import schedule
 
 ROOM = Room(1000, "the control group of the referee (x)")
 
@@ -37,7 +38,7 @@ def test_a_run_is_refused_where_no_bot_could_start(make_tournament: Any) -> None
 
 @pytest.mark.parametrize(("limit", "own"), [(2048, 0), (300, 4096), (300, 200)])
 def test_no_seat_has_more_than_the_most(make_tournament: Any, limit: int, own: int) -> None:
-    spec = next(schedule(make_tournament(bots=2)))
+    spec = next(known_matches(config_of(make_tournament(bots=2))))
     mine = replace(spec.seats[0], clock={"memory_mib": own, "move_s": 3.0})
     spec = replace(spec, limits=replace(spec.limits, memory_mib=limit), seats=(mine, spec.seats[1]))
     within = spec.within_memory(500)

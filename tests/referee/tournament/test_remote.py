@@ -7,11 +7,13 @@ import pytest
 
 from referee.errors import ConfigError
 from referee.process.checkup import probe
+from referee.run.folder import changes
+from referee.schedule.config import digest
 from referee.schedule.spec import Limits
 from referee.tournament import messages
 from referee.tournament.confine import confine_all
 from referee.tournament.entrants import folders_needed, load_tournament
-from referee.tournament.identity import changes, describe, digest, seats_of
+from referee.tournament.identity import describe, seats_of
 from referee.tournament.remote import Guests, invite_all, waiting_words
 from referee.wire import Listen
 

@@ -14,10 +14,10 @@ from referee.record import read_record
 from referee.run.anchors import BATCH_MATCHES
 from referee.run.journal import read_journal
 from referee.run.lock import RunLock
-from referee.run.luck import Luck
+from referee.schedule.schedule import known_matches
+from referee.schedule.seeds import MatchSeeds
 from referee.tournament.entrants import load_tournament
-from referee.tournament.identity import describe
-from referee.tournament.schedule import count, schedule
+from referee.tournament.identity import config_of, describe
 
 
 def results(folder) -> dict[str, tuple]:
@@ -39,7 +39,7 @@ def results(folder) -> dict[str, tuple]:
 def scheduled(tournament) -> dict[str, tuple]:
     return {
         spec.match_id: (spec.place, tuple(seat.entry_id for seat in spec.seats), spec.seed)
-        for spec in schedule(tournament, Luck(tournament.config.seed, (bytes([1]) * 16,)))
+        for spec in known_matches(config_of(tournament), MatchSeeds(tournament.config.seed, (bytes([1]) * 16,)))
     }
 
 
@@ -57,9 +57,13 @@ def test_an_undisturbed_run_plays_the_schedule(make_tournament, play, run_folder
     tournament = make_tournament(bots)
     run = play(tournament, slots=3)
     assert run.summary.complete
-    assert (run.summary.found, run.summary.played, run.summary.void) == (0, count(tournament), 0)
+    assert (run.summary.found, run.summary.played, run.summary.void) == (
+        0,
+        config_of(tournament).extent().most,
+        0,
+    )
     assert_exact(run_folder, tournament)
-    digests = ["counted"] * (-(-count(tournament) // BATCH_MATCHES))
+    digests = ["counted"] * (-(-config_of(tournament).extent().most // BATCH_MATCHES))
     assert kinds(run_folder) == ["created", *digests, "revealed", "finished"]
 
 
@@ -110,7 +114,7 @@ def test_nothing_is_played_twice_on_resume(make_tournament, play, run_folder, un
         path.unlink()
     run = play(tournament)
     assert run.executor.started == [4, 5]
-    assert (run.summary.found, run.summary.played) == (count(tournament) - 2, 2)
+    assert (run.summary.found, run.summary.played) == (config_of(tournament).extent().most - 2, 2)
     assert kinds(run_folder) == [
         *("created", "counted", "uncounted", "resumed"),
         *("counted", "revealed", "finished"),
@@ -186,7 +190,7 @@ def test_a_match_that_stays_void_is_reported_and_the_others_go_on_res15_res16(ma
         (5, "platform_fault"),
     ]
     assert run.summary.void == 6
-    assert len(results(run_folder)) == count(tournament) - 2
+    assert len(results(run_folder)) == config_of(tournament).extent().most - 2
     assert kinds(run_folder).count("given_up") == 2
     assert len(run.log.notes) == 2
     again = play(tournament)
@@ -199,11 +203,13 @@ def test_a_bot_that_never_starts_is_given_up_after_a_while(make_tournament, play
     tournament = make_tournament(3, blocks=20)
     bad = tournament.entries[0].id
     run = play(tournament, absent=bad)
-    assert sum(run.executor.attempts.values()) < count(tournament)
-    others = [spec for spec in schedule(tournament) if bad not in {seat.entry_id for seat in spec.seats}]
+    assert sum(run.executor.attempts.values()) < config_of(tournament).extent().most
+    others = [
+        spec for spec in known_matches(config_of(tournament)) if bad not in {seat.entry_id for seat in spec.seats}
+    ]
     assert set(results(run_folder)) == {spec.match_id for spec in others}
     assert sum(run.executor.attempts.values()) == len(others) + 3
-    assert run.summary.cancelled + run.summary.played == count(tournament)
+    assert run.summary.cancelled + run.summary.played == config_of(tournament).extent().most
     assert run.summary.set_aside == ("bot0",)
     assert run.summary.complete
     assert kinds(run_folder).count("breaker") == 1

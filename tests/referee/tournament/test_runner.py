@@ -9,15 +9,16 @@ from referee.games.registry import get_game
 from referee.record import read_record
 from referee.run.folder import RunFolder
 from referee.run.journal import read_journal
+from referee.schedule.schedule import known_matches
 from referee.tournament import runner
+from referee.tournament.identity import config_of
 from referee.tournament.runner import cap_s, check_disk
-from referee.tournament.schedule import count, schedule
 
 
 def test_matches_are_handed_out_in_schedule_order(make_tournament, play):
     tournament = make_tournament(4)
     run = play(tournament, slots=3)
-    assert run.executor.started == list(range(count(tournament)))
+    assert run.executor.started == list(range(config_of(tournament).extent().most))
 
 
 def test_no_slot_idles_while_there_is_work_sch11(make_tournament, play):
@@ -135,7 +136,7 @@ def test_a_second_signal_ends_everything_at_once(make_tournament, play, run_fold
 
 
 def test_a_match_has_a_cap_no_limit_of_its_own_can_exceed_res16(make_tournament):
-    spec = next(schedule(make_tournament(2)))
+    spec = next(known_matches(config_of(make_tournament(2))))
     decisions = get_game("toy").max_decisions(2, spec.options)
     assert cap_s(spec) > decisions * spec.limits.move_s + 2 * spec.limits.startup_s
 
@@ -158,7 +159,9 @@ def test_matches_of_a_bot_with_one_copy_wait_and_the_others_go_on(make_tournamen
     tournament = make_tournament(4, blocks=3, more="copies = 1\n")
     limited = tournament.entries[3].id
     assert tournament.processes.copies == {limited: 1}
-    of_it = {spec.place for spec in schedule(tournament) if limited in {seat.entry_id for seat in spec.seats}}
+    of_it = {
+        spec.place for spec in known_matches(config_of(tournament)) if limited in {seat.entry_id for seat in spec.seats}
+    }
     run = play(tournament, slots=4, order=lambda spec: 100 if spec.place in of_it else 1)
     assert run.summary.complete
     in_play_with_it = [len(places & of_it) for places in run.executor.moments]
@@ -172,7 +175,9 @@ def test_matches_of_a_bot_with_one_copy_wait_and_the_others_go_on(make_tournamen
 def test_a_replay_that_must_wait_for_a_copy_does_not_hold_up_the_others(make_tournament, play):
     tournament = make_tournament(3, blocks=3, more="copies = 1\n")
     limited = tournament.entries[2].id
-    of_it = [spec.place for spec in schedule(tournament) if limited in {seat.entry_id for seat in spec.seats}]
+    of_it = [
+        spec.place for spec in known_matches(config_of(tournament)) if limited in {seat.entry_id for seat in spec.seats}
+    ]
     run = play(tournament, slots=3, script={place: ["void", "rated"] for place in of_it})
     assert run.summary.complete
     assert max(len(places & set(of_it)) for places in run.executor.moments) == 1

@@ -8,12 +8,14 @@ import pytest
 
 from referee.errors import ChangedError, ConfigError
 from referee.record import read_record
-from referee.run import decisions as controls
 from referee.run.folder import RunFolder, choose_folder, has_run
 from referee.run.journal import read_journal
+from referee.run.participants import newest_participants, participants_of
+from referee.run.run import Run
 from referee.tournament.config import Tournament
 from referee.tournament.entrants import load_tournament, sources_needed
 from referee.tournament.identity import describe
+from referee.tournament.joining import load_joining
 
 
 class Killed(Exception):
@@ -40,7 +42,7 @@ def begun(make_tournament, play) -> Callable[..., Tournament]:
 
 
 def load(tournament: Tournament, run_folder: RunFolder) -> Tournament:
-    return load_tournament(tournament.config.path, controls.newest_bots(run_folder.path.parent, "cup"))
+    return load_tournament(tournament.config.path, newest_participants(run_folder.path.parent, "cup"))
 
 
 def change(folder: Path) -> None:
@@ -75,7 +77,7 @@ def test_folders_that_are_as_they_were_need_no_word(begun, run_folder):
 def test_what_is_built_for_a_run_that_has_begun_is_what_it_began_with(begun, run_folder, tmp_path):
     tournament = begun()
     change(tmp_path / "bots" / "bot1")
-    known = controls.newest_bots(run_folder.path.parent, "cup")
+    known = newest_participants(run_folder.path.parent, "cup")
     places = [place for place, _ in sources_needed(tournament.config, known)]
     assert [(place / "bot.py").read_text() for place in places] == ["# bot0\n", "# bot1\n", "# bot2\n"]
     places = [place for place, _ in sources_needed(tournament.config, ())]
@@ -112,7 +114,8 @@ def test_an_older_run_of_just_these_bots_is_found(begun, run_folder, tmp_path):
 
 def test_the_journal_names_the_copies(begun, run_folder, write_bot):
     tournament = begun()
-    controls.add(run_folder, write_bot("late"), None, by="ann", reason="")
+    run = Run(run_folder)
+    run.add(load_joining(run.journal, write_bot("late"), None), by="ann")
     text = read_journal(run_folder.journal)
     assert text.created.fields["contents"] == [entry.content for entry in tournament.entries]
-    assert [len(bot.content) for bot in controls.known_bots(text)] == [32] * 4
+    assert [len(bot.content) for bot in participants_of(text)] == [32] * 4

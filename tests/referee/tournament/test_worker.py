@@ -16,10 +16,11 @@ import pytest
 
 from referee.process.sandbox import Sandbox
 from referee.record import read_record, verify
+from referee.schedule.schedule import known_matches
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.entrants import load_tournament
-from referee.tournament.schedule import schedule
+from referee.tournament.identity import config_of
 from referee.tournament.worker import MOST_FILES, _play_together
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -89,7 +90,7 @@ def setup(cup, tmp_path) -> bytes:
 def test_matches_are_played_and_recorded_until_stop(worker, cup, setup, tmp_path, luck):
     worker.send(setup)
     assert worker.receive() == ("ready", True)
-    for spec in list(schedule(cup, luck))[:3]:
+    for spec in list(known_matches(config_of(cup), luck))[:3]:
         worker.send(messages.play_line(spec))
         kind, result = worker.receive()
         assert (kind, result.match_id, result.status) == ("result", spec.match_id, "rated")
@@ -105,7 +106,10 @@ def test_a_worker_whose_runner_has_gone_ends_in_the_midst_of_a_match(worker, cup
     bot = tmp_path / "bots" / "bot0" / "bot.py"
     bot.write_text(bot.read_text().replace("return", "__import__('time').sleep(60)\n        return"))
     slow = load_tournament(cup.config.path)
-    spec = replace(next(schedule(slow, luck)), limits=replace(cup.config.limits, first_move_s=60.0, move_s=60.0))
+    spec = replace(
+        next(known_matches(config_of(slow), luck)),
+        limits=replace(cup.config.limits, first_move_s=60.0, move_s=60.0),
+    )
     worker.send(messages.setup_line(slow.entries, tmp_path / "matches", tmp_path / "s" / "0", None))
     assert worker.receive() == ("ready", True)
     worker.send(messages.play_line(spec))
@@ -190,7 +194,7 @@ def test_what_a_bot_hides_before_it_kills_its_guardian_goes_and_the_crash_is_its
     (tmp_path / "bots" / "bot1" / "bot.py").write_text(DESERTER)
     changed = load_tournament(cup.config.path)
     deserter = changed.entries[1].id
-    spec = next(schedule(changed, luck))
+    spec = next(known_matches(config_of(changed), luck))
     worker.send(messages.setup_line(changed.entries, tmp_path / "matches", tmp_path / "s" / "0", None))
     assert worker.receive() == ("ready", True)
     worker.send(messages.play_line(spec))
@@ -207,7 +211,7 @@ def test_what_a_bot_hides_before_it_kills_its_guardian_goes_and_the_crash_is_its
 
 
 def test_one_match_that_cannot_be_played_does_not_end_the_worker(worker, cup, setup, luck):
-    first, second, *_ = schedule(cup, luck)
+    first, second, *_ = known_matches(config_of(cup), luck)
     worker.send(setup)
     worker.receive()
     worker.send(messages.play_line(replace(first, game="no_such_game")))
@@ -223,7 +227,7 @@ def test_a_bot_whose_folder_was_changed_plays_on_as_it_was(worker, cup, setup, t
     shutil.rmtree(tmp_path / "bots" / "bot0")
     worker.send(setup)
     assert worker.receive() == ("ready", True)
-    worker.send(messages.play_line(next(schedule(cup, luck))))
+    worker.send(messages.play_line(next(known_matches(config_of(cup), luck))))
     kind, result = worker.receive()
     assert (kind, result.status) == ("result", "rated")
 
@@ -277,7 +281,7 @@ def test_a_bot_that_is_gone_is_refused(worker, cup, setup, tmp_path):
 
 
 def test_lines_survive_the_way_there_and_back(cup, luck):
-    spec = next(schedule(cup, luck))
+    spec = next(known_matches(config_of(cup), luck))
     assert messages.read_line(messages.play_line(spec)) == ("play", spec)
     kind, setup = messages.read_line(messages.setup_line(cup.entries, Path("m"), Path("s"), 7))
     assert kind == "setup"
@@ -306,7 +310,7 @@ def test_what_is_no_line_of_the_protocol_is_refused(line):
 
 
 def test_a_specification_is_one_line(cup, luck):
-    spec = next(schedule(cup, luck))
+    spec = next(known_matches(config_of(cup), luck))
     assert isinstance(spec, MatchSpec)
     assert messages.play_line(spec).count(b"\n") == 1
 
@@ -336,7 +340,7 @@ class Desk:
 async def test_of_matches_played_together_the_abandoned_one_ends_and_nothing_is_said_of_it(
     make_tournament, tmp_path: Path, luck
 ) -> None:
-    one, other, *_ = schedule(make_tournament(blocks=10), luck)
+    one, other, *_ = known_matches(config_of(make_tournament(blocks=10)), luck)
     desk = Desk()
     serving = asyncio.create_task(_play_together(desk, desk, tmp_path))
     async with asyncio.timeout(60):
@@ -368,7 +372,7 @@ def test_no_bot_sees_another_or_the_run_in_what_is_granted_to_it(worker, write_b
     sandboxes = {entry.id: Sandbox("strict", read=(str(tmp_path),)) for entry in tournament.entries}
     worker.send(messages.setup_line(tournament.entries, records, tmp_path / "sockets", None, sandboxes))
     assert worker.receive() == ("ready", True)
-    spec = next(schedule(tournament, luck))
+    spec = next(known_matches(config_of(tournament), luck))
     worker.send(messages.play_line(spec))
     assert worker.receive()[0] == "result"
     record = read_record(records / f"{spec.match_id}.jsonl.gz")

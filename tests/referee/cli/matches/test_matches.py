@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from referee.cli import match_list
+from leaderboard.match_list import Filter, list_matches
+from referee.cli import match_pages
 from referee.record import Answer, Chance, Header, RecordWriter, SeatHeader, read_record
 
 NASTY = "\x1b[2Jred\x07 \u202egnp.exe\nnext line"
@@ -321,8 +322,9 @@ def test_a_record_that_its_game_stumbles_over_is_shown_as_far_as_it_goes(
 
 def test_the_list_is_never_cut_however_narrow_the_terminal_is(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     narrow = Console(file=io.StringIO(), width=30)
-    monkeypatch.setattr(match_list, "console", lambda: narrow)
-    match_list.print_list(sorted((run / "matches").iterdir()), match_list.Filter(), as_json=False)
+    monkeypatch.setattr(match_pages, "console", lambda: narrow)
+    rows, total = list_matches(sorted((run / "matches").iterdir()), Filter())
+    match_pages.print_list(rows, total, filtered=False, as_json=False)
     text = narrow.file.getvalue()
     assert "first-0000 " in text
     assert "\u2026" not in text

@@ -1,0 +1,293 @@
+"""The list of matches: which are wanted, and a row for each, with what organisers decided about it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from leaderboard.controls import annulled_entries
+from leaderboard.evidence import Evidence, evidence_of, last_lines
+from leaderboard.index import load_index
+from leaderboard.schedule_view import view_schedule
+from referee.errors import JournalError, UsageError
+from referee.record import Answer, Footer, Header, Record, RecordError, read_record
+from referee.record.journal import in_force
+from referee.record.reader import read_header
+from referee.record.reasons import EndReason
+from referee.record.store import counts_in, is_aside, match_id_of, run_of, why_aside
+from referee.record.times import SeatTimes
+from referee.run.folder import RunFolder
+from referee.run.lock import is_run
+from referee.run.run import Run
+from referee.schedule.formats.registry import UnknownFormat
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which matches are wanted; an empty field asks for nothing. Times are UTC; `until` is the first that is too late.
+
+    `bots`: names or beginnings of entry ids, all of which must have a seat. `reason`: why the match ended, or a seat's
+    fault in it.
+    """
+
+    bots: tuple[str, ...] = ()
+    game: str = ""
+    reason: str = ""
+    tournament: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def takes_header(self, head: Header) -> bool:
+        """Whether a match with this header may be wanted."""
+        if self.since is not None or self.until is not None:
+            created = _time(head.created_at)
+            if created is None or not (self.since or created) <= created:
+                return False
+            if self.until is not None and created >= self.until:
+                return False
+        return (
+            self.game in ("", head.game)
+            and self.tournament in ("", head.tournament)
+            and all(any(_is_bot(bot, seat.name, seat.entry_id) for seat in head.seats) for bot in self.bots)
+        )
+
+    def takes_end(self, footer: Footer | None) -> bool:
+        """Whether a match with this end is wanted."""
+        if not self.reason:
+            return True
+        faults = () if footer is None else (fault.get("reason") for fault in footer.faults if fault is not None)
+        return footer is not None and self.reason in (footer.reason, *faults)
+
+    @property
+    def empty(self) -> bool:
+        return self == Filter()
+
+
+def make_filter(bots: Sequence[str], game: str, reason: str, tournament: str, since: str, until: str) -> Filter:
+    """From what a user typed. A day as `until` is meant whole. UsageError."""
+    if reason and reason not in list(EndReason):
+        raise UsageError(f"no match ends by {reason!r}", f"choose one of {', '.join(EndReason)}")
+    ends = _asked_time(until)
+    if ends is not None and _is_day(until):
+        ends = ends + _DAY if ends.date() < date.max else datetime.max.replace(tzinfo=UTC)
+    return Filter(tuple(bots), game, reason, tournament, _asked_time(since), ends)
+
+
+def list_matches(paths: Sequence[Path], wanted: Filter, most: int | None = None) -> tuple[list[dict[str, Any]], int]:
+    """A row for each record that is wanted, in the order of the schedule: at most `most`, the last ones; and how many
+    there are in all. What cannot be read fits no filter."""
+    total = len(paths)
+    if most is not None and wanted.empty:
+        paths = _last_written(paths, most)
+    rows = sorted(_rows(paths, wanted), key=lambda row: (row["tournament"], row["place"], row["match"]))
+    if not wanted.empty:
+        total = len(rows)
+        if most is not None:
+            last = sorted(range(total), key=lambda number: rows[number]["created_at"])[-most:]
+            rows = [rows[number] for number in sorted(last)]
+    return rows, total
+
+
+def _last_written(paths: Sequence[Path], most: int) -> Sequence[Path]:
+    """The last records: of one run by their places, which their names have; of several by when they were written."""
+    if len({path.parent.parent if is_aside(path) else path.parent for path in paths}) == 1:
+        return sorted(paths, key=lambda path: path.name)[-most:]
+
+    def written_ns(path: Path) -> int:
+        try:
+            return path.stat().st_mtime_ns
+        except OSError:  # gone since: whoever reads it says so
+            return 0
+
+    return sorted(paths, key=written_ns)[-most:]
+
+
+def progress_of(path: Path) -> str:
+    """Of a match without a result: "going on", or "cut off" when its run was stopped; '' where no run says that."""
+    folder = counts_in(path)
+    if folder is None or not RunFolder(folder).journal.exists():
+        return ""
+    return "going on" if is_run(RunFolder(folder).lock) else "cut off"
+
+
+class _Standing:
+    """Whether records count in their runs, and with which ranking. The journal of each run is read once."""
+
+    def __init__(self) -> None:
+        self._runs: dict[Path, Run | None] = {}
+        self._rounds: dict[Path, Mapping[str, int]] = {}
+        self._rankings: dict[Path, Mapping[str, tuple[int, ...]]] = {}
+        self._annulled: dict[Path, frozenset[str]] = {}
+
+    def round(self, path: Path) -> int | None:
+        """The round of a match, from 1; None where its format does not pair round by round, or that is not known."""
+        folder = run_of(path)
+        if folder is None or (run := self._run(folder)) is None or not run.begun:
+            return None
+        if folder not in self._rounds:
+            self._rounds[folder] = view_schedule(run, load_index(run.folder).rows).rounds if _has_table(run) else {}
+        return self._rounds[folder].get(match_id_of(path))
+
+    def ranking(self, path: Path) -> tuple[int, ...]:
+        """The ranking that a match counts with instead of its own; () for its own."""
+        folder = counts_in(path)
+        if folder is None or (run := self._run(folder)) is None:
+            return ()
+        if folder not in self._rankings:
+            self._rankings[folder] = {c.match_id: c.ranking for c in in_force(run.controls) if c.match_id}
+        return self._rankings[folder].get(match_id_of(path), ())
+
+    def is_annulled(self, path: Path, entries: Iterable[str]) -> bool:
+        """Whether one of these entries has left the run, and all its matches are annulled. Their records stay."""
+        folder = counts_in(path)
+        if folder is None or (run := self._run(folder)) is None:
+            return False
+        if folder not in self._annulled:
+            self._annulled[folder] = annulled_entries(run.controls)
+        return not self._annulled[folder].isdisjoint(entries)
+
+    def _run(self, folder: Path) -> Run | None:
+        """None where the journal is damaged: the records say what they say."""
+        if folder not in self._runs:
+            try:
+                self._runs[folder] = Run(folder)
+            except JournalError:
+                self._runs[folder] = None
+        return self._runs[folder]
+
+
+def _has_table(run: Run) -> bool:
+    try:
+        return run.schedule_config.style.has_table
+    except UnknownFormat:
+        return False
+
+
+def _rows(paths: Iterable[Path], wanted: Filter) -> Iterator[dict[str, Any]]:
+    standing = _Standing()
+    for path in paths:
+        try:
+            if not wanted.empty and not wanted.takes_header(read_header(path)):
+                continue
+            record = read_record(path)
+        except RecordError as error:
+            if wanted.empty:
+                yield _unreadable(path, str(error))
+            continue
+        if wanted.takes_end(record.footer):
+            annulled = standing.is_annulled(path, (seat.entry_id for seat in record.header.seats))
+            yield _row(record, standing.ranking(path), standing.round(path), annulled=annulled)
+
+
+def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: bool) -> dict[str, Any]:
+    head, footer, status = record.header, record.footer, _status(record)
+    evidence = evidence_of(record)
+    return {
+        "match": head.match_id,
+        "path": str(record.path),
+        "tournament": head.tournament,
+        "place": head.place,
+        "round": round_,
+        "block": head.block,
+        "game": head.game,
+        "rules_version": head.rules_version,
+        "created_at": head.created_at,
+        "status": "annulled" if annulled and status in ("rated", "unrated") else status,
+        "progress": progress_of(record.path) if status == "unfinished" else "",
+        "mirror": _is_mirror(head),
+        "reason": footer.reason if footer else "",
+        "detail": footer.detail if footer else "",
+        "problem": record.problems[0].what if record.problems else "",
+        "decisions": sum(isinstance(line, Answer) for line in record.lines),
+        "wall_s": footer.wall_us / 1e6 if footer else 0.0,
+        "judged_again": bool(ruled),
+        "set_aside": why_aside(record.path),
+        "seats": [_seat(record, number, ruled, evidence) for number in range(head.players)],
+    }
+
+
+def _status(record: Record) -> str:
+    """In a word. A match of a bot against itself counts, and rates nobody."""
+    if record.problems:
+        return "damaged"
+    if record.footer is None:
+        return "unfinished"
+    return "unrated" if record.footer.status == "rated" and _is_mirror(record.header) else record.footer.status
+
+
+def _is_mirror(head: Header) -> bool:
+    return len({seat.entry_id for seat in head.seats}) < len(head.seats)
+
+
+def _seat(record: Record, number: int, ruled: Sequence[int], evidence: Sequence[Evidence]) -> dict[str, Any]:
+    who, footer = record.header.seats[number], record.footer
+    answers = [line for line in record.lines if isinstance(line, Answer) and line.seat == number]
+    times = SeatTimes()
+    for answer in answers:
+        times.add(answer)
+    fault = _of_seat(footer.faults, number) if footer else None
+    return {
+        "seat": number,
+        "entry_id": who.entry_id,
+        "name": who.name,
+        "version": who.version,
+        "rank": _of_seat(ruled or footer.ranking, number) if footer else None,
+        "points": _of_seat(footer.returns, number) if footer else None,
+        "fault": "" if fault is None else str(fault.get("reason", "unknown")),
+        "fault_detail": "" if fault is None else str(fault.get("detail", "")),
+        "last_output": "\n".join(last_lines(one) for one in evidence if one.seat == number),
+        "decisions": len(answers),
+        "total_us": sum(answer.wall_us for answer in answers),
+        "worst_us": max((answer.wall_us for answer in answers), default=0),
+        "charged_us": times.charged_us,
+        "worst_charged_us": times.worst_charged_us,
+        "lag_us": times.lag_us,
+        "worst_lag_us": times.worst_lag_us,
+    }
+
+
+def _of_seat(values: Sequence[Any], number: int) -> Any:
+    """None where a footer does not say."""
+    return values[number] if number < len(values) else None
+
+
+def _unreadable(path: Path, problem: str) -> dict[str, Any]:
+    return {
+        "match": path.name, "path": str(path), "tournament": "", "place": -1, "round": None, "block": -1, "game": "",
+        "rules_version": 0, "created_at": "", "status": "unreadable", "progress": "",
+        "mirror": False, "reason": "", "detail": "",
+        "problem": problem, "decisions": 0, "wall_s": 0.0, "judged_again": False, "set_aside": why_aside(path),
+        "seats": [],
+    }  # fmt: skip
+
+
+def _is_bot(wanted: str, name: str, entry_id: str) -> bool:
+    return wanted == name or (len(wanted) >= 4 and entry_id.startswith(wanted))
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _asked_time(text: str) -> datetime | None:
+    if not text:
+        return None
+    time = _time(text)
+    if time is None:
+        raise UsageError(f"{text!r} is not a time", "write 2026-01-31 or 2026-01-31T18:00 (UTC)")
+    return time

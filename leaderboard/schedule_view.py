@@ -1,0 +1,170 @@
+"""What the schedule of a run tells a table beside its results: who misses what, the format's own table, what comes."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from leaderboard.records import MatchRow
+from referee.record.journal import LEAVING, Control, in_force
+from referee.run.run import Run
+from referee.schedule.formats.registry import UnknownFormat
+from referee.schedule.schedule import Schedule
+
+_SHOWN = 20
+"""Coming matches that are shown."""
+
+_AT_ONCE = 1000
+"""Beyond the last result at most this many matches go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatTable:
+    """A format's own table: per row `rank`, `name`, `entry_id` and its figures, best first.
+
+    `final`: the schedule has ended. Otherwise it is the table as it stands, over whole blocks. `gap`: the first match
+    without a result, if others beyond it have one. `notes` are sentences that explain figures.
+    """
+
+    format: str
+    rows: Sequence[Mapping[str, Any]] = ()
+    final: bool = True
+    gap: str = ""
+    notes: Sequence[str] = ()
+
+    @property
+    def title(self) -> str:
+        """What to write above it."""
+        if self.final:
+            return self.format
+        return f"{self.format}, as it stands{f' up to the round with a gap at match {self.gap}' if self.gap else ''}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What to show of each row."""
+        return tuple(name for name in (self.rows[0] if self.rows else ()) if name != "entry_id")
+
+
+NO_TABLE = FormatTable("")
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A match of the schedule that has no result yet."""
+
+    match_id: str
+    place: int
+    block: int
+    game: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The next matches, and the blocks (game and number) that have begun and are not complete; None where that is not
+    known, and any may be."""
+
+    coming: Sequence[Coming] = ()
+    open_blocks: frozenset[tuple[str, int]] | None = frozenset()
+
+    def is_open(self, game: str, block: int) -> bool:
+        """Whether the block may be one that is not complete."""
+        return self.open_blocks is None or (game, block) in self.open_blocks
+
+
+NOTHING_AHEAD = Ahead()
+UNKNOWN_AHEAD = Ahead(open_blocks=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleView:
+    """`missed` has the entries of each match that will not be played because one has left and loses what it misses;
+    `rounds`, by match id, the rounds of a format that pairs round by round, counted from 1."""
+
+    missed: Sequence[Sequence[str]] = ()
+    table: FormatTable = NO_TABLE
+    rounds: Mapping[str, int] = field(default_factory=dict)
+    ahead: Ahead = NOTHING_AHEAD
+
+
+def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = False) -> ScheduleView:
+    """The view of a run with these rated matches, as they are in the records, no control applied. `ahead` is filled
+    only with `look_ahead`. An empty view of a run that has not begun, or whose format is not installed here.
+
+    The schedule is gone through, once, only if someone who has left loses what it misses, the format has a table of
+    its own, or with `look_ahead` the run is not finished.
+    """
+    if not run.begun:
+        return ScheduleView()
+    look_ahead = look_ahead and not run.finished
+    lost = {c.entry_id for c in in_force(run.controls) if c.kind in LEAVING and c.choice == "losses"}
+    try:
+        style = run.schedule_config.style
+    except UnknownFormat:
+        return ScheduleView(ahead=UNKNOWN_AHEAD if look_ahead else NOTHING_AHEAD)
+    needed = bool(lost) or style.has_table
+    if not needed and not look_ahead:
+        return ScheduleView()
+    progress = run.progress(rows)
+    schedule = progress.schedule
+    later = _joined_since_leaving(run.controls) if lost else {}
+    missed: list[tuple[str, ...]] = []
+    rounds: dict[str, int] = {}
+    coming: list[Coming] = []
+    waiting: set[tuple[str, int]] = set()
+    off: Counter[str] = Counter()
+    last = max((row.place for row in rows), default=-1)
+    for spec, state in progress:
+        if style.has_table:
+            rounds[spec.match_id] = schedule.round
+        if look_ahead and state == "open":
+            waiting.add((spec.game, spec.block))
+            if len(coming) < _SHOWN:
+                names = tuple(seat.name for seat in spec.seats)
+                coming.append(Coming(spec.match_id, spec.place, spec.block, spec.game, names))
+            else:
+                look_ahead = spec.place <= last + _AT_ONCE
+        if not needed and not look_ahead:
+            return ScheduleView(ahead=Ahead(coming, frozenset(waiting)))
+        if state != "off":
+            continue
+        out = {seat.entry_id for seat in schedule.out(spec)}
+        off.update(out)
+        if out & lost:
+            seated = {seat.entry_id for seat in spec.seats}
+            missed.append(tuple(entry for entry in seated if entry not in lost or later[entry].isdisjoint(seated)))
+    final = schedule.ended and progress.whole
+    if style.has_table:
+        schedule.finish()
+    placed = [
+        {"rank": row.rank, "name": schedule.seats[row.bot].name, "entry_id": schedule.seats[row.bot].entry_id}
+        | dict(row.columns)
+        for row in schedule.placings
+    ]
+    table = FormatTable(style.name, tuple(placed), final, progress.gap, _absences(schedule, off))
+    return ScheduleView(tuple(missed), table, rounds, Ahead(coming, frozenset(waiting)))
+
+
+def _absences(schedule: Schedule, off: Counter[str]) -> tuple[str, ...]:
+    """What the format's own table makes of the matches that were not played because a bot is out."""
+    names = {seat.entry_id: seat.name for seat in schedule.seats}
+    found = []
+    for entry_id, number in sorted(off.items()):
+        what = "1 match that it was paired for was" if number == 1 else f"{number} matches that it was paired for were"
+        points = (
+            f"this table counts {'it' if number == 1 else 'them'} as lost for it, and its opponents have the points"
+        )
+        found.append(f"'{names[entry_id]}' is out of the run: {what} not played; {points}")
+    return tuple(found)
+
+
+def _joined_since_leaving(controls: Sequence[Control]) -> dict[str, set[str]]:
+    """By entry that is out: the entries that have joined since it left. It never had to play against those."""
+    found: dict[str, set[str]] = {}
+    for number, control in enumerate(controls, start=1):
+        out = {left.entry_id for left in in_force(controls[:number]) if left.kind in LEAVING}
+        found = {entry: found.get(entry, set()) for entry in out}
+        if control.kind == "added":
+            for joined in found.values():
+                joined.add(control.entry_id)
+    return found

@@ -1,0 +1,124 @@
+"""What the pages of a run show that only its journal knows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from leaderboard.completeness import gaps_of, lost_words
+from leaderboard.records import MatchRow
+from leaderboard.run_table import entrants
+from leaderboard.schedule_view import UNKNOWN_AHEAD, ScheduleView, view_schedule
+from leaderboard.standings import Entrant
+from referee.errors import TournamentError
+from referee.record import RecordError
+from referee.record.journal import Control, FailedStart
+from referee.record.reader import read_header
+from referee.run.folder import check_no_records
+from referee.run.journal import JournalText
+from referee.run.run import SINGLE, Run
+
+_TRIED = 10
+"""Records whose headers are read to find out what they are of."""
+
+_WITHOUT = (
+    "Standings are of all the records that lie here: who entered, what organisers decided and how many matches were"
+    " planned is not known"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """`total`: matches the run wants, None where that is unknown; `at_most` if it may come to fewer. `shown` are facts
+    for people, by name; `warnings` are sentences on what is wrong with the journal, or changed while the run went on.
+    `failed_starts`, and `startup_s`, which is how long a bot may take to start, are by entry id.
+
+    `run` has an empty journal where that of the run cannot be used. `word` is the state of a run that has not begun, or
+    of which that is not known; `known`: what of its schedule is open can be told.
+    """
+
+    title: str = ""
+    total: int | None = None
+    at_most: bool = False
+    entrants: Sequence[Entrant] = ()
+    controls: Sequence[Control] = ()
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    failed_starts: Mapping[str, FailedStart] = field(default_factory=dict)
+    startup_s: Mapping[str, float] = field(default_factory=dict)
+    run: Run | None = None
+    word: str = ""
+    known: bool = True
+
+    def without(self, annulled: int) -> "RunFacts":
+        """The same where so many matches have a record and do not count."""
+        return self if self.total is None else replace(self, total=self.total - annulled)
+
+    def state(self) -> str:
+        """In a word, whether the run goes on now."""
+        return self.word or ("" if self.run is None else self.run.state)
+
+    def view(self, rows: Sequence[MatchRow]) -> tuple[ScheduleView, tuple[str, ...]]:
+        """What the schedule says of the run with these rated matches, and sentences on what is wrong with them."""
+        if self.run is None or not self.known:
+            return (ScheduleView() if self.known else ScheduleView(ahead=UNKNOWN_AHEAD)), ()
+        said: tuple[str, ...] = ()
+        if self.run.finished and len(rows) < self.run.total and (lost := gaps_of(self.run).lost):
+            said = (f"{lost_words(Path(self.run.folder.path.name), lost)}.",)
+        return view_schedule(self.run, rows, look_ahead=True), said
+
+
+FactsOf: TypeAlias = Callable[[Path], RunFacts]
+
+
+def facts_of(folder: Path) -> RunFacts:
+    """The facts of a run folder. Never raises: what cannot be read is left out, and `warnings` say why."""
+    try:
+        run = Run(folder)
+        if not run.begun:
+            return _without_journal(run)
+        extent = run.extent
+        return RunFacts(
+            title=run.title,
+            total=extent.most,
+            at_most=extent.least != extent.most,
+            entrants=entrants(run),
+            controls=run.controls,
+            shown={"format": run.configuration["format"]},
+            failed_starts=run.failed_starts,
+            startup_s=run.startup_limits_s,
+            warnings=tuple(run.machine_changes),
+            run=run,
+        )
+    except (TournamentError, RecordError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
+        next_step = f": {error.next_step}" if isinstance(error, TournamentError) else ""
+        said = f"{error}{next_step}".replace(f"{folder.parent}/", "")
+        return _unknown(folder, f"The journal cannot be used: {said}. {_WITHOUT}.", "journal damaged")
+
+
+def _without_journal(run: Run) -> RunFacts:
+    path = run.folder.path
+    if not run.folder.journal.exists() and not _was_run(run):  # matches without a tournament
+        return RunFacts(path.name, run=run, word="no tournament")
+    try:
+        check_no_records(run.folder)
+    except TournamentError as error:
+        said = f"{error}: {error.next_step}".replace(f"{path.parent}/", "")
+        return _unknown(path, f"The journal is lost: {said}. {_WITHOUT}.", "journal lost")
+    return RunFacts(path.name, run=run, word="not begun", known=False)
+
+
+def _unknown(folder: Path, warning: str, state: str) -> RunFacts:
+    """Of what was played, what of the schedule is open is not known."""
+    run = Run(folder, JournalText())
+    return RunFacts(folder.name, warnings=(warning,), run=run, word=state, known=False)
+
+
+def _was_run(run: Run) -> bool:
+    """Whether what lies there is of a tournament: by what a record says that can be read."""
+    for record in islice(run.records.paths().values(), _TRIED):
+        with suppress(RecordError):
+            return read_header(record).tournament != SINGLE
+    return run.folder.lock.exists()

@@ -1,0 +1,559 @@
+"""What `crosstown run` prints: the dry run, progress, and how a run ended."""
+
+import json
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from leaderboard.evidence import last_faults
+from leaderboard.forecast import estimate, look_ahead
+from leaderboard.index import load_index
+from leaderboard.indexer import Indexer
+from leaderboard.run_table import RunTable, run_table
+from leaderboard.schedule_view import FormatTable
+from leaderboard.standings import CAPTION, Standing
+from referee.cli.building import build_missing
+from referee.cli.errors import ExitCode
+from referee.cli.output import console, duration, print_json, print_standings, print_table, print_text, table
+from referee.cli.standings_pages import print_format_table
+from referee.record import Record
+from referee.run.folder import RunFolder, is_renamed, run_folders, title_of
+from referee.run.luck import known_words, read_secrets
+from referee.run.run import Run
+from referee.schedule.balance import Balance, Row, balance
+from referee.schedule.formats.registry import get_format
+from referee.schedule.spec import MatchSpec
+from referee.texts import one_line, plural
+from referee.tournament.config import Tournament
+from referee.tournament.confine import Confinement
+from referee.tournament.cores import available_cores, split_cores, too_many_threads
+from referee.tournament.entrants import changed_since
+from referee.tournament.identity import config_of
+from referee.tournament.joining import joining, with_added
+from referee.tournament.play import choose_run, play_run
+from referee.tournament.progress import Decide
+from referee.tournament.runner import Reached, Summary
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+
+LINE_EVERY_S = 10.0
+
+
+class Records(Protocol):
+    """Who keeps up with the records that count."""
+
+    def start(self) -> None: ...
+
+    def add(self, path: Path, record: Record) -> None: ...
+
+    def drop(self, path: Path) -> None: ...
+
+
+class ProgressReport:
+    """The runner's observer. Shows where the run stands, and hands on which records count and which no more."""
+
+    def __init__(self, title: str, records: Records, *, quiet: bool = False) -> None:
+        self._title = title
+        self._records = records
+        self._quiet = quiet
+        self._console = console(stderr=True)
+        self._bar: Progress | None = None
+        self._task: Any = None
+        self._start = self._at = Reached(0, 0, 0)
+        self._began_s = self._said_s = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def starting(self, confinement: Confinement, lowered: str) -> None:
+        self._records.start()
+        _tell_confinement(self._console, confinement, quiet=self._quiet)
+        if lowered and not self._quiet:
+            self._console.print(one_line(lowered), markup=False)
+
+    def begun(self, at: Reached) -> None:
+        self._start = self._at = at
+        done, total = at.done, at.total
+        self._began_s = self._said_s = time.monotonic()
+        if done and done < total:
+            self.note(f"going on: {_of(at, done)} matches are there")
+        if self._quiet or not self._console.is_terminal or done + at.off == total:
+            return
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.text import Text
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[number]}"),
+            TextColumn("{task.fields[pace]}"),
+            console=self._console,
+        )
+        settled = done + at.off
+        self._task = self._bar.add_task(
+            Text(self._title).markup, total=total, completed=settled, number=_of(at, settled), pace=""
+        )
+        self._bar.start()
+
+    def reached(self, at: Reached) -> None:
+        self._at = at
+        self._show()
+
+    def rated(self, path: Path, record: Record) -> None:
+        self._records.add(path, record)
+
+    def revoked(self, record: Path) -> None:
+        self._records.drop(record)
+
+    def note(self, sentence: str) -> None:
+        if not self._quiet:
+            self._console.print(one_line(sentence), markup=False)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since the first match was handed out."""
+        return time.monotonic() - self._began_s
+
+    def pace(self) -> str:
+        """Rate, time left, and what is not tried again: '9.8 matches/s, 3.2 s left, 4 given up'."""
+        at, elapsed_s = self._at, max(self.elapsed_s, 1e-9)
+        played = at.done - self._start.done
+        if played <= 0:
+            return ""
+        settled = played + at.off - self._start.off
+        left_s = (at.total - at.done - at.off) * elapsed_s / settled
+        off = f", {at.off} given up" if at.off else ""
+        most = "at most " if at.at_most else ""
+        return f"{played / elapsed_s:.1f} matches/s, {most}{duration(left_s)} left{off}"
+
+    def _show(self) -> None:
+        if self._bar is not None:
+            done = self._at.done + self._at.off
+            number = _of(self._at, done)
+            self._bar.update(self._task, total=self._at.total, completed=done, number=number, pace=self.pace())
+        elif time.monotonic() - self._said_s >= LINE_EVERY_S:
+            self._said_s = time.monotonic()
+            pace = f", {pace}" if (pace := self.pace()) else ""
+            self.note(f"{self._title}: {_of(self._at, self._at.done)} matches{pace}")
+
+
+def _of(at: Reached, number: int) -> str:
+    return f"{number} of {'at most ' if at.at_most else ''}{at.total}"
+
+
+def _tell_confinement(notes: "Console", confinement: Confinement, *, quiet: bool) -> None:
+    """Before the first match: a warning always, grants unless `quiet`."""
+    if confinement.warning:
+        notes.print(f"warning: {confinement.warning}", markup=False, style="bold")
+    for name, paths in confinement.unseen.items():
+        listed = ", ".join(json.dumps(str(path)) for path in paths)
+        sentence = (
+            f"warning: 'run' of '{name}' names {', '.join(map(str, paths))}, which its sandbox does not show to it;"
+            f" grant it in the tournament file, in its [[bots]]: read = [{listed}]"
+        )
+        notes.print(one_line(sentence), markup=False, style="bold")
+    for name, sandbox in () if quiet else confinement.grants.items():
+        notes.print(one_line(f"sandbox of '{name}': {sandbox}"), markup=False)
+    for name, program in () if quiet else confinement.opened.items():
+        notes.print(
+            one_line(f"sandbox of '{name}': shows {program} and its libraries, for its bot.toml says so"), markup=False
+        )
+
+
+_MOST_FAULTS = 10
+"""Last faults that are printed when a run ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One run of the command: how it went, the table after it, and what is wrong with the database or ''."""
+
+    summary: Summary
+    table: RunTable
+    elapsed_s: float
+    problem: str
+
+
+def play_tournament(
+    tournament: Tournament,
+    out: Path,
+    workers: int,
+    *,
+    pin: bool,
+    new: bool,
+    as_json: bool,
+    quiet: bool,
+    accept_weaker: bool = False,
+    secret: Path | None = None,
+    head_file: Path | None = None,
+) -> ExitCode:
+    """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. Raises
+    TournamentError."""
+    tournament, folder = choose_run(tournament, out, new=new)
+    if not quiet:
+        tell_changed(tournament, folder)
+        tell_kept(tournament, folder)
+        if is_renamed(folder, tournament.config.name):
+            console(stderr=True).print(one_line(f"this run is in {folder.path}, and continues there"), markup=False)
+    file, profile = tournament.config.path, tournament.config.sandbox.profile
+    build_missing(((bot.folder, bot.sandbox.profile or profile) for bot in joining(Run(folder).journal)), out, file)
+    tournament = with_added(tournament, Run(folder).journal)
+    cores = available_cores()
+    sets = split_cores(workers, cores) if pin else ()
+    if crowded := too_many_threads(tournament, workers, len(cores)):
+        console(stderr=True).print(f"warning: {crowded}", markup=False)
+    played = play(
+        tournament,
+        folder,
+        workers,
+        quiet=quiet or as_json,
+        cores=sets,
+        accept_weaker=accept_weaker,
+        secret=secret,
+        head_file=head_file,
+    )
+    table = list(played.table.rows)
+    if as_json:
+        print_json(_outcome(tournament, folder, played.summary, table, played.elapsed_s, played.problem))
+    elif not quiet:
+        _tell(tournament, _go_on(tournament, out), folder, played)
+    tell_problem(played)
+    return _code(played.summary)
+
+
+def play(
+    tournament: Tournament,
+    folder: RunFolder,
+    workers: int,
+    *,
+    quiet: bool,
+    decide: Decide | None = None,
+    cores: Sequence[Sequence[int]] = (),
+    accept_weaker: bool = False,
+    secret: Path | None = None,
+    head_file: Path | None = None,
+) -> Played:
+    """Play what is missing in `folder`, until `decide` says it is enough, and keep the database up with it. `secret`: a
+    file with the secrets of the luck. Raises TournamentError."""
+    given = given_secrets(secret)
+    indexer = Indexer(folder)
+    with ProgressReport(title_of(folder, tournament.config.name), indexer, quiet=quiet) as report:
+        try:
+            summary = play_run(
+                tournament,
+                folder,
+                workers,
+                report,
+                decide=decide,
+                cores=cores,
+                accept_weaker=accept_weaker,
+                secrets=given,
+                hidden=[secret] if secret else (),
+                head_file=head_file,
+            )
+            indexer.start()  # nothing was left to play, but the database may be behind the records
+        finally:
+            elapsed_s = report.elapsed_s
+            indexer.close()
+    table = run_table(Run(folder))
+    return Played(summary, table, elapsed_s, indexer.finish(table))
+
+
+def given_secrets(file: Path | None) -> tuple[bytes, ...]:
+    """The secrets that the user gives, if any, after saying what that means. UsageError."""
+    if file is None:
+        return ()
+    found = read_secrets(file)
+    console(stderr=True).print(one_line(f"note: {known_words(file)}"), markup=False)
+    return found
+
+
+def tell_changed(tournament: Tournament, folder: RunFolder) -> None:
+    """That another version lies where a bot that has left came from: it is not in this run."""
+    for name, path in changed_since(tournament, Run(folder).participants):
+        words = shlex.join(["crosstown", "add", str(folder.path), str(path)])
+        console(stderr=True).print(
+            one_line(f"'{name}' has left this run, and what is in {path} now is not in it; to let it join: {words}"),
+            markup=False,
+        )
+
+
+def tell_kept(tournament: Tournament, folder: RunFolder) -> None:
+    """That a bot plays on as it was when the run began, though its folder is not what it was."""
+    for entry in tournament.kept:
+        what, step = "is gone", ""
+        if entry.folder.exists():
+            words = shlex.join(["crosstown", "add", str(folder.path), str(entry.folder), "--name"])
+            what, step = "has changed", f"; to play what is there now: --new, or {words} NAME"
+        sentence = f"{entry.folder} {what} since this run began; '{entry.name}' plays on as it was then{step}"
+        console(stderr=True).print(one_line(f"warning: {sentence}"), markup=False, style="bold")
+
+
+def tell_problem(played: Played) -> None:
+    if played.problem:
+        console(stderr=True).print(
+            f"note: the database is behind the records ({played.problem}); nothing is lost, the next run makes up"
+            " for it",
+            markup=False,
+        )
+
+
+def placings(tournament: Tournament, summary: Summary) -> list[dict[str, object]]:
+    """The format's own table as plain values, best first."""
+    return [
+        {"rank": row.rank, "name": tournament.entries[row.bot].name, "entry_id": tournament.entries[row.bot].id}
+        | dict(row.columns)
+        for row in summary.placings
+    ]
+
+
+def print_placings(tournament: Tournament, summary: Summary, notes: Sequence[str] = ()) -> None:
+    """The format's own table, if it has one; `notes` explain its figures."""
+    rows = placings(tournament, summary)
+    if not rows:
+        return
+    print_format_table(FormatTable(tournament.config.format, rows, notes=notes))
+
+
+def _code(summary: Summary) -> ExitCode:
+    if summary.stopped and not summary.complete:
+        return ExitCode.INTERRUPTED
+    if summary.given_up:
+        return ExitCode.ORGANISER
+    return ExitCode.FAILED if summary.set_aside or not summary.complete else ExitCode.OK
+
+
+def _go_on(tournament: Tournament, out: Path) -> str:
+    """The command that takes this run up again: not with --new, which would begin another."""
+    elsewhere = [] if out == Path("runs") else ["--out", str(out)]
+    return shlex.join(["crosstown", "run", str(tournament.config.path), *elsewhere])
+
+
+def _tell(tournament: Tournament, go_on: str, folder: RunFolder, played: Played) -> None:
+    summary, table, elapsed_s = played.summary, list(played.table.rows), played.elapsed_s
+    notes = console(stderr=True)
+    there = summary.found + summary.played
+    if summary.played:
+        pace = f"{plural(summary.played, 'match')} in {duration(elapsed_s)} ({summary.played / elapsed_s:.1f}/s)"
+        again = f", {plural(summary.void, 'attempt')} did not count" if summary.void else ""
+        notes.print(f"{pace}{again}; everything is in {folder.path}", markup=False)
+    elif summary.complete and there:
+        annulled = f" ({played.table.annulled} annulled)" if played.table.annulled else ""
+        notes.print(f"all {plural(there, 'match')} were there already{annulled}, in {folder.path}", markup=False)
+    if not summary.stopped or summary.complete:
+        print_standings(table, CAPTION)
+        print_placings(tournament, summary, played.table.format_table.notes)
+    if summary.cancelled:
+        notes.print(f"{plural(summary.cancelled, 'match')} cancelled: entries that are out, or annulled", markup=False)
+    for name in summary.set_aside:
+        notes.print(
+            one_line(
+                f"'{name}' was disqualified for its faults: its matches that were not played are cancelled; to let it"
+                f" play on: {shlex.join(['crosstown', 'reinstate', str(folder.path), name])}"
+            ),
+            markup=False,
+        )
+    if not there and not summary.stopped and not summary.given_up:
+        notes.print(one_line(_nothing_played(folder, go_on)), markup=False, style="bold")
+    for line in _fault_lines(folder, table):
+        notes.print(one_line(line), markup=False)
+    if summary.decided:
+        notes.print("the run was decided before its schedule ended", markup=False)
+    if summary.complete:
+        return
+    if summary.stopped:
+        most = "at most " if summary.at_most else ""
+        notes.print(f"stopped after {there} of {most}{summary.total} matches; to continue: {go_on}", markup=False)
+        return
+    for match in summary.given_up[:10]:
+        notes.print(one_line(f"missing: match {match.match_id}: {match.reason}: {match.detail}"), markup=False)
+    notes.print(
+        f"{summary.missing} of {summary.total} matches could not be played (see {folder.void} and"
+        f" {folder.worker_log}); when the cause is mended, try them again: {go_on}",
+        markup=False,
+    )
+
+
+def _nothing_played(folder: RunFolder, go_on: str) -> str:
+    """Why a run has ended without a match, and what to do."""
+    out = [bot for bot in Run(folder).participants if bot.out]
+    if not out:
+        return "no match was played: all are annulled; to play one again: crosstown annul RUN MATCH --replay"
+    names = ", ".join(f"'{bot.name}'" for bot in out)
+    back = "; ".join(shlex.join(["crosstown", "reinstate", str(folder.path), bot.entry_id]) for bot in out)
+    return (
+        f"no match was played: there is none without a bot that is out of the run ({names}); to let it play: {back};"
+        f" then: {go_on}"
+    )
+
+
+def _fault_lines(folder: RunFolder, table: Sequence[Standing]) -> list[str]:
+    """Why bots failed: their last faults, and the command that shows each."""
+    failing = {(row.entry_id, reason) for row in table for reason in row.faults}
+    if not failing:
+        return []
+    rows = load_index(folder).rows
+    faults = [fault for fault in last_faults(rows, folder.records) if (fault.entry_id, fault.reason) in failing]
+    lines = []
+    for fault in faults[:_MOST_FAULTS]:
+        printed = f": {fault.lines[-1].strip()}" if fault.lines else ""
+        lines.append(
+            f"'{fault.name}' {fault.reason} in {plural(fault.matches, 'match')}; the last: {fault.said}{printed}"
+        )
+        show = shlex.join(["crosstown", "matches", "show", str(folder.matches / fault.record)])
+        lines.append(f"    {fault.advice}" if fault.advice else f"    to see why: {show}")
+    if len(faults) > _MOST_FAULTS:
+        lines.append(
+            f"{len(faults) - _MOST_FAULTS} more kinds of faults: crosstown report {shlex.quote(str(folder.path))}"
+        )
+    return lines
+
+
+def _outcome(
+    tournament: Tournament, folder: RunFolder, summary: Summary, table: list[Standing], elapsed_s: float, problem: str
+) -> dict[str, object]:
+    return {
+        "folder": str(folder.path),
+        "total": summary.total,
+        "found": summary.found,
+        "played": summary.played,
+        "void": summary.void,
+        "cancelled": summary.cancelled,
+        "missing": summary.missing,
+        "set_aside": list(summary.set_aside),
+        "decided": summary.decided,
+        "failed_starts": [asdict(start) for start in Run(folder).failed_starts.values()],
+        "given_up": [
+            {"match": item.match_id, "place": item.place, "reason": item.reason, "detail": item.detail}
+            for item in summary.given_up
+        ],
+        "stopped": summary.stopped,
+        "placings": placings(tournament, summary),
+        "elapsed_s": round(elapsed_s, 3),
+        "database_problem": problem,
+        "standings": [row.to_dict() for row in table],
+    }
+
+
+COUNTED_UP_TO = 200_000
+"""Matches up to which the balance is counted unasked: more take longer than somebody who only looks should wait."""
+
+
+def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, listed: bool, as_json: bool) -> None:
+    """Print how large the schedule is, how even and how long it may take, without playing; the matches too if they
+    are to be `listed`. Of a run that has begun: with all that was decided since, and what is left of it."""
+    tournament, folder = choose_run(tournament, out, new=new, to_play=False)
+    config = tournament.config
+    schedule = config_of(tournament)
+    ahead = look_ahead(Run(folder), schedule)
+    begun = ahead.run.begun
+    total = ahead.total
+    estimate_s, source = estimate(ahead, schedule, run_folders(out, config.name), workers)
+    counted = listed or total.most <= COUNTED_UP_TO
+    if as_json:
+        balanced = (
+            balance(schedule, ahead.matches(), ahead.names, steady=ahead.steady) if counted else Balance(0, (), ())
+        )
+        print_json(
+            {
+                "name": config.name,
+                "game": config.game,
+                "format": config.format,
+                "total": total.most,
+                "least": total.least,
+                "run": str(folder.path) if begun else None,
+                "played": ahead.there,
+                "out": list(ahead.out),
+                "known": balanced.known if counted else None,
+                "estimate_s": estimate_s,
+                "estimate_from": source,
+                "balance": [
+                    {
+                        "bot": row.name,
+                        "matches": row.matches,
+                        "by_seat": list(row.by_seat),
+                        "fewest_meetings": row.fewest_meetings,
+                        "most_meetings": row.most_meetings,
+                    }
+                    for row in balanced.rows
+                ],
+                "spreads": [
+                    {"of": what, "achieved": achieved, "lower_bound": bound}
+                    for what, achieved, bound in balanced.spreads
+                ],
+            }
+            | ({"matches": [*map(_match, ahead.matches())]} if listed else {})
+        )
+        return
+    seats = "/".join(map(str, sorted({number for game in config.games for number in game.players})))
+    number = plural(total.most, "match")
+    if total.least != total.most:
+        number = f"{total.least} to {total.most} matches" if total.least else f"at most {total.most} matches"
+    print_text(
+        f"{config.name}: {config.game}, {config.format} of {plural(len(ahead.names), 'bot')},"
+        f" {seats} seats, {' '.join([plural(config.blocks, 'block'), get_format(config.format).per]).strip()}: {number}"
+    )
+    if ahead.out:
+        print_text(f"out of the run: {', '.join(ahead.out)}")
+    if begun:
+        most = "" if total.least == total.most else "at most "
+        left = f"{most}{total.most - ahead.there} are to be played"
+        print_text(f"{plural(ahead.there, 'match')} of the run in {folder.path} have been played; {left}")
+    took = "no measurement yet" if estimate_s is None else f"about {duration(estimate_s)}"
+    print_text(f"time: {took} ({source})")
+    if not counted:
+        print_text(f"how even it is takes a while to count with more than {COUNTED_UP_TO} matches: --list counts it")
+        return
+    balanced = balance(schedule, ahead.matches(), ahead.names, steady=ahead.steady)
+    _print_balance(balanced.rows)
+    for what, achieved, bound in balanced.spreads:
+        best = "none can be less" if achieved <= bound else f"the lower bound is {bound}"
+        print_text(f"{what} differ by at most {achieved} ({best})")
+    if not ahead.steady:
+        print_text("the balance is not compared with the best possible one: bots or matches were taken out or added")
+    for spec in ahead.matches() if listed else ():
+        print_text(_line(spec))
+    if balanced.known < total.most:
+        print_text(f"the other matches depend on results; known so far: {balanced.known}")
+
+
+def _print_balance(rows: tuple[Row, ...]) -> None:
+    from rich.text import Text
+
+    out = console()
+    made = table(
+        [("bot", "left"), ("matches", "right"), ("by seat", "right"), ("meetings per opponent", "right")],
+        plain=not out.is_terminal,
+    )
+    for row in rows:
+        few, many = row.fewest_meetings, row.most_meetings
+        meetings = str(few) if few == many else f"{few}-{many}"
+        made.add_row(Text(row.name), str(row.matches), "/".join(map(str, row.by_seat)), meetings)
+    print_table(out, made)
+
+
+def _match(spec: MatchSpec) -> dict[str, object]:
+    return {
+        "place": spec.place,
+        "match": spec.match_id,
+        "block": spec.block,
+        "game": spec.game,
+        "seats": [seat.name for seat in spec.seats],
+    }
+
+
+def _line(spec: MatchSpec) -> str:
+    return f"{spec.place:>6}  {spec.match_id}  block {spec.block:>5}  " + " - ".join(seat.name for seat in spec.seats)

@@ -1,0 +1,160 @@
+"""Tables on stdout: the leaderboard, a format's own table and the cross table."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from leaderboard.run_table import counted_matches
+from leaderboard.schedule_view import FormatTable
+from leaderboard.standings import pools_of
+from leaderboard.statistics import Score, Statistics, Versus, statistics
+from referee.cli.output import console, print_csv, print_json, print_table, print_text, table
+from referee.run.run import Run
+from referee.texts import one_line, plural
+
+
+def print_format_table(shown: FormatTable) -> None:
+    """On stdout; nothing where the format has none."""
+    if not shown.rows:
+        return
+    from rich.text import Text
+
+    out = console()
+    columns = [(name, "left" if name == "name" else "right") for name in shown.columns]
+    made = table(columns, plain=not out.is_terminal)
+    for row in shown.rows:
+        made.add_row(*[Text(one_line(str(row[name]))) for name in shown.columns])
+    print_text(f"\n{shown.title}:")
+    print_table(out, made)
+    for note in shown.notes:
+        print_text(one_line(note))
+
+
+def csv_columns(shown: FormatTable, entry_id: str) -> dict[str, object]:
+    """The row of one entry for a table that has other columns too."""
+    row = next((row for row in shown.rows if row["entry_id"] == entry_id), None)
+    figures = [name for name in shown.columns if name != "name"]
+    return {f"{shown.format} {name}": "" if row is None else row[name] for name in figures}
+
+
+PAIR_COLUMNS = (
+    "game",
+    "players",
+    "name",
+    "entry_id",
+    "opponent",
+    "opponent_id",
+    "won",
+    "drawn",
+    "lost",
+    "score",
+    "error",
+    "low",
+    "high",
+    "blocks",
+    "margin",
+)
+
+
+def print_cross(run: Run, *, pooled: bool, faultless: bool, as_json: bool, as_csv: bool) -> None:
+    """One table for each game and number of players. Errors are over blocks, whose matches share their seed."""
+    counted = counted_matches(run, faultless=faultless)
+    names = {seat.entry_id: seat.name for row in counted.rows for seat in row.seats}
+    pools = [(key, statistics(rows)) for key, rows in pools_of(counted.rows, pooled=pooled).items()]
+    if as_csv:
+        print_csv([row for key, found in pools for row in _pairs(key, found, names)], PAIR_COLUMNS)
+    elif as_json:
+        print_json({"run": str(run.folder.path), "pools": [_pool(key, found, names) for key, found in pools]})
+    else:
+        for key, found in pools:
+            _print_pool(key, found, names)
+        print_text(counted.caption() if pools else "No match counts yet.")
+
+
+def _pairs(key: tuple[str, int], found: Statistics, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    for (one, other), cell in sorted(found.cross.items(), key=lambda item: _order(item[0], names)):
+        yield {
+            "game": key[0],
+            "players": key[1],
+            "name": names[one],
+            "entry_id": one,
+            "opponent": names[other],
+            "opponent_id": other,
+            "won": cell.won,
+            "drawn": cell.drawn,
+            "lost": cell.lost,
+            **_score(cell.score),
+            "margin": cell.margin,
+        }
+
+
+def _pool(key: tuple[str, int], found: Statistics, names: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "game": key[0],
+        "players": key[1],
+        "matches": found.matches,
+        "blocks": found.blocks,
+        "whole_blocks": found.whole_blocks,
+        "draws": found.draws,
+        "reasons": dict(found.reasons),
+        "seats": [{"seat": seat, **_score(score)} for seat, score in found.seats.items()],
+        "entries": [
+            {
+                "name": names[facts.entry_id],
+                "entry_id": facts.entry_id,
+                "matches": facts.matches,
+                "faults": dict(facts.faults),
+                "move_ms": {str(percent): value for percent, value in facts.move_ms.items()},
+                "by_seat": [{"seat": seat, **_score(score)} for seat, score in facts.by_seat.items()],
+            }
+            for facts in found.entries.values()
+        ],
+        "pairs": [
+            {name: value for name, value in row.items() if name not in ("game", "players")}
+            for row in _pairs(key, found, names)
+        ],
+    }
+
+
+def _print_pool(key: tuple[str, int], found: Statistics, names: Mapping[str, str]) -> None:
+    from rich.text import Text
+
+    out = console()
+    order = sorted(found.entries, key=lambda entry: (names[entry], entry))
+    print_text(one_line(f"{key[0]}, {plural(key[1], 'player')}" if key[1] else "all games"))
+    headings = [("", "right"), ("bot", "left"), *((str(place), "right") for place in range(1, len(order) + 1))]
+    made = table(headings, plain=not out.is_terminal)
+    for place, entry in enumerate(order, start=1):
+        cells = [found.cross.get((entry, other)) for other in order]
+        made.add_row(str(place), Text(one_line(names[entry])), *[_cell(cell) for cell in cells])
+    print_table(out, made)
+    draws = "-" if found.draws is None else f"{found.draws:.1%}"
+    print_text(
+        f"score of the row against the column (a win 1, a draw 1/2) +- its standard error over blocks, won-drawn-lost;"
+        f" {plural(found.matches, 'match')} in {plural(found.blocks, 'block')}, without a single winner {draws}"
+    )
+    print_text("by seat: " + ", ".join(f"{seat}: {_short(score)}" for seat, score in found.seats.items()))
+
+
+def _cell(cell: Versus | None) -> str:
+    return "" if cell is None else f"{_short(cell.score)} {cell.won}-{cell.drawn}-{cell.lost}"
+
+
+def _short(score: Score | None) -> str:
+    if score is None:
+        return "-"
+    return f"{score.mean:.3f}" if score.error is None else f"{score.mean:.3f} +-{score.error:.3f}"
+
+
+def _score(score: Score | None) -> dict[str, Any]:
+    low, high = (score.interval if score else None) or (None, None)
+    return {
+        "score": score.mean if score else None,
+        "error": score.error if score else None,
+        "low": low,
+        "high": high,
+        "blocks": score.blocks if score else 0,
+    }
+
+
+def _order(pair: tuple[str, str], names: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(part for entry in pair for part in (names[entry], entry))

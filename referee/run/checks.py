@@ -1,0 +1,136 @@
+"""What can be checked of a run as a whole, besides missing matches: its luck, journal, heads and signature."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.errors import JournalError
+from referee.record.journal import Anchors, anchors_of
+from referee.run.folder import RunFolder
+from referee.run.head import contradiction, places_of, read_head
+from referee.run.journal import JournalText, read_journal
+from referee.run.luck import Epoch, epochs_of
+from referee.texts import plural
+
+
+@dataclass(frozen=True, slots=True)
+class RunCheck:
+    """One run. `wrong` are sentences about what must not be, `notes` about what was and was not checked."""
+
+    run: Path
+    wrong: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """For people."""
+        return [*(f"{self.run}: wrong: {what}" for what in self.wrong), *(f"{self.run}: {what}" for what in self.notes)]
+
+    def values(self) -> dict[str, Any]:
+        """For programs."""
+        return {**asdict(self), "run": str(self.run)}
+
+
+def check_run(folder: RunFolder, text: JournalText, key: str = "", named: Collection[str] = ()) -> RunCheck:
+    """What the journal of a run that has begun says of its luck, of its records and of itself."""
+    epochs = epochs_of(text)
+    wrong = [_broken(epoch) for epoch in epochs if epoch.secret and not epoch.holds]
+    notes = [_luck_words(epochs)]
+    data = folder.journal.read_bytes()
+    _check_records(folder, anchors_of(text.events), named, wrong, notes)
+    _check_heads(folder, text, data, wrong, notes)
+    _check_signature(folder, text, data, key.strip().lower(), wrong, notes)
+    return RunCheck(folder.path, tuple(wrong), tuple(notes))
+
+
+def _check_records(
+    folder: RunFolder, anchors: Anchors, named: Collection[str], wrong: list[str], notes: list[str]
+) -> None:
+    """Whether each match that counts by the journal has a record, and the other way round. Which record it is, the
+    verdict about that record says."""
+    there = folder.records.stamps().keys()
+    gone = sorted(anchors.digests.keys() - there - set(named))
+    wrong += [f"match {match_id} counts by the journal, and its record is not in {folder.matches}" for match_id in gone]
+    bare = sorted(there - anchors.digests.keys())
+    if not anchors.digests and bare:
+        notes.append(
+            "its records are not anchored: an older version wrote the journal, which has no digests of them, so a"
+            " record that somebody replaced is not detected. To anchor them as they are now: crosstown sign RUN"
+        )
+        return
+    notes.append(f"{plural(len(anchors.digests), 'record')} anchored: the journal has the digest of each")
+    if bare:
+        notes.append(f"the journal has no digest yet of {plural(len(bare), 'record')}: {_some(bare)}")
+    if found := sorted(anchors.found):
+        notes.append(
+            f"{plural(len(found), 'record')} had no digest before the run was continued or signed, and counted as found"
+            f": {_some(found)}"
+        )
+    again = sorted(anchors.digests.keys() & anchors.uncounted.keys())
+    notes += [f"match {name} counted before with another record ({anchors.uncounted[name]})" for name in again]
+
+
+def _check_heads(folder: RunFolder, text: JournalText, data: bytes, wrong: list[str], notes: list[str]) -> None:
+    """Whether the journal goes on from its heads in second places."""
+    for place in places_of(folder.journal, text.events):
+        try:
+            head = read_head(place)
+        except JournalError as error:
+            wrong.append(str(error))
+            continue
+        if head is None:
+            notes.append(f"there is no {place}: lines that were cut off the end of the journal are not noticed by it")
+        elif contradiction(head, place, data, text.events):
+            text = read_journal(folder.journal)  # a run that goes on may have written both since
+            if what := contradiction(head, place, folder.journal.read_bytes(), text.events):
+                wrong.append(what)
+
+
+def _check_signature(
+    folder: RunFolder, text: JournalText, data: bytes, key: str, wrong: list[str], notes: list[str]
+) -> None:
+    """Whether the run is as it was when its organiser signed it, and what that does not say."""
+    if not folder.signature.exists():
+        words = "it is not signed: anyone who can write in its folder can have replaced all of it"
+        (wrong if key else notes).append(words)
+        return
+    from referee.run.signing import read_signature, since_signed
+
+    try:
+        signed = read_signature(folder)
+    except JournalError as error:
+        wrong.append(str(error))
+        return
+    assert signed is not None
+    changed = list(since_signed(signed, folder, text, data))
+    if key and key != signed.public_key:
+        changed.append(f"it is signed by the key {signed.public_key}, not by {key}")
+    wrong += changed
+    if changed:
+        return
+    since = len(text.events) - signed.head.lines
+    later = f", and the {plural(since, 'line')} of its journal since then" if since else ""
+    who = "" if key else "who has the key (give the one that the organiser published with --key), "
+    notes.append(
+        f"signed at {signed.at} by the key {signed.public_key}: nothing that counted was changed since. This does not"
+        f" prove {who}the time, what happened before it was signed{later}"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+
+
+def _broken(epoch: Epoch) -> str:
+    return f"the secret of epoch {epoch.number} that the journal reveals is not the one it is committed to"
+
+
+def _luck_words(epochs: tuple[Epoch, ...]) -> str:
+    if not epochs[0].commitment:
+        return "its dice and cards have no secret: anyone who knows the tournament's seed can compute it beforehand"
+    kept = [epoch.number for epoch in epochs if not epoch.secret]
+    if kept:
+        return (
+            "the secret of its luck is revealed when the run is finished: until then no seed can be checked against it"
+        )
+    return "the secret of its luck was committed to before the first match; all seeds were checked against it"

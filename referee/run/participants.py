@@ -1,0 +1,75 @@
+"""The bots of a run, as its journal has them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.errors import UsageError
+from referee.record.journal import LEAVING, in_force
+from referee.run.folder import run_folders
+from referee.run.journal import JournalText, read_journal
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """A bot as the journal has it. `folder` is where it lay, '' if it dials in or that is not known; `content` its name
+    in the store, '' where an older version of Crosstown began the run; `joined` marks those that the file does not
+    have."""
+
+    entry_id: str
+    name: str
+    version: str
+    options: Mapping[str, str | int | bool]
+    out: bool = False
+    folder: str = ""
+    joined: bool = False
+    content: str = ""
+
+
+def participants_of(text: JournalText) -> tuple[Participant, ...]:
+    """All bots of a run, those that were added last; `out` for those that have left. None before it has begun."""
+    if text.created is None:
+        return ()
+    gone = {control.entry_id for control in in_force(text.controls) if control.kind in LEAVING}
+    bots = text.created.fields["configuration"]["bots"]
+    folders = text.created.fields.get("folders") or [""] * len(bots)
+    contents = text.created.fields.get("contents") or [""] * len(bots)
+    added = [line.fields for line in text.events if line.kind == "added"]
+    listed = [(bot, folder, content, False) for bot, folder, content in zip(bots, folders, contents, strict=True)]
+    listed += [(bot, bot["folder"], bot.get("content", ""), True) for bot in added]
+    return tuple(
+        Participant(
+            bot["entry_id"],
+            bot["name"],
+            bot["version"],
+            bot["options"],
+            bot["entry_id"] in gone,
+            _folder(there),
+            joined,
+            content,
+        )
+        for bot, there, content, joined in listed
+    )
+
+
+def _folder(there: str) -> str:
+    """'' for the "." that older journals have for a bot that dials in: it is not a folder."""
+    return there if Path(there).is_absolute() else ""
+
+
+def newest_participants(out: Path, name: str) -> tuple[Participant, ...]:
+    """The bots of the newest run of a tournament: those of them that have left need not be on the disk any more."""
+    for folder in reversed(run_folders(out, name)):
+        text = read_journal(folder.journal)
+        if text.created is not None:
+            return participants_of(text)
+    return ()
+
+
+def find_participant(bots: Sequence[Participant], wanted: str) -> Participant:
+    """By its name or its entry id; of several that had a name one after the other the one that has it now, else the
+    last. UsageError if there is none."""
+    if found := [bot for bot in bots if wanted in (bot.name, bot.entry_id)]:
+        return next((bot for bot in found if not bot.out), found[-1])
+    names = ", ".join(f"'{bot.name}'" for bot in bots)
+    raise UsageError(f"no bot '{wanted}' in this run", f"its bots are: {names}")

@@ -1,0 +1,284 @@
+"""One run of a tournament."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from referee.record.journal import Anchors, Choice, Control, FailedStart, anchors_of, controls_of, failed_starts
+from referee.record.reader import Record
+from referee.record.store import RecordStore, counts_in, match_id_of
+from referee.record.verify import Verdict, verify_file
+from referee.run import decisions
+from referee.run.checks import RunCheck, check_run
+from referee.run.decisions import JoiningBot
+from referee.run.folder import RunFolder, title_of
+from referee.run.journal import JournalText, read_journal
+from referee.run.lock import is_run
+from referee.run.luck import Epoch, epochs_of, seeds_of
+from referee.run.participants import Participant, participants_of
+from referee.schedule.config import ScheduleConfig, schedule_config, seat_spec
+from referee.schedule.formats.api import Extent
+from referee.schedule.formats.registry import UnknownFormat
+from referee.schedule.progress import Result, ScheduleProgress, planned
+from referee.schedule.spec import Limits
+from referee.texts import one_line
+
+if TYPE_CHECKING:
+    from referee.run.signing import Signature  # its library takes a while to import
+
+SINGLE = "single"
+"""The run folder, and the tournament in the records, of matches that belong to no tournament."""
+
+RunState: TypeAlias = Literal["not begun", "going on", "finished", "stopped", "cut off"]
+
+
+class Run:
+    """A run as its folder has it: what was configured and decided, its records and its schedule; and the decisions of
+    its organiser, which are written to its journal.
+
+    The journal is read once, and again after each decision. JournalError if it is damaged, PlatformError if it cannot
+    be read. A folder without a journal is a run that has not begun.
+    """
+
+    def __init__(self, folder: RunFolder | Path, journal: JournalText | None = None) -> None:
+        """`journal`: one to be taken instead of what lies in the folder, such as an empty one where that is damaged."""
+        self.folder = folder if isinstance(folder, RunFolder) else RunFolder(folder)
+        self.journal = read_journal(self.folder.journal) if journal is None else journal
+
+    @property
+    def records(self) -> RecordStore:
+        return self.folder.records
+
+    @property
+    def begun(self) -> bool:
+        return self.journal.created is not None
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """As `referee.tournament.identity.describe` made it. Of a run that has begun."""
+        return self.journal.configuration
+
+    @property
+    def name(self) -> str:
+        """That of its tournament; of a folder without one, the folder's."""
+        return str(self.configuration["name"]) if self.begun else self.folder.path.name
+
+    @property
+    def title(self) -> str:
+        """What the run is called: 'cup', or 'cup (cup-2)' for another run of the same tournament."""
+        return title_of(self.folder, self.name)
+
+    @property
+    def file(self) -> Path | None:
+        """The tournament file that the run began with; None where the journal does not say."""
+        created = self.journal.created
+        return Path(created.fields["file"]) if created is not None and "file" in created.fields else None
+
+    @cached_property
+    def participants(self) -> tuple[Participant, ...]:
+        """All bots that ever entered, those that were added last."""
+        return participants_of(self.journal)
+
+    @property
+    def controls(self) -> Sequence[Control]:
+        """What was decided, in that order."""
+        return self.journal.controls
+
+    @cached_property
+    def schedule_config(self) -> ScheduleConfig:
+        """What its schedule depends on, besides controls and results. Of a run that has begun."""
+        added = [seat_spec(line.fields) for line in self.journal.events if line.kind == "added"]
+        return schedule_config(self.configuration, added)
+
+    @property
+    def schedule_id(self) -> str:
+        """Another one for another schedule, controls and results apart; '' before the run has begun."""
+        if self.journal.created is None:
+            return ""
+        return f"{self.journal.created.fields['hash']} {self.configuration['blocks']}"
+
+    def progress(self, results: Iterable[Result]) -> ScheduleProgress:
+        """Its schedule with these results of rated matches. UnknownFormat if its format is not installed here."""
+        return ScheduleProgress(self.schedule_config, self.controls, results)
+
+    def gone_from(self, match_id: str, results: Iterable[Result]) -> list[str]:
+        """Names of the bots that are out of those that have a seat in a match without a record."""
+        with suppress(UnknownFormat):
+            progress = self.progress(results)
+            for spec, state in progress:
+                if spec.match_id == match_id:
+                    return [seat.name for seat in progress.schedule.out(spec)] if state == "off" else []
+        return []
+
+    def known_matches(self) -> set[str]:
+        """The ids of all matches that have a record, or that the journal names."""
+        paths = (*self.records.paths().values(), *self.records.aside_paths().values())
+        named = {str(line.fields.get(name, "")) for line in self.journal.events for name in ("match", "match_id")}
+        return named | {match_id_of(path) for path in paths}
+
+    @property
+    def state(self) -> RunState:
+        """How far the run is now."""
+        if not self.begun:
+            return "not begun"
+        if self.journal.finish is not None:
+            return "finished"
+        if is_run(self.folder.lock):
+            return "going on"
+        return "stopped" if self.journal.last_state == "stopped" else "cut off"
+
+    @property
+    def finished(self) -> bool:
+        """Whether all is played that could be played, and the run was not resumed since."""
+        return self.journal.finish is not None
+
+    @property
+    def extent(self) -> Extent:
+        """How many matches count once all is played, at least and at most: that depends on results and on who leaves.
+        Cancelled matches never count. Of a run that has begun."""
+        finish = self._finish()
+        if finish is None:
+            return planned(self.schedule_config, self.controls, self.records)
+        events = self.journal.events
+        before = {control.match_id for control in controls_of(Path(), events[:finish]) if control.match_id}
+        decided = {c.match_id: c for c in controls_of(Path(), events[finish + 1 :]) if c.match_id}
+        taken = sum(control.kind == "annulled" and match not in before for match, control in decided.items())
+        number = int(events[finish].fields["rated"]) + int(events[finish].fields["missing"]) - taken
+        return Extent(number, number)
+
+    @property
+    def total(self) -> int:
+        """Matches that count once all is played, at most."""
+        return self.extent.most
+
+    @property
+    def at_most(self) -> bool:
+        """Whether fewer than `total` may come to be played."""
+        extent = self.extent
+        return extent.least != extent.most
+
+    def _finish(self) -> int | None:
+        """The event that says how many matches there are; None if the schedule goes on, or has grown since."""
+        finish = self.journal.finish
+        grown = finish is not None and any(
+            line.kind in ("added", "reinstated") for line in self.journal.events[finish + 1 :]
+        )
+        return None if grown else finish
+
+    @property
+    def failed_starts(self) -> dict[str, FailedStart]:
+        """The bots that did not start at least once, by entry id."""
+        return failed_starts(self.journal.events, {bot.entry_id: bot.name for bot in self.participants})
+
+    @property
+    def startup_limits_s(self) -> dict[str, float]:
+        """By entry id, how many seconds each bot has to say Hello; one that joined later has what all have."""
+        if not self.begun:
+            return {}
+        of_all = float(self.configuration.get("limits", {}).get("startup_s", Limits().startup_s))
+        own = {bot["entry_id"]: bot.get("clock", {}).get("startup_s") for bot in self.configuration["bots"]}
+        return {bot.entry_id: float(own.get(bot.entry_id) or of_all) for bot in self.participants}
+
+    @property
+    def machine_changes(self) -> list[str]:
+        """A sentence for each fact of the machine that changed while the run went on, for who reads its table."""
+        return [
+            one_line(f"changed while the run went on: {change}")
+            for line in self.journal.events
+            if line.kind == "machine"
+            for change in line.fields["changes"]
+        ]
+
+    @property
+    def epochs(self) -> tuple[Epoch, ...]:
+        """The epochs of its luck. Of a run that has begun."""
+        return epochs_of(self.journal)
+
+    @cached_property
+    def anchors(self) -> Anchors:
+        """The digests of the records that count."""
+        return anchors_of(self.journal.events)
+
+    def verify(self, path: Path) -> tuple[Verdict, Record | None]:
+        """Check one of its records against the rules and against all that the journal knows of it; the record, too, if
+        it can be read."""
+        if not self.begun:
+            return verify_file(path, match_id=match_id_of(path) if self.folder.journal.exists() else "")
+        seeds, complete = self._seeds
+        return verify_file(
+            path,
+            identities={bot.entry_id: (bot.name, bot.version) for bot in self.participants},
+            seeds=(lambda header: seeds.seeds_of(header.game, header.block)) if complete else None,
+            match_id=match_id_of(path),
+            anchored=self.anchors.digests.get(match_id_of(path), "") if counts_in(path) else "",
+        )
+
+    @cached_property
+    def _seeds(self) -> Any:
+        return seeds_of(self.journal)
+
+    def check(self, key: str = "", named: Iterable[str] = ()) -> RunCheck:
+        """What the journal says of luck, records, signature and itself. `key`: the run has to be signed by it. `named`
+        are matches without a record that are known already. Of a run that has begun."""
+        return check_run(self.folder, self.journal, key, frozenset(named))
+
+    def leave(
+        self,
+        kind: Literal["withdrawn", "disabled"],
+        bot: str,
+        choice: Choice | None = None,
+        *,
+        by: str,
+        reason: str = "",
+    ) -> Control:
+        """A bot, by name or entry id, plays no more. See `decisions.leave`."""
+        return self._decided(decisions.leave(self.folder, kind, bot, choice, by=by, reason=reason))
+
+    def reinstate(self, bot: str, *, by: str, reason: str = "") -> Control:
+        """A bot that is out plays on as if it had not left. See `decisions.reinstate`."""
+        return self._decided(decisions.reinstate(self.folder, bot, by=by, reason=reason))
+
+    def add(self, bot: JoiningBot, *, by: str, reason: str = "") -> Control:
+        """A bot joins. See `decisions.add`."""
+        return self._decided(decisions.add(self.folder, bot, by=by, reason=reason))
+
+    def annul(self, match_id: str, *, replay: bool = False, by: str, reason: str = "") -> Control:
+        """A match does not count, or is played again. See `decisions.annul`."""
+        return self._decided(decisions.annul(self.folder, match_id, replay=replay, by=by, reason=reason))
+
+    def rejudge(self, match_id: str, ranking: Sequence[int], *, by: str, reason: str = "") -> Control:
+        """A match counts with another ranking. See `decisions.judge_again`."""
+        return self._decided(decisions.judge_again(self.folder, match_id, ranking, by=by, reason=reason))
+
+    def sign(self) -> "Signature":
+        """Sign the journal, which has a digest of each record that counts. See `signing.sign`."""
+        from referee.run.signing import sign
+
+        signed = sign(self.folder)
+        self.reload()
+        return signed
+
+    @property
+    def signature(self) -> "Signature | None":
+        """None of a run that is not signed. JournalError for a file that is no signature."""
+        if not self.folder.signature.exists():
+            return None
+        from referee.run.signing import read_signature
+
+        return read_signature(self.folder)
+
+    def too_few(self) -> str:
+        """What can be played no more because too many bots have left, '' if nothing."""
+        return decisions.too_few(self.journal)
+
+    def reload(self) -> None:
+        """Read the journal again."""
+        self.journal = read_journal(self.folder.journal)
+        for name in ("participants", "schedule_config", "anchors", "_seeds"):
+            self.__dict__.pop(name, None)
+
+    def _decided(self, control: Control) -> Control:
+        self.reload()
+        return control

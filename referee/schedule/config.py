@@ -1,0 +1,110 @@
+"""What a schedule depends on besides the organiser's decisions and results: the configuration of its run.
+
+A configuration is the JSON object in the first line of a run's journal (`referee.tournament.identity.describe` makes
+it of a tournament file), so a schedule needs neither the file nor the bots.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from referee.games.registry import UnknownGame, get_game
+from referee.schedule.formats.api import Extent, Field, Format, Variant
+from referee.schedule.formats.comparison import NAME as COMPARISON
+from referee.schedule.formats.registry import get_format
+from referee.schedule.seat_orders import team_orders
+from referee.schedule.spec import SEAT_KEYS, Faults, Limits, SeatSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledGame:
+    """One game of a tournament, with its full options."""
+
+    game: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleConfig:
+    """The configuration of a run as its schedule uses it.
+
+    `id` tells tournaments apart. `participants` are the bots that the run began with, which `field` has too, then those
+    that were added since. `games` has one entry for each variant of the field.
+    """
+
+    id: str
+    name: str
+    games: tuple[ScheduledGame, ...]
+    format: str
+    field: Field
+    participants: tuple[SeatSpec, ...]
+    limits: Limits
+    faults: Faults
+    ponder: bool
+
+    @property
+    def style(self) -> Format:
+        """The format itself. UnknownFormat if it is a plug-in that is not installed."""
+        return get_format(self.format)
+
+    def extent(self) -> Extent:
+        """How many matches the schedule has if nobody leaves and all participants had been there from the start."""
+        names = tuple(seat.name for seat in self.participants)
+        field = Field(names, self.field.variants, self.field.seed, self.field.blocks, self.field.settings)
+        return self.style.extent(field)
+
+
+def schedule_config(configuration: Mapping[str, Any], added: Iterable[SeatSpec] = ()) -> ScheduleConfig:
+    """From a configuration as the journal has it, and the bots that were added to the run since."""
+    return ScheduleConfig(
+        id=digest(configuration),
+        name=configuration["name"],
+        games=tuple(
+            ScheduledGame(game["game"], game["options"]) for game in configuration["games"] for _ in game["players"]
+        ),
+        format=configuration["format"],
+        field=make_field(configuration),
+        participants=(*map(seat_spec, configuration["bots"]), *added),
+        limits=Limits.from_in_force(configuration.get("limits", {})),
+        faults=Faults(**configuration.get("faults", {})),
+        ponder=configuration.get("ponder", True),
+    )
+
+
+def seat_spec(bot: Mapping[str, Any]) -> SeatSpec:
+    """A bot as a configuration, or the line of the journal that added it, has it."""
+    clock = {name: value for name, value in bot.get("clock", {}).items() if name in SEAT_KEYS}
+    return SeatSpec(bot["entry_id"], bot["name"], bot["version"], clock)
+
+
+def make_field(configuration: Mapping[str, Any], names: Sequence[str] | None = None) -> Field:
+    """What the format sees of a configuration; `names` of the bots if they are others than its own."""
+    return Field(
+        names=tuple(bot["name"] for bot in configuration["bots"]) if names is None else tuple(names),
+        variants=tuple(
+            _variant(game["game"], players, game["options"])
+            for game in configuration["games"]
+            for players in game["players"]
+        ),
+        seed=configuration["seed"],
+        blocks=configuration["blocks"],
+        settings=configuration["settings"],
+    )
+
+
+def digest(configuration: Mapping[str, Any]) -> str:
+    """32 hex digits of a configuration. Those of a comparison do not depend on how long it may go on: every match of a
+    shorter one is the same match of a longer one."""
+    same = configuration if configuration["format"] != COMPARISON else {**configuration, "blocks": 0}
+    text = json.dumps(same, sort_keys=True, separators=(",", ":"))
+    return blake2b(text.encode("ascii"), digest_size=16, person=b"crosstown-plan").hexdigest()
+
+
+def _variant(game_id: str, players: int, options: Mapping[str, Any]) -> Variant:
+    try:
+        teams = tuple(get_game(game_id).teams(players, options))
+    except UnknownGame:  # a run can be looked at where its game is not installed
+        teams = tuple(range(players))
+    return Variant(game_id, players, teams, team_orders(teams))

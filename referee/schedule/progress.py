@@ -1,0 +1,106 @@
+"""A schedule with the results that are there: what counts, what is off, and what is still open."""
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from referee.record.journal import LEAVING, Control, in_force
+from referee.schedule.config import ScheduleConfig
+from referee.schedule.formats.api import Extent
+from referee.schedule.schedule import Schedule, known_matches
+from referee.schedule.spec import MatchSpec
+
+MatchState: TypeAlias = Literal["counts", "annulled", "off", "open"]
+"""Of a match of the schedule: it has a record; it never counts; it has no record and a bot of it is out; it has none
+and is still to be played."""
+
+
+COUNTED_UP_TO = 20_000
+"""Matches of a schedule that is gone through to count those that are cancelled: that takes less than a second."""
+
+
+class Result(Protocol):
+    """How a rated match ended, as its record says: ranking and fault reasons ('' for none) are per seat."""
+
+    @property
+    def match_id(self) -> str: ...
+    @property
+    def place(self) -> int: ...
+    @property
+    def ranking(self) -> Sequence[int]: ...
+    @property
+    def faults(self) -> Sequence[str]: ...
+
+
+class ScheduleProgress:
+    """One way through a schedule with its results, exactly as the runner goes through it. Iterate once.
+
+    Ends where the schedule does, or where what follows depends on matches that are open.
+    """
+
+    def __init__(self, config: ScheduleConfig, controls: Sequence[Control], results: Iterable[Result]) -> None:
+        """`controls` are all of the journal, `results` those of the records, before any control is applied.
+        UnknownFormat if the format is a plug-in that is not installed."""
+        self.schedule = Schedule(config, controls)
+        self.whole = True
+        """Whether no match is open, so far."""
+        self.gap = ""
+        """The first match that is open, if there is a record of one beyond it."""
+        self._results = {result.match_id: result for result in results}
+        self._last = max((result.place for result in self._results.values()), default=-1)
+        self._verdicts = {control.match_id: control for control in in_force(controls) if control.match_id}
+
+    def __iter__(self) -> Iterator[tuple[MatchSpec, MatchState]]:
+        schedule = self.schedule
+        while (spec := schedule.next()) is not None:
+            yield spec, self._settle(spec)
+            for _ in schedule.in_order():
+                pass
+            for _ in schedule.settled():
+                pass
+
+    def _settle(self, spec: MatchSpec) -> MatchState:
+        verdict = self._verdicts.get(spec.match_id)
+        result = self._results.get(spec.match_id)
+        if verdict is not None and verdict.kind == "annulled":
+            self.schedule.settle(spec)
+            return "annulled"
+        if result is not None:
+            self.schedule.settle(spec, result.ranking if verdict is None else verdict.ranking, result.faults)
+            return "counts"
+        if self.schedule.out(spec):
+            self.schedule.settle(spec)
+            return "off"
+        self.schedule.give_up(spec)
+        if self.whole and spec.place < self._last:
+            self.gap = spec.match_id
+        self.whole = False
+        return "open"
+
+
+def planned(config: ScheduleConfig, controls: Sequence[Control], recorded: Container[str]) -> Extent:
+    """How many matches of a run count once all is played, at least and at most: those of the schedule without those
+    that are cancelled, because a bot in them is out or an organiser annulled them. `recorded` has the ids of matches
+    that have a record.
+
+    Cancelled matches are counted where results do not decide who meets whom, up to `COUNTED_UP_TO` matches; beyond that
+    they only make `least` smaller.
+    """
+    controls = in_force(controls)
+    whole = config.extent()
+    for control in controls:
+        if control.kind == "decided":
+            whole = Extent(min(whole.least, control.place), min(whole.most, control.place))
+    out = {control.entry_id: control for control in controls if control.kind in LEAVING}
+    annulled = {control.match_id for control in controls if control.kind == "annulled"}
+    if not out and not annulled and not any(control.kind == "added" for control in controls):
+        return whole
+    if config.style.uses_results or whole.most > COUNTED_UP_TO:
+        return Extent(0, whole.most)
+
+    def counts(spec: MatchSpec) -> bool:
+        gone = [out[seat.entry_id] for seat in spec.seats if seat.entry_id in out]
+        late = any(control.kind == "breaker" and spec.place >= control.place for control in gone)
+        return not late and (spec.match_id in recorded or not (gone or spec.match_id in annulled))
+
+    number = sum(map(counts, known_matches(config, controls=controls)))
+    return Extent(number, number)

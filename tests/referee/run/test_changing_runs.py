@@ -1,0 +1,555 @@
+"""Whatever an organiser does to a run, and whatever happens to its bots: it goes on, or says in a sentence why not."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from leaderboard.completeness import gaps_of
+from referee.cli.main import run_command
+from referee.record import read_record
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
+from referee.run.participants import participants_of
+from referee.run.run import Run
+from referee.tournament import joining
+from referee.tournament import play as running
+from referee.tournament.joining import load_joining
+from referee.tournament.remote import invite_all
+
+ROOT = Path(__file__).resolve().parents[3]
+EXPLAINED = (0, 1, 2)
+"""Exit codes: all well, an entry set aside, refused with a sentence."""
+
+
+class Killed(Exception):
+    """As near to a kill as a process can do to itself."""
+
+
+@dataclass
+class Organiser:
+    """One run below `there`, changed step by step. `command` runs a command line: exit code, stdout, stderr."""
+
+    there: Path
+    command: Callable[..., tuple[int, str, str]]
+    executor_keys: dict[str, object] = field(default_factory=dict)
+    folders: dict[str, Path] = field(default_factory=dict)
+    executed: list[tuple[object, dict[str, object]]] = field(default_factory=list)
+    """What each executor was made with."""
+
+    def begin(self, bots: int, style: str, blocks: int = 2, game: str = "toy", template: Path | None = None) -> None:
+        lines = [f'name = "cup"\ngame = "{game}"\nseed = 1\nblocks = {blocks}\nformat = "{style}"']
+        lines.append('[remote]\nlisten = "127.0.0.1:0"\nplain = true')
+        for name in [f"bot{number}" for number in range(bots)] + [f"late{number}" for number in range(3)]:
+            folder = self.folders[name] = self.there / "bots" / name
+            if template is None:
+                folder.mkdir(parents=True)
+                (folder / "bot.toml").write_text(
+                    f'name = "{name}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n'
+                    "[options]\ndepth = 1\n"
+                )
+                (folder / "bot.py").write_text("# never started here\n")
+            else:
+                shutil.copytree(template, folder, ignore=shutil.ignore_patterns("__pycache__"))
+            (folder / "salt.txt").write_text(name)
+        lines += [f'[[bots]]\npath = "bots/bot{number}"\nname = "bot{number}"' for number in range(bots)]
+        self.file.write_text("\n".join(lines) + "\n")
+        code, _, err = self.command("run", self.file, "--quiet")
+        assert code == 0, err
+
+    @property
+    def file(self) -> Path:
+        return self.there / "cup.toml"
+
+    @property
+    def run(self) -> RunFolder:
+        return RunFolder(self.there / "runs" / "cup")
+
+    def explained(self, *words: object) -> int:
+        """Run a command, which must succeed or say why it does not."""
+        code, _, err = self.command(*words)
+        assert code in EXPLAINED, (words, code, err)
+        assert "Traceback" not in err
+        if code == 2:
+            assert err.startswith("error: "), err
+            assert "\nnext: " in err, err
+        return code
+
+    def names(self) -> list[str]:
+        return [bot.name for bot in participants_of(read_journal(self.run.journal))]
+
+    def matches(self) -> list[str]:
+        return sorted(path.name.partition(".")[0] for path in self.run.matches.glob("*.gz"))
+
+    def step(self, what: str, number: int) -> None:
+        names, matches = self.names(), self.matches()
+        name = names[number % len(names)]
+        match = matches[number % len(matches)] if matches else "m000000-00000000"
+        late = f"late{number % 3}"
+        words: dict[str, tuple[object, ...]] = {
+            "run": ("run", self.file, "--quiet", "--workers", 1 + number % 2),
+            "withdraw": ("withdraw", "cup", name, "--choice", ["keep", "annul", "losses"][number % 3]),
+            "disable": ("disable", "cup", name),
+            "reinstate": ("reinstate", "cup", name),
+            "add": ("add", "cup", self.there / "bots" / late),
+            "add with settings": (
+                "add", "cup", self.there / "bots" / late, "--name", f"own{number}", "--clock", "move_s=2",
+                "--limit", "memory_mib=512", "--read", self.there / "cup.toml",
+            ),
+            "add remote": ("add", "cup", "--remote", "--name", f"far{number % 2}", "--token-env", f"FAR{number % 2}"),
+            "annul": ("annul", "cup", match),
+            "replay": ("annul", "cup", match, "--replay"),
+            "rejudge": ("matches", "rejudge", match, "--ranking", "1,1", "--apply"),
+        }  # fmt: skip
+        if what in words:
+            self.explained(*words[what])
+        elif what == "kill":
+            self.kill(number)
+        elif what == "folder gone":
+            folder = list(self.folders.values())[number % len(self.folders)]
+            if folder.exists():
+                folder.rename(folder.with_name(f".{folder.name}"))
+        elif what == "folder back":
+            self.restore()
+        elif what == "new version":
+            folder = list(self.folders.values())[number % len(self.folders)]
+            if folder.exists():
+                (folder / "salt.txt").write_text(f"{folder.name} {number}")
+
+    def kill(self, number: int) -> None:
+        """In the middle of a run: what was being written is cut."""
+        before = len(self.matches())
+
+        def order(spec):
+            if len(self.matches()) >= before + number % 4:
+                raise Killed
+            return 0
+
+        self.executor_keys["order"] = order
+        self.command("run", self.file, "--quiet")
+        self.executor_keys.clear()
+        if self.run.journal.exists():
+            with self.run.journal.open("ab") as journal:
+                journal.write(b'["void", "2026')
+
+    def restore(self) -> None:
+        for folder in self.folders.values():
+            if not folder.exists():
+                folder.with_name(f".{folder.name}").rename(folder)
+
+    def check(self) -> None:
+        """With all folders there as they were, the run comes to its end, and its tables hold."""
+        self.restore()
+        for name, folder in self.folders.items():
+            if (folder / "salt.txt").read_text() != name:
+                (folder / "salt.txt").write_text(name)
+        for bot in participants_of(read_journal(self.run.journal)):
+            if bot.joined and not bot.out and bot.folder:
+                code = self.explained("run", self.file, "--quiet")
+                if code == 2:  # it was added as another version than lies there by now
+                    self.explained("withdraw", "cup", bot.entry_id)
+        code, _, err = self.command("run", self.file, "--quiet")
+        assert code in (0, 1), err
+        places = [read_record(path).header.place for path in self.run.matches.glob("*.gz")]
+        assert len(places) == len(set(places))
+        assert not list(self.run.matches.glob("*.jsonl"))
+        assert gaps_of(Run(self.run)).lost == 0
+        code, out, err = self.command("standings", "cup", "--json")
+        assert code == 0, err
+        assert json.loads(out)["played"] <= len(places)
+        before = self.run.journal.read_bytes()
+        assert self.command("run", self.file, "--quiet")[0] in (0, 1)
+        assert self.run.journal.read_bytes() == before, "it was finished"
+
+
+@pytest.fixture
+def organiser(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], fake_executor
+) -> Iterator[Callable[[], Organiser]]:
+    """organiser() is a new one, whose matches are made up; commands run in this process."""
+    made: list[Organiser] = []
+    places: list[tempfile.TemporaryDirectory[str]] = []
+
+    def execute(entries, records, **keys: object):
+        made[-1].executed.append((entries, keys))
+        return fake_executor(records, **made[-1].executor_keys)
+
+    def command(*words: object) -> tuple[int, str, str]:
+        capfd.readouterr()
+        os.chdir(made[-1].there)
+        code = run_command([str(word) for word in words])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    def make() -> Organiser:
+        places.append(tempfile.TemporaryDirectory())
+        made.append(Organiser(Path(places[-1].name), command))
+        return made[-1]
+
+    monkeypatch.setattr(running, "LocalExecutor", execute)
+    for number in range(2):
+        monkeypatch.setenv(f"FAR{number}", f"0123456789abcdef{number}")
+    before = Path.cwd()
+    yield make
+    os.chdir(before)
+    for place in places:
+        place.cleanup()
+
+
+STEPS = ("run", "withdraw", "disable", "reinstate", "add", "add with settings", "add remote", "annul", "replay",
+         "rejudge", "kill", "folder gone", "folder back", "new version")  # fmt: skip
+Step = tuple[str, int]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    bots=st.integers(2, 3),
+    style=st.sampled_from(["round-robin", "swiss", "knockout", "league", "gauntlet"]),
+    steps=st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 11)), min_size=2, max_size=8),
+)
+@example(2, "round-robin", [("add", 0), ("run", 0), ("withdraw", 2), ("run", 0)])
+@example(2, "round-robin", [("add", 0), ("run", 0), ("folder gone", 2), ("withdraw", 2), ("run", 0)])
+@example(3, "round-robin", [("kill", 2), ("folder gone", 1), ("run", 0), ("withdraw", 1), ("run", 0)])
+@example(3, "swiss", [("kill", 2), ("withdraw", 1), ("run", 0), ("reinstate", 1), ("kill", 1), ("withdraw", 2)])
+@example(3, "knockout", [("withdraw", 0), ("run", 0), ("reinstate", 0)])
+@example(2, "round-robin", [("add remote", 0), ("run", 0), ("add", 0), ("run", 0), ("withdraw", 2), ("run", 0)])
+def test_a_run_that_is_changed_in_any_way_goes_on_or_says_why(organiser, bots, style, steps):
+    here = organiser()
+    here.begin(bots, style)
+    for step in steps:
+        here.step(*step)
+    here.check()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(12))
+def test_a_run_with_real_processes_that_is_changed_in_any_way_goes_on_or_says_why(tmp_path, monkeypatch, number):
+    chance = random.Random(number)
+    for far in range(2):
+        monkeypatch.setenv(f"FAR{far}", f"0123456789abcdef{far}")
+
+    def command(*words: object) -> tuple[int, str, str]:
+        line = [sys.executable, "-m", "referee.cli.main", *map(str, words)]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    class Real(Organiser):
+        def kill(self, number: int) -> None:
+            line = [sys.executable, "-m", "referee.cli.main", "run", str(self.file), "--quiet"]
+            with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.DEVNULL) as running:
+                time.sleep(0.4 + number / 4)
+                running.send_signal(signal.SIGKILL)
+
+    here = Real(tmp_path, command)
+    here.begin(chance.choice([2, 3]), chance.choice(["round-robin", "swiss", "league"]), 2, "shibuya",
+               ROOT / "bots" / "python" / "random")  # fmt: skip
+    real = [step for step in STEPS if step != "add remote"]  # nobody dials in
+    for _ in range(8):
+        here.step(chance.choice(real), chance.randrange(12))
+    here.check()
+
+
+def test_a_bot_is_added_with_all_that_a_file_may_say_of_one(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    data = here.there / "model.bin"
+    data.write_text("weights")
+    code, _, err = here.command(
+        "add", "cup", "bots/late0", "--name", "Late", "--option", "depth=3", "--clock", "move_s=2.5",
+        "--limit", "memory_mib=512", "--sandbox", "plain", "--network", "--env", "HOME", "--read", "model.bin",
+    )  # fmt: skip
+    assert code == 0, err
+    assert here.command("run", here.file, "--quiet")[0] == 0
+    entries, keys = here.executed[-1]
+    (late,) = [entry for entry in entries if entry.name == "Late"]
+    assert dict(late.options) == {"depth": 3}
+    sandbox = keys["sandboxes"][late.id]
+    assert (sandbox.profile, sandbox.network, sandbox.env, sandbox.read) == ("plain", True, ("HOME",), (str(data),))
+    line = next(line for line in read_journal(here.run.journal).events if line.kind == "added")
+    assert line.fields["clock"] == {"move_s": 2.5, "memory_mib": 512}
+    data.unlink()
+    code, _, err = here.command("run", here.file)
+    assert code == 2
+    assert f"the bot 'Late' that was added was granted {data} to read, which does not exist" in err
+
+
+def test_a_bot_that_is_added_plays_under_the_clock_it_was_added_with(organiser, fake_executor, monkeypatch):
+    here = organiser()
+    here.begin(2, "round-robin")
+    here.explained("add", "cup", "bots/late0", "--clock", "move_s=2.5")
+    clocks = {}
+
+    def order(spec):
+        clocks.update({seat.name: dict(seat.clock) for seat in spec.seats})
+        return 0
+
+    here.executor_keys["order"] = order
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert clocks == {"bot0": {}, "bot1": {}, "late0": {"move_s": 2.5}}
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("bots/late0", "--clock", "movs=2"), "unknown key 'clock.movs'"),
+        (("bots/late0", "--clock", "move_s"), "--clock 'move_s' is not NAME=VALUE"),
+        (("bots/late0", "--limit", "memory_mib=1e99"), "'limits.memory_mib'"),
+        (("bots/late0", "--option", "deepness=3"), "it has no option 'deepness'"),
+        (("bots/late0", "--option", "depth=x"), "option 'depth' is an integer"),
+        (("bots/late0", "--sandbox", "loose"), "'sandbox' must be strict or plain"),
+        (("bots/late0", "--read", "nowhere"), "nowhere does not exist"),
+        (("bots/late0", "--env", "A=B"), "'env'"),
+        (("bots/late0", "--remote", "--token-env", "FAR0"), "a remote bot has no folder here"),
+        (("bots/late0", "--token-env", "FAR0"), "'token_env' is for remote bots"),
+        ((), "no bot is named"),
+        (("--remote", "--name", "Ada"), "needs its token from one place"),
+        (("--remote", "--token-env", "FAR0"), "'name' is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_bot_that_is_to_be_added_is_said_and_nothing_is_written(organiser, words, what):
+    here = organiser()
+    here.begin(2, "round-robin")
+    before = here.run.journal.read_bytes()
+    code, _, err = here.command("add", "cup", *words)
+    assert code == 2, err
+    assert what in err
+    assert "bots[1]" not in err
+    assert here.run.journal.read_bytes() == before
+
+
+def test_a_remote_bot_joins_and_is_invited_with_its_token(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    here.explained("add", "cup", "--remote", "--name", "Ada", "--token-env", "FAR0", "--clock", "move_s=3")
+    assert here.explained("run", here.file, "--quiet") == 0
+    (invited,) = here.executed[-1][1]["guests"].invited.values()
+    assert (invited.token, invited.limits.move_s) == ("0123456789abcdef0", 3)
+    here.file.write_text(here.file.read_text().replace('[remote]\nlisten = "127.0.0.1:0"\nplain = true', ""))
+    here.explained("annul", "cup", here.matches()[0], "--replay")
+    code, _, err = here.command("run", here.file)
+    assert code == 2
+    assert f"the bot 'Ada' that was added is a remote bot, and {here.file} has no [remote] any more" in err
+
+
+def test_a_bot_joins_a_run_with_a_remote_bot_wherever_the_command_is_given(organiser):
+    """The remote bot has no folder; the working directory was taken for it."""
+    here = organiser()
+    here.begin(2, "round-robin")
+    here.explained("add", "cup", "--remote", "--name", "Ada", "--token-env", "FAR0")
+    assert here.command("add", "cup", here.there / "bots" / "late0")[0] == 0
+    os.chdir(here.there / "bots" / "late1")
+    assert run_command(["add", str(here.run.path), ".", "--name", "here"]) == 0
+
+
+def test_a_run_whose_file_has_a_remote_bot_takes_others_from_the_working_directory(
+    make_tournament, play, run_folder, write_bot, monkeypatch
+):
+
+    monkeypatch.setenv("ADA_TOKEN", "0123456789abcdef")
+    more = '[[bots]]\nremote = true\nname = "Ada"\ntoken_env = "ADA_TOKEN"\n[remote]\nlisten = "127.0.0.1:0"\n'
+    tournament = make_tournament(2, more=more)
+    play(tournament)
+    folder = write_bot("late")
+    monkeypatch.chdir(folder)
+    run = Run(run_folder)
+    run.add(load_joining(run.journal, Path(), None), by="ann")
+    text = read_journal(run_folder.journal)
+    assert [bot.folder for bot in participants_of(text) if bot.name in ("Ada", "late")] == ["", str(folder)]
+    guests = invite_all(joining.with_added(tournament, text), run_folder.path)
+    assert [entry.name for entry in guests.entries.values()] == ["Ada"]
+
+
+def test_the_folder_of_a_remote_bot_in_an_older_journal_is_none(make_tournament, play, run_folder, monkeypatch):
+    from referee.run.head import head_file
+    from referee.run.journal import Journal
+
+    monkeypatch.setenv("ADA_TOKEN", "0123456789abcdef")
+    more = '[[bots]]\nremote = true\nname = "Ada"\ntoken_env = "ADA_TOKEN"\n[remote]\nlisten = "127.0.0.1:0"\n'
+    play(make_tournament(2, more=more))
+    created = dict(read_journal(run_folder.journal).created.fields)
+    run_folder.journal.unlink()
+    head_file(run_folder.journal).unlink()
+    with Journal(run_folder.journal, read_journal(run_folder.journal)) as journal:
+        journal.append("created", **{**created, "folders": [*created["folders"][:2], "."]})
+    assert participants_of(read_journal(run_folder.journal))[2].folder == ""
+
+
+@pytest.mark.parametrize("kind", ["withdraw", "disable"])
+def test_a_name_is_free_once_its_bot_has_left(organiser, kind):
+    here = organiser()
+    here.begin(2, "round-robin")
+    here.explained("add", "cup", "bots/late0", "--name", "Ada")
+    assert here.command("add", "cup", "bots/late1", "--name", "Ada")[0] == 2
+    here.explained("run", here.file, "--quiet")
+    here.explained(kind, "cup", "Ada")
+    code, _, err = here.command("add", "cup", "bots/late1", "--name", "Ada")
+    assert code == 0, err
+    assert here.explained("run", here.file, "--quiet") == 0
+    rows = json.loads(here.command("standings", "cup", "--json")[1])["standings"]
+    assert sorted(row["name"] for row in rows) == ["Ada", "Ada", "bot0", "bot1"]
+    assert len({row["entry_id"] for row in rows}) == 4
+    here.explained(kind, "cup", "Ada")
+    out = [bot.out for bot in participants_of(read_journal(here.run.journal)) if bot.name == "Ada"]
+    assert out == [True, True], "the name means the one that has it now"
+    code, _, err = here.command(kind, "cup", "Ada")
+    assert code == 2
+    assert "'Ada' is out already" in err
+
+
+def test_a_new_version_joins_under_the_name_of_the_one_in_the_file_that_has_left(organiser):
+    here = organiser()
+    here.begin(3, "round-robin")
+    here.explained("withdraw", "cup", "bot1")
+    (here.folders["bot1"] / "salt.txt").write_text("better")
+    code, _, err = here.command("run", here.file)
+    assert code == 0
+    assert "'bot1' has left this run, and what is in" in err
+    assert here.command("add", "cup", "bots/bot1", "--name", "bot1")[0] == 0
+    code, _, err = here.command("run", here.file)
+    assert (code, "has left this run" in err) == (0, False), err
+    assert [bot.out for bot in participants_of(read_journal(here.run.journal)) if bot.name == "bot1"] == [True, False]
+
+
+def test_a_bot_that_has_left_is_told_how_it_plays_on(organiser):
+    here = organiser()
+    here.begin(3, "round-robin")
+    here.explained("withdraw", "cup", "bot1")
+    code, _, err = here.command("add", "cup", "bots/bot1", "--name", "again")
+    assert code == 2
+    assert "it has left this run" in err
+    assert "crosstown reinstate" in " ".join(err.split())
+    bot = next(bot for bot in participants_of(read_journal(here.run.journal)) if bot.name == "bot1")
+    assert here.command("reinstate", "cup", bot.entry_id)[0] == 0
+    assert here.command("run", here.file, "--quiet")[0] == 0
+
+
+@pytest.mark.parametrize("choice", ["keep", "annul", "losses"])
+def test_a_run_that_was_finished_without_a_bot_is_whole_again_after_it_was_reinstated(organiser, choice):
+    here = organiser()
+    here.begin(3, "round-robin", blocks=4)
+    whole = json.loads(here.command("standings", "cup", "--json")[1])
+    shutil.rmtree(here.there / "runs")
+    here.kill(3)
+    here.explained("withdraw", "cup", "bot1", "--choice", choice)
+    here.explained("run", here.file, "--quiet")
+    assert len(here.matches()) < whole["played"]
+    code, out, err = here.command("reinstate", "cup", "bot1")
+    assert code == 0, err
+    assert out.startswith("'bot1' plays on as if it had not left at place ")
+    now = json.loads(here.command("standings", "cup", "--json")[1])
+    assert now["total"] == whole["total"], "what it missed is to be played"
+    here.kill(2)
+    here.check()
+    after = json.loads(here.command("standings", "cup", "--json")[1])
+    assert (after["played"], after["total"]) == (whole["played"], whole["total"])
+    assert [row["note"] for row in after["standings"] if row.get("note")] == []
+
+
+@pytest.mark.parametrize("style", ["round-robin", "gauntlet"])
+def test_a_bot_that_has_left_loses_no_matches_against_bots_that_joined_later(organiser, style):
+    here = organiser()
+    here.begin(3, style)
+    shutil.rmtree(here.there / "runs")
+    here.kill(3)
+
+    def losses():
+        rows = json.loads(here.command("standings", "cup", "--json")[1])["standings"]
+        return {row["name"]: row["forfeited"] for row in rows}
+
+    here.explained("withdraw", "cup", "bot0", "--choice", "losses")
+    before = losses()
+    assert before["bot0"] > 0
+    here.explained("add", "cup", "bots/late0")
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert losses() == before | {"late0": 0}
+    here.explained("withdraw", "cup", "bot0", "--choice", "annul")
+    here.explained("withdraw", "cup", "bot0", "--choice", "losses")
+    assert losses() == before | {"late0": 0}, "changing the choice does not make it leave later"
+
+
+@pytest.mark.parametrize("target", ["nowhere", "no bot"])
+def test_a_bot_plays_on_as_it_was_when_a_link_lies_in_the_place_of_its_folder(organiser, target):
+    here = organiser()
+    here.begin(2, "round-robin")
+    (here.there / "no bot").mkdir()
+    here.explained("annul", "cup", here.matches()[0], "--replay")
+    shutil.rmtree(here.folders["bot1"])
+    here.folders["bot1"].symlink_to(here.there / target)
+    code, _, err = here.command("run", here.file)
+    assert code == 0, err
+    assert "'bot1' plays on as it was then" in " ".join(err.split())
+
+
+def test_a_run_that_has_all_its_matches_says_how_many_of_them_are_annulled(organiser):
+    here = organiser()
+    here.begin(3, "round-robin")
+    total = len(here.matches())
+    here.explained("withdraw", "cup", "bot1", "--choice", "annul")
+    code, _, err = here.command("run", here.file)
+    assert code == 0, err
+    annulled = total - json.loads(here.command("standings", "cup", "--json")[1])["played"]
+    assert annulled > 0
+    assert f"all {total} matches were there already ({annulled} annulled)" in " ".join(err.split())
+
+
+def test_a_bot_whose_name_another_one_has_now_is_not_reinstated(organiser):
+    here = organiser()
+    here.begin(3, "round-robin")
+    here.explained("withdraw", "cup", "bot1")
+    here.explained("add", "cup", "bots/late0", "--name", "bot1")
+    code, _, err = here.command("reinstate", "cup", "bot1")
+    assert code == 2
+    assert "another bot plays as 'bot1' now" in err
+    code, _, err = here.command("reinstate", "cup", "bot2")
+    assert code == 2
+    assert "'bot2' is in the run" in err
+
+
+def test_the_journal_of_a_bot_added_by_an_older_version_is_read(make_tournament, play, run_folder, write_bot):
+    from referee.process.entry import load_entry
+    from referee.run.journal import Journal
+
+    tournament = make_tournament(2)
+    play(tournament)
+    folder = write_bot("late")
+    entry = load_entry(folder)
+    with Journal(run_folder.journal, read_journal(run_folder.journal)) as journal:
+        fields = {"place": 4, "entry_id": entry.id, "name": "late", "by": "ann", "folder": str(folder), "version": "1"}
+        journal.append("added", **fields, options={})
+    joined = joining.with_added(tournament, read_journal(run_folder.journal))
+    assert (joined.entries[2].id, joined.bots[2].clock, joined.bots[2].remote) == (entry.id, {}, None)
+    assert play(joined).summary.complete
+
+
+def test_a_bot_that_dials_in_does_not_join_a_run_in_which_bots_may_not_ponder(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    shutil.rmtree(here.there / "runs")
+    here.file.write_text("ponder = false\n" + here.file.read_text())
+    here.explained("run", here.file, "--quiet")
+    code, _, err = here.command("add", "cup", "--remote", "--name", "Ada", "--token-env", "FAR0")
+    assert code == 2
+    assert "this run has ponder = false" in err
+
+
+def test_settings_are_read_of_a_run_without_its_file_too(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    here.file.unlink()
+    code, _, err = here.command("add", "cup", "bots/late0", "--clock", "move_s=2")
+    assert code == 0, err
+    code, _, err = here.command("add", "cup", "--remote", "--name", "Ada", "--token-env", "FAR0")
+    assert code == 2
+    assert "no such file" in err
