@@ -56,7 +56,7 @@ def played(tournament, controls=()) -> list[str]:
         for _ in schedule.settled():
             pass
     assert schedule.ended
-    return lines + [f"{row.rank} {row.bot} {dict(row.columns)}" for row in schedule.placings]
+    return lines + [f"{row.rank} {row.bot}" for row in schedule.placings]
 
 
 def summary(lines: list[str]) -> dict[str, object]:
