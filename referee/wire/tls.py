@@ -10,6 +10,7 @@ import ssl
 import time
 from asyncio.sslproto import SSLProtocol
 from pathlib import Path
+from typing import cast
 
 from referee.wire.http2 import Connection, charged_ns
 
@@ -39,7 +40,7 @@ class MeteredTls(SSLProtocol):
         self._connection = connection
         self._secured = secured
         self._unpaid_bytes = -_FREE_BYTES
-        self._raw: asyncio.BaseTransport | None = None
+        self._raw: asyncio.WriteTransport | None = None
 
     def buffer_updated(self, nbytes: int) -> None:
         began_ns, began_cpu_ns, secured = time.perf_counter_ns(), time.thread_time_ns(), self._secured.done()
@@ -52,11 +53,15 @@ class MeteredTls(SSLProtocol):
             units = max(0, self._unpaid_bytes // BYTES_A_UNIT)
             self._unpaid_bytes -= units * BYTES_A_UNIT
         self._connection.pay_for_tls(units, charged_ns(began_ns, began_cpu_ns) - (traffic.spent_ns - spent_ns))
-        if self._connection.broken_off and isinstance(self._raw, asyncio.ReadTransport):
-            self._raw.pause_reading()  # TLS reads on to the end that the other side may never send
+        if self._connection.broken_off and self._raw is not None:
+            # TLS would read on, and keep its buffers, until the other side says that it ends, which it may never do.
+            if self._raw.get_write_buffer_size():
+                self._raw.abort()
+            else:
+                self._raw.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._raw = transport
+        self._raw = cast(asyncio.WriteTransport, transport)
         super().connection_made(transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
