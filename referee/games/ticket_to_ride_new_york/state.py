@@ -5,13 +5,14 @@ Lists of seven are counts in the order of CARDS. Routes are positions on the boa
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Self
 
 from referee.games.api import DATA_OPTION, PlayersError
 from referee.games.ticket_to_ride_new_york.actions import Answer
 from referee.games.ticket_to_ride_new_york.board import NO_TWIN, PLAYER_COUNTS, board_of
 from referee.games.ticket_to_ride_new_york.decks import CARD_KINDS, NONE_OPEN, Market, TicketDeck
-from referee.games.ticket_to_ride_new_york.options import OPTIONS, rules_of
+from referee.games.ticket_to_ride_new_york.options import OPTIONS, Rules, rules_of
 
 # Where a match can stand, the values of `Position.stage`. Chance nodes:
 LOT = "lot"
@@ -75,6 +76,16 @@ def box_text(options: Mapping[str, Any]) -> str:
     return "" if data is None else json.dumps(data, sort_keys=True)
 
 
+@lru_cache(maxsize=32)
+def _own_options(values: tuple[Any, ...], text: str) -> tuple[dict[str, Any], Rules]:
+    """The options with these values, which nobody may change, and the rules in force."""
+    options = {option.name: value for option, value in zip(OPTIONS, values, strict=True)}
+    rules = rules_of(options)
+    if text:
+        options[DATA_OPTION] = json.loads(text)
+    return options, rules
+
+
 class Position:
     """All that a match is at one moment. Mutable."""
 
@@ -111,11 +122,8 @@ class Position:
         """From full, resolved options. Raises PlayersError, OptionError, DataError."""
         check_players(players)
         self.players = players
-        self.options = {option.name: options[option.name] for option in OPTIONS}
-        self.rules = rules_of(options)
         text = box_text(options)
-        if text:
-            self.options[DATA_OPTION] = json.loads(text)
+        self.options, self.rules = _own_options(tuple([options[option.name] for option in OPTIONS]), text)
         self.board = board_of(text)
         self.stage = LOT if self.rules.random_first else HANDS
         self.after_row = THEN_TICKETS
