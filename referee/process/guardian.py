@@ -319,7 +319,12 @@ def become(argv: list[str], settings: Settings, uid: int | None, pipes: tuple[in
 def _limit(settings: Settings) -> None:
     import resource
 
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Of 0 bytes the kernel writes no core file, but where the machine has a program for them (as most have), it starts
+    # that program all the same, as root and in nobody's limits. Only at 1 it does not.
+    try:
+        resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
+    except (OSError, ValueError):  # the referee's own limit is 0
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for pair in settings.get("rlimit", ()):
         name, _, value = pair.partition(":")
         wanted, hard = int(value), resource.getrlimit(int(name))[1]

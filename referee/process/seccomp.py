@@ -3,9 +3,15 @@
 Namespaces keep a bot apart already. The filter closes what they do not cover: the kernel's keyrings, io_uring, bpf,
 ptrace, descriptors of other processes, and sockets of families that know no network namespace (AF_VSOCK reaches the
 host of a virtual machine). What lies in netlink sockets counts as nobody's memory, and a bot could fill the machine's
-with it: only a bot with the network has them, to list its interfaces.
+with it: only a bot with the network has them, to list its interfaces. What a socket keeps of some of its options (keys
+of TCP, groups that it joins, filters) is nobody's memory either: these options are refused, as are filters of system
+calls, whose compiled code counts towards a limit of the whole machine. Protocols other than TCP, UDP and ICMP are
+refused, because the kernel would load modules for them.
 
-Four groups of calls are special:
+Numbers of system calls that are newer than this filter do not exist for a bot: libraries fall back to older calls, as
+on an older kernel.
+
+Some groups of calls are special:
 
 - Priorities. A bot's threads stay as ready to run as they were started: a call that would make one wait for a processor
   by choice (a lower priority, a crowded processor) succeeds and does nothing. The referee gives back the time in which
@@ -15,44 +21,69 @@ Four groups of calls are special:
   libraries that lock "just in case" (SQLite, torch) keep working. A build has real locks, because it has several
   processes and shares nothing with a match.
 - What others feel: a group of tasks that share no core with strangers (PR_SCHED_CORE), which takes half of a core with
-  two threads from them, is refused; sync(2) and syncfs(2), which make all files of the machine be written, succeed and
-  do nothing.
+  two threads from them, is refused; sync(2), fsync(2) and their like succeed and do nothing, because they make the
+  disk empty its cache even for a file that the bot can only read.
 - Watching shared files: leases, inotify, fanotify and questions about the page cache are refused; advice to drop pages
-  from the cache succeeds and does nothing.
+  from the cache, and to merge equal pages of several processes, succeeds and does nothing.
+- The limit for core files cannot be changed: its value of 1 is the only one at which the kernel does not start the
+  machine's program for core files (see the guardian).
+- Huge pages are refused: they are a stock of the whole machine, which no limit counts.
 """
 
 import platform
 import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
+_EPERM, _ENOSYS, _EPROTONOSUPPORT, _EAFNOSUPPORT = 1, 38, 93, 97
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
-_X32 = 0x40000000
-_FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
+_AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _AF_NETLINK, _NETLINK_ROUTE = 16, 0  # lists one's own interfaces
-_PR_SCHED_CORE = 62
+_TYPE_BITS, _TYPES = 0xF, (1, 2)  # SOCK_STREAM, SOCK_DGRAM
+_PROTOCOLS = (0, 1, 6, 17, 58)  # the usual one, ICMP, TCP, UDP, ICMPv6
+_SOCKET_OPTIONS = {
+    # SOL_SOCKET: SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF and _EBPF, SO_ZEROCOPY
+    1: (26, 50, 51, 52, 60),
+    # IPPROTO_IP: IP_BLOCK_SOURCE, IP_ADD_MEMBERSHIP, IP_ADD_SOURCE_MEMBERSHIP, IP_MSFILTER, and the MCAST_ ones
+    0: (35, 38, 39, 41, 42, 43, 46, 48),
+    # IPPROTO_IPV6: IPV6_ADD_MEMBERSHIP, IPV6_JOIN_ANYCAST, the MCAST_ ones, IPV6_RTHDR
+    41: (20, 27, 42, 43, 46, 48, 57),
+    # IPPROTO_TCP: TCP_MD5SIG, TCP_ULP, TCP_MD5SIG_EXT, TCP_AO_ADD_KEY
+    6: (14, 31, 32, 38),
+}
+"""By level: options for which the kernel keeps memory that it counts as nobody's, up to 128 KiB a socket."""
+
+_PRCTL = (22, 62, 67)  # PR_SET_SECCOMP, PR_SCHED_CORE, PR_SET_MEMORY_MERGE
+_ADVICE = (12, 20, 21)  # MADV_MERGEABLE, MADV_COLD, MADV_PAGEOUT
+_RLIMIT_CORE = 4
+_MAP_HUGETLB, _MFD_HUGETLB, _SHM_HUGETLB = 0x40000, 4, 0o4000
+_REQUESTS = (
+    *(0x5412, 0x541C, 0x5423),  # TIOCSTI, TIOCLINUX, TIOCSETD: types for others, and loads modules
+    *(0x8940, 0x8941, 0x8982, 0x8983),  # SIOCGIFBR, SIOCSIFBR, SIOCGIFVLAN, SIOCSIFVLAN: load modules
+    *(0xC0506617, 0xC0406618, 0xC080661A),  # FS_IOC_..._ENCRYPTION_KEY: the keys of a file system, which all share
+)
 _LOCK_COMMANDS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _WATCH_COMMANDS = (1024, 1026)  # F_SETLEASE, F_NOTIFY
 
 # The same number everywhere: io_uring_setup, _enter, _register, open_tree, move_mount, fsopen, fsconfig, fsmount,
-# fspick, pidfd_open, pidfd_getfd, mount_setattr, cachestat.
-_NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 442, 451)
+# fspick, pidfd_open, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd, memfd_secret, process_mrelease,
+# cachestat, statmount, listmount.
+_NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 443, 447, 448, 451, 457, 458)
+_UNKNOWN_FROM = 467
+"""open_tree_attr of Linux 6.15: from here on nobody has looked at what a bot could do with a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Architecture:
-    """Numbers of system calls. `without_effect` succeed and do nothing; of `fcntl`, `prctl` and `socket` it depends on
-    an argument; preadv2 with flags asks whether a page is in memory."""
+    """Numbers of system calls. `without_effect` succeed and do nothing; of those in `by_argument`, what happens depends
+    on one; preadv2 with flags asks whether a page is in memory."""
 
     audit: int
-    socket: int
-    fcntl: int
     flock: int
-    preadv2: int
-    prctl: int
+    by_argument: dict[str, int]
     without_effect: tuple[int, ...]
     refused: dict[str, int]
 
@@ -60,15 +91,28 @@ class _Architecture:
 _ARCHITECTURES = {
     "x86_64": _Architecture(
         audit=0xC000003E,
-        socket=41,
-        fcntl=72,
         flock=73,
-        preadv2=327,
-        prctl=157,
-        # setpriority, sched_setparam, sched_setscheduler, sync, sched_setaffinity, fadvise64, syncfs, sched_setattr
-        without_effect=(141, 142, 144, 162, 203, 221, 306, 314),
+        by_argument={
+            "mmap": 9,
+            "ioctl": 16,
+            "madvise": 28,
+            "shmget": 29,
+            "socket": 41,
+            "socketpair": 53,
+            "setsockopt": 54,
+            "fcntl": 72,
+            "prctl": 157,
+            "setrlimit": 160,
+            "prlimit64": 302,
+            "memfd_create": 319,
+            "preadv2": 327,
+        },
+        # msync, fsync, fdatasync, setpriority, sched_setparam, sched_setscheduler, sync, sched_setaffinity, fadvise64,
+        # sync_file_range, syncfs, sched_setattr
+        without_effect=(26, 74, 75, 141, 142, 144, 162, 203, 221, 277, 306, 314),
         refused={
             "mincore": 27,
+            "modify_ldt": 154,
             "ptrace": 101,
             "syslog": 103,
             "pivot_root": 155,
@@ -87,7 +131,9 @@ _ARCHITECTURES = {
             "keyctl": 250,
             "io_setup": 206,
             "inotify_init": 253,
+            "migrate_pages": 256,
             "unshare": 272,
+            "move_pages": 279,
             "inotify_init1": 294,
             "perf_event_open": 298,
             "fanotify_init": 300,
@@ -99,6 +145,7 @@ _ARCHITECTURES = {
             "process_vm_writev": 311,
             "kcmp": 312,
             "finit_module": 313,
+            "seccomp": 317,
             "kexec_file_load": 320,
             "bpf": 321,
             "userfaultfd": 323,
@@ -106,13 +153,25 @@ _ARCHITECTURES = {
     ),
     "aarch64": _Architecture(
         audit=0xC00000B7,
-        socket=198,
-        fcntl=25,
         flock=32,
-        preadv2=286,
-        prctl=167,
-        # sync, sched_setparam, sched_setscheduler, sched_setaffinity, setpriority, fadvise64, syncfs, sched_setattr
-        without_effect=(81, 118, 119, 122, 140, 223, 267, 274),
+        by_argument={
+            "fcntl": 25,
+            "ioctl": 29,
+            "setrlimit": 164,
+            "prctl": 167,
+            "shmget": 194,
+            "socket": 198,
+            "socketpair": 199,
+            "setsockopt": 208,
+            "mmap": 222,
+            "madvise": 233,
+            "prlimit64": 261,
+            "memfd_create": 279,
+            "preadv2": 286,
+        },
+        # sync, fsync, fdatasync, sync_file_range, sched_setparam, sched_setscheduler, sched_setaffinity, setpriority,
+        # fadvise64, msync, syncfs, sched_setattr
+        without_effect=(81, 82, 83, 84, 118, 119, 122, 140, 223, 227, 267, 274),
         refused={
             "io_setup": 0,
             "inotify_init1": 26,
@@ -134,6 +193,8 @@ _ARCHITECTURES = {
             "swapon": 224,
             "swapoff": 225,
             "mincore": 232,
+            "migrate_pages": 238,
+            "move_pages": 239,
             "perf_event_open": 241,
             "fanotify_init": 262,
             "fanotify_mark": 263,
@@ -144,6 +205,7 @@ _ARCHITECTURES = {
             "process_vm_writev": 271,
             "kcmp": 272,
             "finit_module": 273,
+            "seccomp": 277,
             "bpf": 280,
             "userfaultfd": 282,
             "kexec_file_load": 294,
@@ -166,65 +228,136 @@ def bot_filter(machine: str | None = None, *, file_locks: bool = False, network:
     if known is None:
         return b""
     silent = known.without_effect if file_locks else (*known.without_effect, known.flock)
-    commands = () if file_locks else _LOCK_COMMANDS
     program: list[_Instruction | str] = [
         (_LOAD, "", "", _OFFSET_ARCH),
         (_IF_EQUAL, "", "unknown", known.audit),
         (_LOAD, "", "", _OFFSET_NUMBER),
-        (_IF_AT_LEAST, "unknown", "", _X32),
-        *((_IF_EQUAL, "refused", "", number) for number in sorted({*known.refused.values(), *_NEW})),
-        *((_IF_EQUAL, "without effect", "", number) for number in silent),
-        (_IF_EQUAL, "fcntl", "", known.fcntl),
-        (_IF_EQUAL, "preadv2", "", known.preadv2),
-        (_IF_EQUAL, "prctl", "", known.prctl),
-        (_IF_EQUAL, "", "allowed", known.socket),
-        _load_argument(0),
-        *((_IF_EQUAL, "allowed", "", family) for family in _FAMILIES),
-        (_IF_EQUAL, "netlink" if network else "no family", "no family", _AF_NETLINK),
-        "netlink",
+        (_IF_AT_LEAST, "unknown", "", _UNKNOWN_FROM),  # the numbers of x32, another set of calls, are higher
+        *_switch("refused", *sorted({*known.refused.values(), *_NEW})),
+        *_switch("without effect", *silent),
+        *((_IF_EQUAL, name, "", number) for name, number in known.by_argument.items()),
+        *_ENDS,
+        *_by_argument(() if file_locks else _LOCK_COMMANDS, network=network),
+        *_ENDS,
+    ]
+    return _assemble(program)
+
+
+_ENDS: tuple[_Instruction | str, ...] = (
+    "allowed",
+    (_RETURN, "", "", _ALLOW),
+    "refused",
+    (_RETURN, "", "", _ERRNO | _EPERM),
+    "without effect",
+    (_RETURN, "", "", _ERRNO),
+    "unknown",
+    (_RETURN, "", "", _ERRNO | _ENOSYS),
+    "no family",
+    (_RETURN, "", "", _ERRNO | _EAFNOSUPPORT),
+    "no protocol",
+    (_RETURN, "", "", _ERRNO | _EPROTONOSUPPORT),
+)
+
+
+def _by_argument(lock_commands: Sequence[int], *, network: bool) -> list[_Instruction | str]:
+    """For each call in `by_argument` what to do with it, under its name."""
+    program: list[_Instruction | str] = [
+        "mmap",
+        _load_argument(3),
+        (_IF_ANY_BIT, "refused", "allowed", _MAP_HUGETLB),
+        "memfd_create",
+        _load_argument(1),
+        (_IF_ANY_BIT, "refused", "allowed", _MFD_HUGETLB),
+        "shmget",
         _load_argument(2),
-        (_IF_EQUAL, "allowed", "", _NETLINK_ROUTE),
-        "no family",
-        (_RETURN, "", "", _ERRNO | _EAFNOSUPPORT),
+        (_IF_ANY_BIT, "refused", "allowed", _SHM_HUGETLB),
+        "madvise",
+        _load_argument(2),
+        *_switch("without effect", *_ADVICE),
+        _go("allowed"),
+        "ioctl",
+        _load_argument(1),
+        *_switch("refused", *_REQUESTS),
+        _go("allowed"),
         "fcntl",
         _load_argument(1),
-        *((_IF_EQUAL, "without effect", "", command) for command in commands),
-        *((_IF_EQUAL, "refused", "", command) for command in _WATCH_COMMANDS),
-        (_RETURN, "", "", _ALLOW),
+        *_switch("without effect", *lock_commands),
+        *_switch("refused", *_WATCH_COMMANDS),
+        _go("allowed"),
         "preadv2",
         _load_argument(5),
         (_IF_EQUAL, "allowed", "refused", 0),
         "prctl",
         _load_argument(0),
-        (_IF_EQUAL, "refused", "allowed", _PR_SCHED_CORE),
-        "allowed",
-        (_RETURN, "", "", _ALLOW),
-        "refused",
-        (_RETURN, "", "", _ERRNO | _EPERM),
-        "without effect",
-        (_RETURN, "", "", _ERRNO),
-        "unknown",
-        (_RETURN, "", "", _ERRNO | _ENOSYS),
+        *_switch("refused", *_PRCTL),
+        _go("allowed"),
+        "setrlimit",
+        _load_argument(0),
+        (_IF_EQUAL, "without effect", "allowed", _RLIMIT_CORE),
+        # A program that gives it no new limit, a null pointer, only asks for the old one.
+        "prlimit64",
+        _load_argument(1),
+        (_IF_EQUAL, "", "allowed", _RLIMIT_CORE),
+        _load_argument(2),
+        (_IF_EQUAL, "", "without effect", 0),
+        _load_argument(2, upper=True),
+        (_IF_EQUAL, "allowed", "without effect", 0),
+        "socketpair",
+        _load_argument(0),
+        (_IF_EQUAL, "allowed", "no family", _AF_UNIX),
+        "socket",
+        _load_argument(0),
+        (_IF_EQUAL, "allowed", "", _AF_UNIX),
+        *_switch("internet", _AF_INET, _AF_INET6),
+        (_IF_EQUAL, "netlink" if network else "no family", "no family", _AF_NETLINK),
+        "netlink",
+        _load_argument(2),
+        (_IF_EQUAL, "allowed", "no family", _NETLINK_ROUTE),
+        "internet",
+        _load_argument(1),
+        (_AND, "", "", _TYPE_BITS),
+        *_switch("protocol", *_TYPES),
+        _go("no protocol"),
+        "protocol",
+        _load_argument(2),
+        *_switch("allowed", *_PROTOCOLS),
+        _go("no protocol"),
+        "setsockopt",
+        _load_argument(1),
+        *((_IF_EQUAL, f"level {level}", "", level) for level in _SOCKET_OPTIONS),
+        _go("allowed"),
     ]
-    return _assemble(program)
+    for level, options in _SOCKET_OPTIONS.items():
+        program += [f"level {level}", _load_argument(2), *_switch("refused", *options), _go("allowed")]
+    return program
 
 
-def _load_argument(number: int) -> _Instruction:
-    """Its lower half, all that the kernel looks at of an int."""
-    return (_LOAD, "", "", _OFFSET_FIRST_ARGUMENT + number * _ARGUMENT_BYTES)
+def _switch(label: str, *values: int) -> Iterator[_Instruction]:
+    """Jumps to `label` if what was loaded is one of `values`."""
+    return ((_IF_EQUAL, label, "", value) for value in values)
+
+
+def _go(label: str) -> _Instruction:
+    return (_IF_EQUAL, label, label, 0)
+
+
+def _load_argument(number: int, *, upper: bool = False) -> _Instruction:
+    """Its lower half, all that the kernel looks at of an int, or its upper one."""
+    return (_LOAD, "", "", _OFFSET_FIRST_ARGUMENT + number * _ARGUMENT_BYTES + upper * _ARGUMENT_BYTES // 2)
 
 
 def _assemble(program: list[_Instruction | str]) -> bytes:
+    """A label may be there several times: a jump, which can only lead forward, and not far, leads to the next."""
     instructions: list[_Instruction] = []
-    places: dict[str, int] = {}
+    places: dict[str, list[int]] = {}
     for item in program:
         if isinstance(item, str):
-            places[item] = len(instructions)
+            places.setdefault(item, []).append(len(instructions))
         else:
             instructions.append(item)
 
     def jump(here: int, label: str) -> int:
-        return places[label] - here - 1 if label else 0
+        return min(place for place in places[label] if place > here) - here - 1 if label else 0
 
     return b"".join(
         struct.pack("=HBBI", code, jump(here, yes), jump(here, no), value)

@@ -436,7 +436,7 @@ async def test_files_are_limited(confined: Any) -> None:
     )
     bot = await confined(source, limits=ProcessLimits(open_files=99, file_bytes=MIB, start_timeout_s=60))
     await bot.wait()
-    assert bot.output().stdout_text() == f"(99, 99) ({MIB}, {MIB}) (0, 0)\n"
+    assert bot.output().stdout_text() == f"(99, 99) ({MIB}, {MIB}) (1, 1)\n"
 
 
 @pytest.mark.parametrize("groups", [True, False])

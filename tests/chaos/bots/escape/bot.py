@@ -4,8 +4,12 @@
 """
 
 import ctypes
+import errno
+import fcntl
 import json
+import mmap
 import os
+import resource
 import signal
 import socket
 import struct
@@ -131,6 +135,93 @@ def fills_a_netlink_socket() -> None:
         sender.sendto(struct.pack("=IHHII", 16 + len(data), 16, 0, 0, 0) + data, (taker.getsockname()[0], 0))
 
 
+def gives_a_socket_keys_of_tcp() -> None:
+    """TCP_MD5SIG: some 1,000 keys for each socket, 128 KiB that the kernel counts as nobody's."""
+    address = struct.pack("=H", socket.AF_INET) + struct.pack("!H4s", 0, socket.inet_aton("10.0.0.1"))
+    with socket.socket() as line:
+        key = struct.pack("=128sBBHi80s", address, 0, 0, 4, 0, b"key!")
+        line.setsockopt(socket.IPPROTO_TCP, 14, key)
+
+
+def joins_a_group() -> None:
+    """Each socket may join thousands of them under IPv6; the kernel counts what it keeps of each as nobody's."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        place = struct.pack("=4s4si", socket.inet_aton("230.0.0.1"), bytes(4), 1)
+        line.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, place)
+
+
+def filter_program() -> tuple[bytes, Any]:
+    """A filter that lets everything through, and what must live as long as it is used."""
+    code = ctypes.create_string_buffer(struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000))
+    return struct.pack("HxxxxxxQ", 1, ctypes.addressof(code)), code
+
+
+def gives_a_socket_a_filter() -> None:
+    program, _code = filter_program()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.setsockopt(socket.SOL_SOCKET, 26, program)  # SO_ATTACH_FILTER
+
+
+def filters_its_own_calls() -> None:
+    """The code of a thousand of these is all that this machine has room for, and other bots cannot start."""
+    program, _code = filter_program()
+    pointer = ctypes.create_string_buffer(program)
+    call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    call("prctl", 22, 2, ctypes.c_ulong(ctypes.addressof(pointer)), 0, 0)  # PR_SET_SECCOMP
+
+
+def makes_a_pair_of_a_rare_family() -> None:
+    """The kernel makes the two, for which it may load a module, before it says that they cannot be a pair."""
+    try:
+        socket.socketpair(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    except OSError as error:
+        if error.errno != errno.EOPNOTSUPP:
+            raise
+
+
+def asks_for_huge_pages() -> None:
+    try:
+        mmap.mmap(-1, 1 << 21, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000).close()
+    except OSError as error:
+        if error.errno != errno.ENOMEM:  # there are none now; an organiser may have made some
+            raise
+
+
+def reaches_the_disk() -> None:
+    """Whether it is asked at all to write what it has, of a file that is none."""
+    try:
+        call("fsync", -1)
+    except OSError as error:
+        if error.errno == errno.EBADF:
+            return
+        raise
+    raise OSError("nothing is done")
+
+
+def drops_pages() -> None:
+    """Whether MADV_PAGEOUT is looked at, for an address where no page begins."""
+    try:
+        call("madvise", ctypes.c_void_p(1), ctypes.c_size_t(1), 21)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return
+        raise
+    raise OSError("nothing is done")
+
+
+def changes_a_terminal() -> None:
+    """Its line discipline, for which the kernel may load a module; here the usual one."""
+    for file in os.openpty():
+        fcntl.ioctl(file, 0x5423, struct.pack("i", 0))  # TIOCSETD
+
+
+def starts_the_machines_program_for_core_files() -> None:
+    """At a limit of 0 the kernel starts it, as root and in nobody's limits; at 1 it does not."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if resource.getrlimit(resource.RLIMIT_CORE) != (0, 0):
+        raise OSError("nothing is done")
+
+
 def reads_through_a_root(path: str, secret: str) -> None:
     """That of any process it sees: one of them might still have the machine's."""
     trouble = OSError("no root leads there")
@@ -212,6 +303,17 @@ ATTEMPTS: dict[str, Callable[[], Any]] = {
     "replace the referee's socket": lambda: replaces(Path(TARGETS["socket"])),
     "write to a control group": writes_to_a_control_group,
     "keep memory that no group counts": fills_a_netlink_socket,
+    "keep keys of TCP that no group counts": gives_a_socket_keys_of_tcp,
+    "join groups that no group counts": joins_a_group,
+    "keep filters of sockets that no group counts": gives_a_socket_a_filter,
+    "use up the machine's room for filters": lambda: in_a_child(filters_its_own_calls),
+    "open a socket of a rare protocol": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close(),
+    "make sockets of a rare family as a pair": makes_a_pair_of_a_rare_family,
+    "use up huge pages": asks_for_huge_pages,
+    "make the disk empty its cache": reaches_the_disk,
+    "drop a page from memory by advice": drops_pages,
+    "change the discipline of a terminal": changes_a_terminal,
+    "start the machine's program for core files": starts_the_machines_program_for_core_files,
     "change when the kernel takes it": lambda: writes_back(Path("/proc/self/oom_score_adj")),
 }
 

@@ -1,0 +1,134 @@
+"""What the filter of system calls says of one, as the kernel would run it, for machines that this one is not."""
+
+import struct
+
+import pytest
+
+from referee.process.seccomp import bot_filter
+
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+ALLOWED, NOTHING, EPERM, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT = "allowed", 0, 1, 38, 93, 97
+NUMBERS = {  # x86_64, aarch64
+    "read": (0, 63),
+    "mmap": (9, 222),
+    "ioctl": (16, 29),
+    "madvise": (28, 233),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "setsockopt": (54, 208),
+    "fcntl": (72, 25),
+    "flock": (73, 32),
+    "fsync": (74, 82),
+    "prctl": (157, 167),
+    "setrlimit": (160, 164),
+    "prlimit64": (302, 261),
+    "seccomp": (317, 277),
+    "memfd_create": (319, 279),
+    "clone3": (435, 435),
+    "process_madvise": (440, 440),
+    "futex_wait": (455, 455),
+    "removexattrat": (466, 466),
+    "open_tree_attr": (467, 467),
+    "listns": (470, 470),
+    "of tomorrow": (600, 600),
+    "x32": (0x40000000, 0x40000000),
+}
+LONG = 1 << 40
+"""A pointer with nothing in its lower half."""
+
+
+def verdict(program: bytes, architecture: int, number: int, arguments: tuple[int, ...]) -> str | int:
+    data = struct.pack("=IIQ6Q", number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
+    instructions = list(struct.iter_unpack("=HBBI", program))
+    loaded, place = 0, 0
+    while True:
+        code, yes, no, value = instructions[place]
+        place += 1
+        if code == 0x06:
+            return ALLOWED if value == 0x7FFF0000 else value & 0xFFFF
+        if code == 0x20:
+            loaded = struct.unpack_from("=I", data, value)[0]
+        elif code == 0x54:
+            loaded &= value
+        else:
+            holds = {0x15: loaded == value, 0x35: loaded >= value, 0x45: bool(loaded & value)}[code]
+            place += yes if holds else no
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("read", (), ALLOWED),
+        ("clone3", (), ALLOWED),
+        ("futex_wait", (), ALLOWED),
+        ("removexattrat", (), ALLOWED),
+        ("process_madvise", (), EPERM),
+        ("open_tree_attr", (), ENOSYS),
+        ("listns", (), ENOSYS),
+        ("of tomorrow", (), ENOSYS),
+        ("x32", (), ENOSYS),
+        ("mmap", (0, 4096, 3, 0x22), ALLOWED),
+        ("mmap", (0, 4096, 3, 0x40022), EPERM),
+        ("memfd_create", (LONG, 1), ALLOWED),
+        ("memfd_create", (LONG, 5), EPERM),
+        ("madvise", (LONG, 4096, 4), ALLOWED),  # MADV_DONTNEED, of every allocator
+        ("madvise", (LONG, 4096, 21), NOTHING),
+        ("ioctl", (1, 0x5401), ALLOWED),  # TCGETS
+        ("ioctl", (1, 0x5412), EPERM),
+        ("fcntl", (3, 2), ALLOWED),
+        ("fcntl", (3, 6), NOTHING),
+        ("fcntl", (3, 1024), EPERM),
+        ("flock", (3, 2), NOTHING),
+        ("fsync", (3,), NOTHING),
+        ("prctl", (15,), ALLOWED),
+        ("prctl", (22, 2), EPERM),
+        ("seccomp", (1,), EPERM),
+        ("setrlimit", (7,), ALLOWED),
+        ("setrlimit", (4,), NOTHING),
+        ("prlimit64", (0, 4, 0, LONG), ALLOWED),
+        ("prlimit64", (0, 4, LONG, 0), NOTHING),
+        ("prlimit64", (0, 4, 4096, 0), NOTHING),
+        ("prlimit64", (0, 7, LONG, 0), ALLOWED),
+        ("socket", (1, 1, 0), ALLOWED),
+        ("socket", (2, 0x80801, 6), ALLOWED),  # SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
+        ("socket", (10, 2, 17), ALLOWED),
+        ("socket", (2, 2, 1), ALLOWED),
+        ("socket", (2, 1, 132), EPROTONOSUPPORT),  # SCTP
+        ("socket", (2, 1, 262), EPROTONOSUPPORT),  # MPTCP
+        ("socket", (2, 5, 0), EPROTONOSUPPORT),  # SOCK_SEQPACKET
+        ("socket", (16, 3, 0), EAFNOSUPPORT),
+        ("socket", (40, 1, 0), EAFNOSUPPORT),
+        ("socketpair", (1, 1, 0), ALLOWED),
+        ("socketpair", (30, 1, 0), EAFNOSUPPORT),  # AF_TIPC
+        ("setsockopt", (3, 1, 2), ALLOWED),  # SO_REUSEADDR
+        ("setsockopt", (3, 6, 1), ALLOWED),  # TCP_NODELAY
+        ("setsockopt", (3, 41, 26), ALLOWED),  # IPV6_V6ONLY
+        ("setsockopt", (3, 17, 14), ALLOWED),
+        ("setsockopt", (3, 1, 26), EPERM),
+        ("setsockopt", (3, 6, 14), EPERM),
+        ("setsockopt", (3, 0, 35), EPERM),
+        ("setsockopt", (3, 41, 20), EPERM),
+    ],
+)
+def test_what_a_call_gives(machine: str, name: str, arguments: tuple[int, ...], expected: str | int) -> None:
+    number = NUMBERS[name][list(ARCHITECTURES).index(machine)]
+    assert verdict(bot_filter(machine), ARCHITECTURES[machine], number, arguments) == expected
+
+
+def test_calls_of_another_architecture_do_not_exist() -> None:
+    assert verdict(bot_filter("x86_64"), ARCHITECTURES["aarch64"], 63, ()) == ENOSYS
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_a_build_has_real_locks(machine: str) -> None:
+    place = list(ARCHITECTURES).index(machine)
+    program = bot_filter(machine, file_locks=True)
+    for name, arguments in (("flock", (3, 2)), ("fcntl", (3, 6))):
+        assert verdict(program, ARCHITECTURES[machine], NUMBERS[name][place], arguments) == ALLOWED
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_the_filter_fits_into_the_smallest_pipe(machine: str) -> None:
+    """A user who has many pipes gets those of one page, and the guardian writes the filter before anybody reads."""
+    assert 0 < len(bot_filter(machine, file_locks=True, network=True)) <= 4096
