@@ -29,7 +29,8 @@ OPTIONS = (
     Option(
         "start_player",
         "random",
-        "A random seat begins, or seat 0. Printed: who was in New York last, otherwise the youngest.",
+        "A random seat begins, or seat 0. (The printed rule: the player who was in New York last, otherwise the "
+        "youngest.)",
         "H printed, U for programs",
         ("random", "seat_0"),
     ),
