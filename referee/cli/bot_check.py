@@ -6,7 +6,7 @@ from pathlib import Path
 
 from referee.cli.building import load_or_build
 from referee.cli.confining import Confinement, tell, tell_unseen
-from referee.cli.match_outcome import GRANTS, sandbox_may_help
+from referee.cli.one_match import GRANTS, sandbox_may_help
 from referee.cli.output import print_json, print_text
 from referee.compliance import Report, Row, check_bot
 from referee.errors import UsageError

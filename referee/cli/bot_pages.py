@@ -1,14 +1,28 @@
-"""What `crosstown bots list` shows."""
+"""Behind `crosstown bots new` and `list`: kits to copy, and what is printed of bots."""
 
+import json
+import re
+import shlex
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
+import referee
+from referee.cli.find import failed_starts_in
 from referee.cli.output import console, print_json, print_table, table
-from referee.cli.record_files import failed_starts_in
 from referee.errors import UsageError
 from referee.process.entry import EntryError, NotBuiltError, load_entry
-from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, BotNameError, ManifestError, load_manifest
+from referee.process.manifest import (
+    BUILD_OUTPUT,
+    FILE_NAME,
+    BotNameError,
+    ManifestError,
+    check_name,
+    load_manifest,
+)
+from referee.process.sources import PROTO, copy_protos
 from referee.texts import one_line
 
 
@@ -99,3 +113,70 @@ def _found(folder: Path) -> Found:
     except (ManifestError, EntryError, BotNameError) as error:
         state, problem, entry_id = "broken", str(error), ""
     return Found(str(folder), manifest.name, manifest.version, manifest.games, entry_id, state, problem)
+
+
+_INSTALLED = Path(referee.__file__).parent / "kits"
+_CHECKOUT = Path(referee.__file__).parents[1]
+
+KITS = {
+    "python": "bots/python/random",
+    "go": "bots/go",
+    "rust": "bots/rust",
+    "java": "bots/java",
+    "typescript": "bots/typescript",
+    "cpp": "bots/cpp",
+    "bash": "bots/bridge/bash",
+    "perl": "bots/bridge/perl",
+    "c": "bots/bridge/c",
+    "llm": "bots/bridge/llm",
+}
+"""Languages by the word after `--lang`, and the folder of each."""
+
+
+def kit_folder(language: str) -> Path:
+    """The folder of a kit. KeyError for a language without one."""
+    path = KITS[language]
+    installed = _INSTALLED / path.removeprefix("bots/")
+    return installed if installed.is_dir() else _CHECKOUT / path
+
+
+def copy_kit(language: str, target: Path) -> None:
+    """A kit as its author begins with it: sources alone, no build output. KeyError, FileExistsError or OSError."""
+    shutil.copytree(
+        kit_folder(language), target, ignore=shutil.ignore_patterns(".*", "__pycache__", "*.pyc", *BUILD_OUTPUT)
+    )
+
+
+def begin(name: str, language: str, at: Path) -> tuple[Path, bool]:
+    """The new folder, and whether its bot must be built. UsageError, BotNameError or OSError."""
+    inside, slash, last = name.rstrip("/").rpartition("/")
+    if slash and last not in ("", ".", ".."):
+        words = ["crosstown", "bots", "new", last, "--lang", language, "--in", str(at / (inside or "/"))]
+        raise UsageError(f"'{name}' is a name and a place", f"give them separately: {shlex.join(words)}")
+    check_name(name)
+    if "/" in name or name in (".", ".."):
+        raise UsageError(f"'{name}' is also the name of a folder", "choose a name without '/'")
+    if language not in KITS:
+        near = get_close_matches(language, KITS, n=1)
+        raise UsageError(
+            f"there is no kit for '{language}'",
+            f"did you mean {near[0]}?" if near else f"take one of: {', '.join(KITS)}",
+        )
+    folder = at / name
+    if folder.exists():
+        raise UsageError(f"{folder} exists already", "choose another name, or another place with --in")
+    try:
+        copy_kit(language, folder)
+        manifest = folder / FILE_NAME
+        text, count = re.subn(
+            r"^name = .*$", lambda _: f"name = {json.dumps(name, ensure_ascii=False)}", manifest.read_text(), flags=re.M
+        )
+        assert count == 1, f"{manifest} has {count} lines that begin with 'name ='"
+        manifest.write_text(text)
+        builds = bool(load_manifest(folder).build)
+        if builds:
+            copy_protos(folder / PROTO)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder, builds

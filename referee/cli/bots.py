@@ -39,7 +39,7 @@ def new(
 
     Example: crosstown bots new --lang python mine
     """
-    from referee.cli.bot_kits import begin
+    from referee.cli.bot_pages import begin
     from referee.cli.output import print_text
 
     folder, built = begin(name, lang, at)

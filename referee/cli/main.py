@@ -9,17 +9,13 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from referee.cli import bots, bridge, control, games, matches
-from referee.cli.certificate import certificate
+from referee.cli import bots, bridge, games, matches, run_commands
 from referee.cli.compare import compare
 from referee.cli.docs import docs
 from referee.cli.doctor import doctor
 from referee.cli.errors import ExitCode, report
 from referee.cli.match import match
-from referee.cli.rebuild import rebuild
-from referee.cli.report import report as report_page
 from referee.cli.run import run
-from referee.cli.sign import sign
 from referee.cli.standings import standings
 from referee.cli.web import web
 
@@ -36,16 +32,16 @@ def make_app() -> typer.Typer:
     app.command("run")(run)
     app.command("match")(match)
     app.command("standings")(standings)
-    app.command("report")(report_page)
-    app.command("rebuild")(rebuild)
-    app.command("sign")(sign)
-    app.command("withdraw")(control.withdraw)
-    app.command("disable")(control.disable)
-    app.command("reinstate")(control.reinstate)
-    app.command("add")(control.add)
-    app.command("annul")(control.annul)
+    app.command("report")(run_commands.report)
+    app.command("rebuild")(run_commands.rebuild)
+    app.command("sign")(run_commands.sign)
+    app.command("withdraw")(run_commands.withdraw)
+    app.command("disable")(run_commands.disable)
+    app.command("reinstate")(run_commands.reinstate)
+    app.command("add")(run_commands.add)
+    app.command("annul")(run_commands.annul)
     app.command("compare")(compare)
-    app.command("certificate")(certificate)
+    app.command("certificate")(run_commands.certificate)
     app.command("doctor")(doctor)
     app.command("web")(web)
     app.command("docs")(docs)

@@ -1,25 +1,29 @@
-"""What `crosstown matches` prints."""
+"""What `crosstown matches` and `crosstown match --watch` show of a match."""
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from leaderboard.completeness import Gaps
 from leaderboard.evidence import LONGEST, evidence_of
-from leaderboard.match_list import progress_of
 from referee.cli.output import console, fold, print_json, print_table, print_text, table
 from referee.errors import UsageError
 from referee.games.api import Game
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.journal import FailedStart
+from referee.record.reader import NotARecordError, RecordFollower
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.store import is_live
 from referee.record.times import seat_times, time_words
 from referee.run.checks import RunCheck
 from referee.run.folder import RunFolder
 from referee.texts import clean, one_line, plural
+
+if TYPE_CHECKING:
+    from leaderboard.completeness import Gaps
 
 NOTE_SHOWN = 200
 """Characters of a note beside its move; so many moves stay readable one below the other."""
@@ -101,6 +105,8 @@ class Match:
         for problem in record.problems:
             lines.append(f"damaged: {f'line {problem.line}: ' if problem.line else ''}{one_line(problem.what)}")
         if record.footer is None:
+            from leaderboard.match_list import progress_of
+
             more = _PROGRESS.get(progress_of(record.path), "")
             return [*lines, f"unfinished: the record has no footer{more}"]
         footer = record.footer
@@ -270,7 +276,7 @@ def print_failed_starts(found: Sequence[tuple[RunFolder, FailedStart]]) -> None:
 
 def print_verdicts(
     verdicts: Iterable[Verdict],
-    gaps: Iterable[Gaps] = (),
+    gaps: "Iterable[Gaps]" = (),
     checks: Iterable[RunCheck] = (),
     *,
     every: bool,
@@ -314,3 +320,38 @@ def _indented(text: str) -> list[str]:
 
 def _detail(detail: str) -> str:
     return f": {one_line(detail)}" if detail else ""
+
+
+LOOK_S = 0.1
+
+
+def watch_record(path: Path, over: threading.Event) -> None:
+    """Prints each step as it comes, until the match is `over` and its record read to the end.
+
+    The record is played again once, along with its growing: a look costs what has come since the one before.
+    """
+    follower = RecordFollower(path)
+    lines = _coming(follower, over)
+    first = next(lines, None)  # by then there is a header
+    try:
+        match = Match(follower.record, reveal=True)  # who watches has started the bots
+    except NotARecordError:
+        return  # nothing of it was ever written
+    for number, frame in enumerate(match.frames(_put_back(first, lines))):
+        print_frame(number, frame)
+        print_text()
+
+
+def _coming(follower: RecordFollower, over: threading.Event) -> Iterator[Line]:
+    while True:
+        last = over.is_set()
+        yield from follower.poll()
+        if last:
+            return
+        over.wait(LOOK_S)
+
+
+def _put_back(first: Line | None, lines: Iterator[Line]) -> Iterator[Line]:
+    if first is not None:
+        yield first
+    yield from lines

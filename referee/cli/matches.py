@@ -94,8 +94,8 @@ def list_matches(
     """
     from leaderboard.match_list import list_matches as list_wanted
     from leaderboard.match_list import make_filter
+    from referee.cli.find import failed_starts_in, find_records
     from referee.cli.match_pages import print_failed_starts, print_list
-    from referee.cli.record_files import failed_starts_in, find_records
     from referee.errors import UsageError
 
     if named is not None and run is not None:
@@ -139,8 +139,8 @@ def show(
     """
     import sys
 
+    from referee.cli.find import find_record
     from referee.cli.match_pages import Match, print_match, print_step, print_steps
-    from referee.cli.record_files import find_record
     from referee.record import read_record
 
     record = read_record(find_record(match, run, out))
@@ -201,8 +201,8 @@ def verify(
     Example: crosstown matches verify first
     """
     from leaderboard.completeness import Verification, are_of_runs
+    from referee.cli.find import find_record, find_records, names_run
     from referee.cli.match_pages import print_verdicts
-    from referee.cli.record_files import find_record, find_records, names_run
     from referee.errors import UsageError
 
     if key and not re.fullmatch("[0-9a-fA-F]{64}", key.strip()):
@@ -281,8 +281,8 @@ def export(
 
     Example: crosstown matches export MATCH board.svg --step 40
     """
-    from referee.cli.export import export_match
-    from referee.cli.record_files import find_record
+    from referee.cli.find import find_record
+    from referee.cli.match_actions import export_match
     from referee.record import read_record
     from referee.record.store import record_name
 
@@ -328,7 +328,7 @@ def rejudge(
 
     Example: crosstown matches rejudge MATCH --extra-ms 20
     """
-    from referee.cli.rejudging import rejudge_match
+    from referee.cli.match_actions import rejudge_match
 
     stands = rejudge_match(match, run, out, extra_ms=extra_ms, ranking=ranking, apply=apply, reason=reason)
     return ExitCode.OK if stands else ExitCode.FAILED

@@ -1,6 +1,7 @@
 """What commands print: tables through rich for people, plain text in pipes, JSON and CSV for programs."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -9,8 +10,10 @@ import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from referee.errors import PlatformError, UsageError
 from referee.texts import one_line, plural
 
 if TYPE_CHECKING:
@@ -237,3 +240,19 @@ def _standings_table(rows: Sequence["Standing"], *, plain: bool) -> "Table":
 
 def _milliseconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
+
+
+def write_whole(path: Path, text: str, otherwise: str) -> None:
+    """The whole file or nothing of it, with the folders that lead to it. UsageError for a path
+    that can be no file, PlatformError; the next step of both is `otherwise`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            raise UsageError(f"cannot write {path}: it is not an ordinary file", otherwise)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+        temporary.replace(path)
+    except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EEXIST):
+            raise UsageError(f"cannot write {path}: {error.strerror}", otherwise) from None
+        raise PlatformError(f"cannot write {path}: {error.strerror}", otherwise) from error

@@ -68,9 +68,9 @@ def standings(
     from leaderboard.completeness import gaps_of, lost_words
     from leaderboard.run_table import run_table
     from leaderboard.standings import CAPTION, LIVE_CAPTION, apart, by_live_rating, unsettled
+    from referee.cli.find import find_run
     from referee.cli.match_pages import print_failed_starts
     from referee.cli.output import print_csv, print_json, print_standings, print_text
-    from referee.cli.runs import find_run
     from referee.cli.standings_pages import csv_columns, print_format_table
     from referee.errors import UsageError
 

@@ -213,3 +213,28 @@ def test_the_files_of_a_game_import_one_another_in_one_direction(game: str) -> N
         for name in free:
             del left[name]
     assert not left, f"a circle of imports among {', '.join(sorted(left))}"
+
+
+PLAYS_HERE = {"bot_check", "building", "confining", "one_match", "person", "play_host", "remote"}
+"""Modules of the command line that build bots, or play single matches, on this machine."""
+
+
+def test_the_command_line_parses_calls_the_library_and_prints() -> None:
+    """What it shows of runs comes through `Run`, the leaderboard and the runner: it starts nothing, and opens no
+    database. `match_pages` waits for the lines of a match that goes on."""
+    doing = {"asyncio", "threading", "subprocess", "multiprocessing", "sqlite3", "sqlite_utils"}
+    inside = (
+        "referee.match",
+        "referee.wire",
+        "leaderboard.store",
+        "referee.tournament.runner",
+        "referee.tournament.local",
+    )
+    allowed = {"referee.match.rejudge", "referee.wire.public_address"}
+    for module, path in modules():
+        name = module.rpartition(".")[2]
+        if not within(module, "referee.cli") or name in PLAYS_HERE:
+            continue
+        found = imports(path) & doing - ({"threading"} if name == "match_pages" else set())
+        found |= {one for one in imports(path) - allowed if any(within(one, other) for other in inside)}
+        assert not found, f"{module} imports {found}"

@@ -14,6 +14,7 @@ from leaderboard.report import report_html
 from leaderboard.standings import standings
 from referee.record import Footer, Header, RecordWriter, SeatHeader, SeatStats, read_record
 from referee.record.format import seed_commitment
+from referee.record.store import RecordStore
 from referee.texts import missing_package, without_store
 
 SEED = "00" * 16
@@ -74,7 +75,7 @@ def test_the_last_fault_of_each_bot_and_reason_tells_why(tmp_path: Path) -> None
         write_fault(tmp_path, 3, crash(), seat=1),
         write_fault(tmp_path, 4, {"reason": "resigned"}, seat=1),
     ]
-    faults = last_faults(rows, tmp_path)
+    faults = last_faults(rows, RecordStore(tmp_path))
     assert [(fault.name, fault.reason, fault.matches, fault.match_id) for fault in faults] == [
         ("ann", "crashed", 2, "m000001-00000000"),
         ("ann", "move_timeout", 1, "m000002-00000000"),
@@ -88,7 +89,7 @@ def test_the_last_fault_of_each_bot_and_reason_tells_why(tmp_path: Path) -> None
 def test_a_record_that_is_gone_leaves_the_reason(tmp_path: Path) -> None:
     row = write_fault(tmp_path, 0, crash())
     (tmp_path / row.stamp.name).unlink()
-    (fault,) = last_faults([row], tmp_path)
+    (fault,) = last_faults([row], RecordStore(tmp_path))
     assert (fault.said, fault.lines, fault.advice) == ("crashed", (), "")
 
 
@@ -98,7 +99,7 @@ def test_the_report_says_why_a_bot_crashed(tmp_path: Path) -> None:
     counted = Counted(rows)
     page = report_html(
         "cup", counted, standings(counted, ()), total=1, made_at="today", link="matches",
-        faults=last_faults(rows, tmp_path),
+        faults=last_faults(rows, RecordStore(tmp_path)),
     )  # fmt: skip
     assert "ann: crashed in 1 match<" in page
     assert "crosstown matches show m000000-00000000" in page
@@ -110,7 +111,7 @@ def test_the_report_says_why_a_bot_crashed(tmp_path: Path) -> None:
 def test_a_report_without_faults_has_no_section_of_them(tmp_path: Path) -> None:
     row = write_fault(tmp_path, 0, {"reason": "resigned"})
     counted = Counted((row,))
-    assert last_faults([row], tmp_path) == []
+    assert last_faults([row], RecordStore(tmp_path)) == []
     assert "Why bots failed" not in report_html("cup", counted, standings(counted, ()), total=1, made_at="today")
 
 
@@ -147,5 +148,5 @@ def test_the_advice_about_a_missing_package_names_it_on_one_line() -> None:
 
 def test_faults_are_sorted_by_their_place_not_by_their_order(tmp_path: Path) -> None:
     late, early = write_fault(tmp_path, 5, crash("late")), write_fault(tmp_path, 2, crash("early"))
-    (fault,) = last_faults([late, replace(early)], tmp_path)
+    (fault,) = last_faults([late, replace(early)], RecordStore(tmp_path))
     assert fault.lines == ("late",)

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from referee.cli.kits import KITS, kit_folder
+from referee.cli.bot_pages import KITS, kit_folder
 from referee.cli.main import run_command
 from referee.process.manifest import ManifestError, parse_manifest
 

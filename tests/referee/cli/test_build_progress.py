@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from referee.cli import build_progress
-from referee.cli.build_progress import BuildProgress
-from referee.cli.building import end_of_log, load_or_build
+from referee.cli import building as build_progress
+from referee.cli.building import BuildProgress, end_of_log, load_or_build
 from referee.process.build import BuildError
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,7 +9,8 @@ import pytest
 
 from leaderboard.store import read_rows
 from leaderboard.web.facts import facts_of
-from referee.cli import building, rejudging
+from referee.cli import building
+from referee.cli import match_actions as rejudging
 from referee.process.checkup import Probe
 from referee.record import read_record
 from referee.record.journal import read_controls
@@ -71,7 +72,7 @@ def test_annul_takes_the_beginning_of_an_id(make_run, crosstown):
     refused = crosstown("annul", "cup", "m00000")
     assert refused.code == 2
     assert f"'m00000' fits several matches: {first}, {second}" in refused.err
-    assert "no match m7 counts" in crosstown("annul", "cup", "m7").err
+    assert "no match 'm7' counts" in crosstown("annul", "cup", "m7").err
 
 
 @pytest.mark.parametrize("profile", [None, "strict", "plain"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.cli.match_outcome import result_sentence
+from referee.cli.one_match import result_sentence
 from referee.match.result import Fault, MatchResult
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec, SeatSpec

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard.export.film import NoBoardError
-from referee.cli import export
+from referee.cli import match_actions as export
 from referee.cli.errors import explain
 from referee.errors import UsageError
 from referee.process.entry import EntryError, ManifestError, load_entry

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from referee.cli import match_pages
-from referee.cli.match_pages import Match, print_frame
-from referee.cli.watching import watch_record
+from referee.cli.match_pages import Match, print_frame, watch_record
 from referee.record import read_record
 from referee.record.replay import Replay
 

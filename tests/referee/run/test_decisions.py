@@ -9,7 +9,7 @@ import pytest
 
 from leaderboard.controls import apply_controls
 from leaderboard.index import load_index
-from referee.cli.runs import find_run
+from referee.cli.find import find_run
 from referee.errors import BusyError, ChangedError, ConfigError, UsageError
 from referee.process.entry import load_stored
 from referee.record import read_record
@@ -607,7 +607,7 @@ def test_who_is_out_cannot_leave_again_and_an_unknown_match_cannot_be_annulled(b
     controls.leave(run_folder, "withdrawn", "bot1", "keep", **BY)
     with pytest.raises(UsageError, match="out already"):
         controls.leave(run_folder, "disabled", "bot1", "keep", **BY)
-    with pytest.raises(UsageError, match="no match m000009-00000000 counts"):
+    with pytest.raises(UsageError, match="no match 'm000009-00000000' counts"):
         controls.annul(run_folder, "m000009-00000000", replay=False, **BY)
 
 

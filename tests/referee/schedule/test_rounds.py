@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from referee.schedule.formats import knockout, swiss
 from referee.schedule.formats.api import Field, Need, RoundResults, Variant
-from referee.schedule.formats.matching import maximum_matching
-from referee.schedule.formats.pairing import make_tables
+from referee.schedule.formats.pairing import make_tables, maximum_matching
 from referee.schedule.formats.points import block_points
 from referee.schedule.formats.simulate import simulate
 from referee.schedule.seat_orders import team_orders

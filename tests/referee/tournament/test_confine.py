@@ -288,7 +288,7 @@ def test_a_bot_whose_folder_holds_the_cache_of_builds_is_refused(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CROSSTOWN_CACHE", str(tmp_path / "bots" / "ann" / "cache"))
-    with pytest.raises(ConfigError, match=r"the cache of builds, .*, lies in it") as caught:
+    with pytest.raises(ConfigError, match=r"the cache of builds, .*, is in it") as caught:
         load_tournament(write())
     assert "CROSSTOWN_CACHE" in caught.value.next_step
 

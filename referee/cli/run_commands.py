@@ -1,6 +1,7 @@
-"""`crosstown withdraw`, `disable`, `reinstate`, `add` and `annul`: what an organiser decides about a run."""
+"""Commands about one run: its bots and matches, its signature, database and report, and the certificate beforehand."""
 
 import getpass
+import os
 import shlex
 from enum import StrEnum
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from referee.cli.arguments import OUT, Out
+from referee.cli.arguments import OUT, LatestRun, Out
+from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
     from referee.process.sandbox import Profile
     from referee.run.run import Run
+
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Tournament file, run folder or name of a run.", show_default=False)
@@ -82,8 +85,8 @@ def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out
 
     Example: crosstown reinstate spring Ada
     """
+    from referee.cli.find import find_run
     from referee.cli.output import print_text
-    from referee.cli.runs import find_run
 
     found = find_run(run, out)
     control = found.reinstate(bot, by=who(), reason=reason)
@@ -95,8 +98,8 @@ def reinstate(run: RunArgument, bot: BotArgument, reason: ReasonOption = "", out
 def _leave(
     kind: Literal["withdrawn", "disabled"], run: str, bot: str, choice: ChoiceWord | None, reason: str, out: Path
 ) -> None:
+    from referee.cli.find import find_run
     from referee.cli.output import print_text
-    from referee.cli.runs import find_run
 
     found = find_run(run, out)
     control = found.leave(kind, bot, None if choice is None else choice.value, by=who(), reason=reason)
@@ -226,8 +229,8 @@ def add(
     Example: crosstown add spring bots/curry --name Curry --clock move_s=2
     """
     from referee.cli.building import load_or_build
+    from referee.cli.find import find_run
     from referee.cli.output import print_text
-    from referee.cli.runs import find_run
     from referee.errors import UsageError
     from referee.tournament.joining import load_joining, read_settings
 
@@ -299,8 +302,8 @@ def annul(
     Example: crosstown annul spring MATCH --replay
     """
     from leaderboard.indexer import forget_match
+    from referee.cli.find import find_run
     from referee.cli.output import print_text
-    from referee.cli.runs import find_run
 
     found = find_run(run, out)
     match = _whole_id(found, match)
@@ -356,3 +359,214 @@ def who() -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # a user without a name
         return "organiser"
+
+
+def sign(
+    run: LatestRun = None,
+    out: Out = OUT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the signature as JSON.")] = False,
+) -> None:
+    """Sign the journal of a run with your Ed25519 key, and print the public key. Stop the run first.
+
+    The journal has a digest of every record that counts, so the signature covers the records, too. `crosstown matches
+    verify` checks it. The key is made at first use, in crosstown/signing.pem of your configuration folder.
+
+    Example: crosstown sign first
+    """
+    from referee.cli.find import find_run
+    from referee.cli.output import print_json, print_text
+    from referee.run.signing import key_file
+    from referee.texts import plural
+
+    found = find_run(run, out)
+    folder, signed = found.folder, found.sign()
+    if as_json:
+        print_json(
+            {
+                "run": str(folder.path),
+                "signature": str(folder.signature),
+                "lines": signed.head.lines,
+                "digest": signed.head.digest,
+                "at": signed.at,
+                "public_key": signed.public_key,
+            }
+        )
+        return
+    print_text(f"signed: {plural(signed.head.lines, 'line')} of the journal of {folder.path}, in {folder.signature}")
+    print_text(f"public key: {signed.public_key}")
+    print_text(f"Publish the public key where others know that it is yours, and keep {key_file()} to yourself.")
+
+
+def rebuild(
+    run: LatestRun = None,
+    out: Out = OUT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> int:
+    """Make the database of a run again from its records.
+
+    The old database is replaced only when the new one is complete. A record whose digest differs from the one in the
+    journal is left out and named. The exit code is 1 if there is such a record, if matches have no valid record, or
+    if the journal was changed.
+
+    Example: crosstown rebuild first
+    """
+    from leaderboard.completeness import gaps_of, lost_words
+    from leaderboard.indexer import rebuild_database
+    from referee.cli.find import find_run
+    from referee.cli.output import print_json, print_text
+    from referee.record.journal import NOT_THE_ONE
+    from referee.texts import one_line, plural
+
+    found = find_run(run, out)
+    folder = found.folder
+    index = rebuild_database(found)
+    gaps = gaps_of(found, {row.match_id: row for row in index.rows})
+    lost, wrong = gaps.lost, found.check(named=gaps.missing).wrong
+    forged = any(item.problem.startswith(NOT_THE_ONE) for item in index.unusable)
+    code = ExitCode.FAILED if lost or wrong or forged else ExitCode.OK
+    if as_json:
+        print_json(
+            {
+                "database": str(folder.database),
+                "matches": len(index.rows),
+                "lost": lost,
+                "wrong": wrong,
+                "unusable": [{"file": item.path.name, "why": item.problem} for item in index.unusable],
+            }
+        )
+        return code
+    print_text(f"{folder.database}: {plural(len(index.rows), 'match')} from the records in {folder.matches}")
+    for item in index.unusable:
+        print_text(one_line(f"not counted: {item.path.name}: {item.status}: {item.problem}"))
+    for what in wrong:
+        print_text(one_line(f"wrong: {what}"))
+    if lost:
+        print_text(lost_words(folder.path, lost))
+    return code
+
+
+def report(
+    run: LatestRun = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE", help="HTML file to write. Default: report.html in the run folder.", show_default=False
+        ),
+    ] = None,
+    html: Annotated[
+        bool, typer.Option("--html", help="Write HTML. There is no other format, so the option can be left out.")
+    ] = False,
+    out: Out = OUT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the path of the page as JSON.")] = False,
+) -> None:
+    """Write one HTML page about a run: tables, plots, faults and links to the records. Print the path of the page.
+
+    The page has no scripts and needs no network. If the only argument ends in .html, it is FILE, and the run is the
+    most recent one.
+
+    Example: crosstown report first report.html
+    """
+    from datetime import UTC, datetime
+
+    from leaderboard.completeness import gaps_of, lost_words
+    from leaderboard.evidence import last_faults
+    from leaderboard.index import load_index
+    from leaderboard.report import report_html
+    from leaderboard.run_table import counted_rows, entrants, kept_live
+    from leaderboard.standings import rate_pools, standings
+    from referee.cli.find import find_run
+    from referee.cli.output import print_json, print_text, write_whole
+
+    if file is None and run is not None and run.lower().endswith((".html", ".htm")) and not (out / run).is_dir():
+        file, run = Path(run), None
+    found = find_run(run, out)
+    path = file or found.folder.path / "report.html"
+    index = load_index(found.folder)
+    counted, view = counted_rows(found, index.rows)
+    ratings = rate_pools(counted.rows, kept=kept_live(found.folder.database), settled=index.settled)
+    facts = {"format": found.configuration["format"], **_luck_facts(found), **_signature_facts(found)}
+    if lost := gaps_of(found, {row.match_id: row for row in index.rows}).lost:
+        facts["attention"] = lost_words(found.folder.path, lost)
+    page = report_html(
+        found.title,
+        counted,
+        standings(counted, entrants(found), ratings=ratings),
+        total=found.total - counted.annulled,
+        made_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        unusable=index.unusable,
+        format_table=view.table,
+        link=os.path.relpath(found.records.folder, path.parent),
+        facts=facts,
+        failed_starts=list(found.failed_starts.values()),
+        faults=last_faults(counted.rows, found.records),
+        startup_s=found.startup_limits_s,
+        ratings=ratings,
+    )
+    write_whole(path, page, "name another file: crosstown report RUN FILE")
+    if as_json:
+        print_json({"report": str(path), "matches": len(counted.rows)})
+    else:
+        print_text(str(path))
+
+
+def _luck_facts(run: "Run") -> dict[str, Any]:
+    """The seed, and the secrets that are revealed. Where no secret keys the luck, the seed itself waits for the end."""
+    epochs = run.epochs
+    facts: dict[str, Any] = {"seed": run.configuration["seed"]}
+    if not epochs[0].commitment and not run.finished:
+        facts["seed"] = "revealed when the run is finished"
+    if keyed := [epoch for epoch in epochs if epoch.commitment]:
+        facts["secret of the luck"] = ", ".join(epoch.secret or "revealed when the run is finished" for epoch in keyed)
+    return facts
+
+
+def _signature_facts(run: "Run") -> dict[str, Any]:
+    """Who signed the run, and what: nothing of one that is not signed."""
+    signed = run.signature
+    if signed is None:
+        return {}
+    if not signed.holds:
+        return {"signature": "does not hold: see crosstown matches verify"}
+    return {
+        "signed": f"{signed.at}, {signed.head.lines} lines of the journal, digest {signed.head.digest}",
+        "public key of the organiser": signed.public_key,
+    }
+
+
+def certificate(
+    file: Annotated[Path, typer.Argument(help="Tournament file (TOML).", show_default=False)],
+    out: Out = OUT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Make the certificate for the remote bots of a tournament before it runs, and print what their authors set.
+
+    The run uses this certificate if it begins within twenty days. A run that is started with --new makes another one.
+
+    Example: crosstown certificate tournaments/remote.toml
+    """
+    from referee.cli.output import print_json, print_text
+    from referee.errors import UsageError
+    from referee.run.folder import choose_folder
+    from referee.run.participants import newest_participants
+    from referee.tournament.config import tournament_name
+    from referee.tournament.entrants import load_tournament
+    from referee.tournament.identity import describe
+    from referee.tournament.remote import listen_with
+    from referee.wire.public_address import reached_at
+
+    tournament = load_tournament(file, newest_participants(out, tournament_name(file)), to_play=False)
+    remote = tournament.config.remote
+    if remote is None:
+        raise UsageError(f"{file} has no [remote], so no bot connects", "see: crosstown docs remote")
+    if remote.listen.plain:
+        raise UsageError(f"{file} says plain = true in [remote], so there is no TLS", "authors need no certificate")
+    folder = choose_folder(out, describe(tournament), new=False)
+    made = listen_with(remote.listen, remote.public, folder.path / "tls").certificate
+    port = remote.listen.port
+    address = reached_at(remote.listen.host, port, remote.public) if port else ""
+    if as_json:
+        print_json({"certificate": str(made), "address": address})
+        return
+    print_text(f"certificate: {made}")
+    print_text("each author of a remote bot needs a copy of this file, and sets CROSSTOWN_TLS_CA to its path")
+    print_text(f"CROSSTOWN_ADDRESS={address}" if address else "CROSSTOWN_ADDRESS is known once the run waits: port 0")

@@ -1,4 +1,4 @@
-"""`crosstown matches export`: writes a match as one file."""
+"""Behind `crosstown matches export` and `rejudge`: writes a match as one file, and judges it again."""
 
 import json
 import shlex
@@ -8,11 +8,16 @@ from leaderboard.export.document import match_document
 from leaderboard.export.film import NoBoardError, film, still
 from leaderboard.export.page import replay_page
 from leaderboard.frames import Viewer, viewer_of, viewers
-from referee.cli.output import print_text
-from referee.cli.whole_file import write_whole
+from leaderboard.indexer import forget_match
+from referee.cli.find import find_record
+from referee.cli.output import print_text, write_whole
+from referee.cli.run_commands import whether_again, who
 from referee.errors import UsageError
 from referee.games.drawing import THEMES
-from referee.record import Record
+from referee.match.rejudge import rejudge
+from referee.record import Record, read_record
+from referee.record.store import counts_in, match_id_of
+from referee.run.run import Run
 
 FORMATS = ("html", "json", "svg")
 STDOUT = Path("-")
@@ -80,3 +85,42 @@ def _viewer(record: Record, seat: str) -> Viewer:
         raise UsageError(
             f"there is no seat {seat!r}", f"the match has the seats 0 to {record.header.players - 1}, and 'all'"
         ) from None
+
+
+def rejudge_match(
+    wanted: str, named: Path | None, out: Path, *, extra_ms: int, ranking: str, apply: bool, reason: str
+) -> bool:
+    """Whether all faults stand. UsageError, RecordError."""
+    path = find_record(wanted, named, out)
+    record = read_record(path)
+    ranks = _ranks(ranking, len(record.header.seats)) if ranking else ()
+    judgement = rejudge(record, extra_us=extra_ms * 1000)
+    seats = record.header.seats
+    for finding in judgement.findings:
+        verdict = "stands" if finding.stands else "does not stand"
+        print_text(f"seat {finding.seat} ({seats[finding.seat].name}): {finding.reason} {verdict}: {finding.why}")
+    result = "-".join(map(str, judgement.ranking)) or "none"
+    print_text(f"verdict: {judgement.status}, {judgement.reason}, ranking {result}")
+    if apply and (ranks or not judgement.stands):
+        folder = counts_in(path)
+        if folder is None:
+            raise UsageError(f"{path} is not in a run, or does not count in it", "name a match that counts in its run")
+        run, match_id = Run(folder), match_id_of(path)
+        if ranks:
+            run.rejudge(match_id, ranks, by=who(), reason=reason)
+            print_text(f"match {match_id} counts with the ranking {'-'.join(map(str, ranks))}")
+        else:
+            why = reason or "; ".join(finding.why for finding in judgement.findings if not finding.stands)
+            run.annul(match_id, replay=True, by=who(), reason=why)
+            forget_match(run, match_id)
+            print_text(f"match {match_id} is void; {whether_again(run, match_id)}")
+    return judgement.stands
+
+
+def _ranks(text: str, seats: int) -> tuple[int, ...]:
+    words = text.split(",")
+    if len(words) != seats or not all(word.strip().isdecimal() and 1 <= int(word) <= seats for word in words):
+        raise UsageError(
+            f"--ranking {text!r} does not fit {seats} seats", "give a rank from 1 on per seat, such as 1,2"
+        )
+    return tuple(int(word) for word in words)
