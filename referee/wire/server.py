@@ -7,6 +7,7 @@ import asyncio
 import itertools
 import os
 import shutil
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -33,7 +34,7 @@ from referee.wire.listener import (
 from referee.wire.public_address import Listen, ListenError, check_pair, join_address
 from referee.wire.remote_bots import RemoteBot, find_remote_bot
 from referee.wire.session import Session
-from referee.wire.tls import server_tls
+from referee.wire.tls import server_tls, why_not_metered
 
 MAX_CONNECTIONS_OF_ONE = 4
 """Before Hello, at one time. Each takes a file descriptor of the referee. A bot needs one; a second while it tries
@@ -227,6 +228,10 @@ class RemoteServer:
         if not listen.plain:
             if listen.certificate is None or listen.key is None:
                 raise ListenError(f"no certificate to listen on {where} with", "give a certificate and its key")
+            if changed := why_not_metered():
+                what = f"the referee cannot count what TLS costs: {changed} in Python {sys.version.split()[0]}"
+                step = "use an older Python (3.11 to 3.13), or plain = true behind a proxy that ends TLS"
+                raise ListenError(what, step)
             check_pair(listen.certificate, listen.key)
             tls = server_tls(listen.certificate, listen.key)
         try:

@@ -2,9 +2,14 @@
 
 The standard library reads TLS without telling the connection what came that was no data of it: a client of TLS 1.3 may
 renew its keys as often as it likes, each time for five bytes of its own and some 20 us of the referee's.
+
+`asyncio.sslproto.SSLProtocol` is not documented. The sources of Python 3.11 to 3.13 were read, and
+`tests/referee/wire/test_tls.py` shows what is used of it. Where a later Python has changed that, the referee refuses to
+listen with TLS: without a meter, strangers could keep it busy for nothing.
 """
 
 import asyncio
+import inspect
 import math
 import ssl
 import time
@@ -12,7 +17,7 @@ from asyncio.sslproto import SSLProtocol
 from pathlib import Path
 from typing import cast
 
-from referee.wire.http2 import Connection, charged_ns
+from referee.wire.http2 import READ_BYTES, Connection, charged_ns
 
 BYTES_A_UNIT = 22
 """The least that a record has besides its data (RFC 8446, 5.2)."""
@@ -21,13 +26,33 @@ _FREE_BYTES = 17 << 10
 """More than a record may have, of which the data is seen only when it is whole."""
 
 
+_HANDSHAKE_READ_BYTES = 1 << 10
+
+_ARGUMENTS = ("loop", "app_protocol", "sslcontext", "waiter")
+_KEYWORDS = ("server_side", "ssl_handshake_timeout", "ssl_shutdown_timeout")
+_CALLED = ("get_buffer", "buffer_updated", "connection_made", "connection_lost")
+
+
+def why_not_metered(protocol: type = SSLProtocol) -> str:
+    """What this Python's TLS lacks of what `MeteredTls` needs; '' if nothing."""
+    if not issubclass(protocol, asyncio.BufferedProtocol):
+        return f"{protocol.__name__} is not a BufferedProtocol"
+    names = list(inspect.signature(protocol).parameters)
+    if tuple(names[: len(_ARGUMENTS)]) != _ARGUMENTS or not set(_KEYWORDS) <= set(names):
+        return f"{protocol.__name__} takes other arguments: {', '.join(names)}"
+    missing = [name for name in _CALLED if name not in vars(protocol)]
+    return f"{protocol.__name__} has no {' and no '.join(missing)} of its own" if missing else ""
+
+
 class MeteredTls(SSLProtocol):
     """Charges the connection in it for the time that TLS takes, and for bytes that were not data."""
 
     def __init__(
         self, connection: Connection, context: ssl.SSLContext, secured: "asyncio.Future[None]", limit_s: float
     ) -> None:
-        """`secured` is set when the handshake is over, which has `limit_s`, as has the end of TLS."""
+        """Names with two underscores, because the class below may have any of one.
+
+        `secured` is set when the handshake is over, which has `limit_s`, as has the end of TLS."""
         super().__init__(
             asyncio.get_running_loop(),
             connection,
@@ -37,35 +62,41 @@ class MeteredTls(SSLProtocol):
             ssl_handshake_timeout=math.ceil(limit_s),
             ssl_shutdown_timeout=math.ceil(limit_s),
         )
-        self._connection = connection
-        self._secured = secured
-        self._unpaid_bytes = -_FREE_BYTES
-        self._raw: asyncio.WriteTransport | None = None
+        self.__connection = connection
+        self.__secured = secured
+        self.__unpaid_bytes = -_FREE_BYTES
+        self.__raw: asyncio.WriteTransport | None = None
+
+    def get_buffer(self, n: int) -> memoryview:
+        """So little that all data in it fits into the connection's own buffer: what did not would be handed on later,
+        and taken for bytes that are no data. In the handshake less, because what comes with its end is free."""
+        view: memoryview = super().get_buffer(n)
+        return view[: READ_BYTES - _FREE_BYTES if self.__secured.done() else _HANDSHAKE_READ_BYTES]
 
     def buffer_updated(self, nbytes: int) -> None:
-        began_ns, began_cpu_ns, secured = time.perf_counter_ns(), time.thread_time_ns(), self._secured.done()
-        traffic = self._connection.traffic
+        began_ns, began_cpu_ns, secured = time.perf_counter_ns(), time.thread_time_ns(), self.__secured.done()
+        traffic = self.__connection.traffic
         data_bytes, spent_ns = traffic.received_bytes, traffic.spent_ns
         super().buffer_updated(nbytes)
         units = 0
         if secured:  # the bytes of the handshake are free
-            self._unpaid_bytes += nbytes - (traffic.received_bytes - data_bytes)
-            units = max(0, self._unpaid_bytes // BYTES_A_UNIT)
-            self._unpaid_bytes -= units * BYTES_A_UNIT
-        self._connection.pay_for_tls(units, charged_ns(began_ns, began_cpu_ns) - (traffic.spent_ns - spent_ns))
-        if self._connection.broken_off and self._raw is not None:
+            self.__unpaid_bytes += nbytes - (traffic.received_bytes - data_bytes)
+            units = max(0, self.__unpaid_bytes // BYTES_A_UNIT)
+            self.__unpaid_bytes -= units * BYTES_A_UNIT
+        self.__connection.pay_for_tls(units, charged_ns(began_ns, began_cpu_ns) - (traffic.spent_ns - spent_ns))
+        if self.__connection.broken_off and self.__raw is not None:
             # TLS would read on, and keep its buffers, until the other side says that it ends, which it may never do.
-            if self._raw.get_write_buffer_size():
-                self._raw.abort()
+            if self.__raw.get_write_buffer_size():
+                self.__raw.abort()
             else:
-                self._raw.close()
+                self.__raw.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._raw = cast(asyncio.WriteTransport, transport)
+        self.__raw = cast(asyncio.WriteTransport, transport)
         super().connection_made(transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._raw = None
+        self.__raw = None
         super().connection_lost(exc)
 
 
