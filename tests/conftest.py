@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile("crosstown", deadline=None)
+# How long an example takes says how busy the machine is, not whether the code is right. --long tries four times as many
+# examples; a test with a number of its own takes its part of it.
+settings.register_profile("crosstown", deadline=None, max_examples=25)
+settings.register_profile("crosstown-long", deadline=None, max_examples=100)
 settings.load_profile("crosstown")
+
+# The tests start more than a thousand Python processes from the same sources, so each source is compiled only once.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Ctrl-C is tested. A shell that runs the tests in the background has it ignored, and so would all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -31,6 +37,11 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="also run the tests marked long (minutes)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--long"):
+        settings.load_profile("crosstown-long")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,12 @@ def workplace(tmp_path: Path) -> Iterator[Workplace]:
     place.end()
 
 
+@pytest.fixture(scope="session")
+def new_workplace() -> Callable[[Path], Workplace]:
+    """For what all tests of a file share."""
+    return Workplace
+
+
 @pytest.fixture
 def same_luck(workplace: Workplace, tmp_path: Path) -> None:
     """Runs of this test are the same wherever nothing but luck would tell them apart."""
@@ -137,15 +144,22 @@ def same_luck(workplace: Workplace, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def write_cup(tmp_path: Path) -> Callable[..., Path]:
+def write_cup(tmp_path: Path, write_cup_in: Callable[..., Path]) -> Callable[..., Path]:
     """write_cup(bots=3, blocks=4) leaves cup.toml with copies of the random bot, told apart by their names; `keys` are
     keys of the file, `more` its end."""
+    return partial(write_cup_in, folder=tmp_path)
+
+
+@pytest.fixture(scope="session")
+def write_cup_in() -> Callable[..., Path]:
+    """The same with the folder as an argument, for what all tests of a file share."""
 
     def write(
         bots: int = 3,
         blocks: int = 4,
         game: str = "toy",
-        folder: Path = tmp_path,
+        *,
+        folder: Path,
         keys: Mapping[str, Any] | None = None,
         more: str = "",
     ) -> Path:

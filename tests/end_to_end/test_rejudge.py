@@ -1,6 +1,8 @@
 """A verdict that an organiser overrules: from the fault in a real match to the table, and from the records alone."""
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +43,11 @@ marker = "{marker}"
 """
 
 
-@pytest.fixture
-def late(workplace: Any, write_cup: Any) -> Path:
-    """A finished run in which the sleeper has lost one match on time; the record of that match."""
-    path = write_cup(bots=2, blocks=2)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, new_workplace: Any, write_cup_in: Any) -> Iterator[Any]:
+    """The place of a finished run in which the sleeper has lost one match on time, with a copy of its records."""
+    workplace = new_workplace(tmp_path_factory.mktemp("late"))
+    path = write_cup_in(bots=2, blocks=2, folder=workplace.folder)
     bot = workplace.folder / "bots" / "bot0"
     (bot / "bot.py").write_text(SLEEPER)
     (bot / "bot.toml").write_text(MANIFEST.format(marker=workplace.folder / "slept"))
@@ -52,6 +55,22 @@ def late(workplace: Any, write_cup: Any) -> Path:
     path.write_text(path.read_text().replace("[[bots]]", clock + "[[bots]]", 1))
     outcome = workplace.run("run", "cup.toml", "--workers", "1")
     assert outcome.code == 0, outcome.stderr
+    shutil.copytree(workplace.folder / "runs", workplace.folder / "finished", symlinks=True)
+    yield workplace
+    workplace.end()
+
+
+@pytest.fixture
+def workplace(finished: Any) -> Any:
+    """That place as it was when the run had ended."""
+    shutil.rmtree(finished.folder / "runs")
+    shutil.copytree(finished.folder / "finished", finished.folder / "runs", symlinks=True)
+    return finished
+
+
+@pytest.fixture
+def late(workplace: Any) -> Path:
+    """The record of the match that was lost on time."""
     found = [path for path in workplace.records() if read_record(path).footer.reason == "move_timeout"]
     assert len(found) == 1
     return found[0]

@@ -213,7 +213,11 @@ STEPS = ("run", "withdraw", "disable", "reinstate", "add", "add with settings", 
 Step = tuple[str, int]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples // 5,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     bots=st.integers(2, 3),
     style=st.sampled_from(["round-robin", "swiss", "knockout", "league", "gauntlet"]),
