@@ -277,8 +277,8 @@ def test_the_schedule_is_walked_once_for_the_table_and_for_what_is_ahead(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--play", "--host", "0.0.0.0"), "--play is for this machine alone"),
-        (("--play", "--host", "192.0.2.7"), "--play is for this machine alone"),
+        (("--play", "--host", "0.0.0.0"), "--play is for this machine only"),
+        (("--play", "--host", "192.0.2.7"), "--play is for this machine only"),
         (("--play-open", "--host", "0.0.0.0"), "--move-limit SECONDS"),
         (("--play-open",), "--move-limit SECONDS"),
         (("--play", "--bots", "nowhere", "--port", "0"), "nowhere is not a folder"),
