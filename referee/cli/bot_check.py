@@ -1,6 +1,5 @@
 """`crosstown bots check`: the drills, row by row as they end, and what to mend first."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from referee.cli.one_match import GRANTS, sandbox_may_help
 from referee.cli.output import print_json, print_text
 from referee.compliance import Report, Row, check_bot
 from referee.errors import UsageError
+from referee.event_loop import run_loop
 from referee.games.api import Game
 from referee.games.registry import BrokenGame, game_ids, get_game, load_game
 from referee.process.cgroup import find
@@ -46,7 +46,7 @@ def check_folder(
     on_row = (lambda row: None) if as_json else show
     context = LaunchContext(confinement.sandbox, find())
     checked = check_bot(entry, games, context=context, startup_s=startup_s, fail_fast=fail_fast, on_row=on_row)
-    report = asyncio.run(checked)
+    report = run_loop(checked)
     if as_json:
         print_json({**report.to_dict(), "sandbox": str(confinement.sandbox)})
     else:

@@ -1,6 +1,5 @@
 """Behind `crosstown match`: plays one match and prints how it ended."""
 
-import asyncio
 import json
 import os
 import re
@@ -25,6 +24,7 @@ from referee.cli.match_pages import watch_record
 from referee.cli.output import console, print_json, print_text
 from referee.cli.remote import RemoteSeats, announce, remote_entries, tell_guest
 from referee.errors import UsageError
+from referee.event_loop import run_loop
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
 from referee.match.bot import REMOTE_CLOCK
@@ -370,7 +370,7 @@ def play(planned: Plan, *, watch: bool, output: bool = False, as_json: bool) -> 
         if watcher:
             watcher.start()
         try:
-            result = asyncio.run(run_match(spec, entries, records, sandboxes, planned.remote, heard.append))
+            result = run_loop(run_match(spec, entries, records, sandboxes, planned.remote, heard.append))
         finally:
             over.set()
             if watcher:

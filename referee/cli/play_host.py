@@ -15,6 +15,7 @@ from referee.cli.errors import explain
 from referee.cli.one_match import HUMAN_CLOCK, Plan, human_entry, match_spec, plan, run_match, sandboxes_of
 from referee.cli.person import RUN, Person
 from referee.errors import UsageError
+from referee.event_loop import new_event_loop
 from referee.match.result import MatchResult
 from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, load_manifest
@@ -60,7 +61,7 @@ class Host:
         self._begun = 0
         self._unseen: set[str] = set()
         self._starting = threading.Lock()
-        self._loop = asyncio.new_event_loop()
+        self._loop = new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="matches")
 
     def __enter__(self) -> "Host":

@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from referee.errors import PlatformError
+from referee.event_loop import run_loop
 from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder, check_configuration
@@ -198,7 +199,7 @@ def _go_on(
         keeper,
         tournament.processes.copies,
     )
-    return asyncio.run(_run(runner, executor, journal, progress.anchors, observer))
+    return run_loop(_run(runner, executor, journal, progress.anchors, observer))
 
 
 def _moved(paths: Sequence[Path]) -> str:

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from referee.event_loop import run_loop
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
 from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
@@ -296,7 +297,7 @@ def main() -> None:
     raise_file_limit()
     link = Link(incoming, outgoing)
     with suppress(BrokenPipeError):  # the runner is gone
-        asyncio.run(serve(link))
+        run_loop(serve(link))
     link.tidy()
     sys.stderr.flush()
     os._exit(0)  # the reading thread may be waiting still

@@ -55,6 +55,7 @@ ALLOWED = {
         "crosstown_proto",
     },
     "referee.tournament": {
+        "referee.event_loop",
         "referee.tournament",
         "referee.errors",
         "referee.folders",
@@ -69,6 +70,7 @@ ALLOWED = {
     },
     "referee.cli": {"referee", "leaderboard", "crosstown_bridge", "crosstown_proto"},
     "referee.addresses": set(),
+    "referee.event_loop": set(),
     "referee.errors": set(),
     "referee.texts": set(),
     "referee.folders": set(),
