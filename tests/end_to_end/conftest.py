@@ -46,7 +46,7 @@ class Workplace:
         if self.secret is not None and words[0] in ("run", "compare"):
             words = (*words, "--secret", str(self.secret))
         process = subprocess.Popen(
-            [*prefix, sys.executable, "-m", "referee.cli.main", *words],
+            [*prefix, sys.executable, *keys.pop("program", ("-m", "referee.cli.main")), *words],
             cwd=self.folder,
             env={
                 name: value

@@ -2,16 +2,31 @@
 
 import json
 import os
+import shlex
 import shutil
-from collections.abc import Callable
+import signal
+import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
+
+from referee.cli.main import make_app
 
 ROOT = Path(__file__).resolve().parents[2]
 RANDOM = ROOT / "bots" / "python" / "random"
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[str]:
+    """The name of every command of the tree."""
+    for name, command in (group or get_command(make_app())).commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*before, name))
+        else:
+            yield " ".join((*before, name))
 
 
 def long_folder(place: Path) -> Path:
@@ -64,26 +79,110 @@ def surrounded(request: Any, workplace: Any, write_cup: Callable[..., Path], tmp
     return workplace
 
 
-def test_every_command_works(surrounded: Any) -> None:
-    bot = str(Path("bots") / "bött")
-    commands = [
-        ("run", "cup.toml"),
-        ("match", "toy", "--seat", bot, "--seat", "bots/bot0"),
-        ("compare", bot, "bots/bot0", "--games", "toy", "--cap", "1", "--quiet"),
-        ("bots", "list", "bots"),
-        ("matches", "verify"),
-        ("report",),
-        ("doctor",),
-    ]
+BOT = str(Path("bots") / "bött")
+PLAYED = [
+    ("run", "cup.toml"),
+    ("match", f"toy --seat {BOT} --seat bots/bridged"),
+    ("compare", f"{BOT} bots/bot0 --games toy --cap 1 --quiet"),
+]
+"""Commands that play, each in a process of its own."""
+LISTENS = ("bots check", f"{BOT} --game toy --fail-fast")
+AFTERWARDS = [
+    ("bots new", "fresh --lang c --in bots"),
+    ("bots build", "bots/fresh"),
+    ("bots list", "bots"),
+    ("games list", ""),
+    ("games show", "toy"),
+    ("games check", "toy --matches 1"),
+    ("standings", "cup"),
+    ("report", "cup page.html"),
+    ("matches list", "cup"),
+    ("matches show", "{match}"),
+    ("matches verify", "{match}"),
+    ("matches export", "{match} match.html"),
+    ("matches rejudge", "{match}"),
+    ("annul", "cup {match}"),
+    ("withdraw", "cup 'bot 0'"),
+    ("reinstate", "cup 'bot 0'"),
+    ("disable", "cup 'bot 0'"),
+    ("add", "cup bots/fresh --name late"),
+    ("rebuild", "cup"),
+    ("sign", "cup"),
+    ("certificate", "remote.toml"),
+    ("doctor", ""),
+    ("docs", "cli"),
+]
+"""Commands that read or change the run, one after the other in one process."""
+IN_TURN = """
+import json, sys
+from referee.cli.main import main
+
+for words in json.loads(sys.argv[1]):
+    given, sys.argv = sys.argv, ["crosstown", *words]
+    try:
+        main()  # which may begin this program anew, in UTF-8 mode, and then does so at the first command
+    except SystemExit as ended:
+        print(json.dumps([words, ended.code]), file=sys.stderr)
+    sys.argv = given
+"""
+FITS = {"compare": (1,), "sign": (0, 3)}
+"""Exit codes other than 0: one round decides nothing, and where no home can be written there is no place for a key."""
+BRIDGED = "bridge"
+SERVES = "web"
+
+
+def words_of(command: str, line: str, **names: str) -> list[str]:
+    return [*command.split(), *shlex.split(line.format(**names))]
+
+
+def make_bridged_bot(folder: Path) -> None:
+    """A bot that starts the command `bridge` in place of the module that it comes from."""
+    shutil.copytree(ROOT / "bots" / "bridge" / "bash", folder)
+    manifest = (folder / "bot.toml").read_text()
+    assert '"crosstown_bridge"' in manifest
+    (folder / "bot.toml").write_text(manifest.replace('"crosstown_bridge"', '"referee.cli.main", "bridge"'))
+
+
+def test_every_command_works(surrounded: Any, tmp_path: Path) -> None:
     wrong = []
-    if "TMPDIR" in surrounded.environment:  # it listens on a socket of its own
-        commands.append(("bots", "check", bot, "--game", "toy", "--fail-fast"))
-    for words in commands:
-        outcome = surrounded.run(*words)
-        if outcome.code not in (0, 1) or "unexpected" in outcome.stderr or "Traceback" in outcome.stderr:
-            wrong.append((words, outcome.code, outcome.stdout[-400:], outcome.stderr[-800:]))
+
+    def check(words: list[str], code: int, stdout: str, stderr: str) -> None:
+        if code not in FITS.get(words[0], (0,)) or "unexpected" in stderr or "Traceback" in stderr:
+            wrong.append((words, code, stdout[-400:], stderr[-800:]))
+
+    make_bridged_bot(tmp_path / "bots" / "bridged")
+    played = [*PLAYED, LISTENS] if "TMPDIR" in surrounded.environment else PLAYED
+    for command, line in played:
+        outcome = surrounded.run(*words_of(command, line))
+        check(words_of(command, line), outcome.code, outcome.stdout, outcome.stderr)
     assert wrong == []
+    remote = '[[bots]]\nremote = true\nname = "far"\ntoken_env = "FAR"\n[remote]\nlisten = "127.0.0.1:0"\n'
+    (tmp_path / "remote.toml").write_text((tmp_path / "cup.toml").read_text() + remote)
+    match = surrounded.records()[0].name.partition(".")[0]
+    lines = [words_of(command, line, match=match) for command, line in AFTERWARDS]
+    outcome = surrounded.run(json.dumps(lines), program=["-c", IN_TURN])
+    ended, stderr = 0, ""
+    for printed in outcome.stderr.splitlines():
+        if not printed.startswith("[["):
+            stderr += f"{printed}\n"
+            continue
+        words, code = json.loads(printed)
+        check(words, code, "", stderr)
+        ended, stderr = ended + 1, ""
+    assert (wrong, ended, outcome.code, stderr) == ([], len(lines), 0, "")
+    server = surrounded.start(SERVES, "--port", "0")
+    address = server.stdout.readline().strip()
+    assert address.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(f"{address}runs/cup", timeout=60) as page:
+        assert "bot 1" in page.read().decode()
+    ended_by_a_person = surrounded.kill(server, signal.SIGINT)
+    assert (ended_by_a_person.code, ended_by_a_person.stderr) == (0, "")
     surrounded.assert_nobody_left()
+
+
+def test_no_command_is_left_out_of_the_surroundings() -> None:
+    tried = {command for command, _ in [*PLAYED, LISTENS, *AFTERWARDS]} | {BRIDGED, SERVES}
+    assert tried == set(commands())
 
 
 def test_in_an_ascii_locale_a_path_is_printed_so_that_it_can_be_copied(workplace: Any, tmp_path: Path) -> None:
