@@ -34,9 +34,9 @@ from referee.tournament.cores import available_cores, split_cores, too_many_thre
 from referee.tournament.entrants import changed_since
 from referee.tournament.identity import config_of
 from referee.tournament.joining import joining, with_added
+from referee.tournament.outcome import Reached, Summary
 from referee.tournament.play import choose_run, play_run
 from referee.tournament.progress import Decide
-from referee.tournament.runner import Reached, Summary
 
 if TYPE_CHECKING:
     from rich.console import Console
