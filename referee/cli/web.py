@@ -156,9 +156,7 @@ def web(
             streams=max(1, connections // 2),
         )
         pages = make_app(runs, hide_live=hide_live, play_host=playing, names=known, limits=limits)
-        listening.listen()  # whoever reads the address may ask at once; the answer waits for the server
         shown = f"[{host}]" if family == socket.AF_INET6 else host
-        print_text(f"http://{shown}:{listening.getsockname()[1]}/")
         server = uvicorn.Server(
             uvicorn.Config(
                 pages,
@@ -169,7 +167,9 @@ def web(
                 lifespan="off",
             )
         )
-        with suppress(KeyboardInterrupt):  # the way to end it; the server has closed by then
+        listening.listen()  # a client that reads the address may ask at once; the answer waits for the server
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how to end it, from the moment that the address is printed
+            print_text(f"http://{shown}:{listening.getsockname()[1]}/")
             server.run(sockets=[listening])
 
 

@@ -47,6 +47,18 @@ def test_it_says_where_it_is_answers_and_ends_with_ctrl_c(make_run: Callable[...
     assert "<ann>" not in page
 
 
+def test_ctrl_c_as_soon_as_the_address_is_printed_ends_it_without_an_error(
+    crosstown: Callable[..., Any], make_run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press(_: str) -> None:
+        raise KeyboardInterrupt
+
+    make_run()
+    monkeypatch.setattr("referee.cli.output.print_text", press)
+    printed = crosstown("web", "--port", "0")
+    assert (printed.code, printed.err) == (0, "")
+
+
 def test_a_folder_that_is_not_there_is_refused(crosstown: Callable[..., Any]) -> None:
     printed = crosstown("web", "--runs", "nowhere")
     assert printed.code == 2
