@@ -1,4 +1,4 @@
-"""Dependencies point one way (DESIGN section 2): each package may import only what is listed for it here."""
+"""Dependencies point one way: each package may import only what is listed for it here."""
 
 import ast
 import sys

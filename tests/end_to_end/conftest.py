@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TIMES = ("mean_move_ms", "worst_move_ms", "mean_lag_ms", "worst_lag_ms")
 RECORDS_WITHIN_S = 120.0
 GONE_WITHIN_S = 5.0
-"""DESIGN section 7: no descendant of a bot lives longer after the end of the referee, however it ends."""
+"""No descendant of a bot lives longer after the end of the referee, however it ends."""
 
 
 @dataclass(frozen=True)

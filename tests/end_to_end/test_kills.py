@@ -1,4 +1,4 @@
-"""kill -9 of whole runs, real workers and bots, for every format: the same command goes on exactly (DESIGN section 8).
+"""kill -9 of whole runs, real workers and bots, for every format: the same command goes on exactly.
 
 What counts in the end is held against the schedule itself, which is walked with the results of the records.
 """

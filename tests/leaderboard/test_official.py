@@ -183,7 +183,7 @@ def simulate(chance, entries, matches, players, width):
 
 @pytest.mark.parametrize(("players", "width", "most"), [(2, 0.0, 1e-5), (2, 2.0, 1e-5), (4, 2.0, 1e-5)])
 def test_neither_order_nor_names_matter(players, width, most):
-    """DESIGN section 10 asks for 1e-3. Other names make another order of the same sums."""
+    """Other names make another order of the same sums, so only the last digits may differ."""
     chance = random.Random(1)
     _, results = simulate(chance, 12, 150, players, width)
     reference = rate_results(results).skills

@@ -1,4 +1,4 @@
-"""Killed at any byte, any format goes on to the same matches, results and table (DESIGN section 8)."""
+"""Killed at any byte, any format goes on to the same matches, results and table."""
 
 import gzip
 import random

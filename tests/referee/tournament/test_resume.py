@@ -1,4 +1,4 @@
-"""Whatever happens to a run, the matches that count are the schedule, each once (DESIGN section 8)."""
+"""Whatever happens to a run, the matches that count are the schedule, each once."""
 
 import gzip
 import json
