@@ -199,3 +199,72 @@ def test_limits_from_elsewhere_are_held_to_the_same_bounds(name):
     for value in (math.nan, math.inf, -math.inf, HUGE, -1):
         with pytest.raises(SpecError, match=f"limit {name} must be"):
             Limits(**{"total_s": 1, name: value})
+
+
+REMOTE = '[remote]\nlisten = "127.0.0.1:7000"\n'
+GAMES = '[[games]]\ngame = "toy"\n'
+WHERE = {
+    "the top": "",
+    "a game": "games[1]",
+    "clock": "clock",
+    "limits": "limits",
+    "faults": "faults",
+    "breaker": "breaker",
+    "sandbox": "sandbox",
+    "remote": "remote",
+    "a bot": "bots[1]",
+    "the clock of a bot": "bots[1].clock",
+    "the limits of a bot": "bots[1].limits",
+}
+
+FITS = {
+    ("", "seed", str(-HUGE)),
+    ("bots[1]", "options", "{ zzz = 1 }"),  # the bot knows its options
+    ("bots[1]", "name", '"\\u0000"'),  # checked with the bots' folders
+    *((where, key, "[]") for where in ("sandbox", "bots[1]") for key in ("read", "env", "devices")),
+}
+
+
+def with_line(where: str, line: str) -> str:
+    """A tournament file in which the table `where` has this line first."""
+    name = line.partition(" ")[0]
+    top = "".join(f"{key}\n" for key in ("seed = 1", "blocks = 2") if not key.startswith(f"{name} "))
+    game = "" if name in ("game", "games") and not where else 'game = "toy"\n'
+    if where == "":
+        return f"{line}\n{game}{top}{'' if name == 'bots' else BOTS}"
+    if where == "games[1]":
+        return f"{top}[[games]]\n{line}\n{'' if name == 'game' else game}{BOTS}"
+    if where.startswith("bots[1]"):
+        inner = where.partition(".")[2]
+        path = "" if name == "path" else 'path = "a"\n'
+        return f"{game}{top}[[bots]]\n{f'{inner} = {{ {line} }}' if inner else line}\n{path}{BOTS}"
+    listen = 'listen = "127.0.0.1:7000"\n' if where == "remote" and name != "listen" else ""
+    return f"{game}{top}[{where}]\n{line}\n{listen}{BOTS}"
+
+
+def keys_of(where: str, file: Path) -> list[str]:
+    """What may stand there, as the sentence about an unknown key lists it."""
+    file.write_text(with_line(where, "zzz = 1"))
+    with pytest.raises(ConfigError) as caught:
+        load_config(file)
+    listed = caught.value.next_step.rpartition("the keys here are: ")[2]
+    return [key.strip() for key in listed.split(",")]
+
+
+@pytest.mark.parametrize("value", ["2026-01-01", "[[1]]", "{ zzz = 1 }", "nan", '"\\u0000"', "[]", '""', str(-HUGE)])
+@pytest.mark.parametrize("where", WHERE.values(), ids=list(WHERE))
+def test_every_key_of_a_file_refuses_a_value_of_another_kind_by_its_name(tmp_path, where, value):
+    file = tmp_path / "cup.toml"
+    keys = keys_of(where, file)
+    assert len(keys) > 1
+    for key in keys:
+        file.write_text(with_line(where, f"{key} = {value}"))
+        if (where, key, value) in FITS:
+            load_config(file)
+            continue
+        with pytest.raises(ConfigError) as caught:
+            load_config(file)
+        named = str(caught.value).replace("'", "")
+        named_otherwise = "unknown game" in named if key == "game" else "zzz" in value and "zzz" in named
+        assert f"{where}.{key}".lstrip(".") in named or named_otherwise, named
+        assert caught.value.next_step
