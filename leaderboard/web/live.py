@@ -41,7 +41,7 @@ async def run_events(request: Request) -> StreamingResponse:
     """`{"changed": n}` whenever the tables are new, since a record came or something was decided; n counts from 0,
     which is sent at once."""
     place = await asyncio.to_thread(wanted_run, request)
-    return stream(_changes(place, request.app.state.tables))
+    return stream(run_changes(place, request.app.state.tables))
 
 
 class EventStream(StreamingResponse):
@@ -102,7 +102,7 @@ async def _growth(path: Path) -> AsyncIterator[str]:
     yield event({"bytes": size, "over": True})
 
 
-def _changes(run: RunFolder, tables: Tables) -> AsyncIterator[str]:
+def run_changes(run: RunFolder, tables: Tables) -> AsyncIterator[str]:
     """Ends when the run's folder is gone."""
     return changes(lambda: tables.number(run) if run.records.exists else None, lambda _, number: {"changed": number})
 

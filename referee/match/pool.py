@@ -208,7 +208,7 @@ class Pool:
                 took = {"startup_us": (time.monotonic_ns() - began_ns) // 1000}
                 raise BotStartError(str(error), {**took, **output_evidence(error.output)}) from None
             try:
-                session = await self._shake_hands(process, expected, limits, sandbox)
+                session = await self.shake_hands(process, expected, limits, sandbox)
             except BaseException as error:
                 if isinstance(error, BotStartError):
                     error.evidence = {"startup_us": (time.monotonic_ns() - began_ns) // 1000, **error.evidence}
@@ -222,7 +222,7 @@ class Pool:
             await self._sockets[bot].enter_async_context(stack.pop_all())
         return bot
 
-    async def _shake_hands(
+    async def shake_hands(
         self, process: BotProcess, expected: "asyncio.Future[Session]", limits: Limits, sandbox: Sandbox
     ) -> Session:
         exited: asyncio.Future[Any] = asyncio.ensure_future(process.wait())

@@ -168,7 +168,7 @@ def _handles(pid: int, number: int) -> bool:
     return False
 
 
-_MOST_PASSES = 50
+MOST_PASSES = 50
 _MOST_NS = 50_000_000
 """Of this thread's own time: all matches of a worker stand still meanwhile, and a bot with hundreds of processes makes
 each pass a slow one. Time that others keep the thread from running is not the bot's, and takes no pass away."""
@@ -224,7 +224,7 @@ class Freezer:
         """
         quiet = 0
         until_ns = time.thread_time_ns() + _MOST_NS
-        for number in range(_MOST_PASSES):
+        for number in range(MOST_PASSES):
             if number >= _LEAST_PASSES and time.thread_time_ns() > until_ns:
                 return
             seen = places(self._meter.look())

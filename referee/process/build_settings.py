@@ -162,7 +162,7 @@ CERTIFICATES = (
 )
 """Variables that name files with certificate authorities: passed on, and their files shown."""
 
-_MACHINE = Path("/etc")
+MACHINE_SETTINGS = Path("/etc")
 
 # Where tools keep what they write, or find their settings: in the sandbox all that is below its own home.
 _PLACES = (
@@ -217,9 +217,9 @@ def copy_settings(ours: Mapping[str, str], home: Path) -> tuple[str, ...]:
     files: tuple[tuple[Callable[[Sequence[str]], str], tuple[Path, ...]], ...] = (
         (lines, (Path(ours.get("GOENV") or user / ".config/go/env"),)),
         (toml, (cargo / "config.toml",)),
-        (lines, (*_beside("node", "etc/npmrc", ours), _MACHINE / "npmrc", npm)),
+        (lines, (*_beside("node", "etc/npmrc", ours), MACHINE_SETTINGS / "npmrc", npm)),
         (maven, (*_beside("mvn", "conf/settings.xml", ours), user / ".m2/settings.xml")),
-        (ini, (_MACHINE / "pip.conf", pip)),
+        (ini, (MACHINE_SETTINGS / "pip.conf", pip)),
     )
     laid = tuple(merged([text for text in map(_text, sources) if text]) for merged, sources in files)
     for name, text in zip(_SETTINGS, laid, strict=True):

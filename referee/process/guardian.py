@@ -51,7 +51,7 @@ _MOST_TRIES = 50
 _LINES = {"cpu": ("", "usage_usec"), "oom": ("oom_kill",), "peak": ("",)}
 """Of each kind of counter, the names before its number."""
 
-_HOST = "/proc/vmstat"
+HOST_EVENTS = "/proc/vmstat"
 
 
 def choose_user(span: str) -> int:
@@ -120,7 +120,7 @@ def was_full(settings: Settings) -> bool:
 
 def kills() -> int:
     """How many processes of this machine the kernel has taken for want of memory; 0 if unknown."""
-    return _number(_HOST, ("oom_kill",))
+    return _number(HOST_EVENTS, ("oom_kill",))
 
 
 def _number(path: str, names: tuple[str, ...]) -> int:
@@ -361,7 +361,7 @@ CONTROL = 0
 _IGNORED = ("INT", "TERM", "HUP", "QUIT", "TSTP", "TTIN", "TTOU", "USR1", "USR2", "ALRM", "PIPE")
 _LONGEST_PAUSE_S = 0.1
 _LOOK_MS = 1
-_KERNEL_LOOK_MS = 1000
+KERNEL_LOOK_MS = 1000
 _RECENT_S = 3.0
 """So long before the end of a bot the kernel may have taken it: a large process takes a while to go."""
 
@@ -406,7 +406,7 @@ class Guardian:
         poller = select.poll()
         for file in (CONTROL, born, self.wake):
             poller.register(file, select.POLLIN)
-        referee = _watch_parent()
+        referee = watch_parent()
         if referee is not None:
             poller.register(referee, select.POLLIN)
         until: float | None = None
@@ -416,9 +416,9 @@ class Guardian:
             if executed and not self.started and not self.exited:
                 left_ms = _LOOK_MS
             if "oom" not in self.settings:
-                left_ms = _KERNEL_LOOK_MS if left_ms is None else min(left_ms, _KERNEL_LOOK_MS)
+                left_ms = KERNEL_LOOK_MS if left_ms is None else min(left_ms, KERNEL_LOOK_MS)
             ready = dict(poller.poll(left_ms))
-            if "oom" not in self.settings and time.monotonic() - self.looked_s >= _KERNEL_LOOK_MS / 1000:
+            if "oom" not in self.settings and time.monotonic() - self.looked_s >= KERNEL_LOOK_MS / 1000:
                 self.look_at_kernel()
             if born in ready:
                 problem = os.read(born, 64)
@@ -431,7 +431,7 @@ class Guardian:
             if executed and not self.started:
                 self.see_start()
             if self.wake in ready:
-                _drain(self.wake)
+                drain(self.wake)
             if CONTROL in ready:
                 words = os.read(CONTROL, 64)
                 if not words or b"k" in words:
@@ -535,7 +535,7 @@ class Guardian:
             for pair in self.settings.get("thaw", ()):
                 thaw(pair)
             if select.select([self.wake], [], [], pause_s)[0]:
-                _drain(self.wake)
+                drain(self.wake)
             else:
                 pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
 
@@ -555,7 +555,7 @@ def words_for(error: Exception) -> str:
     return error.strerror if error.filename is None else f"{error.strerror}: {error.filename!r}"
 
 
-def _drain(file: int) -> None:
+def drain(file: int) -> None:
     try:
         while len(os.read(file, 4096)) == 4096:
             pass
@@ -563,7 +563,7 @@ def _drain(file: int) -> None:
         pass
 
 
-def _watch_parent() -> int | None:
+def watch_parent() -> int | None:
     """Readable when the referee is gone: a copy of its socket in some forked child must not keep bots alive."""
     try:
         return os.pidfd_open(os.getppid())

@@ -146,7 +146,7 @@ def _below(root: int) -> Iterator[int]:
 
 
 def _children(pid: int) -> Iterable[int]:
-    if not _HAS_CHILDREN:
+    if not HAS_CHILDREN:
         return [child for child, place in processes().items() if place[0] == pid]
     try:
         tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
@@ -159,4 +159,4 @@ def _children(pid: int) -> Iterable[int]:
     return found
 
 
-_HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110 - CONFIG_PROC_CHILDREN
+HAS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110 - CONFIG_PROC_CHILDREN

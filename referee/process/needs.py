@@ -62,7 +62,7 @@ def find_needs(argv: tuple[str, ...], folder: Path, given: Callable[[], Iterable
     for one in programs:
         found.update(_toolchain(one, host))
         if os.path.realpath(one) == os.path.realpath(sys.executable):
-            found.update(_our_python())
+            found.update(our_python())
     return outermost(found, folder)
 
 
@@ -283,7 +283,7 @@ def _prefixes() -> tuple[Path, ...]:
 
 
 @cache
-def _our_python() -> tuple[Path, ...]:
+def our_python() -> tuple[Path, ...]:
     """Our own packages, where they are not in the interpreter's folders: of a checkout these alone, never the rest."""
     return (*_prefixes(), *our_packages())
 

@@ -95,8 +95,8 @@ class Capture:
 
 
 _CHUNK_BYTES = 65536  # what a pipe holds by default
-_WINDOW_S = 0.05
-_WINDOW_BYTES = 8 << 20  # 160 MB/s for each bot; one that prints faster waits for its own output
+WINDOW_S = 0.05
+WINDOW_BYTES = 8 << 20  # 160 MB/s for each bot; one that prints faster waits for its own output
 _LAST_WORDS_CHUNKS = 32
 
 
@@ -126,10 +126,10 @@ class Drain:
         size = self._read(file)
         now_s = self._loop.time()
         if now_s >= self._window_end_s:
-            self._window_end_s = now_s + _WINDOW_S
+            self._window_end_s = now_s + WINDOW_S
             self._spent = 0
         self._spent += size
-        if self._spent >= _WINDOW_BYTES and self._paused is None:
+        if self._spent >= WINDOW_BYTES and self._paused is None:
             for other in self._open:
                 self._loop.remove_reader(other)
             self._paused = self._loop.call_at(self._window_end_s, self._resume)

@@ -157,7 +157,7 @@ def _print(found: tuple[_Found, ...], places: tuple[Path, ...]) -> str:
     made = blake2b(digest_size=_HASH_BYTES, person=b"crosstown-print")
     listed = sum(one[2] for one in found) > MOST_BYTES or len(found) >= MOST_FILES
     for name, _, size, changed_ns, _ in found:
-        text = f"{size} {changed_ns}".encode() if listed else _content(name)
+        text = f"{size} {changed_ns}".encode() if listed else content_of(name)
         for part in (_inside(name, places).encode(errors="surrogateescape"), text):
             made.update(len(part).to_bytes(8))
             made.update(part)
@@ -172,7 +172,7 @@ def _inside(name: str, places: tuple[Path, ...]) -> str:
     return name
 
 
-def _content(name: str) -> bytes:
+def content_of(name: str) -> bytes:
     made = blake2b()
     try:
         if os.path.islink(name):  # noqa: PTH114 - thousands of them

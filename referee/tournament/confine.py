@@ -112,7 +112,7 @@ def private_places(
     """
     out = Path(os.path.realpath(out))
     grants = [Path(os.path.realpath(path)) for path in granted]
-    runs, others = _look_for_runs(out)
+    runs, others = look_for_runs(out)
     may_need = out in grants
     if others:
         tools = [*map(Path, os.get_exec_path()), *map(Path, sys.path), Path(sys.prefix), Path(sys.base_prefix), _OURS]
@@ -124,7 +124,7 @@ def private_places(
     return tuple(sorted({os.path.realpath(path) for path in (*folders, *covered)}))
 
 
-def _look_for_runs(out: Path) -> tuple[list[Path], list[Path]]:
+def look_for_runs(out: Path) -> tuple[list[Path], list[Path]]:
     """The folders of runs in `out`, those of single matches too, by their real paths; and the other folders in it."""
     runs: list[Path] = []
     others: list[Path] = []

@@ -43,7 +43,7 @@ GUARDIANS_S = 2.0
 """What guardians of killed workers get to end their bots, at the end of the run."""
 
 _GUARDIANS_LOOKS = 100
-_BACK_OFF_S = 0.1
+BACK_OFF_S = 0.1
 _MAX_BACK_OFF_S = 5.0
 _LOG_TAIL_BYTES = 4096
 
@@ -168,6 +168,15 @@ class LocalExecutor:
     def _guests_of(self, spec: MatchSpec) -> Set[str]:
         return {seat.entry_id for seat in spec.seats} & self._invited.keys()
 
+    @property
+    def worker_pids(self) -> list[int]:
+        """Of the workers that live now."""
+        return [pid for worker in self._workers if (pid := worker.pid) is not None]
+
+    def flood_in(self, match_id: str) -> tuple[int, str] | None:
+        """The seat of this match whose bot keeps its worker busy, and a sentence; None if no bot does."""
+        return next((flood for worker in self._workers if (flood := worker.flood_in(match_id))), None)
+
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
         if self._host is not None and self._host.is_for(spec):
             return await self._host.play(spec, cap_s)
@@ -248,6 +257,11 @@ class _Worker:
         finally:
             await _end(process)
 
+    @property
+    def pid(self) -> int | None:
+        """Of the process that lives now."""
+        return None if self._process is None else self._process.pid
+
     def flood_in(self, match_id: str) -> tuple[int, str] | None:
         """The seat of this match whose bot kept the process busy when that was last heard of, and a sentence."""
         flood = self._floods.get(match_id)
@@ -270,7 +284,7 @@ class _Worker:
         failed = 0
         while True:
             if self._deaths and not self._killed:
-                await asyncio.sleep(min(_MAX_BACK_OFF_S, _BACK_OFF_S * 2 ** (self._deaths - 1)))
+                await asyncio.sleep(min(_MAX_BACK_OFF_S, BACK_OFF_S * 2 ** (self._deaths - 1)))
             if self._killed:
                 raise MatchLost("the run was ended")
             try:

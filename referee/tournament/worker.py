@@ -159,7 +159,7 @@ async def serve(link: Link) -> None:
             link.send(messages.note_line(waiting_words(setup.guests, table.remote_address)))
         beat = asyncio.create_task(_beat(link, table))
         try:
-            await (_play_together if setup.together else _play_all)(link, table, setup.records)
+            await (play_together if setup.together else play_all)(link, table, setup.records)
         finally:
             beat.cancel()
 
@@ -198,7 +198,7 @@ def memory_mib() -> int:
     return pages * resource.getpagesize() >> 20
 
 
-async def _play_all(link: Link, table: Table, records: Path) -> None:
+async def play_all(link: Link, table: Table, records: Path) -> None:
     receiving: asyncio.Task[bytes | None] = asyncio.create_task(link.receive())
     while True:
         line = await receiving
@@ -217,7 +217,7 @@ async def _play_all(link: Link, table: Table, records: Path) -> None:
         link.send(playing.result())
 
 
-async def _play_together(link: Link, table: Table, records: Path) -> None:
+async def play_together(link: Link, table: Table, records: Path) -> None:
     """Any number of matches at once."""
     playing: dict[str, asyncio.Task[None]] = {}
     try:

@@ -104,7 +104,7 @@ async def test_an_action_of_another_game_is_named() -> None:
 
 SHOWN = """
 import asyncio
-from crosstown_bot.playing import _settled
+from crosstown_bot.playing import settled
 from crosstown_bot.traces import shorten_tracebacks
 
 async def think():
@@ -114,7 +114,7 @@ async def think():
         raise ValueError("no idea") from error
 
 async def main():
-    await _settled(think())
+    await settled(think())
 
 shorten_tracebacks()
 asyncio.run(main())

@@ -65,12 +65,10 @@ def bots(arena: Arena) -> list[Entry]:
 
 
 async def kill_when(executor: LocalExecutor, ready: Callable[[LocalExecutor], bool]) -> None:
-    worker = executor._workers[0]
     async with asyncio.timeout(CAP_S):
         while not ready(executor):  # noqa: ASYNC110 - it is told by a line of the worker
             await asyncio.sleep(0.02)
-    assert worker._process is not None
-    os.kill(worker._process.pid, signal.SIGKILL)
+    os.kill(executor.worker_pids[0], signal.SIGKILL)
 
 
 async def test_a_worker_that_is_killed_while_a_bot_floods_it_costs_that_bot_its_match(
@@ -78,7 +76,7 @@ async def test_a_worker_that_is_killed_while_a_bot_floods_it_costs_that_bot_its_
 ) -> None:
     spec = arena.spec(*bots)
     async with executor("", bots) as hosts:
-        killing = asyncio.create_task(kill_when(hosts, lambda at: bool(at._workers[0]._floods)))
+        killing = asyncio.create_task(kill_when(hosts, lambda at: at.flood_in(spec.match_id) is not None))
         with pytest.raises(MatchLost, match="was killed by signal 9") as caught:
             await hosts.play(spec, CAP_S)
         await killing
@@ -104,7 +102,7 @@ async def test_a_worker_that_is_killed_while_bots_only_play_names_none_of_them(
     async with executor("", [*bots, slow]) as hosts:
         await hosts.play(arena.spec(*bots), CAP_S)
         killing = asyncio.create_task(asyncio.sleep(2.5))
-        killing.add_done_callback(lambda _: os.kill(hosts._workers[0]._process.pid, signal.SIGKILL))  # type: ignore
+        killing.add_done_callback(lambda _: os.kill(hosts.worker_pids[0], signal.SIGKILL))
         with pytest.raises(MatchLost, match="was killed by signal 9") as caught:
             await hosts.play(arena.spec(bots[0], slow), CAP_S)
     assert caught.value.flood is None

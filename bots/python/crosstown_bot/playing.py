@@ -96,14 +96,14 @@ class Playing:
                 match_id = message.match_start.match
                 if self._match is None or self._match.id != match_id:  # else its Ready was lost on the way
                     self._match = Match(message.match_start, bot.messages, _switched_off(bot))
-                    await _settled(bot.start(self._match))
+                    await settled(bot.start(self._match))
                 await write(pb.BotMessage(ready=pb.Ready(match=match_id)).SerializeToString())
             elif body == "match_end" and self._match is not None:
                 match, self._match = self._match, None
-                await _settled(bot.end(Result(match, message.match_end)))
+                await settled(bot.end(Result(match, message.match_end)))
             elif body == "update" and self._match is not None:
                 events = self._match.messages.Events.FromString(message.update.events).events
-                await _settled(bot.update(self._match, list(events)))
+                await settled(bot.update(self._match, list(events)))
             elif body == "bye":
                 return True
         return False
@@ -114,7 +114,7 @@ class Playing:
             turn = Turn(match, decide)
             choice = self.bot.choose(turn)
             if type(choice) is not int:
-                choice = await _settled(choice)
+                choice = await settled(choice)
             self._answer, self._answered = _encoded(match, decide, choice, turn.note), asked
             self.progress += 1
         return self._answer
@@ -146,7 +146,7 @@ def _switched_off(bot: Bot) -> frozenset[str]:
     return frozenset(what for what, wanted in wants.items() if not wanted)
 
 
-async def _settled(result: Any) -> Any:
+async def settled(result: Any) -> Any:
     """Of a method; that of a coroutine is what it returns."""
     return await result if hasattr(result, "__await__") else result
 

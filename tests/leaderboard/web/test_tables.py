@@ -14,7 +14,7 @@ from leaderboard.schedule_view import Ahead, Coming, ScheduleView
 from leaderboard.web import tables as module
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
-from leaderboard.web.live import _changes
+from leaderboard.web.live import run_changes
 from leaderboard.web.tables import Tables, TablesBusy
 from referee.record.journal import Control
 from referee.run.folder import RunFolder
@@ -256,7 +256,7 @@ async def test_the_events_of_a_run_end_with_its_folder(runs: Path, start: Callab
     start("m1").play().close()
     app = make_app(runs, facts)
     run = RunFolder(runs / "cup")
-    events = _changes(run, app.state.tables)
+    events = run_changes(run, app.state.tables)
     assert "changed" in await anext(events)
     shutil.rmtree(run.path)
     assert [event async for event in events] in ([], ['data: {"changed": 1}\n\n'])

@@ -346,13 +346,13 @@ async def test_a_bot_that_said_hello_while_the_referee_stood_still_has_come(
     """As a worker that was stopped: the limit of its start is over, and Hello lies there unread."""
     from referee.match.pool import Pool
 
-    shake = Pool._shake_hands
+    shake = Pool.shake_hands
 
     async def stand_still(*arguments: Any) -> Any:
         asyncio.get_running_loop().call_later(0.01, time.sleep, 4)
         return await shake(*arguments)
 
-    monkeypatch.setattr(Pool, "_shake_hands", stand_still)
+    monkeypatch.setattr(Pool, "shake_hands", stand_still)
     async with Table({random_bot.id: random_bot}) as table:
         bot = await table._pool.acquire(random_bot.id, replace(PATIENT, startup_s=3), "toy", ("t", "toy", 1))
         table._pool.release(bot, reusable=False)
@@ -368,7 +368,7 @@ async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatc
 
     going: list[int] = []
     at_once: list[int] = []
-    start, shake = BotProcess.start, Pool._shake_hands
+    start, shake = BotProcess.start, Pool.shake_hands
 
     async def counted(*arguments: Any, **keys: Any) -> Any:
         going.append(1)
@@ -382,7 +382,7 @@ async def test_bots_that_start_together_take_turns(random_bot: Entry, monkeypatc
             going.pop()
 
     monkeypatch.setattr(BotProcess, "start", counted)
-    monkeypatch.setattr(Pool, "_shake_hands", shaken)
+    monkeypatch.setattr(Pool, "shake_hands", shaken)
     async with WireServer() as server, LoopTimeSource() as clock:
         pool = Pool(server, {random_bot.id: random_bot}, max_idle=4, clock=clock, starts_at_once=2)
         try:

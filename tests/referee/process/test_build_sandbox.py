@@ -254,7 +254,7 @@ def test_settings_of_the_machine_are_seen_without_what_is_secret_in_them(
 ) -> None:
     """Those for all users, and those that lie in a toolchain; the user's own come on top."""
     etc, kit = tmp_path / "etc", tmp_path / "tools" / "kit"
-    monkeypatch.setattr(build_settings, "_MACHINE", etc)
+    monkeypatch.setattr(build_settings, "MACHINE_SETTINGS", etc)
     monkeypatch.setenv("PATH", f"{kit / 'bin'}{os.pathsep}{os.environ['PATH']}")
     program(kit / "bin" / "mvn", "cat $(dirname $0)/../conf/*")
     program(kit / "bin" / "node", "cat $(dirname $0)/../etc/*")

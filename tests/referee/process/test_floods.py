@@ -53,8 +53,8 @@ async def test_the_loop_stays_usable_beside_two_floods(start: Start) -> None:
 
 async def test_what_a_bot_prints_in_a_window_is_limited(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """The referee's memory and time are not the bot's to spend: a flood waits for its own output."""
-    monkeypatch.setattr(output, "_WINDOW_BYTES", 1)
-    monkeypatch.setattr(output, "_WINDOW_S", 3600)
+    monkeypatch.setattr(output, "WINDOW_BYTES", 1)
+    monkeypatch.setattr(output, "WINDOW_S", 3600)
     bot = await start("flooding", ProcessLimits(max_output_bytes=1000))
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(bot.wait(), 0.5)
@@ -64,8 +64,8 @@ async def test_what_a_bot_prints_in_a_window_is_limited(start: Start, monkeypatc
 async def test_the_last_words_are_read_even_when_the_window_is_spent(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "_WINDOW_BYTES", 1)
-    monkeypatch.setattr(output, "_WINDOW_S", 3600)
+    monkeypatch.setattr(output, "WINDOW_BYTES", 1)
+    monkeypatch.setattr(output, "WINDOW_S", 3600)
     bot = await start("crashing")
     await bot.wait()
     assert bot.output().stdout_text() == "last words\n"

@@ -81,7 +81,7 @@ def test_without_a_control_group_groups_are_stopped_as_one_so_that_nobody_slips_
     monkeypatch.setattr(meter, "look", lambda: next(looks))
     monkeypatch.setattr(bot_module, "places", lambda pids: {pid: (1, 10 if pid != 17 else 17, 10) for pid in pids})
     monkeypatch.setattr(bot_module, "send", lambda target, number: sent.append((target, number)))
-    monkeypatch.setattr(bot_module, "_MOST_PASSES", 7)
+    monkeypatch.setattr(bot_module, "MOST_PASSES", 7)
     one = Freezer(meter)
     one.freeze()
     assert sent[0] == (-10, signal.SIGSTOP)

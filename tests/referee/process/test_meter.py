@@ -169,7 +169,7 @@ async def test_a_kernel_that_lists_no_children_costs_a_look_at_all_processes(
     bot = await start(spinner)
     await until(lambda: bot.output().stdout_text().count("on") == 2)
     with_lists = meter.Meter(bot.guardian_pid).look()
-    monkeypatch.setattr(meter, "_HAS_CHILDREN", False)
+    monkeypatch.setattr(meter, "HAS_CHILDREN", False)
     assert sorted(meter.Meter(bot.guardian_pid).look()) == sorted(with_lists)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.folders import CACHE_VARIABLE
-from referee.process.needs import _our_python, find_needs, find_toolchains, leads_out
+from referee.process.needs import find_needs, find_toolchains, leads_out, our_python
 
 
 def program(path: Path, text: str = "") -> Path:
@@ -126,9 +126,9 @@ def test_of_a_virtual_environment_in_a_project_s_own_folder_nothing_of_the_proje
         assert [path for path in shown if path.is_relative_to(project)] == wanted
     monkeypatch.setattr("sys.prefix", str(project))
     monkeypatch.setattr("sys.executable", str(python))
-    _our_python.cache_clear()
+    our_python.cache_clear()
     shown = find_needs((str(python),), bot)
-    _our_python.cache_clear()
+    our_python.cache_clear()
     assert [path for path in shown if path.is_relative_to(project)] == wanted
 
 

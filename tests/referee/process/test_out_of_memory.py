@@ -116,7 +116,7 @@ def test_without_a_control_group_a_kill_is_the_machines_if_the_kernel_took_someb
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, before: int, after: int, whose: int
 ) -> None:
     vmstat = tmp_path / "vmstat"
-    monkeypatch.setattr(guardians, "_HOST", str(vmstat))
+    monkeypatch.setattr(guardians, "HOST_EVENTS", str(vmstat))
     vmstat.write_text(f"nr_free_pages 1\noom_kill {before}\n")
     guardian = guardians.Guardian({}, 0)
     vmstat.write_text(f"nr_free_pages 2\noom_kill {after}\n")
@@ -129,7 +129,7 @@ def test_without_a_control_group_only_a_kill_just_now_counts_that_was_seen_while
 ) -> None:
     """Else a bot could see one, wait until it loses, and end itself."""
     vmstat = tmp_path / "vmstat"
-    monkeypatch.setattr(guardians, "_HOST", str(vmstat))
+    monkeypatch.setattr(guardians, "HOST_EVENTS", str(vmstat))
     now_s = 100.0
     monkeypatch.setattr("referee.process.guardian.time.monotonic", lambda: now_s)
     vmstat.write_text("oom_kill 3\n")
@@ -157,13 +157,13 @@ def test_a_guardian_looks_at_the_kernel_while_its_bot_runs_where_no_control_grou
             referee.send(b"k")
 
     monkeypatch.setattr(guardians, "CONTROL", control.fileno())
-    monkeypatch.setattr(guardians, "_KERNEL_LOOK_MS", 1)
-    monkeypatch.setattr(guardians, "_watch_parent", lambda: None)
+    monkeypatch.setattr(guardians, "KERNEL_LOOK_MS", 1)
+    monkeypatch.setattr(guardians, "watch_parent", lambda: None)
     monkeypatch.setattr(Guardian, "reap", lambda self: True)
     monkeypatch.setattr(Guardian, "look_at_kernel", look)
     wake, waker = os.pipe()
     os.write(waker, b"x")
-    monkeypatch.setattr(guardians, "_drain", lambda file: None)
+    monkeypatch.setattr(guardians, "drain", lambda file: None)
     Guardian({}, wake).watch(born)
     assert looks >= 3
     control.close()

@@ -128,8 +128,8 @@ def test_what_is_too_large_to_be_read_is_listed(
 
 def test_files_are_read_again_only_when_they_have_changed(tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[str] = []
-    real = outside._content
-    monkeypatch.setattr(outside, "_content", lambda name: reads.append(name) or real(name))
+    real = outside.content_of
+    monkeypatch.setattr(outside, "content_of", lambda name: reads.append(name) or real(name))
     eager, patient = Prints(0), Prints(3600)
     before = eager.of(tool)
     assert (eager.of(tool), patient.of(tool), patient.of(tool)) == (before, before, before)

@@ -191,7 +191,7 @@ def test_a_folder_of_runs_is_hidden_as_a_whole_unless_somebody_may_need_what_els
 def test_a_folder_of_the_system_is_never_hidden_as_a_whole(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     """Whoever has runs made there."""
     run, other = Path(place) / "cup", Path(place) / "data"
-    monkeypatch.setattr(confine, "_look_for_runs", lambda out: ([run], [other]))
+    monkeypatch.setattr(confine, "look_for_runs", lambda out: ([run], [other]))
     assert private_places([], Path(place)) == (str(run),)
 
 

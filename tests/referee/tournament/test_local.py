@@ -142,7 +142,7 @@ async def test_a_refused_setup_ends_the_run_with_its_next_step(executor, specs):
 
 
 async def test_workers_that_never_start_end_the_run(executor, specs, monkeypatch):
-    monkeypatch.setattr(local, "_BACK_OFF_S", 0.001)
+    monkeypatch.setattr(local, "BACK_OFF_S", 0.001)
     async with executor(whole="sys.exit('no module named x')") as table:
         with pytest.raises(PlatformError, match=r"does not start: .*no module named x") as caught:
             await table.play(specs[0], 5)
@@ -150,7 +150,7 @@ async def test_workers_that_never_start_end_the_run(executor, specs, monkeypatch
 
 
 async def test_a_program_that_is_not_there_ends_the_run(make_tournament, tmp_path, specs, monkeypatch):
-    monkeypatch.setattr(local, "_BACK_OFF_S", 0.001)
+    monkeypatch.setattr(local, "BACK_OFF_S", 0.001)
     entries = make_tournament(blocks=10).entries
     async with LocalExecutor(
         entries, tmp_path / "matches", workers=1, log=tmp_path / "w.log", command=("/none/python",)
