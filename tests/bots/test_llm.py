@@ -97,7 +97,7 @@ def test_it_tries_again_after_a_failure(stub: Stub) -> None:
     printed, errors = ask(stub.address, 20)
     assert printed == "2\n"
     assert "503" in errors
-    assert "not a number from 0 to 12" in errors
+    assert "no number from 0 to 12" in errors
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ async def test_a_match_that_is_cancelled_at_any_moment_of_its_start_leaves_nothi
     while (set(arena.left()) - before or open_files() > files) and time.monotonic() < end_s:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     assert set(arena.left()) - before == set()
-    assert open_files() == files
+    assert open_files() <= files
     after, _ = await arena.play(arena.good(0), arena.good(1))
     assert (after.reason, after.faults) == (EndReason.NORMAL, (None, None))
     assert complaints == []

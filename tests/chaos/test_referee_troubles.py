@@ -99,7 +99,7 @@ def test_no_deadline_is_counted_by_the_wall_clock() -> None:
     assert sorted(found) == [
         "build.py: time.time_ns",
         "homes.py: time.time",
-        "listening.py: time.time",
+        "public_address.py: time.time",
         "table.py: datetime.now",
     ]
 

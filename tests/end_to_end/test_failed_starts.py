@@ -101,7 +101,7 @@ def test_a_bot_that_floods_the_referee_before_hello_is_set_aside_by_the_breaker(
     outcome = json.loads(workplace.run("run", "cup.toml", "--json").stdout)
     assert outcome["set_aside"] == ["bot 1"]
     assert (outcome["played"], outcome["missing"], outcome["given_up"]) == (0, 0, [])
-    assert outcome["void"] <= 6
+    assert outcome["void"] <= 12, "of 24 attempts: 8 matches, three each"
     (failed,) = outcome["failed_starts"]
     assert failed["name"] == "bot 1"
     assert why in failed["why"]

@@ -119,7 +119,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(workplace, write_cup):
     workplace.wait_for_records(4, process)
     outcome = workplace.kill(process, signal.SIGINT)
     assert outcome.code == 130
-    assert "to go on: crosstown run cup.toml" in outcome.stderr
+    assert "to continue: crosstown run cup.toml" in outcome.stderr
     assert "Traceback" not in outcome.stderr
     workplace.assert_nobody_left()
     assert all(path.suffix == ".gz" for path in workplace.records())

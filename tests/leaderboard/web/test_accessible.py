@@ -109,6 +109,7 @@ def test_a_set_up_that_was_refused_has_them_and_fits_a_phone(show_play: Callable
 def test_the_addresses_of_two_people_have_them_and_fit_a_phone(show_play: Callable[..., Any]) -> None:
     page = show_play("/play?game=shibuya", width=PHONE).page
     set_up(page, other="a person")
+    page.wait_for_selector("main li a")
     assert page.locator("main li a").count() == 2
     check(page)
     assert not too_wide(page)
