@@ -1,6 +1,7 @@
 """Folders as deep as a bot can make them: looked through as far as a path goes, and removed whole."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ LEVELS = 3000
 
 
 @pytest.fixture
-def deep(tmp_path: Path) -> Path:
+def deep(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "deep"
     folder.mkdir()
     before = Path.cwd()
@@ -26,7 +27,9 @@ def deep(tmp_path: Path) -> Path:
                 Path("file").touch()
     finally:
         os.chdir(before)
-    return folder
+    yield folder
+    if folder.exists():
+        remove_tree(folder)  # pytest, which removes old folders in a later run, cannot
 
 
 def test_a_tree_deeper_than_any_path_is_removed(deep: Path) -> None:
