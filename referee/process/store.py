@@ -22,6 +22,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from typing import ClassVar
+from weakref import WeakValueDictionary
 
 from referee.folders import cache_folder
 from referee.process.manifest import Manifest
@@ -60,8 +62,22 @@ class Hold:
     """As long as this lives, here or in a process that was forked with it, a build, or a bot version in the store, is
     not removed."""
 
-    def __init__(self, home: Path) -> None:
+    _known: ClassVar[WeakValueDictionary[tuple[int, int], "Hold"]] = WeakValueDictionary()
+    """By device and inode, which stay taken while they are held: one file descriptor for any number of users."""
+
+    @classmethod
+    def on(cls, home: Path) -> "Hold":
         """OSError if it is gone, or going."""
+        found = home.stat()
+        hold = cls._known.get((found.st_dev, found.st_ino))
+        if hold is None:
+            hold = cls(home)
+            opened = os.fstat(hold._file)
+            cls._known[opened.st_dev, opened.st_ino] = hold
+        return hold
+
+    def __init__(self, home: Path) -> None:
+        """A file descriptor of its own; see `on`."""
         self._file = -1
         self._file = os.open(home, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -101,7 +117,7 @@ def hold_built(place: Path) -> tuple[Built, Hold] | None:
         if built is None:
             break
         with suppress(OSError):
-            hold = Hold(built.folder.parent)
+            hold = Hold.on(built.folder.parent)
             if read_built(place) == built:
                 return built, hold
     return None
@@ -217,7 +233,7 @@ def hold(store: Path, content: str) -> Version | None:
 def _held(place: Path) -> Hold | None:
     """None for what is not there, or has just been removed or replaced."""
     try:
-        kept = Hold(place)
+        kept = Hold.on(place)
     except OSError:
         return None
     return kept if kept.is_of(place) else None

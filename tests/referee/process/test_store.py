@@ -42,6 +42,10 @@ def stored(store: Path, folder: Path) -> Version:
     return put(store, folder, manifest, read_sources(folder, manifest))
 
 
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def files(folder: Path) -> dict[str, str]:
     return {
         path.relative_to(folder).as_posix(): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()
@@ -74,6 +78,15 @@ def test_the_same_content_is_one_version_and_a_right_to_execute_makes_another(
     assert stored(store, folder) == stored(store, tmp_path / "elsewhere")
     (tmp_path / "elsewhere" / "tool.sh").chmod(0o644)
     assert stored(store, folder).content != stored(store, tmp_path / "elsewhere").content
+
+
+def test_any_number_of_users_of_a_version_take_one_file_descriptor(folder: Path) -> None:
+    first = load_entry(folder)
+    before = open_files()
+    others = [load_entry(folder) for _ in range(20)]
+    assert open_files() == before
+    del others, first
+    assert open_files() == before - 1
 
 
 def test_what_the_author_does_later_does_not_reach_the_copy(folder: Path) -> None:
