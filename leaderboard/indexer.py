@@ -1,4 +1,4 @@
-"""Keeps the database up with the records: while a run goes on, from a thread of its own; or makes it anew."""
+"""Keeps the database up with the records: while a run goes on, from a thread of its own; or makes it again."""
 
 import queue
 import threading
@@ -122,7 +122,7 @@ class Indexer:
 
 
 def rebuild_database(run: Run) -> Index:
-    """Make the database anew from the records. The old one is replaced only when the new one is complete. StoreError,
+    """Make the database again from the records. The old one is replaced only when the new one is complete. StoreError,
     BusyError."""
     database = run.folder.database
     fresh = database.with_name(f".{database.name}.new")

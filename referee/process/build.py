@@ -341,7 +341,7 @@ class Yard:
 
 
 def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tuple[Built, bool]:
-    """The build of the bot in `folder`, and whether it was made just now; `again` makes it anew, from a clean home.
+    """The build of the bot in `folder`, and whether it was made just now; `again` makes it again, from a clean home.
 
     A build that was made without the sandbox counts as none where the yard is strict.
     Our proto files lie beside the sources of a bot that has none. Of two callers at once the second waits; if the bot

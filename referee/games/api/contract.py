@@ -105,7 +105,7 @@ class State(Protocol):
         """
 
     def resample(self, viewer: int | None, rng: Random) -> "State":
-        """A copy in which everything `viewer` may not know is drawn anew, consistent with what it has seen.
+        """A copy in which everything `viewer` may not know is drawn again, consistent with what it has seen.
 
         At the same node: whose turn it is, who is asked what, and which stream of luck comes next, are public.
         """

@@ -176,7 +176,7 @@ _READERS: Final[dict[int, Callable[[Iterator[int]], TraffiqAction]]] = {
 
 
 # Observations. Messages that are concatenated are merged. So the parts that stay the same are encoded once and kept
-# with them, and only the few fields that change are written anew: several times as fast as filling in one message.
+# with them, and only the few fields that change are written again: several times as fast as filling in one message.
 
 _TURNS: Final = field_key(pb.Observation, "turns")
 _IDLE_TURNS: Final = field_key(pb.Observation, "idle_turns")

@@ -524,7 +524,7 @@ class State(Position):
             for kind in state.hands[seat]:
                 state.stock[kind] -= 1
         unseen = [kind for kind, count in enumerate(state.stock) for _ in range(count)]
-        for seat, size in enumerate(seen.hand_sizes):  # any tiles will do: they are dealt anew
+        for seat, size in enumerate(seen.hand_sizes):  # any tiles will do: they are dealt again
             missing = size - len(state.hands[seat])
             for kind in unseen[:missing]:
                 state.hands[seat].append(kind)
@@ -536,7 +536,7 @@ class State(Position):
         return state
 
     def _deal_anew(self, viewer: int | None, rng: Random) -> None:
-        """Deal the stock and all hands hidden from `viewer` anew; every unseen tile is equally likely anywhere.
+        """Deal the stock and all hands hidden from `viewer` again; every unseen tile is equally likely anywhere.
 
         Nothing else is hidden, and no rule ties an action to a tile without showing it: so this is exact.
         """

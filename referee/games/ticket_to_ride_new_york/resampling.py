@@ -1,4 +1,4 @@
-"""Draws anew what a viewer cannot know, so that it fits everything the viewer has seen.
+"""Draws again what a viewer cannot know, so that it fits everything the viewer has seen.
 
 Works from the observation alone, so that nothing else can leak into it. Which of its unseen cards a seat paid with is
 drawn too; the others lie in any order that fits. Cards and tickets are numbers here, 0 one that is not drawn yet.

@@ -616,7 +616,7 @@ class State(Position):
 
     @classmethod
     def from_observation(cls, players: int, options: Mapping[str, Any], seen: Observation, rng: Random) -> "State":
-        """A state that fits what the viewer has seen, the rest drawn anew."""
+        """A state that fits what the viewer has seen, the rest drawn again."""
         state = cls(players, options)
         resample(state, seen, rng)
         return state

@@ -4,7 +4,7 @@ A table plays up to `best_of` blocks (times the file's `blocks`), fewer if the r
 last place that goes on is tied, up to `extra` further blocks decide, one by one, then the higher seed. With k seats
 at most k-1 bots sit out a round: those with the fewest byes, the highest seeds first. If fewer bots are left than a
 table has seats, the best of those who went out last fill it. A round begins when the one before is settled; who goes
-on is derived from results each time, so a match that is played anew changes all that follows from it.
+on is derived from results each time, so a match that is played again changes all that follows from it.
 """
 
 import math
