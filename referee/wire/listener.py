@@ -218,7 +218,12 @@ class Listener:
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         task = self._loop.create_task(self._greet(line, origin))
         self._arriving[task] = origin
-        task.add_done_callback(lambda _: self._arriving.pop(task, None))
+        task.add_done_callback(lambda _: self._greeted(task, line))
+
+    def _greeted(self, task: asyncio.Task[None], line: socket.socket) -> None:
+        self._arriving.pop(task, None)
+        if task.cancelled():  # perhaps before its first step: then no transport owns the socket, and nobody closes it
+            line.close()
 
     async def _greet(self, line: socket.socket, origin: str) -> None:
         connection = Connection(self, origin, self.traffic if self._one else Traffic(connections=1))
