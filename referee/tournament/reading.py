@@ -20,8 +20,9 @@ _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 class TomlFile:
     """The text of one file, its values, and where they stand. `path` is as the user gave it."""
 
-    def __init__(self, path: Path, values: Mapping[str, Any] | None = None) -> None:
-        """Reads and parses; or takes `values` that somebody gave in the form of the file. ConfigError."""
+    def __init__(self, path: Path, values: Mapping[str, Any] | None = None, *, kind: str = "tournament file") -> None:
+        """Reads and parses; or takes `values` that somebody gave in the form of the file. `kind` is for messages.
+        ConfigError."""
         self.path = path
         self.text = ""
         self.homes: Mapping[str, str] = {}
@@ -36,10 +37,11 @@ class TomlFile:
             line = error.object[: error.start].count(b"\n") + 1
             raise ConfigError(path, line, "the file is not UTF-8 text", "save it as UTF-8") from None
         except FileNotFoundError:
-            raise ConfigError(path, None, "no such file", "check the path, or write a tournament file there") from None
+            raise ConfigError(path, None, "no such file", f"check the path, or write a {kind} there") from None
         except OSError as error:
             what = "is a folder, not a file" if path.is_dir() else f"cannot be read ({error.strerror})"
-            raise ConfigError(path, None, what, "name a tournament file, such as tournaments/first.toml") from None
+            example = ", such as tournaments/first.toml" if kind == "tournament file" else ""
+            raise ConfigError(path, None, what, f"name a {kind}{example}") from None
         try:
             self.values = tomllib.loads(self.text)
             self._check_extent()

@@ -27,7 +27,7 @@ class GameConfig:
 def read_games(file: TomlFile) -> tuple[GameConfig, ...]:
     """Raises ConfigError."""
     if "games" not in file.values:
-        return (_read_game(file, ()),)
+        return (read_game(file, ()),)
     listed = file.values["games"]
     if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
         file.fail(("games",), f"'games' must be a list of tables, not {show(listed)}", "begin each game with [[games]]")
@@ -36,14 +36,15 @@ def read_games(file: TomlFile) -> tuple[GameConfig, ...]:
         file.fail((both[0],), what, "move it into one of the [[games]], or take [[games]] away")
     for place, given in enumerate(listed):
         file.check_keys(("games", place), given, KEYS)
-    found = tuple(_read_game(file, ("games", place)) for place in range(len(listed)))
+    found = tuple(read_game(file, ("games", place)) for place in range(len(listed)))
     for place, one in enumerate(found):
         if one in found[:place]:
             file.fail(("games", place), f"{one.game} is there twice, with the same options", "take one of them away")
     return found
 
 
-def _read_game(file: TomlFile, where: Where) -> GameConfig:
+def read_game(file: TomlFile, where: Where) -> GameConfig:
+    """The one in the table at `where`. Raises ConfigError."""
     game = _game(file, where)
     options = _options(file, where, game, _data(file, where, game))
     return GameConfig(game.id, game.rules_version, options, _players(file, where, game, options))

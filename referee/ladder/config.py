@@ -1,0 +1,310 @@
+"""The ladder's file: TOML in, a checked LadderConfig out. Without a file a default is used in its place.
+
+name = "ladder"              # for people; default: the file's name
+data = "ladder"              # folder for all that the ladder keeps, from this file; default: "ladder"
+host = "127.0.0.1"           # address that the pages listen on
+port = 8000
+workers = 2                  # matches at once; default: half of the cores, at least one
+ponder = false               # no bot runs while it is not asked anything; default: true
+idle = 4                     # processes of each worker that wait for their next match, at most; default: 16
+fresh = true                 # a new process for each match; default: false
+
+[matchmaking]
+seed = 1                     # of what is decided by chance
+placement_blocks = 6         # blocks of a newcomer until it is matched as all others
+exploration = 0.1            # share of blocks that are drawn among all bots
+idle_below = 0.01            # no block is played that would reduce no bot's sigma by more than this share
+alarm_min = 10               # after so many minutes without a match although some could be played
+
+[hand_ins]                   # what an author may hand in
+archive_mib = 64             # size of an archive
+unpacked_mib = 256           # size of what is in it
+files = 10000                # how many there may be
+build_s = 600                # time for fetch and build, each
+
+[clock]                      # this and the next four as in a tournament file, for all divisions
+[limits]
+[faults]
+[breaker]
+[sandbox]
+[remote]
+
+[[divisions]]                # default: one for each game, with the fewest seats that it is played with
+game = "shibuya"             # game, players, data and options as in a tournament file
+name = "shibuya-4"           # default: the game
+players = [2, 4]             # as many seats as there are bots for; default: the fewest of the game
+admits = ["remote"]          # bots that may remember: "remote", "network", "people"; default: none
+clock = { move_s = 2 }       # limits of this division that differ from [clock]
+
+[[bots]]                     # house bots, as in a tournament file: they play in each division of their games
+path = "bots/random"
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from referee.games.api import resolve_options
+from referee.games.registry import game_ids, get_game
+from referee.process.manifest import clashes
+from referee.schedule.spec import Faults, Limits
+from referee.tournament.reading import TomlFile, dotted, show
+from referee.tournament.sections.bots import BotConfig, read_bots
+from referee.tournament.sections.breaker import BreakerConfig, read_breaker
+from referee.tournament.sections.games import KEYS as GAME_KEYS
+from referee.tournament.sections.games import GameConfig, read_game
+from referee.tournament.sections.limits import check_clock, read_clock, read_faults, read_limits, read_ponder
+from referee.tournament.sections.name import read_name
+from referee.tournament.sections.processes import IDLE, read_fresh, read_idle
+from referee.tournament.sections.remote import RemoteConfig, read_remote
+from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
+
+NAME = "ladder"
+"""Of a ladder without a file, and of its data folder."""
+
+Admitted: TypeAlias = Literal["remote", "network", "people"]
+ADMITTED: tuple[Admitted, ...] = get_args(Admitted)
+
+_KEYS = ("name", "data", "host", "port", "workers", "ponder", "idle", "fresh")
+_TABLES = ("matchmaking", "hand_ins", "clock", "limits", "faults", "breaker", "sandbox", "remote", "divisions", "bots")
+_MATCHMAKING = ("seed", "placement_blocks", "exploration", "idle_below", "alarm_min")
+_HAND_INS = ("archive_mib", "unpacked_mib", "files", "build_s")
+_DIVISION = ("name", *GAME_KEYS, "admits", "clock")
+_SEED_BOUND = 1 << 63
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class MatchmakingConfig:
+    """Who meets whom. `exploration` and `idle_below` are shares, from 0 to 1."""
+
+    seed: int = 1
+    placement_blocks: int = 6
+    exploration: float = 0.1
+    idle_below: float = 0.01
+    alarm_min: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class HandInConfig:
+    """What an author may hand in: sizes in MiB, `build_s` seconds for fetch and build, each."""
+
+    archive_mib: int = 64
+    unpacked_mib: int = 256
+    files: int = 10_000
+    build_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class DivisionConfig:
+    """One division. `name` also names its run folder. `game.players` are the numbers of seats that it may play with;
+    the most that there are bots for is taken. `admits` are kinds of seats that may remember other matches."""
+
+    name: str
+    game: GameConfig
+    limits: Limits
+    admits: tuple[Admitted, ...] = ()
+
+    @property
+    def shares_seeds(self) -> bool:
+        """Whether the matches of a block are played on one seed: not where somebody may remember it."""
+        return not self.admits
+
+
+@dataclass(frozen=True, slots=True)
+class LadderConfig:
+    """A checked ladder. `data` is absolute. `bots` are the house bots; their folders are looked at later."""
+
+    path: Path
+    name: str
+    data: Path
+    divisions: tuple[DivisionConfig, ...]
+    bots: tuple[BotConfig, ...]
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    matchmaking: MatchmakingConfig = field(default_factory=MatchmakingConfig)
+    hand_ins: HandInConfig = field(default_factory=HandInConfig)
+    limits: Limits = field(default_factory=Limits)
+    faults: Faults = field(default_factory=Faults)
+    breaker: BreakerConfig = field(default_factory=BreakerConfig)
+    sandbox: SandboxConfig = field(default_factory=SandboxConfig)
+    remote: RemoteConfig | None = None
+    ponder: bool = True
+    idle: int = IDLE
+    fresh: bool = False
+
+    def folder_of(self, division: DivisionConfig) -> Path:
+        """The run folder of a division."""
+        return self.data / "divisions" / division.name
+
+
+def default_ladder(data: Path, house_bots: Path | None) -> LadderConfig:
+    """The ladder without a file: a division for each game, and the bots that are shipped in the folder `house_bots` as
+    house bots; none where that is not there."""
+    values: dict[str, Any] = {"name": NAME, "data": str(data.absolute())}
+    if house_bots is not None:
+        bots: list[dict[str, Any]] = [{"path": str(house_bots / name)} for name in ("random", "walker", "greedy")]
+        # By its clock it would take half a minute for a match, and a newcomer is to see its first one sooner.
+        bots.append({"path": str(house_bots / "search"), "name": "search-16", "options": {"iterations": 16}})
+        values["bots"] = bots
+    return _read(TomlFile(Path("ladder.toml"), values))
+
+
+def load_ladder(path: Path) -> LadderConfig:
+    """Read and check a ladder's file, but not yet the folders of its house bots. Raises ConfigError."""
+    return _read(TomlFile(path, kind="ladder file"))
+
+
+def _read(file: TomlFile) -> LadderConfig:
+    file.homes = _homes()
+    file.check_keys((), file.values, (*_KEYS, *_TABLES))
+    limits, remote = read_limits(file), read_remote(file)
+    config = LadderConfig(
+        path=file.path,
+        name=read_name(file),
+        data=_data(file),
+        divisions=_divisions(file, limits, remote),
+        bots=read_bots(file, limits, remote),
+        host=file.text_at("host", default="127.0.0.1", example='host = "127.0.0.1"'),
+        port=file.integer("port", minimum=0, maximum=65535, default=8000, example="port = 8000"),
+        workers=file.integer(
+            "workers", minimum=1, maximum=4096, default=max(1, (os.cpu_count() or 1) // 2), example="workers = 2"
+        ),
+        matchmaking=_matchmaking(file),
+        hand_ins=_hand_ins(file),
+        limits=limits,
+        faults=read_faults(file),
+        breaker=read_breaker(file),
+        sandbox=read_sandbox(file),
+        remote=remote,
+        ponder=read_ponder(file),
+        idle=read_idle(file),
+        fresh=read_fresh(file) is True,
+    )
+    for place, bot in enumerate(config.bots):
+        if bot.remote is not None:
+            what = f"'bots[{place + 1}]' is remote, and house bots are started here"
+            file.fail(
+                ("bots", place, "remote"), what, "remove it: authors connect remote bots with a token of the ladder"
+            )
+    if not config.ponder and any("remote" in division.admits for division in config.divisions):
+        what = "a remote bot cannot be stopped while it is not asked anything"
+        file.fail(("ponder",), what, 'remove ponder = false, or "remote" from admits')
+    return config
+
+
+def _homes() -> dict[str, str]:
+    """Where each key belongs that has one place only."""
+    homes = dict.fromkeys(("game", "players", "options", "admits"), "in [[divisions]]")
+    homes |= dict.fromkeys(_MATCHMAKING, "in [matchmaking]") | dict.fromkeys(_HAND_INS, "in [hand_ins]")
+    homes |= {"path": "in [[bots]]"} | dict.fromkeys(("listen", "public", "certificate", "key"), "in [remote]")
+    return homes | dict.fromkeys(("host", "port", "workers", "ponder"), "at the top of the file")
+
+
+def _data(file: TomlFile) -> Path:
+    text = file.text_at("data", default=NAME, example='data = "ladder"')
+    if "\0" in text:
+        file.fail(("data",), "'data' has a zero byte in it", "remove it")
+    return (file.path.parent / text).absolute()
+
+
+def _divisions(file: TomlFile, limits: Limits, remote: RemoteConfig | None) -> tuple[DivisionConfig, ...]:
+    listed = file.values.get("divisions")
+    if listed is None:
+        games = [get_game(name) for name in game_ids()]
+        return tuple(
+            DivisionConfig(
+                game.id, GameConfig(game.id, game.rules_version, _defaults(game.id), game.player_counts[:1]), limits
+            )
+            for game in games
+        )
+    if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
+        what = f"'divisions' must be a list of tables, not {show(listed)}"
+        file.fail(("divisions",), what, "begin each division with [[divisions]]")
+    found: list[DivisionConfig] = []
+    for place, given in enumerate(listed):
+        division = _division(file, ("divisions", place), given, limits, remote)
+        for other in found:
+            if clashes(division.name, other.name):
+                what = f"the names of the divisions {show(other.name)} and {show(division.name)} are, or look, the same"
+                file.fail(("divisions", place, "name"), what, 'give one of them another: name = "..."')
+        found.append(division)
+    return tuple(found)
+
+
+def _division(
+    file: TomlFile, here: tuple[str, int], given: Mapping[str, Any], limits: Limits, remote: RemoteConfig | None
+) -> DivisionConfig:
+    file.check_keys(here, given, _DIVISION)
+    game = read_game(file, here)
+    name = read_name(file, *here, default=game.game)
+    clock = read_clock(file, (*here, "clock"))
+    check_clock(file, (*here, "clock"), limits, clock)
+    admits = _admits(file, (*here, "admits"))
+    if "remote" in admits and remote is None:
+        what = f"'{dotted(*here)}' admits remote bots, and the file does not say where they connect"
+        file.fail((*here, "admits"), what, 'add [remote] with a line such as listen = "0.0.0.0:7000"')
+    return DivisionConfig(name, game, limits.with_clock(clock), admits)
+
+
+def _admits(file: TomlFile, key: tuple[str | int, ...]) -> tuple[Admitted, ...]:
+    value: Any = file.get(*key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(word in ADMITTED for word in value) or len(set(value)) < len(value):
+        what = f"'{dotted(*key)}' must be a list of {', '.join(ADMITTED)}, each once, not {show(value)}"
+        file.fail(key, what, 'write, for instance, admits = ["remote"]')
+    return tuple(word for word in ADMITTED if word in value)
+
+
+def _matchmaking(file: TomlFile) -> MatchmakingConfig:
+    file.check_keys(("matchmaking",), file.table("matchmaking"), _MATCHMAKING)
+    usual = MatchmakingConfig()
+    here = "matchmaking"
+    return MatchmakingConfig(
+        seed=file.integer(here, "seed", minimum=-_SEED_BOUND, maximum=_SEED_BOUND - 1, default=1, example="seed = 1"),
+        placement_blocks=file.integer(
+            here,
+            "placement_blocks",
+            minimum=1,
+            maximum=1000,
+            default=usual.placement_blocks,
+            example="placement_blocks = 6",
+        ),
+        exploration=_number(file, (here, "exploration"), 0, 1, usual.exploration),
+        idle_below=_number(file, (here, "idle_below"), 0, 1, usual.idle_below),
+        alarm_min=_number(file, (here, "alarm_min"), 0.1, 1440, usual.alarm_min),
+    )
+
+
+def _hand_ins(file: TomlFile) -> HandInConfig:
+    file.check_keys(("hand_ins",), file.table("hand_ins"), _HAND_INS)
+    usual = HandInConfig()
+
+    def whole(name: str, default: int) -> int:
+        return file.integer("hand_ins", name, minimum=1, maximum=_MOST, default=default, example=f"{name} = {default}")
+
+    return HandInConfig(
+        whole("archive_mib", usual.archive_mib),
+        whole("unpacked_mib", usual.unpacked_mib),
+        whole("files", usual.files),
+        _number(file, ("hand_ins", "build_s"), 1, 86400, usual.build_s),
+    )
+
+
+def _number(file: TomlFile, key: tuple[str, ...], low: float, high: float, default: float) -> float:
+    value: Any = file.get(*key)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        what = f"'{dotted(*key)}' must be a number from {low:g} to {high:g}, not {show(value)}"
+        file.fail(key, what, f"write, for instance, {key[-1]} = {default:g}")
+    return float(value)
+
+
+def _defaults(game_id: str) -> Mapping[str, Any]:
+    game = get_game(game_id)
+    return resolve_options(game.id, game.options, {})
