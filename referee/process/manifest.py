@@ -78,7 +78,12 @@ def clashes(one: str, other: str) -> bool:
     """Whether people would take one name for the other: same but for case, width, accents' encoding, invisible
     characters or spacing, or drawn alike (Cyrillic or Greek letters for Latin ones, `1`, `I` and `l`, `0` and `O`).
     """
-    return _folded(one) == _folded(other) or _drawn(one) == _drawn(other)
+    return any(mine == theirs for mine, theirs in zip(look_alike_keys(one), look_alike_keys(other), strict=True))
+
+
+def look_alike_keys(name: str) -> tuple[str, str]:
+    """Two names clash if their first keys, or their second ones, are the same: for names that are looked up."""
+    return _folded(name), _drawn(name)
 
 
 def _folded(name: str) -> str:

@@ -1,0 +1,333 @@
+"""Owners, their tokens, and the invitations with which people become owners.
+
+Secrets are shown once and stored as hashes. A token that was seen to be expired stays so when the clock is set back.
+"""
+
+import secrets
+import sqlite3
+from contextlib import suppress
+from hashlib import sha256
+
+from sqlite_utils import Database
+
+from leaderboard.web.hand_ins import (
+    Account,
+    HandInRefused,
+    Invitation,
+    NewInvitation,
+    NewToken,
+    Person,
+    Refusal,
+    Scope,
+    Token,
+    TokenKind,
+)
+from referee.ladder.database import LadderDatabase, find, insert
+from referee.ladder.names import check_ladder_name, taken
+from referee.process.manifest import look_alike_keys
+
+SESSION_DAYS = 30
+SEEN_EVERY_S = 600.0
+"""The last use of a token is kept with this precision: it costs a write."""
+
+TOKEN_PREFIX = "crosstown_"  # noqa: S105 - how secret scanners know one
+_SECRET_BYTES = 32
+_MOST_LABEL = 100
+_FIRST = "first organiser"
+_PEOPLE = "SELECT o.*, (SELECT count(*) FROM bots b WHERE b.owner_id = o.id) AS bots FROM owners o"
+
+
+class Accounts:
+    """Those of one ladder. Methods raise HandInRefused, and change all or nothing."""
+
+    def __init__(self, database: LadderDatabase) -> None:
+        self._database = database
+
+    def account(self, secret: str) -> Account:
+        """Whose token this is. UNAUTHENTICATED if it is good for nothing, FORBIDDEN if its owner is blocked."""
+        row = self._database.row(
+            "SELECT t.*, o.name AS owner, o.organiser, o.blocked, b.name AS bot FROM tokens t"
+            " JOIN owners o ON o.id = t.owner_id LEFT JOIN bots b ON b.id = t.bot_id WHERE t.digest = ?",
+            _digest(secret),
+        )
+        if row is None:
+            raise HandInRefused(
+                Refusal.UNAUTHENTICATED, "the token is not known here", "check it, or ask the organiser for another"
+            )
+        if row["over"] == "revoked":
+            raise HandInRefused(Refusal.UNAUTHENTICATED, "the token was revoked", "use another one, or make one")
+        if row["over"] or self._database.is_past(row["expires"]):
+            if not row["over"]:
+                with suppress(HandInRefused):  # said again the next time
+                    self._database.write(
+                        lambda db: db.execute("UPDATE tokens SET over = 'expired' WHERE id = ?", [row["id"]])
+                    )
+            raise HandInRefused(
+                Refusal.UNAUTHENTICATED, f"the token expired at {row['expires']}", "make another one, or sign in again"
+            )
+        if row["blocked"]:
+            raise HandInRefused(
+                Refusal.FORBIDDEN, f"the owner '{row['owner']}' is blocked: {row['blocked']}", "ask the organiser"
+            )
+        self._note_use(row)
+        scope: Scope = row["scope"]
+        if scope == "organise" and not row["organiser"]:
+            scope = "manage"
+        return Account(row["owner"], scope, str(row["id"]), bool(row["organiser"]), row["bot"] or "")
+
+    def _note_use(self, row: sqlite3.Row) -> None:
+        if self._database.is_within(row["last_used"], SEEN_EVERY_S):
+            return
+        now = self._database.now()
+
+        def seen(db: Database) -> None:
+            db.execute("UPDATE tokens SET last_used = ? WHERE id = ?", [now, row["id"]])
+            db.execute("UPDATE owners SET last_seen = ? WHERE id = ?", [now, row["owner_id"]])
+
+        with suppress(HandInRefused):  # who may do something is not kept from it by a full disk
+            self._database.write(seen)
+
+    def organiser_link(self) -> str:
+        """A new code for the first organiser's account, which replaces the one before; '' once there is an
+        organiser."""
+
+        def make(db: Database) -> str:
+            if db.execute("SELECT 1 FROM owners WHERE organiser").fetchone():
+                return ""
+            db.execute("DELETE FROM invitations WHERE organiser AND label = ?", [_FIRST])
+            return self._invite(db, _FIRST, 1, None, organiser=True).code
+
+        return self._database.write(make)
+
+    def create_invitation(self, label: str, uses: int, days: int, *, organiser: bool = False) -> NewInvitation:
+        """UNUSABLE for a number out of its range."""
+        label = _label(label)
+        if not 1 <= uses <= 10_000:
+            raise HandInRefused(Refusal.UNUSABLE, f"an invitation for {uses} uses", "give a number from 1 to 10000")
+        return self._database.write(lambda db: self._invite(db, label, uses, days, organiser=organiser))
+
+    def _invite(self, db: Database, label: str, uses: int, days: int | None, *, organiser: bool) -> NewInvitation:
+        code, now = _secret(), self._database.now()
+        expires = self._database.after(days)
+        values = {
+            "digest": _digest(code),
+            "label": label,
+            "organiser": int(organiser),
+            "created": now,
+            "expires": expires,
+            "uses_left": uses,
+        }
+        id_ = insert(db, "invitations", values)
+        return NewInvitation(Invitation(str(id_), label, now, expires, uses, organiser), code)
+
+    def invitations(self) -> list[Invitation]:
+        """All that are good for something, the newest first."""
+        rows = self._database.rows("SELECT * FROM invitations WHERE uses_left > 0 ORDER BY id DESC")
+        return [_invitation(row) for row in rows if not self._database.is_past(row["expires"])]
+
+    def invitation(self, code: str) -> Invitation:
+        """What the code is good for. UNAUTHENTICATED if that is nothing."""
+        row = self._database.row("SELECT * FROM invitations WHERE digest = ?", _digest(code))
+        return self._good(row)
+
+    def _good(self, row: sqlite3.Row | None) -> Invitation:
+        step = "ask the organiser for another invitation"
+        if row is None:
+            raise HandInRefused(Refusal.UNAUTHENTICATED, "the invitation is not known here", step)
+        if row["uses_left"] < 1:
+            raise HandInRefused(Refusal.UNAUTHENTICATED, "the invitation was used already", step)
+        if self._database.is_past(row["expires"]):
+            raise HandInRefused(Refusal.UNAUTHENTICATED, f"the invitation expired at {row['expires']}", step)
+        return _invitation(row)
+
+    def revoke_invitation(self, invitation_id: str) -> None:
+        """UNKNOWN."""
+
+        def revoke(db: Database) -> int:
+            return db.execute(
+                "UPDATE invitations SET uses_left = 0 WHERE id = ? AND uses_left > 0", [_number(invitation_id)]
+            ).rowcount
+
+        if not self._database.write(revoke):
+            raise HandInRefused(
+                Refusal.UNKNOWN, f"there is no invitation {invitation_id}", "see the list of invitations"
+            )
+
+    def redeem(self, code: str, owner: str) -> NewToken:
+        """Make the account with an invitation; a session for it. UNAUTHENTICATED, UNUSABLE, CONFLICT."""
+        name = check_ladder_name(owner, "an owner")
+
+        def use(db: Database) -> NewToken:
+            row = find(db, "SELECT * FROM invitations WHERE digest = ?", _digest(code))
+            organiser = self._good(row).organiser
+            assert row is not None
+            db.execute("UPDATE invitations SET uses_left = uses_left - 1 WHERE id = ?", [row["id"]])
+            self._make_owner(db, name, organiser=organiser)
+            scope: Scope = "organise" if organiser else "manage"
+            return self._make_token(db, name, "browser", scope, SESSION_DAYS, kind="session")
+
+        return self._database.write(use)
+
+    def add_owner(self, owner: str, *, organiser: bool = False) -> bool:
+        """Whether the account was made just now: one of this name is left as it is. UNUSABLE, CONFLICT."""
+        name = check_ladder_name(owner, "an owner")
+
+        def make(db: Database) -> bool:
+            if find(db, "SELECT 1 FROM owners WHERE name = ?", name):
+                return False
+            self._make_owner(db, name, organiser=organiser)
+            return True
+
+        return self._database.write(make)
+
+    def _make_owner(self, db: Database, name: str, *, organiser: bool) -> None:
+        folded, drawn = look_alike_keys(name)
+        other = find(db, "SELECT name FROM owners WHERE folded = ? OR drawn = ?", folded, drawn)
+        if other is not None:
+            raise HandInRefused(Refusal.CONFLICT, taken("owner", name, other["name"]), "choose another name")
+        values = {
+            "name": name,
+            "folded": folded,
+            "drawn": drawn,
+            "organiser": int(organiser),
+            "joined": self._database.now(),
+        }
+        insert(db, "owners", values)
+
+    def people(self) -> list[Person]:
+        """All owners, by name."""
+        rows = self._database.rows(f"{_PEOPLE} ORDER BY o.folded")
+        return [_person(row) for row in rows]
+
+    def block(self, owner: str, reason: str) -> Person:
+        """`reason` '' lifts it. UNKNOWN."""
+
+        def set_(db: Database) -> Person:
+            row = find_owner(db, owner)
+            db.execute("UPDATE owners SET blocked = ? WHERE id = ?", [reason, row["id"]])
+            note_change(db)
+            found = find(db, f"{_PEOPLE} WHERE o.id = ?", row["id"])
+            assert found is not None
+            return _person(found)
+
+        return self._database.write(set_)
+
+    def create_token(
+        self, owner: str, label: str, scope: Scope, days: int | None, *, bot: str = "", kind: TokenKind = "token"
+    ) -> NewToken:
+        """`days` None: it does not expire. With `bot` it is good for that one. UNKNOWN, UNUSABLE."""
+        label = _label(label)
+        return self._database.write(lambda db: self._make_token(db, owner, label, scope, days, bot=bot, kind=kind))
+
+    def _make_token(
+        self,
+        db: Database,
+        owner: str,
+        label: str,
+        scope: Scope,
+        days: int | None,
+        *,
+        bot: str = "",
+        kind: TokenKind = "token",
+    ) -> NewToken:
+        row = find_owner(db, owner)
+        bot_id = None
+        if bot:
+            found = find(db, "SELECT id FROM bots WHERE name = ? AND owner_id = ?", bot, row["id"])
+            if found is None:
+                raise HandInRefused(Refusal.UNKNOWN, f"'{owner}' has no bot '{bot}'", "check its name")
+            bot_id = found["id"]
+        secret, now, expires = TOKEN_PREFIX + _secret(), self._database.now(), self._database.after(days)
+        values = {
+            "owner_id": row["id"],
+            "digest": _digest(secret),
+            "kind": kind,
+            "label": label,
+            "scope": scope,
+            "bot_id": bot_id,
+            "created": now,
+            "expires": expires,
+        }
+        id_ = insert(db, "tokens", values)
+        return NewToken(owner, Token(str(id_), label, scope, now, kind, bot, expires), secret)
+
+    def tokens(self, owner: str) -> list[Token]:
+        """All of an owner that are good for something, the newest first."""
+        rows = self._database.rows(
+            "SELECT t.*, b.name AS bot FROM tokens t JOIN owners o ON o.id = t.owner_id"
+            " LEFT JOIN bots b ON b.id = t.bot_id WHERE o.name = ? AND t.over = '' ORDER BY t.id DESC",
+            owner,
+        )
+        return [
+            Token(
+                str(row["id"]),
+                row["label"],
+                row["scope"],
+                row["created"],
+                row["kind"],
+                row["bot"] or "",
+                row["expires"],
+                row["last_used"],
+            )
+            for row in rows
+            if not self._database.is_past(row["expires"])
+        ]
+
+    def revoke_token(self, owner: str, token_id: str) -> None:
+        """At once, and for good. UNKNOWN unless it is one of the owner's."""
+
+        def revoke(db: Database) -> int:
+            return db.execute(
+                "UPDATE tokens SET over = 'revoked' WHERE id = ? AND over = ''"
+                " AND owner_id = (SELECT id FROM owners WHERE name = ?)",
+                [_number(token_id), owner],
+            ).rowcount
+
+        if not self._database.write(revoke):
+            raise HandInRefused(Refusal.UNKNOWN, f"'{owner}' has no token {token_id}", "see the list of tokens")
+
+
+def find_owner(db: Database, name: str) -> sqlite3.Row:
+    """Inside a change. UNKNOWN."""
+    row = find(db, "SELECT * FROM owners WHERE name = ?", name)
+    if row is None:
+        raise HandInRefused(Refusal.UNKNOWN, f"there is no owner '{name}'", "check the name")
+    return row
+
+
+def note_change(db: Database) -> None:
+    """Inside a change of what the roster says."""
+    db.execute("UPDATE counters SET value = value + 1 WHERE name = 'changes'")
+
+
+def _label(text: str) -> str:
+    label = " ".join(text.split())
+    if not label.isprintable() or len(label) > _MOST_LABEL:
+        raise HandInRefused(
+            Refusal.UNUSABLE, f"the label {text[:_MOST_LABEL]!a}", f"use at most {_MOST_LABEL} printable characters"
+        )
+    return label
+
+
+def _number(id_: str) -> int:
+    """-1 for what is no id."""
+    return int(id_) if id_.isascii() and id_.isdecimal() and len(id_) < 19 else -1
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(_SECRET_BYTES)
+
+
+def _digest(secret: str) -> bytes:
+    """Of 256 random bits: a slow hash would add nothing."""
+    return sha256(secret.encode("utf-8", "surrogatepass")).digest()
+
+
+def _invitation(row: sqlite3.Row) -> Invitation:
+    return Invitation(
+        str(row["id"]), row["label"], row["created"], row["expires"], row["uses_left"], bool(row["organiser"])
+    )
+
+
+def _person(row: sqlite3.Row) -> Person:
+    return Person(row["name"], bool(row["organiser"]), row["joined"], row["bots"], row["last_seen"], row["blocked"])

@@ -1,0 +1,705 @@
+"""Bots and their versions in `ladder.db`, which is the truth for all that was handed in, and the roster made of them.
+
+A version's way is received, checking, building, qualifying, and then active, inactive or rejected. Every method may be
+called from any thread, waits for the disk, and changes all or nothing: none belongs on an event loop.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, TypeAlias
+
+from sqlite_utils import Database
+
+from leaderboard.web.hand_ins import (
+    OVER,
+    STEPS,
+    BotState,
+    HandInRefused,
+    Refusal,
+    Step,
+    StepName,
+    StepState,
+    VersionState,
+    VersionStatus,
+)
+from referee.ladder.accounts import Accounts, find_owner, note_change
+from referee.ladder.bots import LadderBot
+from referee.ladder.database import LadderDatabase, find, insert, utc_now
+from referee.ladder.names import check_ladder_name, taken
+from referee.process.manifest import look_alike_keys
+
+KEY_DAYS = 30
+"""How long an idempotency key is known."""
+
+_MOST_KEY = 200
+
+Paused: TypeAlias = Literal["", "owner", "organiser", "breaker"]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingVersion:
+    """A hand-in that is on its way. `games` are the only ones that its owner wants it to play; () for all."""
+
+    id: int
+    bot: str
+    owner: str
+    number: int
+    content: str
+    status: VersionStatus
+    games: tuple[str, ...]
+    remote: bool
+
+
+class LadderStore:
+    """One process's access to `ladder.db`. Methods raise HandInRefused, with UNAVAILABLE where the database cannot be
+    read or written now; nothing was changed then."""
+
+    def __init__(
+        self,
+        path: Path,
+        content: Path,
+        *,
+        reserved: Sequence[str] = (),
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        """Opens or creates it, and migrates an older one. `content`: the store of the files of bot versions;
+        `reserved`: names of bots that nobody can take. PlatformError for a file that is damaged, newer, or cannot be
+        opened: it is never replaced."""
+        self._content = content
+        self._reserved = tuple(reserved)
+        self._database = LadderDatabase(path, clock)
+        self.accounts = Accounts(self._database)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """After the last call of any thread. A second one does nothing."""
+        self._database.close()
+
+    # Bots and versions
+
+    def check_bot(self, owner: str, name: str) -> str:
+        """The name in its usual form, for a bot that the owner has or may make. UNUSABLE, FORBIDDEN, CONFLICT."""
+        name = check_ladder_name(name, "a bot")
+        folded, drawn = look_alike_keys(name)
+        row = self._database.row(
+            "SELECT b.name, o.name AS owner FROM bots b JOIN owners o ON o.id = b.owner_id"
+            " WHERE b.folded = ? OR b.drawn = ?",
+            folded,
+            drawn,
+        )
+        if row is not None:
+            self._check_owned(owner, name, row)
+        for other in self._reserved:
+            if row is None and set(look_alike_keys(other)) & {folded, drawn}:
+                raise HandInRefused(Refusal.CONFLICT, taken("bot", name, other), "choose another name for the bot")
+        return name
+
+    def _check_owned(self, owner: str, name: str, row: sqlite3.Row) -> None:
+        if row["name"] != name:
+            raise HandInRefused(Refusal.CONFLICT, taken("bot", name, row["name"]), "choose another name for the bot")
+        if row["owner"] != owner:
+            raise HandInRefused(
+                Refusal.FORBIDDEN,
+                f"the bot '{name}' belongs to '{row['owner']}'",
+                "choose another name for the bot: a name is its first owner's for good",
+            )
+
+    def known_key(self, owner: str, key: str) -> tuple[VersionState, bytes] | None:
+        """The version that came with an idempotency key, and the digest of what was sent; None if it is new."""
+        row = self._database.row(
+            "SELECT k.version_id, k.digest FROM keys k JOIN owners o ON o.id = k.owner_id WHERE o.name = ?"
+            " AND k.key = ?",
+            owner,
+            key,
+        )
+        return None if row is None else (self._version_of(row["version_id"]), bytes(row["digest"]))
+
+    def hand_in(
+        self,
+        owner: str,
+        name: str,
+        content: str,
+        *,
+        key: str = "",
+        digest: bytes = b"",
+        games: Sequence[str] = (),
+        label: str = "",
+        remote: bool = False,
+    ) -> tuple[VersionState, bool]:
+        """The version with this content, and whether it is a new one.
+
+        Content that was rejected is tried again, and content that has qualified plays again. With a `key` that came
+        before nothing changes. FORBIDDEN, CONFLICT, UNUSABLE.
+        """
+        name = self.check_bot(owner, name)
+        if len(key) > _MOST_KEY:
+            raise HandInRefused(
+                Refusal.UNUSABLE, f"the idempotency key has {len(key)} characters", f"send at most {_MOST_KEY}"
+            )
+
+        def put(db: Database) -> tuple[int, bool]:
+            row = find_owner(db, owner)
+            if key and (known := find(db, "SELECT * FROM keys WHERE owner_id = ? AND key = ?", row["id"], key)):
+                if bytes(known["digest"]) != digest:
+                    raise HandInRefused(
+                        Refusal.CONFLICT,
+                        "this idempotency key came with other content before",
+                        "send a new key with new content",
+                    )
+                return known["version_id"], False
+            bot_id = self._bot_for(db, row["id"], owner, name, remote=remote)
+            version_id, created = self._version_for(db, bot_id, content, games, label)
+            if key:
+                db.execute("DELETE FROM keys WHERE created < ?", [self._database.before(KEY_DAYS)])
+                values = {
+                    "owner_id": row["id"],
+                    "key": key,
+                    "digest": digest,
+                    "version_id": version_id,
+                    "created": self._database.now(),
+                }
+                insert(db, "keys", values)
+            return version_id, created
+
+        version_id, created = self._database.write(put)
+        return self._version_of(version_id), created
+
+    def _bot_for(self, db: Database, owner_id: int, owner: str, name: str, *, remote: bool) -> int:
+        folded, drawn = look_alike_keys(name)
+        row = find(
+            db,
+            "SELECT b.id, b.name, b.remote, o.name AS owner FROM bots b JOIN owners o ON o.id = b.owner_id"
+            " WHERE b.folded = ? OR b.drawn = ?",
+            folded,
+            drawn,
+        )
+        if row is not None:
+            self._check_owned(owner, name, row)
+            if bool(row["remote"]) != remote:
+                kind = "runs at its owner's" if row["remote"] else "is handed in as files"
+                raise HandInRefused(
+                    Refusal.CONFLICT, f"the bot '{name}' {kind}", "choose another name for one that does not"
+                )
+            return int(row["id"])
+        values = {
+            "owner_id": owner_id,
+            "name": name,
+            "folded": folded,
+            "drawn": drawn,
+            "remote": int(remote),
+            "created": self._database.now(),
+        }
+        return insert(db, "bots", values)
+
+    def _version_for(
+        self, db: Database, bot_id: int, content: str, games: Sequence[str], label: str
+    ) -> tuple[int, bool]:
+        found = find(db, "SELECT * FROM versions WHERE bot_id = ? AND content = ?", bot_id, content)
+        wanted = json.dumps(sorted(games))
+        if found is None:
+            last = find(db, "SELECT max(number) AS number FROM versions WHERE bot_id = ?", bot_id)
+            assert last is not None
+            values = {
+                "bot_id": bot_id,
+                "number": (last["number"] or 0) + 1,
+                "content": content,
+                "games": wanted,
+                "status": "received",
+                "label": label,
+                "created": self._database.now(),
+            }
+            version_id = insert(db, "versions", values)
+            self._receive(db, version_id)
+            return version_id, True
+        version_id = int(found["id"])
+        if found["status"] == "rejected" or (found["status"] in OVER and found["games"] != wanted):
+            db.execute("DELETE FROM steps WHERE version_id = ?", [version_id])
+            db.execute("DELETE FROM qualifications WHERE version_id = ?", [version_id])
+            db.execute(
+                "UPDATE versions SET status = 'received', games = ?, reason = '', next_step = '' WHERE id = ?",
+                [wanted, version_id],
+            )
+            # Its owner wants it to play now, whatever was handed in after it at first.
+            db.execute(
+                "UPDATE bots SET chosen_after = min(chosen_after, ?) WHERE id = ?", [found["number"] - 1, bot_id]
+            )
+            self._receive(db, version_id)
+        elif found["status"] in ("inactive", "retired"):
+            self._choose(db, bot_id, version_id)
+        return version_id, False
+
+    def _receive(self, db: Database, version_id: int) -> None:
+        now = self._database.now()
+        values = {"version_id": version_id, "name": "received", "state": "done", "began": now, "ended": now}
+        insert(db, "steps", values)
+
+    def bots(self, owner: str | None = None) -> list[BotState]:
+        """Of one owner or of all, by name."""
+        where, wanted = ("", []) if owner is None else (" WHERE o.name = ?", [owner])
+        rows = self._database.rows(f"{_BOTS}{where} ORDER BY b.folded", *wanted)
+        return [self._bot_state(row) for row in rows]
+
+    def bot(self, name: str) -> BotState:
+        """UNKNOWN."""
+        row = self._database.row(f"{_BOTS} WHERE b.name = ?", name)
+        if row is None:
+            raise _no_bot(name)
+        return self._bot_state(row)
+
+    def _bot_state(self, row: sqlite3.Row) -> BotState:
+        newest = None if row["newest"] is None else self._version_of(row["newest"])
+        paused, by, step = row["paused"], row["paused_by"], ""
+        if paused:
+            step = "resume it when it is to play again" if by == "owner" else "ask the organiser"
+        elif broken := self._database.row(
+            "SELECT k.division, k.reason FROM breaks k JOIN versions v ON v.id = k.version_id"
+            " JOIN playing p ON p.bot_id = k.bot_id AND p.division = k.division AND p.version_id = k.version_id"
+            " WHERE k.bot_id = ? AND v.activations = k.activation ORDER BY k.division",
+            row["id"],
+        ):
+            paused, by = f"{broken['division']}: {broken['reason']}", "breaker"
+            step = "correct the bot and hand in the next version, or resume it to try once more"
+        return BotState(
+            name=row["name"],
+            owner=row["owner"],
+            created=row["created"],
+            versions=row["versions"],
+            newest=newest,
+            active=row["active"],
+            paused=paused,
+            paused_by=by,
+            next_step=step,
+            remote=bool(row["remote"]),
+        )
+
+    def versions(self, name: str) -> list[VersionState]:
+        """The newest first. UNKNOWN for a bot that is not there."""
+        rows = self._database.rows(f"{_VERSIONS} WHERE b.name = ? ORDER BY v.number DESC", name)
+        if not rows:
+            raise _no_bot(name)
+        return [self._version_state(row) for row in rows]
+
+    def version(self, name: str, number: int) -> VersionState:
+        """UNKNOWN."""
+        row = self._database.row(f"{_VERSIONS} WHERE b.name = ? AND v.number = ?", name, number)
+        if row is None:
+            self.bot(name)
+            raise HandInRefused(
+                Refusal.UNKNOWN, f"the bot '{name}' has no version {number}", "see the list of its versions"
+            )
+        return self._version_state(row)
+
+    def _version_of(self, version_id: int) -> VersionState:
+        row = self._database.row(f"{_VERSIONS} WHERE v.id = ?", version_id)
+        assert row is not None
+        return self._version_state(row)
+
+    def _version_state(self, row: sqlite3.Row) -> VersionState:
+        steps = {one["name"]: one for one in self._database.rows("SELECT * FROM steps WHERE version_id = ?", row["id"])}
+        over = row["status"] in OVER
+        divisions = self._database.rows(
+            "SELECT division FROM qualifications WHERE version_id = ? AND state != 'failed' ORDER BY division",
+            row["id"],
+        )
+        return VersionState(
+            bot=row["bot"],
+            owner=row["owner"],
+            number=row["number"],
+            status=row["status"],
+            steps=tuple(_step(name, steps.get(name), over=over) for name in STEPS),
+            created=row["created"],
+            label=row["label"],
+            content=row["content"],
+            divisions=tuple(one["division"] for one in divisions),
+            reason=row["reason"],
+            next_step=row["next_step"],
+            has_log=bool(row["log"]),
+        )
+
+    def log_name(self, name: str, number: int) -> str:
+        """The file name of a version's log, '' before there is one. UNKNOWN."""
+        row = self._database.row(f"{_VERSIONS} WHERE b.name = ? AND v.number = ?", name, number)
+        return "" if row is None else str(row["log"])
+
+    def overview(self, most: int) -> tuple[list[VersionState], list[VersionState]]:
+        """The hand-ins on their way, the next first; and the last ones that are over, the newest first."""
+        waiting = self._database.rows(f"{_VERSIONS} WHERE v.status IN {_ON_THE_WAY} ORDER BY v.id LIMIT ?", most)
+        over = self._database.rows(
+            f"{_VERSIONS} WHERE v.status NOT IN {_ON_THE_WAY} ORDER BY v.id DESC LIMIT ?",
+            most,
+        )
+        return [self._version_state(row) for row in waiting], [self._version_state(row) for row in over]
+
+    def count_waiting(self, owner: str) -> int:
+        """Hand-ins of the owner that are on their way."""
+        return sum(version.owner == owner for version in self.waiting())
+
+    def activate(self, name: str, number: int) -> VersionState:
+        """Let this version play from now on. CONFLICT unless it has qualified, UNKNOWN."""
+
+        def choose(db: Database) -> int:
+            row = self._version_row(db, name, number)
+            if row["status"] == "active":
+                return int(row["id"])
+            if not row["qualified"] or row["status"] not in OVER:
+                raise HandInRefused(
+                    Refusal.CONFLICT,
+                    f"version {number} of '{name}' is {row['status']} and has not qualified",
+                    "choose a version that has",
+                )
+            self._choose(db, row["bot_id"], row["id"])
+            return int(row["id"])
+
+        return self._version_of(self._database.write(choose))
+
+    def retire(self, name: str, number: int) -> VersionState:
+        """It plays no more. CONFLICT while it is on its way, UNKNOWN."""
+
+        def set_(db: Database) -> int:
+            row = self._version_row(db, name, number)
+            if row["status"] not in OVER:
+                raise HandInRefused(
+                    Refusal.CONFLICT,
+                    f"version {number} of '{name}' is on its way ({row['status']})",
+                    "wait until it is active or rejected",
+                )
+            if row["status"] != "rejected":
+                db.execute("UPDATE versions SET status = 'retired' WHERE id = ?", [row["id"]])
+                db.execute("DELETE FROM playing WHERE version_id = ?", [row["id"]])
+                note_change(db)
+            return int(row["id"])
+
+        return self._version_of(self._database.write(set_))
+
+    def pause(self, name: str, reason: str, by: Paused) -> BotState:
+        """The bot gets no new matches. An organiser's pause stays when the owner pauses. UNKNOWN."""
+
+        def set_(db: Database) -> None:
+            row = self._bot_row(db, name)
+            if row["paused_by"] != "organiser" or by == "organiser":
+                said = reason.strip() or f"paused by {'its' if by == 'owner' else 'the'} {by}"
+                db.execute("UPDATE bots SET paused = ?, paused_by = ? WHERE id = ?", [said, by, row["id"]])
+                note_change(db)
+
+        self._database.write(set_)
+        return self.bot(name)
+
+    def resume(self, name: str, by: Paused) -> BotState:
+        """It plays again, also after the breaker paused it. FORBIDDEN for its owner where an organiser paused it."""
+
+        def set_(db: Database) -> None:
+            row = self._bot_row(db, name)
+            if row["paused_by"] == "organiser" and by != "organiser":
+                raise HandInRefused(
+                    Refusal.FORBIDDEN, f"the organiser paused '{name}': {row['paused']}", "ask the organiser"
+                )
+            db.execute("UPDATE bots SET paused = '', paused_by = '' WHERE id = ?", [row["id"]])
+            # What the breaker of a division has paused plays again with the next activation.
+            db.execute(
+                "UPDATE versions SET activations = activations + 1 WHERE bot_id = ? AND status = 'active'", [row["id"]]
+            )
+            note_change(db)
+
+        self._database.write(set_)
+        return self.bot(name)
+
+    # The steps of a hand-in, for the process that takes them
+
+    def waiting(self) -> list[WaitingVersion]:
+        """All hand-ins that are on their way, in the order in which they came."""
+        rows = self._database.rows(f"{_VERSIONS} WHERE v.status IN {_ON_THE_WAY} ORDER BY v.id")
+        return [_waiting(row) for row in rows]
+
+    def qualifying(self) -> list[tuple[WaitingVersion, tuple[str, ...]]]:
+        """Versions for which divisions are left to qualify in, with these divisions; active ones too, since a version
+        plays from its first division on."""
+        rows = self._database.rows(
+            f"{_VERSIONS} WHERE v.status NOT IN ('rejected', 'retired') AND EXISTS"  # noqa: S608 - our own text
+            " (SELECT 1 FROM qualifications q WHERE q.version_id = v.id AND q.state = 'waiting') ORDER BY v.id"
+        )
+        return [(_waiting(row), self.unqualified(row["id"])) for row in rows]
+
+    def unqualified(self, version_id: int) -> tuple[str, ...]:
+        """The divisions in which the version has still to qualify."""
+        rows = self._database.rows(
+            "SELECT division FROM qualifications WHERE version_id = ? AND state = 'waiting' ORDER BY division",
+            version_id,
+        )
+        return tuple(row["division"] for row in rows)
+
+    def begin_step(self, version_id: int, name: StepName, status: VersionStatus, limit_s: float | None) -> int:
+        """The version is at this step now; how often the step has begun, as the process may have been killed in it."""
+
+        def begin(db: Database) -> int:
+            row = find(db, "SELECT tries FROM steps WHERE version_id = ? AND name = ?", version_id, name)
+            tries = 1 if row is None else int(row["tries"]) + 1
+            db.execute(
+                "REPLACE INTO steps (version_id, name, state, began, limit_s, tries) VALUES (?, ?, 'running', ?, ?, ?)",
+                [version_id, name, self._database.now(), limit_s, tries],
+            )
+            self._set_status(db, version_id, status)
+            return tries
+
+        return self._database.write(begin)
+
+    def note_step(self, version_id: int, name: StepName, detail: str) -> None:
+        """What the step is at."""
+        self._database.write(
+            lambda db: db.execute(
+                "UPDATE steps SET detail = ? WHERE version_id = ? AND name = ?", [detail, version_id, name]
+            )
+        )
+
+    def end_step(self, version_id: int, name: StepName, state: StepState, took_s: float, detail: str = "") -> None:
+        """`took_s` by a clock that is not set back."""
+        self._database.write(lambda db: self._end_step(db, version_id, name, state, took_s, detail))
+
+    def _end_step(
+        self, db: Database, version_id: int, name: StepName, state: StepState, took_s: float | None, detail: str
+    ) -> None:
+        db.execute(
+            "UPDATE steps SET state = ?, ended = ?, took_s = ?, detail = ? WHERE version_id = ? AND name = ?",
+            [state, self._database.now(), took_s, detail, version_id, name],
+        )
+
+    def set_log(self, version_id: int, name: str) -> None:
+        """Where its log is."""
+        self._database.write(lambda db: db.execute("UPDATE versions SET log = ? WHERE id = ?", [name, version_id]))
+
+    def checked(self, version_id: int, label: str, divisions: Iterable[str]) -> None:
+        """Its manifest is good: what it states as its version, and the divisions in which it is to qualify."""
+
+        def set_(db: Database) -> None:
+            db.execute("UPDATE versions SET label = ? WHERE id = ?", [label, version_id])
+            for division in divisions:
+                db.execute(
+                    "INSERT OR IGNORE INTO qualifications (version_id, division, state) VALUES (?, ?, 'waiting')",
+                    [version_id, division],
+                )
+
+        self._database.write(set_)
+
+    def reject(self, version_id: int, step: StepName, took_s: float | None, reason: str, next_step: str) -> None:
+        """A step failed, and the version with it."""
+
+        def set_(db: Database) -> None:
+            self._end_step(db, version_id, step, "failed", took_s, reason)
+            db.execute(
+                "UPDATE versions SET status = 'rejected', reason = ?, next_step = ? WHERE id = ?",
+                [reason, next_step, version_id],
+            )
+            # It may have been active: one whose owner handed it in again for other games.
+            db.execute("DELETE FROM playing WHERE version_id = ?", [version_id])
+            note_change(db)
+
+        self._database.write(set_)
+
+    def qualified(self, version_id: int, division: str, detail: str = "") -> None:
+        """It passed in this division, and plays there, unless its owner has chosen otherwise since it was handed in."""
+
+        def set_(db: Database) -> None:
+            db.execute(
+                "REPLACE INTO qualifications (version_id, division, state, detail) VALUES (?, ?, 'passed', ?)",
+                [version_id, division, detail],
+            )
+            row = find(
+                db,
+                "SELECT v.*, b.chosen_after FROM versions v JOIN bots b ON b.id = v.bot_id WHERE v.id = ?",
+                version_id,
+            )
+            assert row is not None
+            db.execute("UPDATE versions SET qualified = 1 WHERE id = ?", [version_id])
+            if row["status"] == "active":
+                self._set_playing(db, row["bot_id"], version_id, division)
+            elif row["number"] > row["chosen_after"]:
+                self._choose(db, row["bot_id"], version_id, after=row["number"])
+            elif row["status"] != "retired":
+                self._set_status(db, version_id, "inactive")
+            note_change(db)
+
+        self._database.write(set_)
+
+    def not_qualified(self, version_id: int, division: str, reason: str) -> None:
+        """It failed in this division, and does not play there."""
+
+        def set_(db: Database) -> None:
+            db.execute(
+                "REPLACE INTO qualifications (version_id, division, state, detail) VALUES (?, ?, 'failed', ?)",
+                [version_id, division, reason],
+            )
+            db.execute(
+                "DELETE FROM playing WHERE division = ? AND bot_id ="
+                " (SELECT bot_id FROM versions WHERE id = ? AND status = 'active')",
+                [division, version_id],
+            )
+            note_change(db)
+
+        self._database.write(set_)
+
+    def failed_divisions(self, version_id: int) -> dict[str, str]:
+        """The divisions in which it did not qualify, with the reasons."""
+        rows = self._database.rows(
+            "SELECT division, detail FROM qualifications WHERE version_id = ? AND state = 'failed' ORDER BY division",
+            version_id,
+        )
+        return {row["division"]: row["detail"] for row in rows}
+
+    def status_of(self, version_id: int) -> VersionStatus:
+        """Of a version that is there."""
+        row = self._database.row("SELECT status FROM versions WHERE id = ?", version_id)
+        assert row is not None
+        status: VersionStatus = row["status"]
+        return status
+
+    # The roster
+
+    def change_count(self) -> int:
+        """A number that is another one after every change of what `active` returns."""
+        row = self._database.row("SELECT value FROM counters WHERE name = 'changes'")
+        assert row is not None
+        return int(row["value"])
+
+    def active(self, division: str) -> Sequence[LadderBot]:
+        """The version of each bot that plays in the division."""
+        rows = self._database.rows(
+            "SELECT b.name, b.remote, o.name AS owner, v.number, v.content, v.activations FROM playing p"
+            " JOIN bots b ON b.id = p.bot_id JOIN owners o ON o.id = b.owner_id JOIN versions v ON v.id = p.version_id"
+            " WHERE p.division = ? AND b.paused = '' AND o.blocked = '' ORDER BY b.id",
+            division,
+        )
+        return [
+            LadderBot(
+                name=row["name"],
+                owner=row["owner"],
+                version=row["number"],
+                content="" if row["remote"] else row["content"],
+                folder=Path() if row["remote"] else self._content / row["content"] / "bot",
+                remote=bool(row["remote"]),
+                activation=row["activations"],
+            )
+            for row in rows
+        ]
+
+    def paused(self, division: str, bot: LadderBot, reason: str) -> None:
+        """The breaker of the division has paused this version; its owner is shown why."""
+
+        def keep(db: Database) -> None:
+            row = find(
+                db,
+                "SELECT v.id, v.bot_id FROM versions v JOIN bots b ON b.id = v.bot_id"
+                " WHERE b.name = ? AND v.number = ?",
+                bot.name,
+                bot.version,
+            )
+            if row is not None:
+                db.execute(
+                    "REPLACE INTO breaks (bot_id, division, version_id, activation, reason) VALUES (?, ?, ?, ?, ?)",
+                    [row["bot_id"], division, row["id"], bot.activation, reason],
+                )
+
+        self._database.write(keep)
+
+    # Inside a change
+
+    def _bot_row(self, db: Database, name: str) -> sqlite3.Row:
+        row = find(db, "SELECT * FROM bots WHERE name = ?", name)
+        if row is None:
+            raise _no_bot(name)
+        return row
+
+    def _version_row(self, db: Database, name: str, number: int) -> sqlite3.Row:
+        bot = self._bot_row(db, name)
+        row = find(db, "SELECT * FROM versions WHERE bot_id = ? AND number = ?", bot["id"], number)
+        if row is None:
+            raise HandInRefused(
+                Refusal.UNKNOWN, f"the bot '{name}' has no version {number}", "see the list of its versions"
+            )
+        return row
+
+    def _set_status(self, db: Database, version_id: int, status: VersionStatus) -> None:
+        db.execute("UPDATE versions SET status = ? WHERE id = ?", [status, version_id])
+
+    def _choose(self, db: Database, bot_id: int, version_id: int, *, after: int | None = None) -> None:
+        """The version plays from now on, where it has qualified; where it has still to, the one before goes on.
+
+        `after`: a later one that qualifies takes its place; None: one that is handed in from now on does.
+        """
+        if after is None:
+            row = find(db, "SELECT max(number) AS number FROM versions WHERE bot_id = ?", bot_id)
+            assert row is not None
+            after = row["number"]
+        db.execute("UPDATE bots SET chosen_after = ? WHERE id = ?", [after, bot_id])
+        db.execute("UPDATE versions SET status = 'inactive' WHERE bot_id = ? AND status = 'active'", [bot_id])
+        db.execute("UPDATE versions SET status = 'active', activations = activations + 1 WHERE id = ?", [version_id])
+        passed = [
+            row[0]
+            for row in db.execute(
+                "SELECT division FROM qualifications WHERE version_id = ? AND state = 'passed'", [version_id]
+            ).fetchall()
+        ]
+        for division in passed:
+            self._set_playing(db, bot_id, version_id, division)
+        db.execute(
+            "DELETE FROM playing WHERE bot_id = ? AND division NOT IN"
+            " (SELECT division FROM qualifications WHERE version_id = ? AND state IN ('passed', 'waiting'))",
+            [bot_id, version_id],
+        )
+        now = self._database.now()
+        db.execute(
+            "REPLACE INTO steps (version_id, name, state, began, ended) VALUES (?, 'active', 'done', ?, ?)",
+            [version_id, now, now],
+        )
+        note_change(db)
+
+    def _set_playing(self, db: Database, bot_id: int, version_id: int, division: str) -> None:
+        db.execute(
+            "REPLACE INTO playing (bot_id, division, version_id) VALUES (?, ?, ?)", [bot_id, division, version_id]
+        )
+
+
+_ON_THE_WAY = "('received', 'checking', 'building', 'qualifying')"
+_BOTS = (
+    "SELECT b.*, o.name AS owner, (SELECT count(*) FROM versions v WHERE v.bot_id = b.id) AS versions,"
+    " (SELECT v.id FROM versions v WHERE v.bot_id = b.id ORDER BY v.number DESC LIMIT 1) AS newest,"
+    " (SELECT v.number FROM versions v WHERE v.bot_id = b.id AND v.status = 'active') AS active"
+    " FROM bots b JOIN owners o ON o.id = b.owner_id"
+)
+_VERSIONS = (
+    "SELECT v.*, b.name AS bot, b.remote, o.name AS owner FROM versions v JOIN bots b ON b.id = v.bot_id"
+    " JOIN owners o ON o.id = b.owner_id"
+)
+
+
+def _no_bot(name: str) -> HandInRefused:
+    return HandInRefused(Refusal.UNKNOWN, f"there is no bot '{name}'", "check its name, or see the list of bots")
+
+
+def _step(name: StepName, row: sqlite3.Row | None, *, over: bool) -> Step:
+    if row is None:
+        return Step(name, "skipped" if over else "waiting")
+    return Step(name, row["state"], row["began"], row["ended"], row["limit_s"], row["detail"])
+
+
+def _waiting(row: sqlite3.Row) -> WaitingVersion:
+    return WaitingVersion(
+        id=row["id"],
+        bot=row["bot"],
+        owner=row["owner"],
+        number=row["number"],
+        content=row["content"],
+        status=row["status"],
+        games=tuple(json.loads(row["games"])),
+        remote=bool(row["remote"]),
+    )
