@@ -1,4 +1,4 @@
-"""Write `docs/cli.md`, the reference of all commands, from the command line itself.
+"""Write `docs/cli.md` from the command line itself, and `docs/api.md` from the description of `/api/v1`.
 
 python docs/make_reference.py
 """
@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from starlette.datastructures import State
 from typer.main import get_command
 
+from leaderboard.web.v1.app import make_api
+from leaderboard.web.v1.loading import Operation, operations_of
 from referee.cli.main import make_app
 
 PAGE = Path(__file__).parent / "cli.md"
@@ -23,9 +26,54 @@ Generated from the commands by `python docs/make_reference.py`. `crosstown COMMA
 """
 
 
+API_PAGE = PAGE.with_name("api.md")
+
+API_HEAD = """# API
+
+After reading this page you know every operation of `/api/v1`, which `crosstown web` answers in JSON.
+
+Generated from the description of the interface by `python docs/make_reference.py`. A running server has this list at
+`/api`, where operations that only read can be tried, and the whole description with all types at
+`/api/v1/openapi.json`. Neither needs the internet.
+
+    curl -s localhost:8000/api/v1/runs/first/standings | jq '.standings[] | {name, mu, low, high}'
+
+- A refused request has a status from 400 on and the JSON object `{"error": "what is wrong", "next_step": "..."}`.
+- Values in a path are percent-encoded, as usual. Text from bots is text: escape it before you show it.
+- Within `/api/v1`, operations and fields are added but not removed, renamed or given another meaning.
+- Addresses of older versions, `/api/runs` and below, answer as before.
+"""
+
+
 def main() -> None:
-    """Write the page."""
+    """Write the pages."""
     PAGE.write_text(reference(), encoding="utf-8")
+    API_PAGE.write_text(api_reference(), encoding="utf-8")
+
+
+def api_reference() -> str:
+    """The text of the page about the API."""
+    described = make_api(State()).openapi()
+    parts, tag = [API_HEAD], ""
+    for operation in operations_of(described):
+        if operation.tag != tag:
+            tag = operation.tag
+            parts.append(f"## {tag}\n")
+        parts += _operation(operation, described["servers"][0]["url"])
+    return "\n".join(parts)
+
+
+def _operation(operation: Operation, prefix: str) -> list[str]:
+    parts = [f"### {operation.method} {prefix}{operation.path}\n", f"{operation.text}\n"]
+    if operation.body:
+        parts.append(f"Body: {operation.body}. Answer: {operation.answer}.\n")
+    else:
+        parts.append(f"Answer: {operation.answer}.\n")
+    rows = [
+        f"| `{one.name}` | {one.place}{'' if one.required else ', optional'} | {_cell(one.meaning)} |"
+        for one in operation.parameters
+    ]
+    return [*parts, *(["| value | in | meaning |", "| --- | --- | --- |", *rows, ""] if rows else [])]
 
 
 def reference() -> str:

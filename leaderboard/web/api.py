@@ -1,13 +1,18 @@
-"""The same for programs: JSON, described by `openapi.json`."""
+"""The same for programs, as JSON: what `/api/v1` answers about runs, and the older addresses below `/api`.
+
+The older addresses answer without FastAPI, so a page whose script asks for frames does not load it. They ignore a
+number that is not one. They get nothing new.
+"""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from leaderboard.frames import extent_of, frames_of, packed
 from leaderboard.records import MatchRow
@@ -20,59 +25,71 @@ MOST = 1000
 """Matches in one answer."""
 
 
-def runs(request: Request) -> Response:
-    return JSONResponse({"runs": [run.name for run in there(request)]})
+def routes() -> list[Route]:
+    """The older addresses."""
+    return [
+        Route("/api/openapi.json", _description),
+        Route("/api/runs", _answers(run_names)),
+        Route("/api/runs/{run}", _answers(run_facts)),
+        Route("/api/runs/{run}/standings", _answers(standings)),
+        Route("/api/runs/{run}/bots/{entry}", _answers(lambda request: bot(request, *_window(request)))),
+        Route("/api/runs/{run}/matches", _answers(lambda request: matches(request, *_window(request)))),
+        Route("/api/runs/{run}/matches/{match}", _answers(match)),
+        Route("/api/runs/{run}/matches/{match}/frames", _frames),
+    ]
 
 
-def run(request: Request) -> Response:
+def run_names(request: Request) -> dict[str, Any]:
+    """All runs, the one that changed last first."""
+    return {"runs": [run.name for run in there(request)]}
+
+
+def run_facts(request: Request) -> dict[str, Any]:
     """How far a run is, what comes next, and what lies there and does not count."""
     place = wanted_run(request)
     found = tables_of(request, place)
     live = place.records.live()
-    return JSONResponse(
-        {
-            "run": place.name,
-            "title": found.facts.title,
-            "matches": len(found.counted.rows),
-            "total": found.facts.total,
-            "facts": {name: str(value) for name, value in found.facts.shown.items()},
-            "at_most": found.facts.at_most,
-            "state": found.facts.state(),
-            "warnings": list(found.warnings),
-            "trouble": request.app.state.tables.trouble(place),
-            "live": [] if request.app.state.hide_live else live,
-            "coming": [asdict(match) for match in found.ahead.coming],
-            "unusable": [
-                {"file": item.path.name, "status": item.status}
-                for item in found.unusable
-                if match_id_of(item.path) not in live
-            ],
-        }
-    )
+    return {
+        "run": place.name,
+        "title": found.facts.title,
+        "matches": len(found.counted.rows),
+        "total": found.facts.total,
+        "facts": {name: str(value) for name, value in found.facts.shown.items()},
+        "at_most": found.facts.at_most,
+        "state": found.facts.state(),
+        "warnings": list(found.warnings),
+        "trouble": request.app.state.tables.trouble(place),
+        "live": [] if request.app.state.hide_live else live,
+        "coming": [asdict(match) for match in found.ahead.coming],
+        "unusable": [
+            {"file": item.path.name, "status": item.status}
+            for item in found.unusable
+            if match_id_of(item.path) not in live
+        ],
+    }
 
 
-def standings(request: Request) -> Response:
+def standings(request: Request) -> dict[str, Any]:
+    """The table of a run, and that of its format where it has one."""
     place = wanted_run(request)
     found = tables_of(request, place)
-    return JSONResponse(
-        {
-            "run": place.name,
-            "matches": len(found.counted.rows),
-            "total": found.facts.total,
-            "at_most": found.facts.at_most,
-            "warnings": list(found.warnings),
-            "standings": [row.to_dict() for row in found.table],
-            "apart": apart(found.table),
-            "caption": found.counted.caption(),
-            "placings": [dict(row) for row in found.format_table.rows],
-            "placings_final": found.format_table.final,
-            "placings_gap": found.format_table.gap,
-            "placings_notes": list(found.format_table.notes),
-        }
-    )
+    return {
+        "run": place.name,
+        "matches": len(found.counted.rows),
+        "total": found.facts.total,
+        "at_most": found.facts.at_most,
+        "warnings": list(found.warnings),
+        "standings": [row.to_dict() for row in found.table],
+        "apart": apart(found.table),
+        "caption": found.counted.caption(),
+        "placings": [dict(row) for row in found.format_table.rows],
+        "placings_final": found.format_table.final,
+        "placings_gap": found.format_table.gap,
+        "placings_notes": list(found.format_table.notes),
+    }
 
 
-def bot(request: Request) -> Response:
+def bot(request: Request, first: int, count: int) -> dict[str, Any]:
     """One entry: its rows of the tables, and its matches, the last first."""
     place = wanted_run(request)
     entry_id = request.path_params["entry"]
@@ -81,73 +98,75 @@ def bot(request: Request) -> Response:
     if not rows:
         raise HTTPException(404, "There is no such bot in this run.")
     played = found.entries.get(entry_id, ())
-    first, count = _window(request)
     shown = [{"match_id": item.row.match_id, "seat": item.seat.seat, "rank": item.seat.rank, "fault": item.fault,
               "mirror": is_mirror(item.row)}
-             for item in played[first : first + count]]  # fmt: skip
+             for item in played[first : first + min(count, MOST)]]  # fmt: skip
     start = found.facts.failed_starts.get(entry_id)
-    return JSONResponse(
-        {
-            "run": place.name,
-            "standings": rows,
-            "total": len(played),
-            "matches": shown,
-            "startups_us": [item.seat.startup_us for item in played if item.seat.startup_us],
-            "startup_limit_s": found.facts.startup_s.get(entry_id),
-            "failed_starts": None if start is None else asdict(start),
-        }
-    )
+    return {
+        "run": place.name,
+        "standings": rows,
+        "total": len(played),
+        "matches": shown,
+        "startups_us": [item.seat.startup_us for item in played if item.seat.startup_us],
+        "startup_limit_s": found.facts.startup_s.get(entry_id),
+        "failed_starts": None if start is None else asdict(start),
+    }
 
 
-def matches(request: Request) -> Response:
+def matches(request: Request, first: int, count: int) -> dict[str, Any]:
+    """The matches that count, in the order of the schedule."""
     tables = tables_of(request, wanted_run(request))
     rows = tables.listed
-    first, count = _window(request)
-    shown = [_match(row) | {"round": tables.rounds.get(row.match_id)} for row in rows[first : first + count]]
-    return JSONResponse({"total": len(rows), "matches": shown})
+    shown = [_match(row) | {"round": tables.rounds.get(row.match_id)} for row in rows[first : first + min(count, MOST)]]
+    return {"total": len(rows), "matches": shown}
 
 
-def match(request: Request) -> Response:
+def match(request: Request) -> dict[str, Any]:
     """The record without its lines; those are in `frames`, and in the record itself."""
     _, record = read_wanted(request)
     footer = None if record.footer is None or is_live(record.path) else asdict(record.footer)
     extent = extent_of(record)
-    return JSONResponse(
-        {
-            "header": asdict(record.header),
-            "live": is_live(record.path),
-            "footer": footer,
-            "problems": [asdict(problem) for problem in record.problems],
-            "last_step": extent.last,
-            "wrong": extent.wrong,
-        }
-    )
+    return {
+        "header": asdict(record.header),
+        "live": is_live(record.path),
+        "footer": footer,
+        "problems": [asdict(problem) for problem in record.problems],
+        "last_step": extent.last,
+        "wrong": extent.wrong,
+    }
 
 
-def frames(request: Request) -> Response:
-    """Frames from step `from` to step `to`, as `seat` saw them. `wrong` in the last one: why there are no more.
+def frames(request: Request, first: int, last: int | None, *, drawn: bool) -> Response:
+    """Frames from step `first` to step `last`, as the seat that the address asks for saw them.
 
-    With `boards=no` the boards are left out, which makes it much quicker."""
+    `wrong` in the last one says why there are no more. To leave out the boards makes it much quicker.
+    """
     _, record = read_wanted(request)
     viewer = wanted_viewer(request, record)
-    last = _number(request, "to", -1)
-    drawn = request.query_params.get("boards", "") != "no"
-    found = list(frames_of(record, viewer, _number(request, "from", 0), None if last < 0 else last, drawn=drawn))
-    return _json({**packed(found), "seats": [seat.name for seat in record.header.seats], "live": is_live(record.path)})
-
-
-def openapi(request: Request) -> Response:
-    """The description of this interface."""
-    text = (Path(__file__).parent / "openapi.json").read_text(encoding="utf-8")
-    return Response(text, media_type="application/json")
+    found = list(frames_of(record, viewer, first, last, drawn=drawn))
+    shown = {**packed(found), "seats": [seat.name for seat in record.header.seats], "live": is_live(record.path)}
+    return Response(json.dumps(shown, separators=(",", ":")), media_type="application/json")
 
 
 def error_json(error: HTTPException) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-def _json(value: Any) -> Response:
-    return Response(json.dumps(value, separators=(",", ":")), media_type="application/json")
+def _description(request: Request) -> Response:
+    return RedirectResponse("/api/v1/openapi.json", 307)
+
+
+def _answers(answer: Callable[[Request], dict[str, Any]]) -> Callable[[Request], Response]:
+    def respond(request: Request) -> Response:
+        return JSONResponse(answer(request))
+
+    return respond
+
+
+def _frames(request: Request) -> Response:
+    drawn = request.query_params.get("boards", "") != "no"
+    last = _number(request, "to", -1)
+    return frames(request, _number(request, "from", 0), None if last < 0 else last, drawn=drawn)
 
 
 def _match(row: MatchRow) -> dict[str, Any]:
@@ -159,7 +178,7 @@ def _match(row: MatchRow) -> dict[str, Any]:
 
 
 def _window(request: Request) -> tuple[int, int]:
-    return _number(request, "from", 0), min(_number(request, "count", MOST), MOST)
+    return _number(request, "from", 0), _number(request, "count", MOST)
 
 
 def _number(request: Request, name: str, default: int) -> int:

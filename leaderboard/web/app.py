@@ -21,12 +21,11 @@ from leaderboard.web.host import PlayHost
 from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Tables
+from leaderboard.web.v1.loading import Api
 from referee.games.drawing import stylesheet
 
 _RUN = "/runs/{run}"
 _MATCH = "/runs/{run}/matches/{match}"
-_API_RUN = "/api/runs/{run}"
-_API_MATCH = "/api/runs/{run}/matches/{match}"
 
 
 def make_app(
@@ -42,6 +41,7 @@ def make_app(
 
     Answers only under `names`, `localhost` and addresses. Writes nothing, unless a `play_host` lets people play.
     """
+    served_api = Api()
     app = Starlette(
         routes=[
             Route("/", pages.home),
@@ -52,14 +52,9 @@ def make_app(
             Route(_MATCH, pages.match),
             Route(f"{_MATCH}/events", live.match_events),
             Route(f"{_MATCH}/record", pages.download),
-            Route("/api/openapi.json", api.openapi),
-            Route("/api/runs", api.runs),
-            Route(_API_RUN, api.run),
-            Route(f"{_API_RUN}/standings", api.standings),
-            Route(f"{_API_RUN}/bots/{{entry}}", api.bot),
-            Route(f"{_API_RUN}/matches", api.matches),
-            Route(_API_MATCH, api.match),
-            Route(f"{_API_MATCH}/frames", api.frames),
+            Mount("/api/v1", served_api),
+            Route("/api", served_api.operations),
+            *api.routes(),
             Route("/static/board.css", _board_style),
             Route("/static/base.css", _shared_file),
             Route("/static/board.js", _shared_file),

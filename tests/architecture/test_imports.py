@@ -120,6 +120,8 @@ THIRD_PARTY = {
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
     "referee.cli": {"typer", "click", "rich"},
     "leaderboard.web.connections": {"h11", "uvicorn"},
+    "leaderboard.web.v1.loading": {"fastapi", "starlette"},
+    "leaderboard.web.v1": {"fastapi", "pydantic", "starlette"},
     "leaderboard.web": {"jinja2", "markupsafe", "starlette"},
     "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},

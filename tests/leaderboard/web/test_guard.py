@@ -9,8 +9,8 @@ import pytest
 
 from leaderboard.web.app import make_app
 
-ADDRESSES = ("/", "/runs/cup", "/runs/cup/matches/m1", "/runs/cup/matches/m1/record", "/api/runs", "/static/replay.js",
-             "/play", "/nowhere")  # fmt: skip
+ADDRESSES = ("/", "/runs/cup", "/runs/cup/matches/m1", "/runs/cup/matches/m1/record", "/api/runs", "/api/v1/runs",
+             "/api", "/static/replay.js", "/play", "/nowhere")  # fmt: skip
 
 
 def client(runs: Path, *names: str) -> httpx.AsyncClient:

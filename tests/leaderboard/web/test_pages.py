@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 
-from leaderboard.web.app import make_app
 from referee.record import Dropped, FaultLine, Strike
 
 NASTY = "<script>alert(1)</script>\"'&\u202egnp\x1b[31mred\x07"
@@ -251,23 +250,6 @@ async def test_the_stream_of_a_match_that_is_over_says_so_and_ends(
     answer = await web.get("/runs/cup/matches/m1/events")
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert json.loads(answer.text.removeprefix("data: "))["over"] is True
-
-
-async def test_the_description_of_the_interface_names_every_address_of_it(
-    web: httpx.AsyncClient, runs: Path, start: Callable[..., Any]
-) -> None:
-    start("m1").play().close()
-    described = (await web.get("/api/openapi.json")).json()
-    there = {route.path for route in make_app(runs).routes if hasattr(route, "methods")}
-    assert set(described["paths"]) <= there
-    assert {path for path in there if path.startswith("/api/")} <= set(described["paths"])
-    schemas = described["components"]["schemas"]
-    for path, item in described["paths"].items():
-        content = item["get"]["responses"]["200"]["content"].get("application/json", {})
-        if "schema" in content:
-            answer = (await web.get(path.format(run="cup", match="m1", entry="00ff00ff"))).json()
-            schema = schemas[content["schema"]["$ref"].rsplit("/", 1)[1]]
-            assert set(answer) == set(schema["required"]), path
 
 
 async def test_a_mirror_match_is_one_match_of_its_bot_on_its_page_and_is_not_rated(

@@ -10,7 +10,12 @@ import pytest
 from referee.cli.docs import docs_folder, find_pages
 
 ROOT = Path(__file__).resolve().parents[3]
-SHOWN = ("referee/cli/*.py", "bots/python/crosstown_bot/*.py", "bots/python/crosstown_bridge/*.py")
+SHOWN = (
+    "referee/cli/*.py",
+    "bots/python/crosstown_bot/*.py",
+    "bots/python/crosstown_bridge/*.py",
+    "leaderboard/web/v1/*.py",
+)
 """Where docstrings are shown, too: as the help of a command, or to an author."""
 
 
@@ -65,13 +70,12 @@ def messages() -> list[tuple[str, str]]:
     """(file, text) of every string that names the documentation."""
     shown = {path for pattern in SHOWN for path in ROOT.glob(pattern)}
     files = [path for folder in ("referee", "leaderboard", "bots/python") for path in (ROOT / folder).rglob("*.py")]
-    found = [
+    return [
         (str(path.relative_to(ROOT)), text)
         for path in files
         if "docs" in path.read_text(encoding="utf-8")
         for text in texts(path, docstrings=path in shown)
     ]
-    return [*found, ("openapi.json", (ROOT / "leaderboard/web/openapi.json").read_text())]
 
 
 def test_no_message_names_a_file_that_only_a_checkout_has():
