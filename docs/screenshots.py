@@ -105,7 +105,7 @@ def take(address: str, chromium: Path, out: Path) -> None:
         shoot("run", "/runs/cup", "cup")
         shoot("matches", "/runs/cup/matches", "Matches")
         shoot("bot", "/runs/cup/bots/00000000", "Ada")
-        shoot("match", "/runs/cup/matches/shibuya-24?step=40", "shibuya: ", "#replay[data-ready]")
+        shoot("match", "/runs/cup/matches/shibuya-24?step=40", "Shibuya: ", "#replay[data-ready]")
         shoot("play-setup", "/play?game=shibuya", "Play against bots")
         page.select_option("[name=seat1]", label="random 1")
         page.click("button.main")
@@ -113,7 +113,7 @@ def take(address: str, chromium: Path, out: Path) -> None:
         page.screenshot(path=str(out / "play.jpg"), type="jpeg", quality=70)
         for number, game_id in enumerate(GAMES):
             match = f"{address}/runs/cup/matches/{game_id}-{12 * number}?step=60&seat=all"
-            visit(page, match, f"{game_id}: ", "#replay[data-ready]")
+            visit(page, match, f"{get_game(game_id).title}: ", "#replay[data-ready]")
             board = page.locator("#board > svg").first
             board.screenshot(path=str(out / f"{game_id}.jpg"), type="jpeg", quality=75)
         browser.close()

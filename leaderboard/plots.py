@@ -109,7 +109,7 @@ def _dots(rows: Sequence[tuple[str, float, float, float]], low: float, high: flo
 
 
 def _opening(height: int, title: str) -> str:
-    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
+    return f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
 
 
 def _padded(low: float, high: float) -> tuple[float, float]:

@@ -21,6 +21,7 @@ from leaderboard.schedule_view import NO_TABLE, FormatTable
 from leaderboard.standings import CAPTION, Pool, Ratings, Standing, apart, pools_of, rate_pools, unsettled
 from leaderboard.statistics import EntryFacts, Residual, Statistics, Versus, residuals, statistics
 from leaderboard.times import PERCENTILES
+from leaderboard.titles import game_title, in_words, pool_title
 from referee.record.journal import FailedStart, slow_start
 from referee.texts import clean
 
@@ -109,7 +110,7 @@ def pool_report(key: Pool, matches: Sequence[MatchRow], table: Sequence[Standing
     found = statistics(matches)
     names = {row.entry_id: row.name for row in rows}
     return PoolReport(
-        title=f"{key[0]}, {key[1]} players",
+        title=pool_title(*key),
         rows=rows,
         warning=" ".join(part for part in (unsettled(rows), apart(rows)) if part),
         statistics=found,
@@ -154,5 +155,12 @@ def _signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.1f}"
 
 
-FILTERS = {"clean": clean, "plain": _plain, "percent": _percent, "signed": _signed}
+FILTERS = {
+    "clean": clean,
+    "plain": _plain,
+    "percent": _percent,
+    "signed": _signed,
+    "game": game_title,
+    "words": in_words,
+}
 """What templates need to show numbers and other people's text."""

@@ -45,6 +45,7 @@ def make_app(
     app = Starlette(
         routes=[
             Route("/", pages.home),
+            Route("/runs", pages.home),
             Route(_RUN, pages.run),
             Route(f"{_RUN}/events", live.run_events),
             Route(f"{_RUN}/matches", pages.match_list),
@@ -78,6 +79,10 @@ def make_app(
     app.state.tables = Tables(facts, hide_live=hide_live)
     app.state.glances = Glances(app.state.tables)
     app.state.templates = pages.make_templates()
+    app.state.sections = [
+        pages.Section("Tournaments", "/runs"),
+        *([pages.Section("Play", "/play")] if play_host else ()),
+    ]
     return app
 
 

@@ -9,6 +9,7 @@ from threading import Condition, Thread
 from leaderboard.run_table import run_table
 from leaderboard.schedule_view import FormatTable
 from leaderboard.standings import Standing
+from leaderboard.titles import pool_title
 from leaderboard.web.tables import QUICK_S, Tables
 from referee.run.folder import RunFolder
 from referee.run.journal import JournalText
@@ -119,7 +120,7 @@ def _leaders(rows: Sequence[Standing], own: FormatTable) -> tuple[Leader, ...]:
             row.name,
             ", ".join(
                 (
-                    *((row.game, f"{row.players} players") if len(pools) > 1 else ()),
+                    *((pool_title(row.game, row.players),) if len(pools) > 1 else ()),
                     *((f"group {row.group}",) if len(groups) > 1 else ()),
                 )
             ),

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,21 +19,31 @@ from leaderboard.report import FILTERS
 from leaderboard.results import is_mirror
 from leaderboard.standings import CAPTION
 from leaderboard.times import PERCENTILES
+from leaderboard.titles import pool_title
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.journal import slow_start
 from referee.record.store import is_aside, is_live, match_id_of
 from referee.record.times import seat_times
 from referee.run.folder import RunFolder, runs_in
-from referee.texts import clean, one_line
+from referee.texts import one_line
 
 PAGE = 200
 """Matches on one page of a list."""
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A link in the header of every page, to what this server has."""
+
+    title: str
+    address: str
+
+
 def make_templates() -> Environment:
     environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= FILTERS | {"clean": clean, "line": one_line}
+    environment.filters |= FILTERS | {"line": one_line}
+    environment.globals |= {"pool_title": pool_title, "version": version("crosstown-arena")}
     environment.tests["mirror"] = is_mirror
     return environment
 
@@ -242,8 +254,11 @@ def page(
 ) -> HTMLResponse:
     """The page made from the template `name`, below the `warnings`."""
     template = request.app.state.templates.get_template(name)
-    plays = request.app.state.play_host is not None
-    return HTMLResponse(template.render(status=status, plays=plays, warnings=warnings, **values), status)
+    sections = request.app.state.sections
+    path = request.url.path
+    return HTMLResponse(
+        template.render(status=status, sections=sections, path=path, warnings=warnings, **values), status
+    )
 
 
 def _run(request: Request) -> tuple[RunFolder, RunTables]:

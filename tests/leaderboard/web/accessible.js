@@ -8,10 +8,12 @@
 
   if (document.documentElement.lang !== 'en') found.push('no language');
   if (!document.title.trim()) found.push('no title');
-  for (const one of ['main', 'h1', 'body > header', 'nav[aria-label]']) {
+  for (const one of ['main', 'h1', 'body > header', 'body > footer', 'nav[aria-label="Pages"]']) {
     if (shown(one).length !== 1) found.push(`${shown(one).length} of ${one}`);
   }
-  const outside = all('body > *').filter((item) => !item.matches('main, header, a.skip, script'));
+  const ways = shown('nav').map((item) => item.getAttribute('aria-label'));
+  if (new Set(ways).size !== ways.length) found.push(`two of one name among the navigations: ${ways}`);
+  const outside = all('body > *').filter((item) => !item.matches('main, header, footer, nav[aria-label], a.skip, script'));
   report('outside every landmark', outside);
   if (!document.querySelector('main#main') || !document.querySelector('a.skip[href="#main"]')) found.push('no skip');
 
@@ -64,7 +66,7 @@
     const [dark, bright] = [numbers(getComputedStyle(item).color), ground(item)].map(light).sort((a, b) => a - b);
     return (bright + 0.05) / (dark + 0.05);
   };
-  const written = all('main *, header *, a.skip').filter((item) =>
+  const written = all('main *, header *, footer *, body > nav *, a.skip').filter((item) =>
     !item.closest('svg') && [...item.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
   report('contrast below 4.5', written.filter((item) => contrast(item) < 4.5));
   return found;

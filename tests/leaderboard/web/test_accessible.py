@@ -113,7 +113,7 @@ def test_the_addresses_of_two_people_have_them_and_fit_a_phone(show_play: Callab
     assert page.locator("main li a").count() == 2
     check(page)
     assert not too_wide(page)
-    page.get_by_role("link", name="play", exact=True).click()
+    page.get_by_role("link", name="Play", exact=True).click()
     page.wait_for_selector("h2:text-is('Going on')")
     check(page)
     assert not too_wide(page)
@@ -147,7 +147,7 @@ def test_a_seat_has_them_after_a_place_was_pointed_at_and_at_the_end(show_play: 
 
 
 SOUND = """<!doctype html><html lang="en"><title>t</title><a class="skip" href="#main">skip</a>
-<header><nav aria-label="where">nav</nav></header><main id="main"><h1>one</h1>%s</main></html>"""
+<header><nav aria-label="Pages">nav</nav></header><main id="main"><h1>one</h1>%s</main><footer>end</footer></html>"""
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,7 @@ SOUND = """<!doctype html><html lang="en"><title>t</title><a class="skip" href="
         ("<p style='display: flex; flex-direction: column-reverse'><button>x</button><button style='margin: 0 2em 0 0'>"
          "y</button></p><style>p button:first-child { align-self: end }</style>", "seen before what comes before it"),
         ("<p style='color: #999'>x</p>", "contrast below 4.5"),
+        ("<nav aria-label=Pages>x</nav>", "two of one name among the navigations"),
     ],
 )  # fmt: skip
 def test_the_check_finds_what_is_wrong_with_a_page(chromium: Any, broken: str, problem: str) -> None:

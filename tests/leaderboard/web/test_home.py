@@ -47,8 +47,8 @@ async def test_of_several_games_each_has_its_leader(runs: Path, start: Callable[
     start("m1").play().close(ranking=(1, 2))
     start("m2", game="shibuya", place=1).play().close(ranking=(2, 1))
     page = (await home(make_app(runs))).text
-    assert "bob</a> (shibuya, 2 players), " in page
-    assert "ann</a> (toy, 2 players)" in page
+    assert "bob</a> (Shibuya, 2 players), " in page
+    assert "ann</a> (Toy, 2 players)" in page
 
 
 async def test_the_table_of_the_format_says_who_leads_where_there_is_one(

@@ -1,0 +1,22 @@
+"""Names for people instead of ids: of games, of tables, and of the reasons why matches end."""
+
+from referee.games.registry import BrokenGame, UnknownGame, load_game
+
+
+def game_title(game_id: str) -> str:
+    """The title of a game, such as "Ticket to Ride: New York". A game that is not installed has its id in words."""
+    try:
+        game = load_game(game_id)
+    except UnknownGame:
+        return in_words(game_id)
+    return in_words(game_id) if isinstance(game, BrokenGame) else game.title
+
+
+def pool_title(game_id: str, players: int) -> str:
+    """The title of a table: "Ticket to Ride: New York, 2 players"."""
+    return f"{game_title(game_id)}, {players} players" if players else game_title(game_id)
+
+
+def in_words(name: str) -> str:
+    """An id as words, such as "illegal action"."""
+    return name.replace("_", " ")
