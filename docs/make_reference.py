@@ -42,6 +42,14 @@ Generated from the description of the interface by `python docs/make_reference.p
 - Values in a path are percent-encoded, as usual. Text from bots is text: escape it before you show it.
 - Within `/api/v1`, operations and fields are added but not removed, renamed or given another meaning.
 - Addresses of older versions, `/api/runs` and below, answer as before.
+- Only the operations below "Runs" are there on every server; the others need a ladder.
+- A program sends its token as `Authorization: Bearer TOKEN`. A browser's session may change something only from a page
+  of the server.
+
+Hand in a version of the bot `mine`:
+
+    curl -H "Authorization: Bearer $TOKEN" -H "Idempotency-Key: $(sha256sum mine.zip)" \\
+        --data-binary @mine.zip localhost:8000/api/v1/bots/mine/versions
 """
 
 
@@ -53,7 +61,7 @@ def main() -> None:
 
 def api_reference() -> str:
     """The text of the page about the API."""
-    described = make_api(State()).openapi()
+    described = make_api(State(), with_ladder=True).openapi()
     parts, tag = [API_HEAD], ""
     for operation in operations_of(described):
         if operation.tag != tag:

@@ -17,6 +17,7 @@ from leaderboard.web import api, live, pages, play
 from leaderboard.web.facts import FactsOf, facts_of
 from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
+from leaderboard.web.hand_ins import HandIns
 from leaderboard.web.host import PlayHost
 from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.security import SecurityHeaders
@@ -34,6 +35,7 @@ def make_app(
     *,
     hide_live: bool = False,
     play_host: PlayHost | None = None,
+    hand_ins: HandIns | None = None,
     names: frozenset[str] = frozenset(),
     limits: WebLimits = WebLimits(),  # noqa: B008 - frozen
 ) -> Starlette:
@@ -72,6 +74,7 @@ def make_app(
     )
     app.state.runs = runs
     app.state.play_host = play_host
+    app.state.hand_ins = hand_ins
     app.state.guard = Guard()
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.hide_live = hide_live

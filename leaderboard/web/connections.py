@@ -32,7 +32,9 @@ def limited_protocol(limits: WebLimits) -> type[asyncio.Protocol]:
             super().connection_made(transport)
             self._address = address_key(self.client[0] if self.client else "")
             self._asks_since_s: float | None = self.loop.time()
+            self._came_since_s = self.loop.time()
             self._left_bytes = 0
+            self._came_bytes = 0
             self._stalled_since_s = 0.0
             self._watch: asyncio.TimerHandle | None = None
             if not places.take(self._address):
@@ -53,6 +55,7 @@ def limited_protocol(limits: WebLimits) -> type[asyncio.Protocol]:
 
         def data_received(self, data: bytes) -> None:
             if self._watch is not None:  # else it was refused
+                self._came_bytes += len(data)
                 super().data_received(data)
 
         def pause_writing(self) -> None:
@@ -75,11 +78,16 @@ def limited_protocol(limits: WebLimits) -> type[asyncio.Protocol]:
             if not self._asks():
                 self._asks_since_s = None
             elif self._asks_since_s is None:
-                self._asks_since_s = now_s
+                self._asks_since_s = self._came_since_s = now_s
+                self._came_bytes = 0
+            elif self._came_bytes >= limits.least_bytes or (self.flow is not None and self.flow.read_paused):
+                self._came_bytes, self._came_since_s = 0, now_s
             left_bytes = self.transport.get_write_buffer_size()
             if not left_bytes or not self._left_bytes or self._left_bytes - left_bytes >= limits.least_bytes:
                 self._left_bytes, self._stalled_since_s = left_bytes, now_s
-            too_late = self._asks_since_s is not None and now_s - self._asks_since_s > limits.request_s
+            too_late = self._asks_since_s is not None and (
+                now_s - self._came_since_s > limits.request_s or now_s - self._asks_since_s > limits.upload_s
+            )
             if too_late or now_s - self._stalled_since_s > limits.stalled_s:
                 self.transport.abort()
             self._watch = self.loop.call_later(look_s, self._look)

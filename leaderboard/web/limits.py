@@ -8,8 +8,9 @@ from dataclasses import dataclass
 class WebLimits:
     """Of the whole server, and of one address (an IPv6 network of 64 bits counts as one).
 
-    `request_s`: until a request has arrived, with its body. `stalled_s`: within this time a reader must take
-    `least_bytes` of what waits for it. `held_bytes`: answers that wait to be read by one address, beyond one answer.
+    `request_s`: until a request has arrived, with its body, or `least_bytes` more of it; `upload_s`: until all of it
+    has. `stalled_s`: within this time a reader must take `least_bytes` of what waits for it. `held_bytes`: answers that
+    wait to be read by one address, beyond one answer.
     """
 
     connections: int = 500
@@ -17,6 +18,7 @@ class WebLimits:
     streams: int = 250
     streams_per_address: int = 50
     request_s: float = 15.0
+    upload_s: float = 900.0
     stalled_s: float = 20.0
     least_bytes: int = 16 << 10
     held_bytes: int = 16 << 20

@@ -12,7 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from leaderboard.web.v1 import runs
+from leaderboard.web.accounts import STATUS, sentence
+from leaderboard.web.hand_ins import HandInRefused
+from leaderboard.web.v1 import ladder, runs
 from referee.texts import one_line
 
 PREFIX: Final = "/api/v1"
@@ -23,7 +25,7 @@ _DESCRIPTION = (
 )
 
 
-def make_api(state: State) -> FastAPI:
+def make_api(state: State, *, with_ladder: bool) -> FastAPI:
     """The application, over the state of the whole server."""
     made = FastAPI(
         title="Crosstown",
@@ -35,10 +37,16 @@ def make_api(state: State) -> FastAPI:
         root_path_in_servers=False,
         generate_unique_id_function=lambda route: route.name,
         telemetry={"tracing": False, "metrics": False, "logs": False},
-        exception_handlers={HTTPException: _refused, RequestValidationError: _invalid},
+        exception_handlers={
+            HTTPException: _refused,
+            RequestValidationError: _invalid,
+            HandInRefused: _hand_in_refused,
+        },
     )
     made.state = state
     made.include_router(runs.router)
+    if with_ladder:
+        made.include_router(ladder.router)
     return made
 
 
@@ -51,6 +59,17 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     answer = problem(error.status_code, error.detail)
     answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _hand_in_refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HandInRefused)
+    status = STATUS[error.refusal]
+    answer = problem(status, sentence(str(error)), sentence(error.next_step))
+    if status == 401:
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    if error.retry_after_s is not None:
+        answer.headers["Retry-After"] = str(error.retry_after_s)
     return answer
 
 

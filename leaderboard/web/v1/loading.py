@@ -45,7 +45,7 @@ class Api:
 def _load(state: State) -> "FastAPI":
     from leaderboard.web.v1.app import make_api
 
-    return make_api(state)
+    return make_api(state, with_ladder=state.hand_ins is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import httpx
 import pytest
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -125,6 +127,45 @@ def test_a_request_that_does_not_arrive_in_time_ends_its_connection(
         stopped.set()
         dripping.join()
     assert is_served(port)
+
+
+def sent_in_parts(connection: socket.socket, parts: int, part: bytes, pause_s: float) -> bytes:
+    """A request whose body comes in parts; the beginning of the answer, b"" if the connection is closed."""
+    head = f"POST /count HTTP/1.1\r\nHost: localhost\r\nContent-Length: {parts * len(part)}\r\n\r\n"
+    try:
+        connection.sendall(head.encode())
+        for _ in range(parts):
+            connection.sendall(part)
+            time.sleep(pause_s)
+        return connection.recv(100)
+    except OSError:
+        return b""
+
+
+async def count(request: Request) -> Response:
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+    return PlainTextResponse(str(size))
+
+
+COUNTING = Starlette(routes=[Route("/count", count, methods=["POST"])])
+
+
+def test_an_upload_that_keeps_coming_may_take_longer_than_other_requests(
+    connect: Callable[[int], socket.socket],
+) -> None:
+    with serving(COUNTING, TIGHT) as port:
+        assert b" 200 " in sent_in_parts(connect(port), 20, bytes(TIGHT.least_bytes), 0.1)
+
+
+def test_an_upload_that_comes_too_slowly_or_too_long_ends_its_connection(
+    connect: Callable[[int], socket.socket],
+) -> None:
+    with serving(COUNTING, TIGHT) as port:
+        assert sent_in_parts(connect(port), 20, bytes(1000), 0.1) == b""
+    with serving(COUNTING, replace(TIGHT, upload_s=0.8)) as port:
+        assert sent_in_parts(connect(port), 40, bytes(TIGHT.least_bytes), 0.1) == b""
 
 
 def test_one_address_gets_no_more_connections_than_its_share(
