@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from leaderboard.records import MatchRow
 from referee.record.journal import LEAVING, Control, in_force
 
-_TOLD = {"withdrawn": "withdrawn", "disabled": "disabled", "breaker": "disqualified for faults"}
+_TOLD = {
+    "withdrawn": "withdrawn",
+    "disabled": "disabled",
+    "breaker": "disqualified for faults",
+    "replaced": "replaced by a newer version",
+    "paused": "paused",
+}
 _CHOICES = {
     "keep": "its matches count",
     "annul": "all its matches are annulled",
@@ -85,7 +91,7 @@ def _leaving(controls: Sequence[Control]) -> dict[str, Control]:
     for control in in_force(controls):
         if control.kind in LEAVING:
             leaving[control.entry_id] = control
-        elif control.kind == "added":
+        elif control.kind in ("added", "returned"):
             leaving.pop(control.entry_id, None)
     return leaving
 

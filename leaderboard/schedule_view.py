@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from leaderboard.records import MatchRow
-from referee.record.journal import LEAVING, Control, in_force
+from referee.record.journal import Control, departures
 from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.schedule import Schedule
@@ -97,7 +97,7 @@ def view_schedule(run: Run, rows: Sequence[MatchRow], *, look_ahead: bool = Fals
     if not run.begun:
         return ScheduleView()
     look_ahead = look_ahead and not run.finished
-    lost = {c.entry_id for c in in_force(run.controls) if c.kind in LEAVING and c.choice == "losses"}
+    lost = {entry for entry, left in departures(run.controls).items() if left.choice == "losses"}
     try:
         style = run.schedule_config.style
     except UnknownFormat:
@@ -162,7 +162,7 @@ def _joined_since_leaving(controls: Sequence[Control]) -> dict[str, set[str]]:
     """By entry that is out: the entries that have joined since it left. It never had to play against those."""
     found: dict[str, set[str]] = {}
     for number, control in enumerate(controls, start=1):
-        out = {left.entry_id for left in in_force(controls[:number]) if left.kind in LEAVING}
+        out = departures(controls[:number])
         found = {entry: found.get(entry, set()) for entry in out}
         if control.kind == "added":
             for joined in found.values():

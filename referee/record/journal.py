@@ -10,6 +10,9 @@ They hold from a place in the schedule on, so that everything derived from them 
     annulled    match_id does not count              rejudged    match_id counts with `ranking` instead of its own
     reopened    match_id is played again: what was decided about it before was about another record
     decided     the run stopped here by its own statistics, or by its budget or precision
+    replaced    entry_id leaves for a newer version of the bot, once the blocks that it is in are played
+    paused      entry_id leaves for the time being, once the blocks that it is in are played
+    returned    entry_id is back from here on; what it missed is not played
 
 For entries that leave, `choice` says what becomes of their matches: `keep` those played, `annul` all of them, or keep
 those played and score what they miss as `losses`. A later event about the same entry, at the same place, changes it.
@@ -21,11 +24,16 @@ that counts, over all its lines; a record with another digest is not the one tha
     found       the same of records that lay there when the run was taken up, and that the journal did not have yet
     uncounted   matches whose records counted and do not any more: why, by match id
 
+The schedule of a ladder's division follows from nothing else than its journal. A line `block` has each block: its
+`number`, the `variant` (an index), the entry ids of its `group` in the order of its members, `seed_group`, whether each
+match has a seed of its own (`own_seeds`), the `reason` in words, and `seen`, how many lines the journal had when it was
+decided.
+
 A match that is annulled or played again by its organiser does not count from there on.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -34,12 +42,26 @@ from typing import Any, Literal, TypeAlias, get_args
 from referee.record.format import CHAIN_START, RecordError, next_chain, open_line
 
 ControlKind: TypeAlias = Literal[
-    "added", "withdrawn", "disabled", "breaker", "reinstated", "annulled", "rejudged", "reopened", "decided"
+    "added",
+    "withdrawn",
+    "disabled",
+    "breaker",
+    "reinstated",
+    "annulled",
+    "rejudged",
+    "reopened",
+    "decided",
+    "replaced",
+    "paused",
+    "returned",
 ]
 Choice: TypeAlias = Literal["keep", "annul", "losses"]
 
-LEAVING: tuple[ControlKind, ...] = ("withdrawn", "disabled", "breaker")
+LEAVING: tuple[ControlKind, ...] = ("withdrawn", "disabled", "breaker", "replaced", "paused")
 """Kinds after which an entry plays no more."""
+
+FINISHING: tuple[ControlKind, ...] = ("replaced", "paused")
+"""Those after which it plays the matches before their place all the same."""
 
 RULES: tuple[ControlKind, ...] = ("breaker", "decided")
 """Kinds that follow from results."""
@@ -137,34 +159,50 @@ def controls_of(path: Path, lines: tuple[JournalLine, ...]) -> tuple[Control, ..
 
 def in_force(controls: Sequence[Control]) -> tuple[Control, ...]:
     """Those of `controls` that hold, in their order: of several about one match the last, and none that it was reopened
-    from; of several by which one entry left the last, and none that it was reinstated from. What a rule has decided
+    from; of several by which one entry left the last, and none that it was reinstated from; one that it returned
+    from holds up to the place of that. What a rule has decided
     falls with a match before its place that was judged otherwise since, and with an entry that left before its place
     and is back: the rule rested on it, and decides again when the run goes on."""
     matches: dict[str, Control] = {}
     leaving: dict[str, Control] = {}
+    ended: list[Control] = []
     decided: Control | None = None
     for control in controls:
         if control.match_id:
             matches[control.match_id] = control
         elif control.kind == "reinstated":
             leaving.pop(control.entry_id, None)
+        elif control.kind == "returned" and control.entry_id in leaving:
+            ended.append(leaving.pop(control.entry_id))
         elif control.kind in LEAVING:
             leaving[control.entry_id] = control
         elif control.kind == "decided":
             decided = control
         if control.match_id or control.kind == "reinstated":
             leaving = {entry: left for entry, left in leaving.items() if not _falls(left, control.place)}
+            ended = [left for left in ended if not _falls(left, control.place)]
             decided = None if decided is None or _falls(decided, control.place) else decided
-    return tuple(control for control in controls if _holds(control, matches, leaving, decided))
+    left = {id(control) for control in (*leaving.values(), *ended)}
+    return tuple(control for control in controls if _holds(control, matches, left, decided))
 
 
-def _holds(
-    control: Control, matches: Mapping[str, Control], leaving: Mapping[str, Control], decided: Control | None
-) -> bool:
+def departures(controls: Sequence[Control]) -> dict[str, Control]:
+    """By entry id, of those that are out by these controls: how they left."""
+    found: dict[str, Control] = {}
+    for control in in_force(controls):
+        if control.kind in LEAVING:
+            found[control.entry_id] = control
+        elif control.kind == "returned":
+            found.pop(control.entry_id, None)
+    return found
+
+
+def _holds(control: Control, matches: Mapping[str, Control], left: Collection[int], decided: Control | None) -> bool:
+    """`left` are the ids, as objects, of the departures that hold."""
     if control.match_id:
         return control is matches[control.match_id] and control.kind != "reopened"
     if control.kind in LEAVING:
-        return control is leaving.get(control.entry_id)
+        return id(control) in left
     return control.kind != "decided" or control is decided
 
 
@@ -223,6 +261,8 @@ def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
         **texts,
     )
 
+
+BLOCK = "block"
 
 COUNTED = "counted"
 FOUND = "found"

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from referee.errors import BusyError, UsageError
 from referee.process.manifest import clashes
-from referee.record.journal import LEAVING, Choice, Control, ControlKind, control_fields, in_force
+from referee.record.journal import Choice, Control, ControlKind, control_fields, departures, in_force
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, JournalText, read_journal
 from referee.run.judging import entries_at_fault
@@ -83,9 +83,7 @@ def leave(folder: RunFolder, kind: ControlKind, wanted: str, choice: Choice | No
 
 def _departure(text: JournalText, bot: Participant) -> Control:
     """By what a bot is out."""
-    return next(
-        control for control in in_force(text.controls) if control.kind in LEAVING and control.entry_id == bot.entry_id
-    )
+    return departures(text.controls)[bot.entry_id]
 
 
 def reinstate(folder: RunFolder, wanted: str, *, by: str, reason: str) -> Control:

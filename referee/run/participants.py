@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.errors import UsageError
-from referee.record.journal import LEAVING, in_force
+from referee.record.journal import departures
 from referee.run.folder import run_folders
 from referee.run.journal import JournalText, read_journal
 
@@ -30,7 +30,7 @@ def participants_of(text: JournalText) -> tuple[Participant, ...]:
     """All bots of a run, those that were added last; `out` for those that have left. None before it has begun."""
     if text.created is None:
         return ()
-    gone = {control.entry_id for control in in_force(text.controls) if control.kind in LEAVING}
+    gone = departures(text.controls)
     bots = text.created.fields["configuration"]["bots"]
     folders = text.created.fields.get("folders") or [""] * len(bots)
     contents = text.created.fields.get("contents") or [""] * len(bots)

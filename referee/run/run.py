@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from referee.record.journal import Anchors, Choice, Control, FailedStart, anchors_of, controls_of, failed_starts
+from referee.record.journal import BLOCK, Anchors, Choice, Control, FailedStart, anchors_of, controls_of, failed_starts
 from referee.record.reader import Record
 from referee.record.store import RecordStore, counts_in, match_id_of
 from referee.record.verify import Verdict, verify_file
@@ -18,7 +18,7 @@ from referee.run.journal import JournalText, read_journal
 from referee.run.lock import is_run
 from referee.run.luck import Epoch, epochs_of, seeds_of
 from referee.run.participants import Participant, participants_of
-from referee.schedule.config import ScheduleConfig, schedule_config, seat_spec
+from referee.schedule.config import ScheduleConfig, decided_block, schedule_config, seat_spec
 from referee.schedule.formats.api import Extent
 from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import Result, ScheduleProgress, planned
@@ -90,7 +90,8 @@ class Run:
     def schedule_config(self) -> ScheduleConfig:
         """What its schedule depends on, besides controls and results. Of a run that has begun."""
         added = [seat_spec(line.fields) for line in self.journal.events if line.kind == "added"]
-        return schedule_config(self.configuration, added)
+        decided = [decided_block(line.fields) for line in self.journal.events if line.kind == BLOCK]
+        return schedule_config(self.configuration, added, decided)
 
     @property
     def schedule_id(self) -> str:

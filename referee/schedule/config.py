@@ -27,11 +27,34 @@ class ScheduledGame:
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedBlock:
+    """A block that is an event of the journal: `group` are entry ids, `variant` is an index.
+
+    `seed_group` is the number of the seed that its matches have; with `own_seeds` each match has one of its own, from
+    that number on. `reason` is for people; `seen` is how many lines the journal had when the block was decided.
+    """
+
+    number: int
+    variant: int
+    group: tuple[str, ...]
+    seed_group: int
+    own_seeds: bool = False
+    reason: str = ""
+    seen: int = 0
+
+
+def decided_block(fields: Mapping[str, Any]) -> DecidedBlock:
+    """From a line of the journal; the line has the fields of the block."""
+    return DecidedBlock(**{**fields, "group": tuple(fields["group"])})
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduleConfig:
     """The configuration of a run as its schedule uses it.
 
     `id` tells tournaments apart. `participants` are the bots that the run began with, which `field` has too, then those
-    that were added since. `games` has one entry for each variant of the field.
+    that were added since. `games` has one entry for each variant of the field. `decided` are the blocks of a format
+    whose blocks are events of the journal.
     """
 
     id: str
@@ -43,6 +66,7 @@ class ScheduleConfig:
     limits: Limits
     faults: Faults
     ponder: bool
+    decided: tuple[DecidedBlock, ...] = ()
 
     @property
     def style(self) -> Format:
@@ -50,14 +74,21 @@ class ScheduleConfig:
         return get_format(self.format)
 
     def extent(self) -> Extent:
-        """How many matches the schedule has if nobody leaves and all participants had been there from the start."""
+        """How many matches the schedule has if nobody leaves and all participants had been there from the start. Of a
+        format whose blocks are decided while the run goes on: those of the blocks so far."""
+        if self.style.journalled:
+            number = sum(len(self.field.variants[block.variant].orders) for block in self.decided)
+            return Extent(number, number)
         names = tuple(seat.name for seat in self.participants)
         field = Field(names, self.field.variants, self.field.seed, self.field.blocks, self.field.settings)
         return self.style.extent(field)
 
 
-def schedule_config(configuration: Mapping[str, Any], added: Iterable[SeatSpec] = ()) -> ScheduleConfig:
-    """From a configuration as the journal has it, and the bots that were added to the run since."""
+def schedule_config(
+    configuration: Mapping[str, Any], added: Iterable[SeatSpec] = (), decided: Iterable[DecidedBlock] = ()
+) -> ScheduleConfig:
+    """From a configuration as the journal has it, the bots that were added to the run since, and the blocks that were
+    decided since."""
     return ScheduleConfig(
         id=digest(configuration),
         name=configuration["name"],
@@ -70,6 +101,7 @@ def schedule_config(configuration: Mapping[str, Any], added: Iterable[SeatSpec] 
         limits=Limits.from_in_force(configuration.get("limits", {})),
         faults=Faults(**configuration.get("faults", {})),
         ponder=configuration.get("ponder", True),
+        decided=tuple(decided),
     )
 
 

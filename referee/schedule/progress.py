@@ -3,10 +3,10 @@
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from referee.record.journal import LEAVING, Control, in_force
+from referee.record.journal import Control, departures, in_force
 from referee.schedule.config import ScheduleConfig
 from referee.schedule.formats.api import Extent
-from referee.schedule.schedule import Schedule, known_matches
+from referee.schedule.schedule import Schedule, matches_of
 from referee.schedule.spec import MatchSpec
 
 MatchState: TypeAlias = Literal["counts", "annulled", "off", "open"]
@@ -90,17 +90,19 @@ def planned(config: ScheduleConfig, controls: Sequence[Control], recorded: Conta
     for control in controls:
         if control.kind == "decided":
             whole = Extent(min(whole.least, control.place), min(whole.most, control.place))
-    out = {control.entry_id: control for control in controls if control.kind in LEAVING}
+    out = departures(controls)
     annulled = {control.match_id for control in controls if control.kind == "annulled"}
     if not out and not annulled and not any(control.kind == "added" for control in controls):
         return whole
     if config.style.uses_results or whole.most > COUNTED_UP_TO:
         return Extent(0, whole.most)
 
-    def counts(spec: MatchSpec) -> bool:
-        gone = [out[seat.entry_id] for seat in spec.seats if seat.entry_id in out]
-        late = any(control.kind == "breaker" and spec.place >= control.place for control in gone)
-        return not late and (spec.match_id in recorded or not (gone or spec.match_id in annulled))
+    schedule = Schedule(config, controls)
 
-    number = sum(map(counts, known_matches(config, controls=controls)))
+    def counts(spec: MatchSpec) -> bool:
+        if schedule.is_broken(spec):
+            return False
+        return spec.match_id in recorded or not (schedule.out(spec) or spec.match_id in annulled)
+
+    number = sum(map(counts, matches_of(schedule)))
     return Extent(number, number)

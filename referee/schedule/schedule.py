@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from referee.record.journal import LEAVING, Control, in_force
-from referee.schedule.config import ScheduleConfig
+from referee.record.journal import FINISHING, LEAVING, Control, in_force
+from referee.schedule.config import DecidedBlock, ScheduleConfig
 from referee.schedule.formats.api import Block, BlockResult, MatchScore, Need, Placing, RoundResults
 from referee.schedule.seeds import MatchSeeds
 from referee.schedule.spec import MatchSpec, SeatSpec
@@ -27,6 +27,24 @@ class _Open:
     block: Block
     size: int
     scores: dict[int, MatchScore] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Absence:
+    """A bot is out by this control, up to the place `until`; None: for good."""
+
+    control: Control
+    until: int | None = None
+
+    def holds(self, place: int) -> bool:
+        """Whether a match at this place that was not played yet is off."""
+        finishing = self.control.kind in FINISHING and place < self.control.place
+        return not finishing and (self.until is None or place < self.until)
+
+    def breaks(self, place: int) -> bool:
+        """Whether a match at this place does not count, played or not: the breaker had set the bot aside before. So it
+        does not matter how many others were in play at that moment."""
+        return self.control.kind == "breaker" and place >= self.control.place and self.holds(place)
 
 
 class Settled(NamedTuple):
@@ -55,14 +73,16 @@ class Schedule:
         style = config.style
         self._config = config
         self._seeds = seeds
-        self._seats = config.participants
+        self._seats = list(config.participants)
         self._numbers = {seat.entry_id: number for number, seat in enumerate(self._seats)}
         self._field = config.field
         self._uses_results = style.uses_results
         self._keep_blocks = keep_blocks or style.uses_results
         self._plan = style.plan(self._field)
         self._entered = [0] * self._field.bots + [0] * (len(self._seats) - self._field.bots)
-        self._out: dict[int, Control] = {}
+        self._absences: dict[int, list[_Absence]] = {}
+        self._decided = deque(config.decided)
+        self._journalled = style.journalled
         self._limit: int | None = None
         self._need: Need | None = None
         self._answer: RoundResults | None = None
@@ -96,7 +116,10 @@ class Schedule:
     @property
     def set_aside(self) -> tuple[str, ...]:
         """Names of the entries that the breaker has put out."""
-        return tuple(self._seats[bot].name for bot, control in self._out.items() if control.kind == "breaker")
+        left = ((bot, absences[-1]) for bot, absences in self._absences.items())
+        return tuple(
+            self._seats[bot].name for bot, last in left if last.until is None and last.control.kind == "breaker"
+        )
 
     @property
     def counted(self) -> int:
@@ -114,9 +137,23 @@ class Schedule:
         if control.kind == "added" and number is not None:
             self._entered[number] = control.place
         elif control.kind in LEAVING and number is not None:
-            self._out.setdefault(number, control)
+            if not self._is_out(number):
+                self._absences.setdefault(number, []).append(_Absence(control))
+        elif control.kind == "returned" and number is not None:
+            if self._is_out(number):
+                self._absences[number][-1].until = control.place
         elif control.kind == "decided":
             self._limit = control.place
+
+    def join(self, seat: SeatSpec) -> None:
+        """A bot that was added to a run whose blocks are decided while it goes on."""
+        self._numbers[seat.entry_id] = len(self._seats)
+        self._seats.append(seat)
+        self._entered.append(self.places)
+
+    def decide(self, block: DecidedBlock) -> None:
+        """One more block of such a run."""
+        self._decided.append(block)
 
     def next(self) -> MatchSpec | None:
         """The match at the next place; None if there is none now: `ended`, or results are needed first."""
@@ -164,7 +201,7 @@ class Schedule:
         while self._front in self._early:
             place, score = self._front, self._early.pop(self._front)
             self._front += 1
-            late = score is not None and score.counts and (self.beyond(place) or self._broken(score))
+            late = score is not None and score.counts and (self.beyond(place) or self._breaks(score.bots, place))
             if late and score is not None:
                 self._revoke(score)
             yield Settled(place, score, late)
@@ -204,7 +241,23 @@ class Schedule:
 
     def out(self, spec: MatchSpec) -> tuple[SeatSpec, ...]:
         """The seats of a match whose entries are out at its place."""
-        return tuple(seat for seat, bot in zip(spec.seats, self.bots_of(spec), strict=True) if bot in self._out)
+        bots = zip(spec.seats, self.bots_of(spec), strict=True)
+        return tuple(seat for seat, bot in bots if self._absence(bot, spec.place) is not None)
+
+    def is_broken(self, spec: MatchSpec) -> bool:
+        """Whether the match does not count, played or not, since the breaker had set a bot of it aside before."""
+        return self._breaks(self.bots_of(spec), spec.place)
+
+    def _absence(self, bot: int, place: int) -> _Absence | None:
+        """By what this bot is out of a match at this place."""
+        return next((one for one in self._absences.get(bot, ()) if one.holds(place)), None)
+
+    def _is_out(self, bot: int) -> bool:
+        """Whether it is out now."""
+        return bot in self._absences and self._absences[bot][-1].until is None
+
+    def _breaks(self, bots: Sequence[int], place: int) -> bool:
+        return any(absence.breaks(place) for bot in bots for absence in self._absences.get(bot, ()))
 
     def _revoke(self, score: MatchScore) -> None:
         """The match does not count after all."""
@@ -212,12 +265,6 @@ class Schedule:
             absent = self._absent(score.bots, score.place)
             block = next(item for item in self._open.values() if score.place in item.scores)
             block.scores[score.place] = replace(score, ranking=(), faults=(), absent=absent)
-
-    def _broken(self, score: MatchScore) -> bool:
-        """Whether a bot was set aside before this place by the breaker: then the match does not count, played or not,
-        so that it does not matter how many others were in play at that moment."""
-        controls = [self._out[bot] for bot in score.bots if bot in self._out]
-        return any(control.kind == "breaker" and score.place >= control.place for control in controls)
 
     @property
     def decided(self) -> bool:
@@ -246,6 +293,13 @@ class Schedule:
                 return False
             self._answer = self._results(wanted)
             self._need = None
+        if self._journalled:
+            if not self._decided:
+                return False
+            block = self._decided.popleft()
+            group = tuple(self._numbers[entry_id] for entry_id in block.group)
+            self._begin(Block(group, block.variant, seed_group=block.seed_group), own_seeds=block.own_seeds)
+            return True
         try:
             step = self._plan.send(self._answer) if self._begun else next(self._plan)
         except StopIteration as end:
@@ -272,16 +326,16 @@ class Schedule:
         bots = sum(place <= self.places for place in self._entered)
         absent = frozenset(
             bot
-            for bot, control in self._out.items()
-            if control.place <= (horizon if control.kind == "breaker" else self.places)
+            for bot, absences in self._absences.items()
+            if (left := absences[-1]).until is None
+            and left.control.place <= (horizon if left.control.kind == "breaker" else self.places)
         )
         return RoundResults(results, bots, absent)
 
-    def _begin(self, block: Block) -> None:
+    def _begin(self, block: Block, *, own_seeds: bool = False) -> None:
+        """`own_seeds`: each match is of a seed group of its own, from the block's on."""
         variant = self._field.variants[block.variant]
         group = self.blocks if block.seed_group is None else block.seed_group
-        game = self._config.games[block.variant]
-        seed = "" if self._seeds is None else self._seeds.seed_of(game.game, group)
         seatings = list(dict.fromkeys(tuple(block.group[member] for member in order) for order in variant.orders))
         if self._keep_blocks:
             self._open[self.blocks] = _Open(self.blocks, self.places, block, len(seatings))
@@ -289,11 +343,14 @@ class Schedule:
             self._starts.append((self.blocks, self.places))
         self.round = block.round
         self._matches = iter(
-            [self._spec(block.variant, seating, seed, group, step) for step, seating in enumerate(seatings)]
+            [
+                self._spec(block.variant, seating, group + step * own_seeds, step)
+                for step, seating in enumerate(seatings)
+            ]
         )
         self.blocks += 1
 
-    def _spec(self, variant: int, seating: Sequence[int], seed: str, group: int, step: int) -> MatchSpec:
+    def _spec(self, variant: int, seating: Sequence[int], group: int, step: int) -> MatchSpec:
         place = self.places + step
         self._unsettled[place] = self.blocks, variant
         game = self._config.games[variant]
@@ -303,7 +360,7 @@ class Schedule:
             game=game.game,
             options=game.options,
             seats=seats,
-            seed=seed,
+            seed="" if self._seeds is None else self._seeds.seed_of(game.game, group),
             limits=self._config.limits,
             tournament=self._config.name,
             place=place,
@@ -320,7 +377,7 @@ class Schedule:
     def _absent(self, bots: Sequence[int], place: int) -> tuple[int, ...]:
         """Because of whom a match is not played: those who were out by then, else whoever left first. Whoever leaves
         later than what was played next must not change this."""
-        left = {bot: self._out[bot].place for bot in bots if bot in self._out}
+        left = {bot: absence.control.place for bot in bots if (absence := self._absence(bot, place)) is not None}
         first = min(left.values(), default=0)
         return tuple(bot for bot, when in left.items() if when <= max(place, first))
 
@@ -343,7 +400,11 @@ def known_matches(
 ) -> Iterator[MatchSpec]:
     """All matches in order, lazily, up to where the format needs results. Equal configurations give equal matches, ids
     included; a changed one, other ids. Without `seeds` no match has a seed."""
-    schedule = Schedule(config, controls, seeds=seeds)
+    return matches_of(Schedule(config, controls, seeds=seeds))
+
+
+def matches_of(schedule: Schedule) -> Iterator[MatchSpec]:
+    """The same of a schedule that nobody has gone through."""
     while (spec := schedule.next()) is not None:
         schedule.settle(spec)  # forgotten at once, so that memory stays constant
         for _ in schedule.in_order():

@@ -6,6 +6,7 @@ fifty matches. A bot that does not start counts as a fault for each attempt. Giv
 strike paid for.
 """
 
+import math
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +37,10 @@ class Breaker:
     def __init__(self, config: BreakerConfig) -> None:
         self._config = config
         self._forms: dict[str, _Form] = {}
-        self._tripped: set[str] = set()
+        self._absent: dict[str, list[tuple[int, float]]] = {}
+        """Per entry from where, and up to where, it is out: no more is said of it there."""
+        self._back: dict[str, float] = {}
+        """Per entry the last return after which it was seen."""
         self._forgiven: Mapping[str, Collection[str]] = {}
 
     @property
@@ -44,13 +48,17 @@ class Breaker:
         """What becomes of the matches of an entry that is set aside."""
         return self._config.choice
 
-    def note(self, score: MatchScore | None, failed_starts: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    def note(
+        self, score: MatchScore | None, failed_starts: Sequence[tuple[str, str]] = (), place: int = 0
+    ) -> list[tuple[str, str]]:
         """One place of the schedule: (entry, reason) for each that is to be set aside now.
 
         `failed_starts`: (entry, what went wrong) for every attempt at this match for which it did not start.
         """
         if not self._config.enabled:
             return []
+        for entry_id in {*(entry_id for entry_id, _ in failed_starts), *(score.entries if score else ())}:
+            self._begin_again(entry_id, place)
         for entry_id, detail in failed_starts:
             self._count(entry_id, f"did not start: {detail}")
         seats = zip(score.entries, score.faults or ("",) * len(score.entries), strict=True) if score else ()
@@ -64,14 +72,34 @@ class Breaker:
         found = [
             (entry_id, why)
             for entry_id in dict.fromkeys((*(entry_id for entry_id, _ in failed_starts), *faults))
-            if entry_id not in self._tripped and (why := self._why(entry_id))
+            if not self._is_out(entry_id, place) and (why := self._why(entry_id))
         ]
-        self._tripped |= {entry_id for entry_id, _ in found}
+        for entry_id, _ in found:
+            self._absent.setdefault(entry_id, []).append((place, math.inf))
         return found
 
-    def forget(self, entry_id: str) -> None:
-        """It is out already: say no more of it."""
-        self._tripped.add(entry_id)
+    def left(self, entry_id: str, place: int) -> None:
+        """It is out by a control at this place: say no more of it."""
+        absences = self._absent.setdefault(entry_id, [])
+        if not absences or absences[-1][1] < math.inf:
+            # The breaker trips one place before the control that it writes.
+            absences.append((place - 1 if absences else 0, math.inf))
+
+    def returned(self, entry_id: str, place: int) -> None:
+        """It is back from this place on: what it did before is forgotten."""
+        absences = self._absent.get(entry_id, [])
+        if absences and absences[-1][1] == math.inf:
+            absences[-1] = absences[-1][0], place
+
+    def _is_out(self, entry_id: str, place: int) -> bool:
+        return any(start <= place < end for start, end in self._absent.get(entry_id, ()))
+
+    def _begin_again(self, entry_id: str, place: int) -> None:
+        """Forget what an entry did before it returned, the first time that it is seen after that."""
+        back = max((end for _, end in self._absent.get(entry_id, ()) if end <= place), default=None)
+        if back is not None and self._back.get(entry_id) != back:
+            self._back[entry_id] = back
+            self._forms.pop(entry_id, None)
 
     def forgive(self, faults: Mapping[str, Collection[str]]) -> None:
         """By entry: the matches in which a fault of it is not counted."""

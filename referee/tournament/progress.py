@@ -125,7 +125,7 @@ class RunProgress:
                 continue
             if self.schedule.beyond(place):
                 continue
-            for entry_id, why in self.breaker.note(score, self._failed_starts.pop(place, ())):
+            for entry_id, why in self.breaker.note(score, self._failed_starts.pop(place, ()), place):
                 self._set_aside(entry_id, place + 1, why)
             for block in self.schedule.settled():
                 self._ask(block)

@@ -15,7 +15,7 @@ from referee.run.journal import CREATED, FORMAT, Journal, JournalText, read_jour
 from referee.run.lock import RunLock
 from referee.run.luck import SecretKeeper, begin, take_up
 from referee.run.run import Run
-from referee.schedule.config import digest
+from referee.schedule.config import ScheduleConfig, digest
 from referee.schedule.formats.api import Extent
 from referee.schedule.schedule import Schedule
 from referee.schedule.seeds import MatchSeeds
@@ -29,6 +29,7 @@ from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_ma
 from referee.tournament.outcome import Reached, Summary
 from referee.tournament.progress import Decide, RunProgress
 from referee.tournament.runner import Observer, Runner
+from referee.tournament.sections.breaker import BreakerConfig
 
 MAX_LEAD = 100_000
 """Matches beyond the first one that is not settled that may be begun: bounds memory, holds nobody up."""
@@ -96,7 +97,16 @@ def run_session(
 
         attempts = attempts_of(text.events)
         progress = open_progress(
-            tournament, folder, keeper.seeds, text.controls, attempts, on_control, observer.revoked, anchors, decide
+            config_of(tournament),
+            tournament.config.breaker,
+            folder,
+            keeper.seeds,
+            text.controls,
+            attempts,
+            on_control,
+            observer.revoked,
+            anchors,
+            decide,
         )
         progress.take()
         first = progress.next()
@@ -113,7 +123,8 @@ def run_session(
 
 
 def open_progress(
-    tournament: Tournament,
+    config: ScheduleConfig,
+    breaker_config: BreakerConfig,
     folder: RunFolder,
     seeds: MatchSeeds,
     controls: Sequence[Control],
@@ -124,15 +135,17 @@ def open_progress(
     decide: Decide | None = None,
 ) -> RunProgress:
     """The progress of a run, whose records are not taken yet. Needs the lock."""
-    breaker = Breaker(tournament.config.breaker)
+    breaker = Breaker(breaker_config)
     breaker.forgive(forgiven_faults(controls))
     controls = in_force(controls)
     for control in controls:
         if control.kind in LEAVING:
-            breaker.forget(control.entry_id)
+            breaker.left(control.entry_id, control.place)
+        elif control.kind == "returned":
+            breaker.returned(control.entry_id, control.place)
     return RunProgress(
         folder=folder,
-        schedule=Schedule(config_of(tournament), controls, seeds=seeds, keep_blocks=decide is not None),
+        schedule=Schedule(config, controls, seeds=seeds, keep_blocks=decide is not None),
         breaker=breaker,
         on_control=on_control,
         on_revoked=on_revoked,

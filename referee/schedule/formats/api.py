@@ -179,7 +179,8 @@ class Format:
     or joins. `uses_results`: whether the plan looks at results; if not, none are kept for it. `has_table`: whether the
     plan ends in a table of its own, at a Need whose answer is `over` too. `per` says what the file's `blocks` are
     counted for, such as "per group". `classes` has, by what they are called, the bots that are to be treated alike;
-    None: all bots are one class.
+    None: all bots are one class. `journalled`: who meets whom depends on time, so the blocks are events of the run's
+    journal instead of the plan's; a tournament file cannot ask for such a format.
     """
 
     name: str
@@ -192,6 +193,7 @@ class Format:
     has_table: bool = False
     per: str = ""
     classes: Callable[[Field], Mapping[str, Sequence[int]]] | None = None
+    journalled: bool = False
 
 
 def answered(answer: RoundResults | None) -> RoundResults:

@@ -2,7 +2,7 @@
 
 from importlib.metadata import entry_points
 
-from referee.schedule.formats import comparison, gauntlet, knockout, league, round_robin, swiss
+from referee.schedule.formats import comparison, gauntlet, knockout, ladder, league, round_robin, swiss
 from referee.schedule.formats.api import Format
 
 GROUP = "crosstown.formats"
@@ -14,6 +14,7 @@ OWN: tuple[Format, ...] = (
     league.FORMAT,
     comparison.FORMAT,
 )
+"""Those that a tournament file can name."""
 
 
 class UnknownFormat(LookupError):
@@ -23,12 +24,12 @@ class UnknownFormat(LookupError):
 def format_names() -> list[str]:
     """All that can be asked for: our own first, then plug-ins, sorted."""
     own = [item.name for item in OWN]
-    return own + sorted({entry.name for entry in entry_points(group=GROUP)} - set(own))
+    return own + sorted({entry.name for entry in entry_points(group=GROUP)} - {*own, ladder.NAME})
 
 
 def get_format(name: str) -> Format:
     """The working format of this name. Our own cannot be replaced. Raises UnknownFormat."""
-    for item in OWN:
+    for item in (*OWN, ladder.FORMAT):
         if item.name == name:
             return item
     found = [entry for entry in entry_points(group=GROUP) if entry.name == name]

@@ -12,6 +12,8 @@ def read_format(file: TomlFile) -> Format:
     """Raises ConfigError."""
     name = file.text_at("format", default=OWN[0].name, example=f'format = "{OWN[0].name}"')
     try:
+        if name not in format_names():  # a ladder's division is no tournament
+            raise UnknownFormat(f"unknown format '{name}'")
         return get_format(name)
     except UnknownFormat as error:
         file.fail(("format",), str(error), suggest(name, format_names(), "the formats are"))

@@ -354,3 +354,22 @@ def test_long_matches_start_first_where_the_end_is_in_sight(make_tournament, pla
     sizes = {spec.place: len(spec.seats) for spec in known_matches(config_of(tournament))}
     tail = [sizes[place] for place in run.executor.started[-8:]]
     assert tail == sorted(tail, reverse=True)
+
+
+def test_the_breaker_judges_a_bot_that_returned_from_there_on():
+    breaker = Breaker(BreakerConfig())
+    tripped = []
+    for place in range(12):
+        if place == 5:
+            breaker.returned("ab", 5)
+        tripped += [place for _ in breaker.note(score(place, "crashed"), place=place)]
+    assert tripped == [2, 7]
+    again = Breaker(BreakerConfig())
+    again.left("ab", 3)
+    again.returned("ab", 5)
+    assert [place for place in range(12) for _ in again.note(score(place, "crashed"), place=place)] == [7]
+    again = Breaker(BreakerConfig())
+    again.left("ab", 3)
+    again.returned("ab", 5)
+    again.left("ab", 8)
+    assert not any(again.note(score(place, "crashed"), place=place) for place in range(12))
