@@ -1,0 +1,326 @@
+"""Who meets whom next in a division: a pure function of a snapshot, so that a journal can tell whether it was right.
+
+1. Newcomers first. A version plays a placement series as soon as it is there: its first opponent stands in the middle
+   of the established bots, the next one in the middle of those above if it won, of those below if it lost.
+2. Then the pair from which the table learns most: TrueSkill's match quality times the variance that the block is
+   expected to take from both. That is where sigma is large and ranks are close.
+3. A share of the blocks is exploration: for the bot that has waited longest, against opponents that are drawn.
+
+Two bots of one owner meet only where there are no others, house bots excepted. An owner whose bots have had more than
+its share of the latest blocks waits for the others. Seats are balanced because a block has all its orders of seats.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from referee.ladder.config import MatchmakingConfig
+
+BETA = 25 / 6
+"""TrueSkill's scale: the standard deviation of one performance, where a bot that nobody has seen has sigma 25/3."""
+
+NEIGHBOURS = 8
+"""Pairs that are looked at: bots that are at most so many ranks apart."""
+
+REMEMBERED = 200
+"""Latest blocks that a snapshot has: who met whom, and for whom."""
+
+FAIR_SHARE = 1.5
+"""An owner has more than its share when it has so many times the even share of the latest blocks."""
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One active version; `owner` is '' for a house bot. `blocks` are those it was chosen for, `playing` how many of
+    them are not settled yet, `last` the number of the last one, -1 before the first. `scores` has, of a newcomer, each
+    opponent with the share of the points that it got against it in settled blocks."""
+
+    entry_id: str
+    name: str
+    owner: str
+    mu: float
+    sigma: float
+    blocks: int = 0
+    playing: int = 0
+    last: int = -1
+    connected: bool = True
+    scores: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """One of the latest blocks: who met, and the owner of the bot that it was for; '' for a house bot."""
+
+    group: tuple[str, ...]
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a decision depends on. `players` are the numbers of seats that the division may play with, ascending.
+    `latest` are the latest blocks, oldest first."""
+
+    number: int
+    players: tuple[int, ...]
+    bots: tuple[Candidate, ...]
+    latest: tuple[Latest, ...] = ()
+    settings: MatchmakingConfig = MatchmakingConfig()  # noqa: RUF009 - frozen
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`group` are entry ids; the block is for the first. `variant` is an index into the snapshot's `players`."""
+
+    group: tuple[str, ...]
+    variant: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """No block for now. `waiting`: not for want of bots or news, so that somebody should be told if it lasts."""
+
+    reason: str
+    waiting: bool = False
+
+
+def choose(snapshot: Snapshot) -> Chosen | Idle:
+    """The next block, or why there is none now."""
+    here = tuple(bot for bot in snapshot.bots if bot.connected)
+    away = len(snapshot.bots) - len(here)
+    fewest, most = snapshot.players[0], snapshot.players[-1]
+    if len(here) < fewest:
+        away_words = f", and {_bots(away)} not connected" if away else ""
+        return Idle(f"a table needs {fewest} bots, and there {_are(len(here))}{away_words}", waiting=bool(here))
+    seats, why = _seats(snapshot.players, here, away)
+    table = _Table(snapshot, here)
+    chosen = table.for_newcomer(seats) or table.exploration(seats) or table.best(seats)
+    if chosen is None:
+        share = snapshot.settings.idle_below
+        return Idle(f"no block would reduce the sigma of a bot by more than {share:.1%}")
+    group, reason = chosen
+    if len(group) < len(here) and why == "" and len({_side(bot) for bot in group}) < len(group):
+        why = "; no others are there, so bots of one owner meet"
+    names = tuple(bot.entry_id for bot in group)
+    return Chosen(names, snapshot.players.index(len(group)), f"{reason}{why}" if most > fewest or why else reason)
+
+
+def expected_share(sigma: float, other: float, gap: float, matches: int = 1) -> float:
+    """By what share so many matches are expected to reduce the first sigma, `gap` being the difference of the means."""
+    variance = 2 * BETA**2 + sigma**2 + other**2
+    info = _information(np.array([gap / math.sqrt(variance)]))[0]
+    return float(1 - math.sqrt(1 / (1 + matches * info * sigma**2 / variance)))
+
+
+def _information(t: Floats) -> Floats:
+    """The expected value of what TrueSkill's update calls w, over both results."""
+    below = _below(t)
+    density = np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
+    return density**2 / np.maximum(below * (1 - below), 1e-300)
+
+
+def _below(t: Floats) -> Floats:
+    """The normal distribution, to four digits: numpy has no error function, and no decision needs more."""
+    return 1 / (1 + np.exp(-np.clip(1.5976 * t + 0.07056 * t**3, -60, 60)))
+
+
+def _seats(players: Sequence[int], here: Sequence[Candidate], away: int) -> tuple[int, str]:
+    """How many seats the block has, and why these, where they are not the most."""
+    most = players[-1]
+    sides = len({_side(bot) for bot in here})
+    if len(here) < most:
+        seats = max(number for number in players if number <= len(here))
+        if sides < seats and (fewer := [number for number in players if number <= sides]):
+            seats = max(fewer)
+        away_words = f" ({_bots(away)} not connected)" if away else ""
+        return seats, f"; {_bots(len(here))} there for a table of {most}{away_words}, so it has {seats} seats"
+    if sides < most and (fewer := [number for number in players if number <= sides]):
+        seats = max(fewer)
+        return seats, f"; the bots there are of {sides} owners, so a table of {most} has {seats} seats"
+    return most, ""
+
+
+def _side(bot: Candidate) -> str:
+    """Whom it plays for: bots of one side meet only where there are no others. A house bot plays for itself."""
+    return bot.owner or bot.entry_id
+
+
+class _Table:
+    """A snapshot in arrays, by the places of the bots in `here`."""
+
+    def __init__(self, snapshot: Snapshot, here: tuple[Candidate, ...]) -> None:
+        self._snapshot = snapshot
+        self._settings = snapshot.settings
+        self._here = here
+        self._mu = np.array([bot.mu for bot in here])
+        playing = np.array([bot.playing for bot in here])
+        # What is in play will tell something, too: a block more tells less.
+        self._variance = np.array([bot.sigma for bot in here]) ** 2 / (1 + playing / 2)
+        numbers: dict[str, int] = {}
+        self._sides = np.array([numbers.setdefault(side, len(numbers)) for side in map(_side, here)])
+        self._asked = Counter(block.owner for block in snapshot.latest if block.owner)
+        self._over = self._owners_over()
+
+    def for_newcomer(self, seats: int) -> tuple[list[Candidate], str] | None:
+        """A block for the newcomer whose turn it is."""
+        series = self._settings.placement_blocks
+        new = [bot for bot in self._here if bot.blocks < series and not bot.playing and bot.owner not in self._over]
+        if not new:
+            return None
+        bot = min(new, key=lambda bot: (self._asked[bot.owner], bot.blocks, bot.last, bot.entry_id))
+        established = [other for other in self._here if other.blocks >= series and other is not bot]
+        if not established:
+            established = [other for other in self._here if other is not bot]
+        ranked = sorted(established, key=lambda other: (other.mu, other.entry_id))
+        low, high = _bounds(bot, ranked)
+        middle = (low + high) // 2
+        near = sorted(range(len(ranked)), key=lambda place: (abs(place - middle), ranked[place].playing))
+        group = self._fill([bot], [ranked[place] for place in near], seats)
+        where = f"the {high - low} that it may rank among" if high - low > 1 else "where it may rank"
+        what = (
+            f"'{bot.name}' is new (block {bot.blocks + 1} of {series}): '{group[1].name}' is in the middle of {where}"
+        )
+        return group, what
+
+    def exploration(self, seats: int) -> tuple[list[Candidate], str] | None:
+        """A block for the bot that has waited longest, if it is the turn of one."""
+        if self._draw("explore") >= self._settings.exploration or not self._news(seats):
+            return None
+        bot = min(self._here, key=lambda bot: (bot.last, bot.playing, bot.entry_id))
+        others = [other for other in self._here if other is not bot]
+        others.sort(key=lambda other: hash_of(self._settings.seed, self._snapshot.number, other.entry_id))
+        return self._fill(
+            [bot], others, seats
+        ), f"exploration: '{bot.name}' has waited longest, its opponents are drawn"
+
+    def best(self, seats: int) -> tuple[list[Candidate], str] | None:
+        """The block from which the table learns most; None if that is too little."""
+        if not self._news(seats):
+            return None
+        one, other, gain, _ = self._pairs
+        place = int(np.argmax(gain))
+        best = int(one[place]), int(other[place])
+        first = max(best, key=lambda place: (self._variance[place], -place))
+        bot = self._here[first]
+        group = self._fill([bot], self._by_gain(first), seats)
+        quality = self._quality(self._mu[first], self._variance[first], group[1])
+        return group, (
+            f"'{bot.name}' is uncertain (sigma {bot.sigma:.2f}) and '{group[1].name}' ranks close to it"
+            f" (match quality {quality:.0%})"
+        )
+
+    def _news(self, seats: int) -> bool:
+        """Whether a block would reduce the sigma of some bot by more than the share below which nothing is played."""
+        matches = math.factorial(seats) if seats <= 3 else seats
+        most = float(self._pairs[3].max())
+        return 1 - math.sqrt(1 / (1 + matches * most)) > self._settings.idle_below
+
+    @cached_property
+    def _pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, Floats]:
+        """Bots that are few ranks apart: the two, what a match of them tells, and the larger share of a variance that
+        it takes away."""
+        order = np.argsort(self._mu, kind="stable")
+        steps = range(1, min(NEIGHBOURS, len(order) - 1) + 1)
+        low = np.concatenate([order[:-step] for step in steps])
+        high = np.concatenate([order[step:] for step in steps])
+        mu, variance, sides = self._mu, self._variance, self._sides
+        total = 2 * BETA**2 + variance[low] + variance[high]
+        t = (mu[high] - mu[low]) / np.sqrt(total)
+        told = _information(t) / total
+        square = variance**2
+        if self._over:
+            square = square * np.array([0.1 if bot.owner in self._over else 1.0 for bot in self._here])
+        gain = np.sqrt(2 * BETA**2 / total) * np.exp(-(t**2) / 2) * told * (square[low] + square[high])
+        share = told * np.maximum(variance[low], variance[high])
+        if sides.min() == sides.max():
+            return low, high, gain, share
+        meet = sides[low] != sides[high]
+        return low, high, gain * meet, share * meet
+
+    def _by_gain(self, first: int) -> list[Candidate]:
+        """The others, those first from a match with whom the table learns most; those it met lately later."""
+        total = 2 * BETA**2 + self._variance[first] + self._variance
+        t = (self._mu - self._mu[first]) / np.sqrt(total)
+        quality = np.sqrt(2 * BETA**2 / total) * np.exp(-(t**2) / 2)
+        gain = quality * _information(t) / total * (self._variance[first] ** 2 + self._variance**2)
+        me = self._here[first].entry_id
+        met = Counter(other for block in self._snapshot.latest if me in block.group for other in block.group)
+        if met:
+            times = np.zeros(len(gain))
+            for place, bot in enumerate(self._here):
+                if bot.entry_id in met:
+                    times[place] = met[bot.entry_id]
+            gain = gain / (1 + times)
+        order = np.argsort(-gain, kind="stable")
+        return [self._here[place] for place in order.tolist() if place != first]
+
+    def _quality(self, mu: float, variance: float, other: Candidate) -> float:
+        total = 2 * BETA**2 + variance + other.sigma**2
+        return math.sqrt(2 * BETA**2 / total) * math.exp(-((mu - other.mu) ** 2) / (2 * total))
+
+    def _fill(self, group: list[Candidate], others: Iterable[Candidate], seats: int) -> list[Candidate]:
+        """The group with the first of `others`, of one side at most one while there are others."""
+        sides = {_side(bot) for bot in group}
+        left = []
+        for other in others:
+            if len(group) == seats:
+                return group
+            if _side(other) in sides:
+                left.append(other)
+                continue
+            group.append(other)
+            sides.add(_side(other))
+        return [*group, *left][:seats]
+
+    def _owners_over(self) -> frozenset[str]:
+        """The owners that have had more than their share of the latest blocks, while others have bots here."""
+        owners = {bot.owner for bot in self._here if bot.owner}
+        if len(owners) < 2:
+            return frozenset()
+        even = sum(self._asked[owner] for owner in owners) / len(owners)
+        fair = max(FAIR_SHARE * even, self._settings.placement_blocks)
+        return frozenset(owner for owner in owners if self._asked[owner] > fair)
+
+    def _draw(self, what: str) -> float:
+        """A number from 0 to 1 that this block alone has."""
+        return hash_of(self._settings.seed, self._snapshot.number, what) / 2**64
+
+
+def _bounds(bot: Candidate, ranked: Sequence[Candidate]) -> tuple[int, int]:
+    """Among which of the ranked bots a newcomer may stand by its results: the first place, and that after the last."""
+    places = {other.entry_id: place for place, other in enumerate(ranked)}
+    low, high = 0, len(ranked)
+    for opponent, score in bot.scores:
+        place = places.get(opponent)
+        if place is None or not low <= place < high:
+            continue
+        if score > 0.5:
+            low = place + 1
+        elif score < 0.5:
+            high = place
+        else:
+            return place, place + 1
+    return (low, high) if low < high else (min(low, len(ranked) - 1), min(low, len(ranked) - 1) + 1)
+
+
+def hash_of(*words: str | int) -> int:
+    """64 bits that depend on these words alone."""
+    text = "\x1f".join(map(str, words))
+    return int.from_bytes(blake2b(text.encode(), digest_size=8, person=b"crosstown-ladder").digest())
+
+
+def _bots(number: int) -> str:
+    return "1 bot is" if number == 1 else f"{number} bots are"
+
+
+def _are(number: int) -> str:
+    return "is 1" if number == 1 else f"are {number}"
