@@ -19,6 +19,7 @@ from leaderboard.records import MatchRow
 from leaderboard.results import is_mirror
 from leaderboard.standings import apart
 from leaderboard.web.pages import read_wanted, tables_of, there, wanted_run, wanted_viewer
+from leaderboard.web.rights import hides_open_blocks, shown_start
 from referee.record.store import is_live, match_id_of
 
 MOST = 1000
@@ -59,7 +60,7 @@ def run_facts(request: Request) -> dict[str, Any]:
         "state": found.facts.state(),
         "warnings": list(found.warnings),
         "trouble": request.app.state.tables.trouble(place),
-        "live": [] if request.app.state.hide_live else live,
+        "live": [] if hides_open_blocks(request) else live,
         "coming": [asdict(match) for match in found.ahead.coming],
         "unusable": [
             {"file": item.path.name, "status": item.status}
@@ -109,7 +110,7 @@ def bot(request: Request, first: int, count: int) -> dict[str, Any]:
         "matches": shown,
         "startups_us": [item.seat.startup_us for item in played if item.seat.startup_us],
         "startup_limit_s": found.facts.startup_s.get(entry_id),
-        "failed_starts": None if start is None else asdict(start),
+        "failed_starts": None if start is None else asdict(shown_start(request, place, found, start)),
     }
 
 

@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from leaderboard.web.limits import Places
 from leaderboard.web.pages import read_wanted, wanted_run
+from leaderboard.web.rights import hides_open_blocks
 from leaderboard.web.tables import Tables
 from referee.addresses import address_key
 from referee.record.store import is_live
@@ -32,7 +33,7 @@ async def match_events(request: Request) -> StreamingResponse:
     path = await asyncio.to_thread(place.records.find_anywhere, request.path_params["match"])
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
-    if request.app.state.hide_live:
+    if await asyncio.to_thread(hides_open_blocks, request):
         await asyncio.to_thread(read_wanted, request)
     return stream(_growth(path))
 

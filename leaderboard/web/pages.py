@@ -20,6 +20,8 @@ from leaderboard.results import is_mirror
 from leaderboard.standings import CAPTION
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import pool_title
+from leaderboard.web.accounts import account_of, has_ladder, is_organiser
+from leaderboard.web.rights import hides_open_blocks, may_see_output, shown_record, shown_start
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.journal import slow_start
@@ -66,12 +68,13 @@ def home(request: Request) -> Response:
 def run(request: Request) -> Response:
     """One run: tables, plots, faults, and the last matches."""
     place, tables = _run(request)
-    hidden = request.app.state.hide_live
+    hidden = hides_open_blocks(request)
+    visitor = account_of(request) is None
     live = place.records.live()
     trouble = request.app.state.tables.trouble(place)
     shown = live, trouble, tables.facts.state()
     kept = request.app.state.kept_pages.get(tables)
-    if kept is not None and kept[0] == shown:
+    if visitor and kept is not None and kept[0] == shown:
         return HTMLResponse(kept[1])
     answer = page(
         request,
@@ -85,12 +88,13 @@ def run(request: Request) -> Response:
         unusable=[item for item in tables.unusable if match_id_of(item.path) not in live],
         hidden=hidden,
         trouble=trouble,
-        failed_starts=list(tables.facts.failed_starts.values()),
+        failed_starts=[shown_start(request, place, tables, start) for start in tables.facts.failed_starts.values()],
         coming=[match for match in tables.ahead.coming if match.match_id not in live],
         caption=CAPTION,
         percentiles=PERCENTILES,
     )
-    request.app.state.kept_pages[tables] = shown, answer.body
+    if visitor:
+        request.app.state.kept_pages[tables] = shown, answer.body
     return answer
 
 
@@ -128,6 +132,8 @@ def bot(request: Request) -> Response:
         raise HTTPException(404, "There is no such bot in this run.")
     matches = tables.entries.get(entry_id, ())
     faults = [(match.row, seat) for match in matches for seat in match.seats if seat.fault]
+    own = may_see_output(request, place.name, entry_id)
+    start = tables.facts.failed_starts.get(entry_id)
     worst_us = max((seat.startup_us for match in matches for seat in match.seats), default=0)
     return page(
         request,
@@ -141,10 +147,10 @@ def bot(request: Request) -> Response:
         matches=matches[:20],
         rounds=tables.rounds,
         faults=faults[:PAGE],
-        failed_start=tables.facts.failed_starts.get(entry_id),
+        failed_start=start and shown_start(request, place, tables, start),
         slow_start=slow_start(rows[0].name, worst_us, tables.facts.startup_s.get(entry_id, math.inf)),
         startup_s=tables.facts.startup_s.get(entry_id),
-        output=_last_output(place, faults[0][0].match_id, faults[0][1].seat) if faults else [],
+        output=_last_output(place, faults[0][0].match_id, faults[0][1].seat) if faults and own else [],
         percentiles=PERCENTILES,
     )
 
@@ -183,15 +189,21 @@ def match(request: Request) -> Response:
 
 
 def download(request: Request) -> Response:
-    """The record as it lies on disk; only of matches that are over."""
+    """The record as it lies on disk; only of matches that are over. On a ladder it is for organisers: it has what all
+    its bots printed."""
     _, record = read_wanted(request)
+    if has_ladder(request) and not is_organiser(request):
+        raise HTTPException(403, "The record has the output of all its bots, so only organisers can download it.")
     if is_live(record.path):
         raise HTTPException(403, "The match is not over: its record is closed until then.")
     return FileResponse(record.path, media_type="application/gzip", filename=record.path.name)
 
 
 def read_wanted(request: Request) -> tuple[RunFolder, Record]:
-    """The run and the record that the address names. 404 without one, 422 for a file that is no record."""
+    """The run and the record that the address names, as who asks may see it.
+
+    404 without one, 422 for a file that is no record.
+    """
     place = wanted_run(request)
     path = place.records.find_anywhere(request.path_params["match"])
     if path is None:
@@ -200,12 +212,12 @@ def read_wanted(request: Request) -> tuple[RunFolder, Record]:
         record = read_record(path)
     except RecordError as error:
         raise HTTPException(422, str(error).replace(str(path), path.name)) from None
-    if request.app.state.hide_live:
+    if hides_open_blocks(request):
         tables = tables_of(request, place)
         unknown = not is_aside(path) and request.path_params["match"] not in tables.known
         if is_live(path) or unknown or tables.ahead.is_open(record.header.game, record.header.block):
             raise HTTPException(404, "This match is shown once its block is complete.")
-    return place, record
+    return place, shown_record(request, place, record)
 
 
 def tables_of(request: Request, place: RunFolder) -> RunTables:
@@ -257,7 +269,17 @@ def page(
     sections = request.app.state.sections
     path = request.url.path
     return HTMLResponse(
-        template.render(status=status, sections=sections, path=path, warnings=warnings, **values), status
+        template.render(
+            status=status,
+            sections=sections,
+            path=path,
+            warnings=warnings,
+            ladder=has_ladder(request),
+            account=account_of(request),
+            guard=request.app.state.guard.token,
+            **values,
+        ),
+        status,
     )
 
 

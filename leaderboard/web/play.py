@@ -16,6 +16,7 @@ from leaderboard.web.guard import SENT_IN, Guard, body_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
+from leaderboard.web.rights import hides_open_blocks
 from referee.games.api import Game
 from referee.games.drawing import Look, draw_board, event_places
 from referee.games.registry import UnknownGame, game_ids, get_game
@@ -64,7 +65,7 @@ async def begin(request: Request) -> Response:
         return await asyncio.to_thread(_form, request, form.get("game", ""), form, str(refusal))
     if len(seats) == 1:
         return RedirectResponse(_address(seats[0]), 303)
-    return page(request, "people.html", seats=[(seat, _address(seat)) for seat in seats])
+    return await asyncio.to_thread(page, request, "people.html", seats=[(seat, _address(seat)) for seat in seats])
 
 
 def seat_page(request: Request) -> Response:
@@ -78,7 +79,7 @@ def seat_page(request: Request) -> Response:
         game=_game(seat.game).title,
         seat=seat,
         match=_match_address(request, seat),
-        hidden=request.app.state.hide_live,
+        hidden=hides_open_blocks(request),
     )
 
 

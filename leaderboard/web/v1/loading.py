@@ -33,7 +33,7 @@ class Api:
         made = await self._app(request.app.state)
         described = await asyncio.to_thread(made.openapi)
         groups = [(tag, list(found)) for tag, found in groupby(operations_of(described), lambda found: found.tag)]
-        return page(request, "api.html", groups=groups, prefix=described["servers"][0]["url"])
+        return await asyncio.to_thread(page, request, "api.html", groups=groups, prefix=described["servers"][0]["url"])
 
     async def _app(self, state: State) -> "FastAPI":
         async with self._turn:

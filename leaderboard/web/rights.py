@@ -1,0 +1,85 @@
+"""What is shown of matches, and to whom.
+
+Everybody sees tables. Where blocks are hidden until they are complete, organisers alone see more, owners of the bots in
+a match do not. On a ladder what a bot printed and wrote is for its owner and for organisers, and that only once the
+block is complete: the other matches of the block have the same dice and cards.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from starlette.requests import Request
+
+from leaderboard.web.accounts import account_of, hand_ins_of, has_ladder, is_organiser
+from leaderboard.web.hand_ins import HandInRefused
+from leaderboard.web.tables import RunTables
+from referee.record import Answer, Record, RecordError
+from referee.record.journal import FailedStart
+from referee.record.reader import read_header
+from referee.run.folder import RunFolder
+
+_PUBLIC: Final = ("reason", "detail", "board")
+"""What everybody may see of a fault's evidence: not what the bot printed or sent."""
+
+
+def hides_open_blocks(request: Request) -> bool:
+    """Whether matches of blocks that are not complete are hidden from who asks."""
+    return bool(request.app.state.hide_live) and not is_organiser(request)
+
+
+def may_see_output(request: Request, run: str, entry_id: str) -> bool:
+    """Whether who asks may see what this bot version printed and wrote, once it may be shown at all."""
+    if not has_ladder(request) or is_organiser(request):
+        return True
+    account = account_of(request)
+    if account is None:
+        return False
+    try:
+        entry = hand_ins_of(request).entries(run).get(entry_id)
+    except HandInRefused:
+        return False
+    return entry is not None and not entry.house and entry.owner == account.owner
+
+
+def shown_record(request: Request, place: RunFolder, record: Record) -> Record:
+    """The record without notes and output that who asks may not see."""
+    if not has_ladder(request) or is_organiser(request):
+        return record
+    own = [may_see_output(request, place.name, seat.entry_id) for seat in record.header.seats]
+    if all(own):
+        return record
+    lines = tuple(
+        replace(line, note="") if isinstance(line, Answer) and line.note and not own[line.seat] else line
+        for line in record.lines
+    )
+    footer = record.footer
+    if footer is not None:
+        faults = tuple(
+            fault if fault is None or own[seat] else _public(fault) for seat, fault in enumerate(footer.faults)
+        )
+        footer = replace(footer, faults=faults, trouble="")
+    return replace(record, lines=lines, footer=footer)
+
+
+def shown_start(request: Request, place: RunFolder, tables: RunTables, start: FailedStart) -> FailedStart:
+    """What kept a bot from starting, without its output where who asks may not see that."""
+    if not hides_open_blocks(request):
+        return start
+    if may_see_output(request, place.name, start.entry_id) and is_settled(place, tables, start.match_id):
+        return start
+    return replace(start, last_output="")
+
+
+def is_settled(place: RunFolder, tables: RunTables, match_id: str) -> bool:
+    """Whether the block of a match is known to be complete."""
+    path = place.records.find(match_id) or next(iter(place.records.aside_of(match_id)), None)
+    try:
+        header = None if path is None else read_header(path)
+    except RecordError:
+        return False
+    return header is not None and not tables.ahead.is_open(header.game, header.block)
+
+
+def _public(fault: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fault.items() if name in _PUBLIC}
