@@ -101,7 +101,7 @@ def take(address: str, chromium: Path, out: Path) -> None:
             visit(page, address + path, heading, ready)
             page.screenshot(path=str(out / f"{name}.jpg"), type="jpeg", quality=70)
 
-        shoot("runs", "/", "Runs")
+        shoot("runs", "/runs", "Tournaments")
         shoot("run", "/runs/cup", "cup")
         shoot("matches", "/runs/cup/matches", "Matches")
         shoot("bot", "/runs/cup/bots/00000000", "Ada")

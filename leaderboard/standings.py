@@ -173,6 +173,13 @@ def by_live_rating(table: Iterable[Standing]) -> list[Standing]:
     return [row for rows in pools.values() for row in _ranked(rows)]
 
 
+def rating_words(row: Standing) -> str:
+    """The rating with the half of its 95 % interval, such as "32.1 ± 2.0"; '' for a bot without a rating."""
+    if row.mu is None:
+        return ""
+    return f"{row.mu:.1f}" if row.high is None else f"{row.mu:.1f} ± {row.high - row.mu:.1f}"
+
+
 def _ranked(rows: Iterable[Standing]) -> list[Standing]:
     """The rows of one table in order, group by group, with their ranks."""
     ranked: list[Standing] = []

@@ -20,3 +20,10 @@ def pool_title(game_id: str, players: int) -> str:
 def in_words(name: str) -> str:
     """An id as words, such as "illegal action"."""
     return name.replace("_", " ")
+
+
+def option_words(value: object) -> str:
+    """The value of an option for people: on and off, and ids as words."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return in_words(str(value))

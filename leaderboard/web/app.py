@@ -13,13 +13,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
-from leaderboard.web import api, live, pages, play
+from leaderboard.web import api, games, live, pages, play
 from leaderboard.web.facts import FactsOf, facts_of
 from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
 from leaderboard.web.hand_ins import HandIns
 from leaderboard.web.host import PlayHost
 from leaderboard.web.limits import Places, WebLimits
+from leaderboard.web.live_boards import LiveBoards
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Tables
 from leaderboard.web.v1.loading import Api
@@ -46,8 +47,10 @@ def make_app(
     served_api = Api()
     app = Starlette(
         routes=[
-            Route("/", pages.home),
-            Route("/runs", pages.home),
+            Route("/", games.front),
+            Route("/games", games.games),
+            Route("/games/{game}", games.game),
+            Route("/runs", pages.runs),
             Route(_RUN, pages.run),
             Route(f"{_RUN}/events", live.run_events),
             Route(f"{_RUN}/matches", pages.match_list),
@@ -81,9 +84,11 @@ def make_app(
     app.state.kept_pages = WeakKeyDictionary()  # by the tables they show
     app.state.tables = Tables(facts, hide_live=hide_live)
     app.state.glances = Glances(app.state.tables)
+    app.state.live_boards = LiveBoards()
     app.state.templates = pages.make_templates()
     app.state.sections = [
         pages.Section("Tournaments", "/runs"),
+        pages.Section("Games", "/games"),
         *([pages.Section("Play", "/play")] if play_host else ()),
     ]
     return app

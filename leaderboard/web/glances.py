@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Condition, Thread
 
 from leaderboard.run_table import run_table
 from leaderboard.schedule_view import FormatTable
-from leaderboard.standings import Standing
-from leaderboard.titles import pool_title
+from leaderboard.standings import Standing, rating_words
+from leaderboard.titles import game_title, pool_title
 from leaderboard.web.tables import QUICK_S, Tables
 from referee.run.folder import RunFolder
 from referee.run.journal import JournalText
@@ -18,11 +20,13 @@ from referee.run.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """Who is first; `where` says of which game and number of players, '' where there is one alone."""
+    """Who is first; `where` says of which game and number of players, '' where there is one alone. `rating` is such as
+    "32.1 ± 2.0"."""
 
     entry_id: str
     name: str
     where: str
+    rating: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +34,16 @@ class Glance:
     """Matches that count, and who leads by them: by the format's own table where it has one, else by the ratings, in
     each group of bots that have met. Who is not rated leads nothing.
 
-    `problem` says why that is unknown; `annulled` matches have a record and do not count.
+    `problem` says why that is unknown; `annulled` matches have a record and do not count. `games` are titles, and
+    `last` is when the newest record came, as records write times.
     """
 
     played: int = 0
     leaders: tuple[Leader, ...] = ()
     problem: str = ""
     annulled: int = 0
+    games: tuple[str, ...] = ()
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +99,23 @@ class Glances:
         """As of which change of the run, and what there is to tell."""
         if (kept := self._tables.kept(run)) is not None:
             changed, known = kept
-            return changed, Glance(
-                len(known.counted.rows), _leaders(known.table, known.format_table), "", known.counted.annulled
-            )
+            rows = known.table
+            return changed, _seen(run, len(known.counted.rows), rows, known.format_table, known.counted.annulled)
         changed = run.changed()
         try:
             found = run_table(self._tables.facts(run).run or Run(run, JournalText()))
         except Exception as error:  # one run must not hide the others; its own page has the whole story
             return changed, Glance(problem=type(error).__name__)
-        return changed, Glance(found.matches, _leaders(found.rows, found.format_table), "", found.annulled)
+        return changed, _seen(run, found.matches, found.rows, found.format_table, found.annulled)
+
+
+def _seen(run: RunFolder, played: int, rows: Sequence[Standing], own: FormatTable, annulled: int) -> Glance:
+    games = tuple(dict.fromkeys(game_title(row.game) for row in rows if row.game))
+    last = ""
+    if played:
+        with suppress(OSError):
+            last = datetime.fromtimestamp(run.matches.stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Glance(played, _leaders(rows, own), "", annulled, games, last)
 
 
 def _leaders(rows: Sequence[Standing], own: FormatTable) -> tuple[Leader, ...]:
@@ -124,6 +139,7 @@ def _leaders(rows: Sequence[Standing], own: FormatTable) -> tuple[Leader, ...]:
                     *((f"group {row.group}",) if len(groups) > 1 else ()),
                 )
             ),
+            rating_words(row),
         )
         for row in first
     )

@@ -19,8 +19,9 @@ from leaderboard.report import FILTERS
 from leaderboard.results import is_mirror
 from leaderboard.standings import CAPTION
 from leaderboard.times import PERCENTILES
-from leaderboard.titles import pool_title
+from leaderboard.titles import option_words, pool_title
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser
+from leaderboard.web.markdown import coded
 from leaderboard.web.rights import hides_open_blocks, may_see_output, shown_record, shown_start
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
@@ -44,22 +45,23 @@ class Section:
 
 def make_templates() -> Environment:
     environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= FILTERS | {"line": one_line}
+    environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
     environment.globals |= {"pool_title": pool_title, "version": version("crosstown-arena")}
     environment.tests["mirror"] = is_mirror
     return environment
 
 
-def home(request: Request) -> Response:
+def runs(request: Request) -> Response:
     """All runs: how far they are, and who leads."""
-    places = there(request)
+    return list_of_runs(request, "runs.html", there(request))
+
+
+def list_of_runs(request: Request, name: str, places: Sequence[RunFolder], **values: Any) -> Response:
+    """A page made from the template `name` with all `runs`; a browser looks again until all are computed."""
     glances = request.app.state.glances.of(places)
     tables: Tables = request.app.state.tables
-    answer = page(
-        request,
-        "home.html",
-        runs=[(place, tables.facts(place), glances.get(place.name)) for place in places],
-    )
+    found = [(place, tables.facts(place), glances.get(place.name)) for place in places]
+    answer = page(request, name, runs=found, **values)
     if len(glances) < len(places):
         answer.headers["Refresh"] = "2"
     return answer

@@ -122,7 +122,7 @@ THIRD_PARTY = {
     "leaderboard.web.connections": {"h11", "uvicorn"},
     "leaderboard.web.v1.loading": {"fastapi", "starlette"},
     "leaderboard.web.v1": {"fastapi", "pydantic", "starlette"},
-    "leaderboard.web": {"jinja2", "markupsafe", "starlette"},
+    "leaderboard.web": {"jinja2", "markdown_it", "markupsafe", "starlette"},
     "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},
     "crosstown_bridge": {"google"},

@@ -535,3 +535,21 @@ def _monster(x: float, y: float, seat: int, radius: float = 10) -> str:
     )
     head = path(horns, f"f-{fill} piece") + circle(0, 0, radius, f"f-{fill} piece")
     return moved(x, y, head + text(0, 4, str(seat), size=11.5, css=f"on-{fill} b m"))
+
+
+# Single pieces
+
+
+def drawn_tile(building: str, needed: int, rewards: tuple[tuple[str, int], ...]) -> str:
+    """A tile of 43 x 46 at (2, 2)."""
+    return _tile(building, needed, rewards, 0, 2, 2)
+
+
+def drawn_unit(name: str) -> str:
+    """The sign of a Unit in 24 x 24."""
+    return _icon(name, 12, 12, 18, "ink")
+
+
+def given(rewards: tuple[tuple[str, int], ...]) -> str:
+    """A reward in words, such as "gives 2 energy"."""
+    return _gives(rewards)

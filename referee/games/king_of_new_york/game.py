@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from referee.games.api import OptionError, PlayersError
+from referee.games.drawing import PieceGroup
 from referee.games.king_of_new_york import data as box_data
 from referee.games.king_of_new_york import view
 from referee.games.king_of_new_york.actions import TEXT, KingAction
@@ -22,6 +23,7 @@ from referee.games.king_of_new_york.constants import (
 from referee.games.king_of_new_york.events import KingEvent
 from referee.games.king_of_new_york.observation import Observation, position_values
 from referee.games.king_of_new_york.options import OPTIONS
+from referee.games.king_of_new_york.pieces import pieces as box_pieces
 from referee.games.king_of_new_york.rules import KingState
 from referee.games.king_of_new_york.ruleset import Ruleset, make_ruleset
 
@@ -45,6 +47,10 @@ class KingOfNewYork:
 
     def __init__(self) -> None:
         self.codec = KingCodec()
+
+    def pieces(self) -> Sequence[PieceGroup]:
+        """See `referee.games.drawing.pieces_of`."""
+        return box_pieces()
 
     def new_initial_state(self, players: int, options: Mapping[str, Any]) -> KingState:
         return KingState.start(self._ruleset(players, options), players)

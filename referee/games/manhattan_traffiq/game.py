@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from referee.games.api import Codec, Option, PlayersError, View
+from referee.games.drawing import PieceGroup
 from referee.games.manhattan_traffiq import codec, view
 from referee.games.manhattan_traffiq.actions import TEXT, TraffiqAction
 from referee.games.manhattan_traffiq.board import board_of
@@ -13,6 +14,7 @@ from referee.games.manhattan_traffiq.data import PLAYER_COUNTS, START_HAND, chec
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 from referee.games.manhattan_traffiq.observation import Observation
 from referee.games.manhattan_traffiq.options import OPTIONS
+from referee.games.manhattan_traffiq.pieces import pieces as box_pieces
 from referee.games.manhattan_traffiq.rules import DECISION_KINDS, State
 
 NOTES = (
@@ -39,6 +41,10 @@ class ManhattanTraffiq:
     decision_kinds: tuple[str, ...] = DECISION_KINDS
     codec: Codec = codec
     view: View = view
+
+    def pieces(self) -> Sequence[PieceGroup]:
+        """See `referee.games.drawing.pieces_of`."""
+        return box_pieces()
 
     def new_initial_state(self, players: int, options: Mapping[str, Any]) -> State:
         _check_players(players)

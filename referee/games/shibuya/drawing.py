@@ -314,3 +314,8 @@ def _beside(front: int, side: str) -> tuple[float, float]:
         case "W":
             return _LEFT - _STRIP - 1, y
     return _LEFT + _FAR + _STRIP, y
+
+
+def drawn_tile(looks: tuple[int, ...], side: float) -> str:
+    """One tile from (0, 0), its looks clockwise from the top left corner."""
+    return _tile(looks, side)

@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 from referee.games.api import Codec, Option, View
+from referee.games.drawing import PieceGroup
 from referee.games.shibuya import codec, view
 from referee.games.shibuya.actions import TEXT, TURNS, ShibuyaAction
 from referee.games.shibuya.bitboard import SLOTS
@@ -13,6 +14,7 @@ from referee.games.shibuya.data import TEAMS, check_data, default_data
 from referee.games.shibuya.events import ShibuyaEvent
 from referee.games.shibuya.observation import Observation
 from referee.games.shibuya.options import OPTIONS
+from referee.games.shibuya.pieces import pieces as box_pieces
 from referee.games.shibuya.rules import DECISION_KINDS, State
 
 _LAYERS = 2
@@ -35,6 +37,10 @@ class ShibuyaGame:
     decision_kinds: tuple[str, ...] = DECISION_KINDS
     codec: Codec = codec
     view: View = view
+
+    def pieces(self) -> Sequence[PieceGroup]:
+        """See `referee.games.drawing.pieces_of`."""
+        return box_pieces()
 
     def new_initial_state(self, players: int, options: Mapping[str, Any]) -> State:
         return State(players, options)

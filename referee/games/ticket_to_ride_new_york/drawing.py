@@ -539,3 +539,8 @@ def _ticket(seen: Observation, seat: int, number: int, offered: bool, x: float, 
         content += path(f"M{x + 3} {y + 9}l3 4l5 -9", "hole s-now", width=2)
     title = f"{ticket_id(number)} {one.name} - {other.name}, {ticket.points} points, {state}"
     return spots.spot(f"ticket:{ticket_id(number)}", title, content, rect(x - 1, y - 1, 60, 19, "halo", radius=4))
+
+
+def drawn_card(name: str) -> str:
+    """One card of 34 x 30 at (1, 1)."""
+    return moved(1, 1, _card(name))

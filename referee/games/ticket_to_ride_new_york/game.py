@@ -7,11 +7,13 @@ from typing import Any
 
 from referee.games.api import Action, Codec, Option, Payload, View
 from referee.games.api import State as AnyState
+from referee.games.drawing import PieceGroup
 from referee.games.ticket_to_ride_new_york import codec, view
 from referee.games.ticket_to_ride_new_york.actions import CARDS, TEXT, ticket_id
 from referee.games.ticket_to_ride_new_york.board import PLAYER_COUNTS, board_of
 from referee.games.ticket_to_ride_new_york.data import check_data, default_data
 from referee.games.ticket_to_ride_new_york.options import OPTIONS, rules_of
+from referee.games.ticket_to_ride_new_york.pieces import pieces as box_pieces
 from referee.games.ticket_to_ride_new_york.rules import DECISION_KINDS, START_HAND, State
 from referee.games.ticket_to_ride_new_york.state import box_text, check_players
 
@@ -32,6 +34,10 @@ class TicketToRideNewYork:
     decision_kinds = DECISION_KINDS
     codec: Codec = codec
     view: View = view
+
+    def pieces(self) -> Sequence[PieceGroup]:
+        """See `referee.games.drawing.pieces_of`."""
+        return box_pieces()
 
     def new_initial_state(self, players: int, options: Mapping[str, Any]) -> State:
         return State(players, options)

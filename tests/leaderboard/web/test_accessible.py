@@ -63,6 +63,9 @@ def check(page: Any) -> None:
     ("address", "ready"),
     [
         ("/", "main"),
+        ("/runs", "thead button"),
+        ("/games", "main"),
+        *((f"/games/{game}", "main") for game in GAMES),
         ("/runs/cup", "thead button"),
         ("/runs/cup/matches", "thead button"),
         ("/runs/cup/bots/01ff00ff", "thead button"),

@@ -113,7 +113,16 @@ def test_the_leaderboard_sorts_by_a_heading_and_leads_to_a_bot(
     page.wait_for_selector("h1:text-is('bob')")
 
 
-ADDRESSES = ("/", "/runs/cup", "/runs/cup/matches", "/runs/cup/bots/01ff00ff", "/runs/cup/matches/m1?step=last")
+ADDRESSES = (
+    "/",
+    "/games",
+    "/games/king_of_new_york",
+    "/runs",
+    "/runs/cup",
+    "/runs/cup/matches",
+    "/runs/cup/bots/01ff00ff",
+    "/runs/cup/matches/m1?step=last",
+)
 
 
 def test_no_page_is_wider_than_a_phone(start: Callable[..., Any], show: Callable[..., Any]) -> None:
@@ -147,7 +156,7 @@ def shown_heads(table: Any) -> list[str]:
         ("/runs/cup", "Standings", ["rank", "bot", "mu", "played"]),
         ("/runs/cup/matches", "Matches", ["match", "game", "seats by rank"]),
         ("/runs/cup", "Matches", ["match", "game", "seats by rank"]),
-        ("/", "Runs", ["run", "state", "matches"]),
+        ("/runs", "Tournaments", ["tournament", "state", "matches"]),
     ],
 )
 def test_a_phone_shows_the_columns_that_matter_and_the_name_of_the_row_stays_when_it_is_scrolled(

@@ -38,7 +38,7 @@ def page(chromium: Any) -> Any:
     [
         ("/runs/gone", "gone", "status 404, '404' where 'gone'"),
         ("/runs/gone", "404", "status 404"),
-        ("/", "Matches", "status 200, 'Runs' where 'Matches'"),
+        ("/runs", "Matches", "status 200, 'Tournaments' where 'Matches'"),
     ],
 )
 def test_an_error_page_and_a_page_of_another_heading_are_no_picture(
@@ -51,4 +51,4 @@ def test_an_error_page_and_a_page_of_another_heading_are_no_picture(
     spec.loader.exec_module(script)
     with pytest.raises(SystemExit, match=said):
         script.visit(page, server + path, heading)
-    script.visit(page, server + "/", "Runs")
+    script.visit(page, server + "/runs", "Tournaments")

@@ -247,7 +247,7 @@ async def test_what_is_kept_of_a_run_goes_with_its_folder(runs: Path, start: Cal
         assert (await web.get("/")).text.count("/runs/cup") > 0
         assert len(app.state.kept_pages) == len(app.state.tables._shelves) == len(app.state.glances._kept) == 1
         shutil.rmtree(runs / "cup")
-        assert "no run yet" in (await web.get("/")).text
+        assert "crosstown run FILE" in (await web.get("/")).text
     gc.collect()
     assert len(app.state.kept_pages) == len(app.state.tables._shelves) == len(app.state.glances._kept) == 0
 
