@@ -87,17 +87,13 @@ class Budget:
     __slots__ = ("_left", "_seen_ns", "_terms")
 
     def __init__(self, terms: Terms) -> None:
-        self.change(terms)
+        self._terms = terms
+        self._left = float(terms.burst)
+        self._seen_ns = time.monotonic_ns()
 
     @property
     def terms(self) -> Terms:
         return self._terms
-
-    def change(self, terms: Terms) -> None:
-        """New terms, and a full bucket."""
-        self._terms = terms
-        self._left = float(terms.burst)
-        self._seen_ns = time.monotonic_ns()
 
     def earn(self) -> None:
         """The referee has sent a message."""
@@ -106,12 +102,22 @@ class Budget:
     def spend(self, units: int) -> bool:
         """Whether there were so many."""
         self._left -= units
-        if self._left >= 0:
-            return True
+        if self._left < 0:
+            self._refill()
+        return self._left >= 0
+
+    def spend_if_there(self, units: int) -> bool:
+        """The same, but nothing is spent where there are fewer."""
+        self._refill()
+        if self._left < units:
+            return False
+        self._left -= units
+        return True
+
+    def _refill(self) -> None:
         now_ns = time.monotonic_ns()
         self._left = min(self._terms.burst, self._left + (now_ns - self._seen_ns) / 1e9 * self._terms.per_s)
         self._seen_ns = now_ns
-        return self._left >= 0
 
 
 PATH = b"/crosstown.v1.Referee/Play"
@@ -258,10 +264,10 @@ class Call:
                 self._came = None
         return self._queue.popleft() if self._queue else None
 
-    def admit(self, max_message_bytes: int) -> None:
-        """The other end is known: larger messages, and a larger budget."""
+    def admit(self, max_message_bytes: int, budget: Budget | None = None) -> None:
+        """The other end is known: larger messages, and a larger budget; a full one of its own if none is given."""
         self._max_message_bytes = max_message_bytes
-        self._connection.admit(max_message_bytes)
+        self._connection.admit(max_message_bytes, budget)
 
     def listen(self, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
         """From now on messages are handed over as they come, and then the end."""
@@ -271,9 +277,11 @@ class Call:
         if self.ended is not None:
             on_end()
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes, *, earns: bool = True) -> None:
+        """`earns`: the other end gets units for it, to answer with."""
         if not self._finished:
-            self._connection.budget.earn()
+            if earns:
+                self._connection.budget.earn()
             self._out.append(memoryview(_PREFIX.pack(False, len(data)) + data))
             self.flush()
 
@@ -454,9 +462,10 @@ class Connection(asyncio.BufferedProtocol):
         """Whether somebody known has a call."""
         return self.known and not self.idle
 
-    def admit(self, message_bytes: int) -> None:
+    def admit(self, message_bytes: int, budget: Budget | None = None) -> None:
+        """From now on frames are paid from this budget, or from a full one for messages of this size."""
         self.known = True
-        self.budget.change(terms_of_session(message_bytes))
+        self.budget = budget or Budget(terms_of_session(message_bytes))
 
     def ping(self) -> None:
         self.pinged_at_s = time.monotonic()

@@ -10,7 +10,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import HandshakeError, Refusal, protocol_problem
-from referee.wire.http2 import Call, Status
+from referee.wire.http2 import Budget, Call, Status, terms_of_session
 from referee.wire.listener import hard_message_bytes
 from referee.wire.session import LastingSession, Session
 
@@ -44,11 +44,17 @@ _SHOWN_VERSION = 64
 """Characters of what a bot calls its version: the sentence is for people, and goes into the record."""
 
 
+HELLO_UNITS = 100
+"""What an accepted Hello costs of the bot's budget: with TLS, and with what is sent again, it takes the referee as long
+as some hundred frames."""
+
+
 class RemoteBot:
     """One of them, from its invitation to the end of the server: one session at a time, any number one after another.
 
     Its token opens a session while there is none, or while the bot of the last one is away (it was restarted, and the
-    match that it played is lost). Token and key of a session take that up again.
+    match that it played is lost). Token and key of a session take that up again. It has one budget for all its
+    connections: who comes back finds what was left of it.
     """
 
     def __init__(
@@ -71,6 +77,7 @@ class RemoteBot:
         self._bye = b""
         self._problem = ""
         self._came = asyncio.Event()
+        self._budget = Budget(terms_of_session(self.hard_message_bytes))
 
     @property
     def hard_message_bytes(self) -> int:
@@ -112,7 +119,7 @@ class RemoteBot:
             if current is None or not hmac.compare_digest(hello.session.encode(), current.key.encode()):
                 sentence = "this session is over, or is not this bot's: open a new one, without Hello.session"
                 raise Refusal(Status.NOT_FOUND, sentence)
-            call.admit(self.hard_message_bytes)
+            self._take_in(call)
             stream, first = Session(call, hello), current.next_for(hello.received)
             self._welcome(stream, current, first)
             current.resume(stream, first)
@@ -121,10 +128,10 @@ class RemoteBot:
             if current is not None and current.online:
                 sentence = "this token has a session already: one bot, one token, one stream for all its matches"
                 raise Refusal(Status.ALREADY_EXISTS, sentence)
+            self._take_in(call)
             if current is not None:
                 current.give_up()
             self._tell_end()
-            call.admit(self.hard_message_bytes)
             stream = Session(call, hello)
             self._session = session = LastingSession(stream, self._reconnect_s)
             self._welcome(stream, session, 1)
@@ -136,6 +143,12 @@ class RemoteBot:
         self._problem = ""
         self._came.set()
         return stream
+
+    def _take_in(self, call: Call) -> None:
+        if not self._budget.spend_if_there(HELLO_UNITS):
+            sentence = "this bot connects, or sends frames, more often than it may: wait some seconds, and try again"
+            raise Refusal(Status.UNAVAILABLE, sentence)
+        call.admit(self.hard_message_bytes, self._budget)
 
     def _tell_end(self, session: LastingSession | None = None) -> None:
         """Of the last session (if it is this one), once, before anything is told of the next."""
@@ -152,7 +165,8 @@ class RemoteBot:
 
     def _welcome(self, stream: Session, session: LastingSession, first: int) -> None:
         reconnect_us = round(session.reconnect_s * 1e6)
-        stream.send(encode.welcome(self._limits, session=session.key, reconnect_us=reconnect_us, next_message=first))
+        welcome = encode.welcome(self._limits, session=session.key, reconnect_us=reconnect_us, next_message=first)
+        stream.send(welcome, earns=False)
 
 
 def find_remote_bot(remote_bots: Iterable[RemoteBot], token: str) -> RemoteBot | None:

@@ -91,11 +91,13 @@ class Session:
         self._on_message = on_message
         self._idle_messages = self._idle_bytes = 0
 
-    def send(self, data: bytes) -> None:
-        """Put a message on the stream, after those sent before. Never blocks; without effect once the stream ended."""
+    def send(self, data: bytes, *, earns: bool = True) -> None:
+        """Put a message on the stream, after those sent before. Never blocks; without effect once the stream ended.
+
+        `earns`: the bot may send more for it."""
         if self.ended.done():
             return
-        self._call.send(data)
+        self._call.send(data, earns=earns)
         if not self._call.unsent:
             return
         if self._call.unsent > MAX_WAITING_MESSAGES:
@@ -196,6 +198,9 @@ class LastingSession:
         self._stream: Session | None = None
         self._spent_before_ns = 0
         """On streams before that one."""
+        self._traffic: Traffic | None = None
+        self._counted_ns = 0
+        """What its connection had cost when the stream began: an earlier stream may have come over the same one."""
         self._on_message: Callable[[Received], None] | None = None
         self._kept: deque[tuple[int, bytes]] = deque()
         self._sent = self._sent_to_streams = 0
@@ -220,7 +225,8 @@ class LastingSession:
     @property
     def spent_ns(self) -> int:
         """What reading this bot's messages has cost, on all its streams. It never falls."""
-        return self._spent_before_ns + (0 if self._stream is None else self._stream.spent_ns)
+        now_ns = 0 if self._stream is None else self._stream.spent_ns - self._counted_ns
+        return self._spent_before_ns + now_ns
 
     def listen(self, on_message: Callable[[Received], None] | None) -> None:
         """From now on `on_message` gets what comes, from the event loop; nobody with None."""
@@ -283,11 +289,12 @@ class LastingSession:
         stream.listen(None if self._on_message is None else self._take)
         for number, data in self._kept:
             if number >= first:
-                stream.send(data)
+                stream.send(data, earns=False)  # else a bot that comes back again and again may send without end
 
     def _follow(self, stream: Session) -> None:
         self._leave_stream()
-        self._stream = stream
+        self._counted_ns = stream.spent_ns if stream.traffic is self._traffic else 0
+        self._stream, self._traffic = stream, stream.traffic
         stream.ended.add_done_callback(lambda ended: self._stream_is_over(stream, ended.result()))
 
     def _stream_is_over(self, stream: Session, end: StreamEnd) -> None:

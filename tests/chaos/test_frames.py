@@ -147,3 +147,59 @@ async def test_new_keys_of_tls_are_paid_for(tmp_path: Path, times: int, stays: b
         if stays:
             client.kill()
         await client.communicate()
+
+
+GUEST = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import frames
+from crosstown_proto.v1 import referee_pb2 as pb
+address, token, where, pings, times = (sys.argv[2], int(sys.argv[3])), sys.argv[4], sys.argv[5], *map(int, sys.argv[6:])
+
+def welcome(connection, stream):
+    while (found := connection._frame()) is not None:
+        kind, flags, number, payload = found
+        if number == stream and kind == frames.DATA:
+            return pb.RefereeMessage.FromString(payload[5:]).welcome
+        if kind == frames.GOAWAY or (number == stream and flags & frames.END_STREAM):
+            return None
+
+connection, session, stream, cut = None, "", 1, 0
+for _ in range(times):
+    if connection is None or where == "new":
+        if connection is not None:
+            connection.line.close()
+        connection, stream = frames.Connection(address), 1
+    try:
+        connection.open(stream)
+        hello = pb.BotMessage(hello=pb.Hello(protocol=1, token=token, session=session))
+        connection.send(hello.SerializeToString(), stream)
+        found = welcome(connection, stream)
+        connection.line.sendall(frames.FLOODS["ping"] * pings)
+        time.sleep(0.05)
+    except OSError:
+        found = None
+    if found is None:
+        cut = 1
+        break
+    session, stream = session or found.session, stream + 2
+print(cut)
+"""
+
+
+@pytest.mark.parametrize("where", ["same", "new"])
+@pytest.mark.parametrize(("pings", "times", "cut"), [(1400, 20, 1), (20, 6, 0)], ids=["flood", "honest"])
+async def test_a_remote_bot_that_comes_back_again_and_again_gets_no_new_budget(
+    where: str, pings: int, times: int, cut: int
+) -> None:
+    """It resumes its session over the same connection or over new ones, and floods each time."""
+    entry = remote_bot_entry("Ada")
+    invited = {entry.id: Invitation("a" * 32, reconnect_s=60)}
+    async with Table({entry.id: entry}, remote_bots=invited, listen=Listen("127.0.0.1", 0, plain=True)) as table:
+        host, port = parse_address(table.remote_address)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", GUEST, str(FLOODER), host, str(port), "a" * 32, where, str(pings), str(times)),
+            stdout=subprocess.PIPE,
+        )
+        said, _ = await process.communicate()
+        assert int(said) == cut

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.wire import Received, StreamEnd, encode
+from referee.wire.http2 import Traffic
 from referee.wire.session import MAX_WAITING_MESSAGES, LastingSession
 
 
@@ -17,9 +18,10 @@ class FakeStream:
     """The referee's end of one stream; `lost` of the last messages never reach the bot."""
 
     failure = ""
-    refused_bytes = spent_ns = 0
+    refused_bytes = 0
 
-    def __init__(self) -> None:
+    def __init__(self, traffic: Traffic | None = None) -> None:
+        self.traffic = traffic or Traffic()
         self.hello = pb.Hello()
         self.ended: asyncio.Future[StreamEnd] = asyncio.get_running_loop().create_future()
         self.sent: list[bytes] = []
@@ -28,7 +30,11 @@ class FakeStream:
     def listen(self, on_message: Callable[[Received], None] | None) -> None:
         self.on_message = on_message
 
-    def send(self, data: bytes) -> None:
+    @property
+    def spent_ns(self) -> int:
+        return self.traffic.spent_ns
+
+    def send(self, data: bytes, *, earns: bool = True) -> None:
         self.sent.append(data)
 
     async def close(self, _code: Any, _explanation: str) -> None:
@@ -224,14 +230,25 @@ async def test_what_a_bot_cost_on_earlier_connections_stays_its_own() -> None:
     """Else the sum fell when it came back, and the match took the difference for the referee's lateness."""
     streams: list[Any] = [FakeStream(), FakeStream(), FakeStream()]
     session = session_of(streams[0])
-    streams[0].spent_ns = 500
+    streams[0].traffic.spent_ns = 500
     streams[0].end()
     await asyncio.sleep(0)
     assert session.spent_ns == 500
     session.resume(streams[1], 1)
-    streams[1].spent_ns = 30
+    streams[1].traffic.spent_ns = 30
     assert session.spent_ns == 530
     session.resume(streams[2], 1)  # while the stream before is still there
-    streams[2].spent_ns = 4
+    streams[2].traffic.spent_ns = 4
     await asyncio.sleep(0)
     assert session.spent_ns == 534
+
+
+async def test_what_a_connection_cost_counts_once_however_many_streams_came_over_it() -> None:
+    one = Traffic()
+    session = session_of(FakeStream(one))
+    one.spent_ns = 500
+    second = FakeStream(one)
+    session.resume(second, 1)  # type: ignore[arg-type]
+    assert session.spent_ns == 500
+    one.spent_ns = 530
+    assert session.spent_ns == 530

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from referee.wire import HandshakeError, RemoteBot, StreamEnd
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import Refusal
-from referee.wire.http2 import Traffic
-from referee.wire.remote_bots import find_remote_bot
+from referee.wire.http2 import Budget, Status, Traffic
+from referee.wire.remote_bots import HELLO_UNITS, find_remote_bot
 
 LIMITS = WireLimits(1, 1, 1, 1)
 TOKENS = ("a" * 16, "b" * 16)
@@ -27,11 +27,12 @@ class Call:
 
     def __init__(self) -> None:
         self.traffic = Traffic()
+        self.budgets: list[Budget] = []
 
-    def admit(self, _: int) -> None:
-        pass
+    def admit(self, _: int, budget: Budget) -> None:
+        self.budgets.append(budget)
 
-    def send(self, _: bytes) -> None:
+    def send(self, _: bytes, **__: Any) -> None:
         pass
 
     def finish(self, *_: Any) -> None:
@@ -125,3 +126,22 @@ async def test_of_a_bot_that_begins_anew_the_old_session_is_told_before_the_new_
     guest.admit(pb.Hello(protocol=1), call)
     await asyncio.sleep(0)
     assert heard == ["has connected", "is gone (begun_anew)", "has connected"]
+
+
+async def test_a_bot_that_comes_back_finds_what_was_left_of_its_budget() -> None:
+    """Else each Hello would pay for another flood."""
+    guest = guests(reconnect_s=60)[0]
+    call: Any = Call()
+    guest.admit(pb.Hello(protocol=1), call)
+    assert guest.session is not None
+    again = pb.Hello(protocol=1, session=guest.session.key)
+    for _ in range(5):
+        guest.admit(again, call)
+    budget = call.budgets[0]
+    assert all(other is budget for other in call.budgets)
+    assert budget.spend(budget.terms.burst - 6 * HELLO_UNITS - HELLO_UNITS // 2), "an honest bot has most of it left"
+    with pytest.raises(Refusal, match="more often than it may") as refused:
+        guest.admit(again, call)
+    assert refused.value.code is Status.UNAVAILABLE, "which every client tries again after"
+    assert budget.spend(HELLO_UNITS // 2), "what was refused costs nothing"
+    assert guest.session is not None
