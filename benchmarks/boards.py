@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from referee.games.api import Game, resolve_options
+from referee.games.api import Game, resolve_options, text_board
 from referee.games.drawing import Look, draw_board
 from referee.games.keyed import random_outcome
 from referee.games.registry import game_ids, get_game
@@ -56,7 +56,7 @@ def measure(game: Game, matches: int) -> str:
             start = time.process_time_ns()
             svg = draw_board(game, observation, look)
             middle = time.process_time_ns()
-            game.view.text_board(observation)
+            text_board(game, observation)
             texts.append((time.process_time_ns() - middle) / 1e6)
             times.append((middle - start) / 1e6)
             sizes.append(len(svg))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from leaderboard.evidence import evidence_of
-from referee.games.api import Game
+from referee.games.api import Game, event_sentence
 from referee.games.drawing import Look, draw_board, event_places
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
 from referee.record.format import Line
@@ -149,17 +149,19 @@ def _frame(record: Record, game: Game, step: Step, number: int, viewer: Viewer, 
     seat = viewer if isinstance(viewer, int) else None
     payloads = [event.seen_by(seat) for event in step.events]
     lines = tuple(_line(line, record) for line in step.lines)
-    events = tuple(one_line(game.view.describe_event(payload)) for payload in payloads)
+    names = record.header.names
+    seen = step.state.observation(seat)
+    events = tuple(one_line(event_sentence(game, payload, seen, names)) for payload in payloads)
     if not drawn:
         return Frame(number, lines, events, "")
     look = Look(
-        names=tuple(who.name for who in record.header.seats),
+        names=names,
         marked=tuple(place for payload in payloads for place in event_places(game, payload)),
         styled=False,
     )
     state = step.state
     revealed = [state.observation(seat) for seat in range(record.header.players)] if viewer == EVERYTHING else ()
-    return Frame(number, lines, events, draw_board(game, state.observation(seat), look, revealed))
+    return Frame(number, lines, events, draw_board(game, seen, look, revealed))
 
 
 def _line(line: Line, record: Record) -> dict[str, Any]:

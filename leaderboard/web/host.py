@@ -47,14 +47,15 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Standpoint:
     """Where a person's match is. `number` is another one after every change; `events` are the payloads this seat got so
-    far; `over` says how the match ended, '' before that, and `told` what the person should know
-    while nothing is asked."""
+    far, `seen` is the observation that came with the last of them; `over` says how the match ended, '' before that, and
+    `told` what the person should know while nothing is asked."""
 
     number: int
     question: Question | None
     events: Sequence[Any]
     over: str
     told: str = ""
+    seen: Any = None
 
 
 class HumanSeat(Protocol):

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
@@ -17,10 +17,11 @@ from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Questi
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
 from leaderboard.web.rights import hides_open_blocks
-from referee.games.api import Game
+from referee.games.api import Game, action_sentence, event_sentence
 from referee.games.drawing import Look, draw_board, event_places
 from referee.games.registry import UnknownGame, game_ids, get_game
 from referee.record import RecordError, read_record
+from referee.record.format import told_apart
 from referee.run.folder import RunFolder
 from referee.texts import one_line
 
@@ -88,13 +89,14 @@ def state(request: Request) -> Response:
     seat = _seat(request)
     now = seat.now()
     game = _game(seat.game)
+    names = told_apart(seat.names)
     shown = now.events[-_SHOWN_EVENTS:]
     return JSONResponse(
         {
             "number": now.number,
-            "asked": None if now.question is None else _asked(game, now.question),
+            "asked": None if now.question is None else _asked(game, now.question, names),
             "board": _board(request, seat, game, now.question, now.events),
-            "events": [one_line(game.view.describe_event(payload)) for payload in shown],
+            "events": [one_line(event_sentence(game, payload, now.seen, names)) for payload in shown],
             "earlier": len(now.events) - len(shown),
             "over": one_line(now.over),
             "told": one_line(now.told),
@@ -158,11 +160,11 @@ def _setup(form: Mapping[str, str]) -> Setup:
     )
 
 
-def _asked(game: Game, question: Question) -> dict[str, Any]:
+def _asked(game: Game, question: Question, names: Sequence[str]) -> dict[str, Any]:
     return {
         "decision": question.decision,
         "kind": one_line(question.kind),
-        "actions": [one_line(game.view.describe_action(action)) for action in question.legal],
+        "actions": [one_line(action_sentence(game, action, question.observation, names)) for action in question.legal],
         "left_s": question.left_s,
     }
 
@@ -171,7 +173,7 @@ def _board(request: Request, seat: HumanSeat, game: Game, question: Question | N
     """With a question what it was asked with; while others think what the seat may see of the record so far."""
     if question is not None:
         look = Look(
-            names=tuple(seat.names),
+            names=told_apart(seat.names),
             legal=question.legal,
             marked=tuple(place for payload in seen[-3:] for place in event_places(game, payload)),
             styled=False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from leaderboard.evidence import LONGEST, evidence_of
 from referee.cli.output import console, fold, print_json, print_table, print_text, table
 from referee.errors import UsageError
-from referee.games.api import Game
+from referee.games.api import Game, event_sentence, text_board
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.journal import FailedStart
@@ -136,9 +136,11 @@ class Match:
 
     def _frame(self, game: Game, step: Step) -> Frame:
         happened = [self._line(line) for line in step.lines] or ["start"]
-        happened += [f"  {one_line(game.view.describe_event(event.seen_by(self.seat)))}" for event in step.events]
+        seen, names = step.state.observation(self.seat), self.record.header.names
+        for event in step.events:
+            happened.append(f"  {one_line(event_sentence(game, event.seen_by(self.seat), seen, names))}")
         fault = any(isinstance(line, FaultLine | Strike) for line in step.lines)
-        return Frame(tuple(happened), game.view.text_board(step.state.observation(self.seat)), fault)
+        return Frame(tuple(happened), text_board(game, seen, names), fault)
 
     def _line(self, line: object) -> str:
         match line:

@@ -47,7 +47,8 @@ class Person:
         self._asked_at_s = 0.0
         self._question: Question | None = None
         self._events: list[Any] = []
-        self._unread: list[Any] = []
+        self._unread: list[dict[str, Any]] = []
+        self._seen: Any = None
         self._told = ""
         self._over = ""
         self.seen_s = time.monotonic()
@@ -91,7 +92,7 @@ class Person:
     def _ask(self, said: dict[str, Any]) -> None:
         with self._lock:
             self._asked, self._question, self._told = said, None, ""
-            self._unread.append(said["events"])
+            self._unread.append(said)
             self._asked_at_s = time.monotonic()
             self.number += 1
         if said["left_s"] < NO_HURRY_S:
@@ -116,12 +117,13 @@ class Person:
     def now(self) -> Standpoint:
         with self._lock:
             codec = self._game.codec
-            for events in self._unread:
-                self._events += codec.decode_events(self._bytes("Events", events))
+            for said in self._unread:
+                self._events += codec.decode_events(self._bytes("Events", said["events"]))
+                self._seen = codec.decode_observation(self._bytes("Observation", said["observation"]))
             self._unread.clear()
             if self._asked is not None and self._question is None:
                 self._question = self._decoded(self._asked)
-            return Standpoint(self.number, self._timed(), tuple(self._events), self._over, self._told)
+            return Standpoint(self.number, self._timed(), tuple(self._events), self._over, self._told, self._seen)
 
     def answer(self, decision: int, index: int | None) -> bool:
         with self._lock:

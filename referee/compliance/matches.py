@@ -19,7 +19,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.compliance.report import Failed
 from referee.compliance.scripted_referee import MAX_MESSAGE_BYTES, READY_LIMIT_S, ScriptedReferee
-from referee.games.api import ActionSyntaxError, Game, State, resolve_options
+from referee.games.api import ActionSyntaxError, Game, State, action_sentence, resolve_options, text_board
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
 from referee.wire import encode
@@ -313,10 +313,10 @@ class CheckedMatch:
         self._decision += 1
         wants = self._referee.hello
         observation = self.state.observation(self._seat)
-        view, codec = self._game.view, self._game.codec
+        game, codec = self._game, self._game.codec
         text = None
         if wants.wants_text:
-            text = view.text_board(observation), [view.describe_action(action) for action in legal]
+            text = text_board(game, observation), [action_sentence(game, action, observation) for action in legal]
         clock = pb.Clock(first_move_us=int(CLOCK_S[0] * 1e6), move_us=int(CLOCK_S[1] * 1e6))
         clock.left_us = clock.move_us if self._asked else clock.first_move_us
         message = encode.decide(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from referee.games.api import ActionSyntaxError, Game, State
+from referee.games.api import ActionSyntaxError, Game, State, text_board
 from referee.match.effort import Effort
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd
@@ -411,7 +411,7 @@ def stray_text(raw: bytes) -> str:
 def position_evidence(game: Game, state: State, seat: int, legal: Sequence[Any]) -> dict[str, Any]:
     """What the seat could see when it was asked: the board and the beginning of its list."""
     return {
-        "board": game.view.text_board(state.observation(seat))[:SHOWN_TEXT],
+        "board": text_board(game, state.observation(seat))[:SHOWN_TEXT],
         "legal_count": len(legal),
         "legal": [game.format_action(action) for action in legal[:SHOWN_ACTIONS]],
     }

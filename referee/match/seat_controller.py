@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from referee.games.api import Decision, Event, Game, State
+from referee.games.api import Decision, Event, Game, State, action_sentence, text_board
 from referee.match.decision import (
     GOES_ON_AFTER,
     Question,
@@ -402,8 +402,9 @@ class SeatController:
         observation = state.observation(number) if wants.observation or wants.text else None
         text = None
         if wants.text:
-            view = self._game.view
-            text = view.text_board(observation), [view.describe_action(action) for action in legal]
+            # Without names: a bot does not know whom it plays against.
+            game = self._game
+            text = text_board(game, observation), [action_sentence(game, action, observation) for action in legal]
         data = encode.decide(
             match=self._id,
             decision=question.number,

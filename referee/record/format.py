@@ -21,7 +21,7 @@ part of `wall_us` that was not the bot's doing: what was charged to it is the di
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from hashlib import blake2b
 from typing import Any, TypeAlias
@@ -92,6 +92,16 @@ class Header:
     policy: Mapping[str, str | int | bool] = field(default_factory=dict)
     """What differs from the default of: policy ("forfeit"), strikes (0), ponder (true)."""
     format: int = FORMAT
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Per seat what to call it."""
+        return told_apart([seat.name for seat in self.seats])
+
+
+def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of seats, with the seat's number behind a name that is there twice."""
+    return tuple(f"{name} (seat {seat})" if names.count(name) > 1 else name for seat, name in enumerate(names))
 
 
 @dataclass(frozen=True, slots=True)

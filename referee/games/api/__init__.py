@@ -26,10 +26,23 @@ from referee.games.api.errors import (
     PlayersError,
 )
 from referee.games.api.options import DATA_OPTION, Option, resolve_options
+from referee.games.api.sentences import (
+    ID_LIKE,
+    Told,
+    action_sentence,
+    event_sentence,
+    folded,
+    has_sentences,
+    joined,
+    seat_name,
+    text_board,
+    told,
+)
 from referee.games.api.text import ActionText
 
 __all__ = [
     "DATA_OPTION",
+    "ID_LIKE",
     "Action",
     "ActionSyntaxError",
     "ActionText",
@@ -50,8 +63,17 @@ __all__ = [
     "PlayersError",
     "Roll",
     "State",
+    "Told",
     "View",
+    "action_sentence",
     "draft_of",
+    "event_sentence",
+    "folded",
+    "has_sentences",
+    "joined",
     "resolve_options",
+    "seat_name",
     "state_hash",
+    "text_board",
+    "told",
 ]

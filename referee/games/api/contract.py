@@ -133,16 +133,30 @@ class Codec(Protocol):
 
 
 class View(Protocol):
-    """Pictures of an observation, for people and language models."""
+    """Pictures of an observation, for people and language models.
 
-    def text_board(self, observation: Any) -> str:
+    `names` are the names of who plays, by seat; where it has none, a seat is called 'seat 0' (see `seat_name`). What is
+    said follows from the arguments alone, so that a viewer is told nothing that its observation and its account of the
+    event do not hold. Things have their printed names, never ids.
+
+    Optional, as an attribute `dealt`: per `KIND` of event that chance brings in numbers a noun ('card'), so that a run
+    of them is told as one sentence ('4 cards dealt').
+    """
+
+    def text_board(self, observation: Any, names: Sequence[str] = ()) -> str:
         """A board for a terminal of 100 columns: ASCII or common box characters, no colour codes or trailing blanks."""
 
-    def describe_action(self, action: Action) -> str:
-        """The action in one short plain sentence, for menus."""
+    def action_sentence(self, action: Action, observation: Any, names: Sequence[str] = ()) -> str:
+        """What a seat does that chooses `action`, as one short order: 'Draw a card from the deck'. For menus.
 
-    def describe_event(self, payload: Payload) -> str:
-        """The event in one short plain sentence, for logs."""
+        `observation` is that of the seat that is asked; legal actions of one list have different sentences.
+        """
+
+    def event_sentence(self, payload: Payload, observation: Any, names: Sequence[str] = ()) -> str:
+        """What happened, in one short sentence with its subject and without a full stop: 'greedy draws a card'.
+
+        `payload` is the account that the viewer of `observation` got, which is that after the event or a later one.
+        """
 
 
 class Game(Protocol):

@@ -20,6 +20,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "action_text": "parse(format(a)) == a; what parse accepts is what format prints; ASCII",
         "codec": "bytes of observations, actions, lists and events round-trip; garbage raises ActionSyntaxError",
         "view": "every position has a board and every action and event a sentence, in plain characters and 100 columns",
+        "sentences": "sentences and boards name the players, hold no ids, and say nothing that the viewer was not sent",
         "chance": "outcomes are unique, weights positive integers, and the keyed choice is one of them",
         "draw_stream": "within a deck and epoch the drawn kind's weight falls by one and nothing else changes",
         "roll_stream": "no die is rolled twice under one key, and equal outcomes of a die keep their weights",

@@ -5,7 +5,17 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from referee.games.api import Action, ActionSyntaxError, Event, State
+from referee.games.api import (
+    ID_LIKE,
+    Action,
+    ActionSyntaxError,
+    Event,
+    State,
+    action_sentence,
+    event_sentence,
+    has_sentences,
+    text_board,
+)
 from referee.games.conformance.checks import CheckFailed, difference, viewer_name
 from referee.games.conformance.states import expect_refusal
 from referee.games.conformance.trial import Node, Trial
@@ -197,31 +207,78 @@ STRANGE = re.compile(r"[^ -~\u2500-\u25ff]")
 
 
 def check_view(trial: Trial, state: State, node: Node) -> None:
-    """CheckFailed `view` for a board of any viewer or a description of a legal action that is malformed.
+    """CheckFailed `view` for a board of any viewer or a sentence about a legal action that is malformed.
 
     One viewer's board is also drawn from its decoded observation and must be the same.
     """
-    view, codec = trial.game.view, trial.game.codec
+    game, codec = trial.game, trial.game.codec
     again = trial.rng("view").choice(list(trial.snapshot.first_viewers))
     for encoded, viewer in trial.snapshot.first_viewers.items():
-        board = view.text_board(trial.snapshot.observations[viewer])
+        board = text_board(game, trial.snapshot.observations[viewer])
         check_board(board, f"the board of {viewer_name(viewer)}")
-        if encoded == again and view.text_board(codec.decode_observation(encoded)) != board:
+        if encoded == again and text_board(game, codec.decode_observation(encoded)) != board:
             raise CheckFailed("view", f"the board of {viewer_name(viewer)} is drawn differently a second time")
     for seat, legal in node.legal.items():
-        sentences = [view.describe_action(action) for action in legal]
+        seen = trial.snapshot.observations[seat]
+        sentences = [action_sentence(game, action, seen) for action in legal]
         for action, sentence in zip(legal, sentences, strict=True):
-            check_sentence(sentence, f"describe_action({action!r})")
+            check_sentence(sentence, f"the sentence for {action!r}")
         if len(set(sentences)) != len(sentences):
             twice = next(sentence for sentence in sentences if sentences.count(sentence) > 1)
             raise CheckFailed("view", f"two legal actions of seat {seat} are both described as {twice!r}")
 
 
-def check_event_view(trial: Trial, events: list[Event]) -> None:
-    """CheckFailed `view` for a malformed description of an event payload."""
-    for event in events:
-        for payload in (event.public, *event.private.values()):
-            check_sentence(trial.game.view.describe_event(payload), f"describe_event({payload!r})")
+def check_event_view(trial: Trial, state: State, events: list[Event]) -> None:
+    """CheckFailed `view` for a malformed sentence about an event, whoever sees it. `state` is that after them."""
+    for viewer in trial.viewers:
+        seen = state.observation(viewer)
+        for payload in (event.seen_by(viewer) for event in events):
+            check_sentence(event_sentence(trial.game, payload, seen), f"the sentence for {payload!r}")
+
+
+NAMES = ("Ada", "Bo", "Cleo", "Dag", "Eve", "Flo", "Gus", "Hal", "Ida", "Jo", "Kim", "Lea")
+"""What seats are called in checks."""
+
+
+def check_sentences(trial: Trial, state: State, node: Node) -> None:
+    """CheckFailed `sentences` if the view has none, or for a board or an action's sentence with an id in it."""
+    game = trial.game
+    if not has_sentences(game):
+        raise CheckFailed("sentences", "the view has no action_sentence and event_sentence, which name the players")
+    for viewer in trial.snapshot.first_viewers.values():
+        board = text_board(game, trial.snapshot.observations[viewer], NAMES)
+        check_board(board, f"the board of {viewer_name(viewer)}")
+        check_no_id(board, f"the board of {viewer_name(viewer)}")
+    for seat, legal in node.legal.items():
+        for action in legal:
+            sentence = action_sentence(game, action, trial.snapshot.observations[seat], NAMES)
+            check_no_id(sentence, f"the sentence for {action!r}")
+
+
+def check_event_sentences(trial: Trial, state: State, events: list[Event]) -> None:
+    """CheckFailed `sentences` for a sentence about an event with an id in it, one that calls a seat by its number, or
+    one that does not follow from the bytes that its viewer was sent. `state` is that after the events."""
+    game, codec = trial.game, trial.game.codec
+    for viewer in trial.viewers:
+        seen = state.observation(viewer)
+        payloads = [event.seen_by(viewer) for event in events]
+        sentences = [event_sentence(game, payload, seen, NAMES) for payload in payloads]
+        for payload, sentence in zip(payloads, sentences, strict=True):
+            check_no_id(sentence, f"the sentence for {payload!r}")
+            if CALLED_BY_NUMBER.search(sentence):
+                raise CheckFailed("sentences", f"a seat that has a name is called by its number: {sentence!r}")
+        sent = codec.decode_observation(codec.encode_observation(seen))
+        heard = codec.decode_events(codec.encode_events(payloads))
+        if [event_sentence(game, payload, sent, NAMES) for payload in heard] != sentences:
+            raise CheckFailed("sentences", f"{viewer_name(viewer)} is told what its messages do not hold: {sentences}")
+
+
+CALLED_BY_NUMBER = re.compile(r"\bseat \d", re.IGNORECASE)
+
+
+def check_no_id(text: str, what: str) -> None:
+    if found := ID_LIKE.search(text):
+        raise CheckFailed("sentences", f"{what} has the id {found[0]!r} instead of a name")
 
 
 def check_board(board: str, what: str) -> None:

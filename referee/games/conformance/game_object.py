@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 from random import Random
 from typing import Any
 
-from referee.games.api import DATA_OPTION, DataError, Game, PlayersError, State, resolve_options
+from referee.games.api import DATA_OPTION, DataError, Game, PlayersError, State, resolve_options, text_board
 from referee.games.conformance.checks import CheckFailed
 from referee.games.conformance.states import check_json, clear_containers
 from referee.games.registry import UnknownGame, get_game
@@ -165,7 +165,7 @@ def check_data(game: Game) -> None:
 def appearance(game: Game, state: State, players: int) -> tuple[object, ...]:
     """What is visible of a position. It leaves out where the data come from, which a state may show."""
     return (
-        [game.view.text_board(state.observation(viewer)) for viewer in (None, *range(players))],
+        [text_board(game, state.observation(viewer)) for viewer in (None, *range(players))],
         list(state.decisions()),
         [list(state.legal_actions(decision.seat)) for decision in state.decisions()],
         list(state.chance_outcomes()),

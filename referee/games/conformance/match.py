@@ -15,7 +15,9 @@ from referee.games.conformance.encoding import (
     check_action_text,
     check_codec,
     check_event_codec,
+    check_event_sentences,
     check_event_view,
+    check_sentences,
     check_view,
 )
 from referee.games.conformance.information_leaks import (
@@ -62,6 +64,7 @@ NODE_CHECKS: tuple[tuple[str, NodeCheck], ...] = (
     ("action_text", check_action_text),
     ("codec", check_codec),
     ("view", check_view),
+    ("sentences", check_sentences),
     ("refusal", check_refusal),
     ("answer_order", check_answer_order),
     ("non_interference", check_non_interference),
@@ -216,7 +219,8 @@ def play(trial: Trial, state: State, full_share: float, replay: bool) -> None:
             log.note(trial, step, events, state)
         if full:
             check_event_codec(trial, events)
-            check_event_view(trial, events)
+            check_event_view(trial, state, events)
+            check_event_sentences(trial, state, events)
             kept_clones[-1].check()
         trial.node += 1
     check_ending(trial, state, trial.withdrawn)

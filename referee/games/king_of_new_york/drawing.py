@@ -75,6 +75,11 @@ def title(name: str) -> str:
     return name.replace("_", " ").title().replace(" Of ", " of ")
 
 
+def question_words(kind: str) -> str:
+    """What a seat is asked, in words."""
+    return _QUESTIONS.get(kind, kind.replace("_", " "))
+
+
 def place_name(o: Observation, seat: int) -> str:
     """Where a monster is."""
     borough = o.seats.borough[seat]
@@ -130,7 +135,7 @@ def _headline(o: Observation, look: Look) -> str:
     turn = f"turn {o.turn} of seat {o.active_seat}"
     if o.asked_seat == NO_SEAT:
         return f"{turn}; chance decides"
-    question = _QUESTIONS.get(o.question, o.question.replace("_", " "))
+    question = question_words(o.question)
     return f"{seat_name(look, o.asked_seat, MONSTERS[o.asked_seat])}: {question}; {turn}"
 
 

@@ -1,9 +1,12 @@
 """The position as text, and actions and events as sentences."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, TypeAlias
 
-from referee.games.king_of_new_york.actions import KingAction
+from referee.games.api import seat_name
+from referee.games.king_of_new_york.actions import DestroyBuilding, KingAction
 from referee.games.king_of_new_york.constants import (
     BOROUGHS,
     FACES,
@@ -23,41 +26,50 @@ from referee.games.king_of_new_york.drawing import (
     event_places,
     place_name,
     printed_cards,
+    question_words,
     title,
 )
 from referee.games.king_of_new_york.events import KingEvent
-from referee.games.king_of_new_york.observation import Observation
+from referee.games.king_of_new_york.observation import Observation, Setting
 
-__all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
+__all__ = ["action_places", "action_sentence", "dealt", "draw", "event_places", "event_sentence", "text_board"]
 
-Sentence: TypeAlias = str | Callable[[Any], str]
+Sentence: TypeAlias = str | Callable[["Teller", Any], str]
 """A template over the fields of an action or event, or a function where the wording depends on their values."""
 
 _WIDTH = 80
 
 
-def text_board(o: Observation) -> str:
+def text_board(o: Observation, names: Sequence[str] = ()) -> str:
     """Seats, boroughs, market and dice, in at most 80 columns."""
-    lines = [_headline(o), "", *_seat_lines(o), "", *_borough_lines(o), "", *_card_lines(o)]
-    lines += _turn_lines(o)
+    lines = [*_headline(o, names), "", *_seat_lines(o, names), "", *_borough_lines(o), "", *_card_lines(o, names)]
+    lines += _turn_lines(o, names)
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _headline(o: Observation) -> str:
+def _headline(o: Observation, names: Sequence[str]) -> list[str]:
     if o.reason:
-        winner = "nobody" if o.winner_seat == NO_SEAT else f"seat {o.winner_seat}, {MONSTERS[o.winner_seat]},"
-        return f"King of New York is over: {winner} has won ({_words(o.reason)})"
-    asked = "chance decides" if o.asked_seat == NO_SEAT else f"seat {o.asked_seat} is asked: {_words(o.question)}"
-    return f"King of New York, turn {o.turn} of seat {o.active_seat}; {asked}"
+        who = f"{seat_name(names, o.winner_seat)}, {MONSTERS[o.winner_seat]}," if o.winner_seat != NO_SEAT else "nobody"
+        line = f"King of New York is over: {who} has won ({_words(o.reason)})"
+    else:
+        asked = (
+            "chance decides"
+            if o.asked_seat == NO_SEAT
+            else f"{seat_name(names, o.asked_seat)} is asked: {question_words(o.question)}"
+        )
+        line = f"King of New York, turn {o.turn} of {seat_name(names, o.active_seat)}; {asked}"
+    return wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _seat_lines(o: Observation) -> list[str]:
-    lines = ["seat monster      life VP energy  place                tokens, trophies, goals"]
+def _seat_lines(o: Observation, names: Sequence[str]) -> list[str]:
+    """With `names` they stand where else the monsters do, which differ in name only."""
+    lines = [f"seat {'name' if names else 'monster':<12} life VP energy  place                tokens, trophies, goals"]
     for seat in range(o.setting.players):
         place = f"out (event {o.holdings.out[seat]})" if o.holdings.out[seat] else place_name(o, seat)
         mark = ">" if seat == o.active_seat else " "
+        who = names[seat][:12] if seat < len(names) else MONSTERS[seat]
         seats = o.seats
-        line = f"{mark}{seat}   {MONSTERS[seat]:<12}{seats.life[seat]:>5}{seats.vp[seat]:>3}{seats.energy[seat]:>7}"
+        line = f"{mark}{seat}   {who:<12}{seats.life[seat]:>5}{seats.vp[seat]:>3}{seats.energy[seat]:>7}"
         head = f"{line}   {place:<21}"
         lines += _wrapped(head, _belongings(o, seat), len(head)) or [head]
         lines += _wrapped("      keeps ", _card_names(o.holdings.keep_cards[seat]), 12)
@@ -96,7 +108,12 @@ def _borough_lines(o: Observation) -> list[str]:
     if o.board.souvenirs:
         lines.append("* has a Souvenir token")
     lines += _wrapped("gives ", _rewards(o), 6)
-    unseen = [f"{count} {o.setting.tile_names[tile - 1]}" for tile, count in enumerate(o.board.unseen) if count]
+    unseen = [
+        f"{count} {_building(o.setting.tile_names[tile - 1], o.setting.tile_durability[tile - 1])}"
+        f"({o.setting.tile_durability[tile - 1]})"
+        for tile, count in enumerate(o.board.unseen)
+        if count
+    ]
     return lines + _wrapped("covered ", unseen, 8)
 
 
@@ -104,7 +121,7 @@ def _rewards(o: Observation) -> list[str]:
     """What each building gives and becomes, and each Unit with the dice it takes."""
     s = o.setting
     buildings = [
-        f"{_words(name.removesuffix(f'_{dice}'))}({dice}) {_reward(vp, energy, life)} then {UNITS[unit]}"
+        f"{_building(name, dice)}({dice}) {_reward(vp, energy, life)} then {UNITS[unit]}"
         for name, dice, vp, energy, life, unit in zip(
             s.tile_names, s.tile_durability, s.tile_vp, s.tile_energy, s.tile_life, s.tile_units, strict=True
         )
@@ -128,16 +145,21 @@ def _units(o: Observation, borough: int, unit: int) -> str:
     return f"{count} {UNITS[unit]}" + (f" ({fresh} new)" if fresh else "")
 
 
+def _building(name: str, durability: int) -> str:
+    """A kind of building without the dice that destroy it, which its id ends with."""
+    return _words(name.removesuffix(f"_{durability}"))
+
+
 def _stack(o: Observation, stack: int) -> str:
     tile = o.board.tops[stack]
     if tile == NO_TILE:
         return f"{stack:>2} -"
     durability = o.setting.tile_durability[tile - 1]
-    name = _words(o.setting.tile_names[tile - 1].removesuffix(f"_{durability}"))[:11]
+    name = _building(o.setting.tile_names[tile - 1], durability)[:11]
     return f"{stack:>2} {name}({durability})+{o.board.covered[stack]}"
 
 
-def _card_lines(o: Observation) -> list[str]:
+def _card_lines(o: Observation, names: Sequence[str]) -> list[str]:
     cards = o.cards
     market = [
         "-" if card == NO_CARD else f"{_card_names(1 << card)[0]} ({o.setting.card_costs[card]})"
@@ -148,13 +170,13 @@ def _card_lines(o: Observation) -> list[str]:
     lines.append(f"supply {cards.web_left} web, {cards.jinx_left} jinx, {cards.carapace_left} carapace")
     lines += _wrapped("discards ", _card_names(cards.discards), 9)
     if cards.claims:
-        lines.append("the next Keep card goes to seat " + ", ".join(map(str, cards.claims)))
+        lines.append("the next Keep card goes to " + ", ".join(seat_name(names, seat) for seat in cards.claims))
     if cards.extra_turns:
-        lines.append("extra turns: seat " + ", ".join(str(turn >> 1) for turn in cards.extra_turns))
+        lines.append("extra turns: " + ", ".join(seat_name(names, turn >> 1) for turn in cards.extra_turns))
     return lines
 
 
-def _turn_lines(o: Observation) -> list[str]:
+def _turn_lines(o: Observation, names: Sequence[str]) -> list[str]:
     now = o.turn_state
     lines = []
     if any(now.dice) or any(now.bonus):
@@ -164,7 +186,7 @@ def _turn_lines(o: Observation) -> list[str]:
     if now.force:
         lines.append(f"Destruction left to use: {now.force}" + (" (Units only)" if now.units_only else ""))
     if any(now.hit):
-        hits = [f"seat {seat} {points}" for seat, points in enumerate(now.hit) if points]
+        hits = [f"{seat_name(names, seat)} {points}" for seat, points in enumerate(now.hit) if points]
         lines.append("damage about to land: " + ", ".join(hits))
     if now.rides:
         lines.append(f"Subway moves left: {now.rides}")
@@ -197,83 +219,145 @@ def _counted(counts: Sequence[int]) -> str:
 # Sentences
 
 
-def describe_action(action: KingAction) -> str:
-    """The action in one sentence."""
-    return _sentence(ACTION_SENTENCES[action.KIND], action)
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """What a sentence is told with, beside the action or event itself."""
+
+    setting: Setting
+    names: Sequence[str]
+
+    def who(self, seat: int) -> str:
+        return seat_name(self.names, seat)
+
+    def tile(self, name: str) -> str:
+        """A building with the dice that destroy it."""
+        names = self.setting.tile_names
+        durability = self.setting.tile_durability[names.index(name)] if name in names else 0
+        return f"{_building(name, durability)} ({durability})"
+
+    def shown(self, name: str, part: Any) -> str:
+        """The value of a field in a sentence."""
+        if name == "seat":
+            return self.who(part)
+        if name == "counts":
+            return _counted(part)
+        if name in ("borough", "left"):
+            return title(part)
+        if name == "tile":
+            return self.tile(part)
+        if name == "stack":
+            return f"{_ORDINALS[part % STACKS_PER_BOROUGH]} stack of {title(BOROUGHS[part // STACKS_PER_BOROUGH])}"
+        return _cause(part) if isinstance(part, str) else str(part)
 
 
-def describe_event(payload: KingEvent) -> str:
-    """The event in one sentence."""
-    return _sentence(EVENT_SENTENCES[payload.KIND], payload)
+_ORDINALS = ("first", "second", "third")
 
 
-def _sentence(template: str | Callable[[Any], str], value: Any) -> str:
+def action_sentence(action: KingAction, observation: Observation, names: Sequence[str] = ()) -> str:
+    """The action as an order."""
+    teller = Teller(observation.setting, names)
+    if isinstance(action, DestroyBuilding):
+        top = observation.board.tops[action.stack]
+        what = f"the {teller.tile(observation.setting.tile_names[top - 1])}" if top != NO_TILE else "the building"
+        return f"Destroy {what} on the {teller.shown('stack', action.stack)}"
+    return _sentence(ACTION_SENTENCES[action.KIND], action, teller)
+
+
+def event_sentence(payload: KingEvent, observation: Observation, names: Sequence[str] = ()) -> str:
+    """The event as a sentence."""
+    return _sentence(EVENT_SENTENCES[payload.KIND], payload, Teller(observation.setting, names))
+
+
+dealt = {"tile_shown": "building", "card_shown": "market card"}
+"""What chance deals in numbers, by the KIND of the event."""
+
+
+def _sentence(template: Sentence, value: Any, teller: Teller) -> str:
     if not isinstance(template, str):
-        return template(value)
-    return template.format(**{name: _shown(name, getattr(value, name)) for name in type(value).__dataclass_fields__})
+        return template(teller, value)
+    return template.format(
+        **{name: teller.shown(name, getattr(value, name)) for name in type(value).__dataclass_fields__}
+    )
 
 
-def _shown(name: str, part: Any) -> str:
-    if name == "card":
-        return str(printed_cards()[part]["name"])
-    if name == "counts":
-        return _counted(part)
-    if name in ("borough", "left"):
-        return title(part)
-    if name == "cause":
-        return str(printed_cards()[part]["name"]) if part in printed_cards() else _words(part)
-    return _words(str(part)) if isinstance(part, str) else str(part)
+def _cause(cause: str) -> str:
+    """A card or a goal by its name, anything else in words."""
+    if cause in printed_cards():
+        return str(printed_cards()[cause]["name"])
+    return title(cause) if cause in GOALS else _words(cause)
 
 
-def _hail(action: Any) -> str:
+def _hail(teller: Teller, action: Any) -> str:
     return "Add the Destruction of Hailing Cabs, for Units only" if action.use else "Do not hail cabs"
 
 
-def _absorb(action: Any) -> str:
+def _absorb(teller: Teller, action: Any) -> str:
     return f"Pay for {action.energy} of the damage with energy" if action.energy else "Take all the damage"
 
 
-def _turn_began(event: Any) -> str:
-    return f"Seat {event.seat} begins {'an extra' if event.extra else 'its'} turn"
+def _turn_began(teller: Teller, event: Any) -> str:
+    return f"{teller.who(event.seat)} begins {'an extra' if event.extra else 'its'} turn"
 
 
-def _gained(event: Any) -> str:
+def _gained(teller: Teller, event: Any) -> str:
     verb = "gains" if event.amount > 0 else "loses"
     what = "VP" if event.what == "vp" else event.what
-    return f"Seat {event.seat} {verb} {abs(event.amount)} {what} ({_words(event.cause)})"
+    return f"{teller.who(event.seat)} {verb} {abs(event.amount)} {what} ({_cause(event.cause)})"
 
 
-def _hurt(event: Any) -> str:
+def _hurt(teller: Teller, event: Any) -> str:
     paid = f", {event.absorbed} of it paid with energy" if event.absorbed else ""
-    return f"Seat {event.seat} takes {event.amount} damage ({_words(event.cause)}){paid}"
+    return f"{teller.who(event.seat)} takes {event.amount} damage ({_cause(event.cause)}){paid}"
 
 
-def _tokens(event: Any) -> str:
-    return f"Seat {event.seat} {'gets' if event.amount > 0 else 'loses'} {abs(event.amount)} {event.token} tokens"
+def _tokens(teller: Teller, event: Any) -> str:
+    count = abs(event.amount)
+    tokens = f"{count} {event.token} token{'' if count == 1 else 's'}"
+    return f"{teller.who(event.seat)} {'gets' if event.amount > 0 else 'loses'} {tokens}"
 
 
-def _moved(event: Any) -> str:
+def _moved(teller: Teller, event: Any) -> str:
     zone = ("lower ", "midtown ", "upper ")[event.space % 3] if event.borough == "manhattan" else ""
     place = title(zone + event.borough)
-    return f"Seat {event.seat} is in {place} now ({_words(event.reason)})"
+    return f"{teller.who(event.seat)} {_MOVE_VERBS[event.reason]} {place}"
 
 
-def _goal_moved(event: Any) -> str:
+_MOVE_VERBS = {
+    "move": "moves to",
+    "forced": "has to move to",
+    "dash": "dashes to",
+    "ride": "rides the subway to",
+    "flee": "flees to",
+    "leave": "has to leave Manhattan for",
+    "advance": "advances to",
+    "turn_end": "ends its turn in",
+}
+
+
+def _bought(teller: Teller, event: Any) -> str:
+    card = _cause(event.card)
+    if event.origin == "free":
+        return f"{teller.who(event.seat)} gets {card} for free"
+    source = " out of the discards" if event.origin == "discards" else ""
+    return f"{teller.who(event.seat)} buys {card} for {event.cost} energy{source}"
+
+
+def _goal_moved(teller: Teller, event: Any) -> str:
     goal = "Superstar" if event.goal == "superstar" else "the Statue of Liberty"
     if event.seat < 0:
-        return f"{goal[0].upper()}{goal[1:]} goes back to the table"
-    source = "" if event.previous < 0 else f" from seat {event.previous}"
-    return f"Seat {event.seat} takes {goal}{source}"
+        return f"{goal} goes back to the table"
+    source = "" if event.previous < 0 else f" from {teller.who(event.previous)}"
+    return f"{teller.who(event.seat)} takes {goal}{source}"
 
 
-def _finished(event: Any) -> str:
-    winner = "nobody wins" if event.winner < 0 else f"seat {event.winner} wins"
-    return f"The match is over, {winner} ({_words(event.reason)})"
+def _finished(teller: Teller, event: Any) -> str:
+    winner = "nobody" if event.winner < 0 else teller.who(event.winner)
+    return f"the match is over: {winner} wins ({_words(event.reason)})"
 
 
-def _resolved(event: Any) -> str:
+def _resolved(teller: Teller, event: Any) -> str:
     removed = f", {event.removed} of them to take off tokens" if event.removed else ""
-    return f"Seat {event.seat} resolves {event.amount} {event.face}{removed}"
+    return f"{teller.who(event.seat)} resolves {event.amount} {event.face}{removed}"
 
 
 ACTION_SENTENCES: Mapping[str, Sentence] = {
@@ -289,7 +373,6 @@ ACTION_SENTENCES: Mapping[str, Sentence] = {
     "resolve": "Resolve {face}",
     "remove": "Resolve {face}, taking off {tokens} tokens",
     "redirect": "Use the destruction in {borough}",
-    "destroy_building": "Destroy the building on stack {stack}",
     "destroy_unit": "Destroy a {unit} in {borough}",
     "move": "Move to {borough}",
     "dash": "Move to {borough} before rolling",
@@ -301,42 +384,42 @@ ACTION_SENTENCES: Mapping[str, Sentence] = {
     "scavenge": "Buy {card} out of the discard pile",
     "sweep": "Sweep the market",
     "discard": "Discard {card}",
-    "photo": "Take a photo of seat {seat}",
+    "photo": "Take a photo of {seat}",
     "trade": "Turn {energy} of the lost VP into energy and heal with the others",
     "absorb": _absorb,
     "pay": "Pay {life} of the cost with life",
     "shed": "Discard Carapace and heal with its tokens",
 }
 EVENT_SENTENCES: Mapping[str, Sentence] = {
-    "tile_shown": "Stack {stack} shows {tile}",
+    "tile_shown": "a {tile} comes up on the {stack}",
     "card_shown": "{card} comes into the market",
-    "reshuffled": "The discard pile of {cards} cards becomes the deck",
-    "start_rolled": "Seat {seat} rolls {attacks} attack for the first turn",
-    "start_player": "Seat {seat} begins the match",
+    "reshuffled": "the discard pile of {cards} cards becomes the deck",
+    "start_rolled": "{seat} rolls {attacks} attack for the first turn",
+    "start_player": "{seat} has the first turn",
     "turn_began": _turn_began,
-    "rerolled": "Seat {seat} rolls again: {counts}",
-    "rolled": "Seat {seat} has rolled {counts}",
-    "converted": "Seat {seat} turns dice to {counts}",
-    "added": "Seat {seat} adds {amount} {face} ({cause})",
+    "rerolled": "{seat} rerolls {counts}",
+    "rolled": "{seat} rolls {counts}",
+    "converted": "{seat} turns dice to {counts}",
+    "added": "{seat} adds {amount} {face} ({cause})",
     "resolved": _resolved,
     "gained": _gained,
     "hurt": _hurt,
-    "defence_rolled": "Seat {seat} rolls {face} against Antimatter Pellets",
+    "defence_rolled": "{seat} rolls {face} against Antimatter Pellets",
     "tokens_changed": _tokens,
-    "souvenir_placed": "Seat {seat} puts a Souvenir token into {borough}",
-    "building_destroyed": "Seat {seat} destroys {tile} on stack {stack}",
-    "unit_destroyed": "Seat {seat} destroys a {unit} in {borough}",
-    "unit_pushed": "Seat {seat} pushes a {unit} from {left} into {borough}",
-    "placed": "Seat {seat} starts in {borough}",
+    "souvenir_placed": "{seat} puts a Souvenir token into {borough}",
+    "building_destroyed": "{seat} destroys the {tile} on the {stack}",
+    "unit_destroyed": "{seat} destroys a {unit} in {borough}",
+    "unit_pushed": "{seat} pushes a {unit} from {left} into {borough}",
+    "placed": "{seat} starts in {borough}",
     "moved": _moved,
-    "shifted": "Seat {seat} moves over to the space 2-4",
-    "stayed": "Seat {seat} does not flee",
-    "bought": "Seat {seat} gets {card} for {cost} energy ({origin})",
-    "swept": "Seat {seat} sweeps the market",
-    "card_lost": "Seat {seat} loses {card}",
-    "extra_turn": "Seat {seat} will have an extra turn ({cause})",
+    "shifted": "{seat} moves over to the track 2-4",
+    "stayed": "{seat} does not flee",
+    "bought": _bought,
+    "swept": "{seat} sweeps the market",
+    "card_lost": "{seat} loses {card}",
+    "extra_turn": "{seat} will have an extra turn ({cause})",
     "goal_moved": _goal_moved,
-    "eliminated": "Seat {seat} is out ({cause})",
-    "withdrew": "Seat {seat} leaves the match",
+    "eliminated": "{seat} is out ({cause})",
+    "withdrew": "{seat} leaves the match",
     "finished": _finished,
 }

@@ -1,7 +1,9 @@
 """A text board and plain sentences."""
 
+from collections.abc import Sequence
 from textwrap import wrap
 
+from referee.games.api import seat_name
 from referee.games.manhattan_traffiq import actions as act
 from referee.games.manhattan_traffiq import events as ev
 from referee.games.manhattan_traffiq.actions import TraffiqAction
@@ -9,12 +11,13 @@ from referee.games.manhattan_traffiq.drawing import action_places, draw, event_p
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 from referee.games.manhattan_traffiq.observation import Observation
 
-__all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
+__all__ = ["action_places", "action_sentence", "dealt", "draw", "event_places", "event_sentence", "text_board"]
 
 COLUMNS = 80
 SEAT_COLOURS = ("red", "yellow", "blue", "green")
 _CELL = 6
 _MARGIN = 5
+_NAME = 24
 _CELLS_ACROSS = (COLUMNS - _MARGIN - 2) // _CELL
 _STREETS_NAMED = {
     "h": "the horizontal street",
@@ -34,11 +37,11 @@ _LEGEND = (
 )
 
 
-def text_board(seen: Observation) -> str:
+def text_board(seen: Observation, names: Sequence[str] = ()) -> str:
     """The map north up, in panels where it is wide, then the seats and what is asked."""
     lines = [*_panels(seen), "", *_LEGEND, ""]
     for seat in range(seen.facts.players):
-        lines += _wrapped(_seat_line(seen, seat))
+        lines += _wrapped(_seat_line(seen, seat, names))
     lines += [*_wrapped(_status(seen)), *_unseen(seen), *_question(seen)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -90,8 +93,9 @@ def _side(after: str | None, before: str | None, side: int, full: dict[str, str]
     return half.format(face[side if after else side - 2])
 
 
-def _seat_line(seen: Observation, seat: int) -> str:
-    who = f"seat {seat} ({SEAT_COLOURS[seat]})"
+def _seat_line(seen: Observation, seat: int, names: Sequence[str]) -> str:
+    name = f"{seat} {names[seat][:_NAME]}" if seat < len(names) else f"seat {seat}"
+    who = f"{name} ({SEAT_COLOURS[seat]})"
     if seat in seen.facts.left:
         return f"{who}: left the match"
     turn = "  <- turn" if seat == seen.turn_seat and seen.phase != "over" else ""
@@ -134,54 +138,60 @@ def _question(seen: Observation) -> list[str]:
     return ["the match is over"] if seen.phase == "over" else []
 
 
-def describe_action(action: TraffiqAction) -> str:
+def action_sentence(action: TraffiqAction, observation: Observation, names: Sequence[str] = ()) -> str:
+    """The action as an order."""
     match action:
         case act.EndTurn():
-            return "End the turn."
+            return "End the turn"
         case act.DrawTile():
-            return "Draw a city tile."
+            return "Draw a city tile"
         case act.Attach(face, x, y):
-            return f"Attach a tile to ({x}, {y}) as {_sides(face)}."
+            return f"Attach a tile to ({x}, {y}): {_sides(face)}"
         case act.Taxi(x, y, to_x, to_y):
-            return f"Drive the taxi at ({x}, {y}) to ({to_x}, {to_y})."
+            return f"Drive the taxi at ({x}, {y}) to ({to_x}, {to_y})"
         case act.Truck(x, y, to_x, to_y):
-            return f"Drive the truck at ({x}, {y}) to ({to_x}, {to_y})."
+            return f"Drive the truck at ({x}, {y}) to ({to_x}, {to_y})"
         case act.Place(vehicle, x, y):
-            return f"Place a {vehicle} on ({x}, {y})."
+            return f"Place a {vehicle} on ({x}, {y})"
         case act.Compete(streets):
-            return f"Compete on {' and '.join(_STREETS_NAMED[street] for street in streets)}."
+            return f"Compete on {' and '.join(_STREETS_NAMED[street] for street in streets)}"
         case act.Decline():
-            return "Decline."
+            return "Decline"
 
 
-def describe_event(payload: TraffiqEvent) -> str:
+def event_sentence(payload: TraffiqEvent, observation: Observation, names: Sequence[str] = ()) -> str:
+    """The event as a sentence."""
+    if isinstance(payload, ev.Finished):
+        return f"the match is over: {_END_SAID[payload.reason]}"
+    if isinstance(payload, ev.FinalRound):
+        return f"the final round begins with {seat_name(names, payload.first)}: {_FINAL_SAID[payload.reason]}"
+    who = seat_name(names, payload.seat)
     match payload:
-        case ev.StartPlayer(seat):
-            return f"Seat {seat} begins."
-        case ev.TileDrawn(seat, tile):
-            return f"Seat {seat} draws {f'the tile {tile}' if tile else 'a tile'}."
-        case ev.Attached(seat, face, x, y):
-            return f"Seat {seat} attaches a tile to ({x}, {y}) as {_sides(face)}."
-        case ev.Placed(seat, vehicle, x, y):
-            return f"Seat {seat} places a {vehicle} on ({x}, {y})."
-        case ev.Drove(seat, vehicle, x, y, to_x, to_y):
-            return f"Seat {seat} drives a {vehicle} from ({x}, {y}) to ({to_x}, {to_y})."
-        case ev.Competed(seat, x, y, streets):
+        case ev.StartPlayer():
+            return f"{who} has the first turn"
+        case ev.TileDrawn(tile=tile):
+            return f"{who} draws {f'the tile {_tile(tile)}' if tile else 'a tile'}"
+        case ev.Attached(face=face, x=x, y=y):
+            return f"{who} attaches a tile to ({x}, {y}): {_sides(face)}"
+        case ev.Placed(vehicle=vehicle, x=x, y=y):
+            return f"{who} places a {vehicle} on ({x}, {y})"
+        case ev.Drove(vehicle=vehicle, x=x, y=y, to_x=to_x, to_y=to_y):
+            return f"{who} drives a {vehicle} from ({x}, {y}) to ({to_x}, {to_y})"
+        case ev.Competed(x=x, y=y, streets=streets):
             named = " and ".join(_STREETS_NAMED[street] for street in streets)
-            return f"Seat {seat} competes at ({x}, {y}) on {named}."
-        case ev.Returned(seat, vehicle, x, y):
-            return f"Seat {seat} takes its {vehicle} at ({x}, {y}) back."
-        case ev.Declined(seat, what):
-            return f"Seat {seat} {'places no further vehicle' if what == 'place' else 'does not compete'}."
-        case ev.TurnEnded(seat):
-            return f"The turn of seat {seat} is over."
-        case ev.FinalRound(first, reason):
-            return f"The final round begins with seat {first}: {_FINAL_SAID[reason]}."
-        case ev.Withdrew(seat):
-            return f"Seat {seat} leaves the match; its vehicles leave the map."
-        case ev.Finished(reason):
-            return f"The match is over: {_END_SAID[reason]}."
+            return f"{who} competes at ({x}, {y}) on {named}"
+        case ev.Returned(vehicle=vehicle, x=x, y=y):
+            return f"{who} takes its {vehicle} at ({x}, {y}) back"
+        case ev.Declined(what=what):
+            return f"{who} {'places no further vehicle' if what == 'place' else 'does not compete'}"
+        case ev.TurnEnded():
+            return f"{who} ends its turn"
+        case ev.Withdrew():
+            return f"{who} leaves the match; its vehicles leave the map"
 
+
+dealt = {"tile_drawn": "tile"}
+"""What chance deals in numbers, by the KIND of the event."""
 
 _FINAL_SAID = {
     "stock": "the last tile has been drawn",
@@ -195,5 +205,14 @@ _END_SAID = {
 }
 
 
+_COLOURS = {"r": "red", "t": "beige", "g": "park", "b": "water"}
+
+
 def _sides(face: str) -> str:
-    return ", ".join(f"{name} {side}" for name, side in zip(("N", "E", "S", "W"), face, strict=True))
+    named = zip(("north", "east", "south", "west"), face, strict=True)
+    return ", ".join(f"{name} {_COLOURS[side]}" for name, side in named)
+
+
+def _tile(name: str) -> str:
+    """A tile by its sides, clockwise: tiles are known by nothing else."""
+    return "-".join(_COLOURS[side] for side in name)

@@ -1,7 +1,9 @@
 """A position as a text board, actions and events as sentences."""
 
+from collections.abc import Sequence
 from textwrap import wrap
 
+from referee.games.api import seat_name
 from referee.games.shibuya.actions import OFF_GRID, Build, Move, Place, ShibuyaAction
 from referee.games.shibuya.bitboard import SIDE, SLOTS_PER_SIDE
 from referee.games.shibuya.data import LOOKS, TEAMS
@@ -18,13 +20,14 @@ from referee.games.shibuya.events import (
 )
 from referee.games.shibuya.observation import Observation
 
-__all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
+__all__ = ["action_places", "action_sentence", "dealt", "draw", "event_places", "event_sentence", "text_board"]
 
 _WIDTH = 80
 _SLOT_WIDTH = 11
 _MARGIN = 9
 _CORNERS = 4
 _BRACKETS = ("    ", "(##)", "[##]", "(  )", "[  ]")
+_LOOK_NAMES = ("nothing", "black round", "black square", "white round", "white square")
 _LEGEND = (
     "(##) black round, [##] black square, (  ) white round, [  ] white square,",
     "R B pedestrians on them; R3 waits at start 3, -- left, {r3} red goal field 3,",
@@ -40,9 +43,9 @@ _REASONS = {
 }
 
 
-def text_board(observation: Observation) -> str:
+def text_board(observation: Observation, names: Sequence[str] = ()) -> str:
     """At most 80 columns of ASCII; x runs along the bottom, y up the left side."""
-    lines = [_headline(observation), ""]
+    lines = [*wrap(_headline(observation, names), _WIDTH, break_on_hyphens=False), ""]
     lines += _board(observation)
     lines += ["", *_LEGEND, "", *_counts(observation), *_stock(observation)]
     if observation.drawn >= 0:
@@ -50,24 +53,30 @@ def text_board(observation: Observation) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _headline(observation: Observation) -> str:
+def _headline(observation: Observation, names: Sequence[str]) -> str:
     players = observation.setting.players
     if observation.phase == "over":
-        return f"Shibuya, {players} players: {_result(observation.winner, observation.reason)}"
-    who = f"seat {observation.seat} ({SEAT_NAMES[players][observation.seat]})"
+        return f"Shibuya, {players} players: {_result(observation.winner, observation.reason, players, names)}"
+    who = f"{seat_name(names, observation.seat)} ({SEAT_NAMES[players][observation.seat]})"
     what = {
         "draw_place": f"street building, {who} draws a tile",
-        "place": f"street building, {who} places tile {observation.drawn}",
+        "place": f"street building, {who} places the tile drawn",
         "turn": f"crossing, turn {observation.turns + 1}, {who} moves or builds",
         "draw_build": f"crossing, turn {observation.turns + 1}, {who} builds and draws a tile",
-        "build": f"crossing, turn {observation.turns + 1}, {who} places tile {observation.drawn}",
+        "build": f"crossing, turn {observation.turns + 1}, {who} places the tile drawn",
     }[observation.phase]
     return f"Shibuya, {players} players: {what}"
 
 
-def _result(winner: int, reason: str) -> str:
-    outcome = "draw" if winner < 0 else f"{TEAMS[winner]} wins"
-    return f"over, {outcome} ({_REASONS[reason]})"
+def _result(winner: int, reason: str, players: int, names: Sequence[str]) -> str:
+    if winner < 0:
+        outcome = "a draw"
+    elif names:
+        team = [seat_name(names, seat) for seat in range(winner, players, 2)]
+        outcome = f"{' and '.join(team)} ({TEAMS[winner]}) {'wins' if len(team) == 1 else 'win'}"
+    else:
+        outcome = f"{TEAMS[winner]} wins"
+    return f"over, {outcome}: {_REASONS[reason]}"
 
 
 def _board(observation: Observation) -> list[str]:
@@ -145,7 +154,7 @@ def _counts(observation: Observation) -> list[str]:
 
 def _drawn(observation: Observation) -> list[str]:
     looks = _tile_looks(observation, observation.drawn)
-    above, below = f"tile {observation.drawn:<3}", " " * 8
+    above, below = "tile    ", " " * 8
     titles = " " * 8
     for turn in range(_CORNERS):
         turned = looks[-turn:] + looks[:-turn] if turn else looks
@@ -159,9 +168,7 @@ def _drawn(observation: Observation) -> list[str]:
 
 def _stock(observation: Observation) -> list[str]:
     tiles = [
-        f"{kind}:"
-        + "-".join(LOOKS[look - 1] for look in _tile_looks(observation, kind))
-        + (f"*{left}" if left > 1 else "")
+        "-".join(LOOKS[look - 1] for look in _tile_looks(observation, kind)) + (f"*{left}" if left > 1 else "")
         for kind, left in enumerate(observation.stock)
         if left
     ]
@@ -176,36 +183,45 @@ def _tile_looks(observation: Observation, kind: int) -> tuple[int, ...]:
     return observation.setting.tile_looks[_CORNERS * kind : _CORNERS * (kind + 1)]
 
 
-def describe_action(action: ShibuyaAction) -> str:
-    """The action in one short plain sentence."""
+def action_sentence(action: ShibuyaAction, observation: Observation, names: Sequence[str] = ()) -> str:
+    """The action as an order."""
     if isinstance(action, Move):
-        return f"move {_walk(action.source, action.target)}"
+        return f"Move {_walk(action.source, action.target)}"
     if isinstance(action, Place):
-        return f"lay the tile {_laid(action.slot, action.turn)}"
+        return f"Lay the tile {_laid(action.slot, action.turn)}"
     if isinstance(action, Build):
-        return "draw a tile and build"
-    return "pass"
+        return "Draw a tile and build"
+    return "Pass"
 
 
-def describe_event(payload: ShibuyaEvent) -> str:
-    """The event in one short plain sentence."""
+def event_sentence(payload: ShibuyaEvent, observation: Observation, names: Sequence[str] = ()) -> str:
+    """The event as a sentence."""
     if isinstance(payload, Finished):
-        return _result(payload.team, payload.reason)
-    who = f"seat {payload.seat} ({TEAMS[payload.seat % 2]})"
+        return f"the match is {_result(payload.team, payload.reason, observation.setting.players, names)}"
+    who = seat_name(names, payload.seat)
     match payload:
         case BuildChosen():
             return f"{who} builds"
         case TileDrawn():
-            return f"{who} draws tile {payload.tile}"
+            return f"{who} draws the tile {_tile(observation, payload.tile)}"
         case TilePlaced():
             above = ", covering another" if payload.covered else ""
-            return f"{who} lays tile {payload.tile} {_laid(payload.slot, payload.turn)}{above}"
+            return f"{who} lays the tile {_laid(payload.slot, payload.turn)}{above}"
         case Moved():
             return f"{who} moves {_walk(payload.source, payload.target)}"
         case Passed():
             return f"{who} passes"
         case Withdrew():
             return f"{who} leaves the match"
+
+
+dealt = {"tile_drawn": "tile"}
+"""What chance deals in numbers, by the KIND of the event."""
+
+
+def _tile(observation: Observation, kind: int) -> str:
+    """A tile by its corners, clockwise from the top left: tiles are known by nothing else."""
+    return ", ".join(_LOOK_NAMES[look] for look in _tile_looks(observation, kind))
 
 
 def _walk(source: int, target: int) -> str:

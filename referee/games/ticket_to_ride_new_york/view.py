@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
+from referee.games.api import seat_name
 from referee.games.ticket_to_ride_new_york import events as ev
 from referee.games.ticket_to_ride_new_york.actions import (
     CARDS,
+    ROUTE_NUMBERS,
+    TAXI,
+    TICKET_NUMBERS,
     Answer,
     Claim,
     Draw,
@@ -13,39 +17,43 @@ from referee.games.ticket_to_ride_new_york.actions import (
     Keep,
     Pass,
     Take,
-    route_id,
     ticket_id,
 )
 from referee.games.ticket_to_ride_new_york.board import NO_TWIN, Board, board_of
 from referee.games.ticket_to_ride_new_york.drawing import QUESTIONS, action_places, draw, event_places
 from referee.games.ticket_to_ride_new_york.observation import Observation
 
-__all__ = ["action_places", "describe_action", "describe_event", "draw", "event_places", "text_board"]
+__all__ = ["action_places", "action_sentence", "dealt", "draw", "event_places", "event_sentence", "text_board"]
 
 _COLUMNS = 3
 _WIDTH = 80
+_NAME = 12
+"""Columns of a player's name in the table of seats."""
+_TICKETS_TOLD = 2
+"""So many tickets of each kind in the sentence about a score; the board lists all."""
 
 
-def text_board(observation: Observation) -> str:
+def text_board(observation: Observation, names: Sequence[str] = ()) -> str:
     """Table, seats, what the viewer holds, and all routes with their owners."""
     board = board_of(observation.box)
-    lines = [*_table_lines(observation), "", *_seat_lines(observation), ""]
+    lines = [*_table_lines(observation, board, names), "", *_seat_lines(observation, names), ""]
     if observation.viewer is not None:
         lines += [*_own_lines(observation, board), ""]
     lines += _route_lines(observation, board)
     if observation.scores:
-        lines += ["", *(line for score in observation.scores for line in wrap(describe_event(score), _WIDTH))]
+        told = [_score(score, board, names, len(board.tickets)) for score in observation.scores]
+        lines += ["", *(line for score in told for line in wrap(score, _WIDTH, break_on_hyphens=False))]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _table_lines(seen: Observation) -> list[str]:
-    viewer = "a spectator" if seen.viewer is None else f"seat {seen.viewer}"
+def _table_lines(seen: Observation, board: Board, names: Sequence[str]) -> list[str]:
+    viewer = "a spectator" if seen.viewer is None else seat_name(names, seen.viewer)
     last = f"; {seen.last_turns} last turns to play" if seen.last_turns else ""
     top = "unseen" if seen.unknown_tickets else "none"
-    under = " ".join(ticket_id(number) if number else "?" for number in seen.under)
+    under = ", ".join(_ticket(board, ticket_id(number)) if number else "?" for number in seen.under)
     aside = f"; set aside: {_cards(seen.aside)}" if any(seen.aside) else ""
     return [
-        *_hung("", f"Seen by {viewer}. Turn of seat {seen.turn_seat}: {QUESTIONS[seen.stage]}{last}."),
+        *_hung("", f"Seen by {viewer}. Turn of {seat_name(names, seen.turn_seat)}: {QUESTIONS[seen.stage]}{last}."),
         *_hung("Face up:  ", _cards(seen.row)),
         f"Deck:     {seen.deck_size} cards",
         *_hung("Discards: ", _cards(seen.discards) + aside),
@@ -58,17 +66,20 @@ def _hung(head: str, body: str) -> list[str]:
     return wrap(head + body, _WIDTH, subsequent_indent=" " * len(head), break_on_hyphens=False)
 
 
-def _seat_lines(seen: Observation) -> list[str]:
-    lines = ["seat  points  taxis  cards  tickets  cards everybody has seen it get"]
+def _seat_lines(seen: Observation, names: Sequence[str]) -> list[str]:
+    label = f"{'name':<{_NAME}}  " if names else ""
+    lines = [f"seat  {label}points  taxis  cards  tickets  known cards"]
     for seat in range(seen.players):
         mark = "*" if seat in seen.asked else "x" if seat in seen.left else " "
         points = sum(board_of(seen.box).map_points(seen.owner, seat))
+        name = f"{seat_name(names, seat)[:_NAME]:<{_NAME}}  " if names else ""
         head = (
-            f"{mark}{seat:>3}  {points:>6}  {seen.taxis[seat]:>5}  {seen.hand_sizes[seat]:>5}"
+            f"{mark}{seat:>3}  {name}{points:>6}  {seen.taxis[seat]:>5}  {seen.hand_sizes[seat]:>5}"
             f"  {seen.ticket_counts[seat]:>7}  "
         )
         lines += _hung(head, _cards(seen.known_of(seat)))
-    lines.append("(points so far: routes and attractions; * is asked, x has left)")
+    lines.append("(points so far: routes and attractions; known: everybody saw it get them;")
+    lines.append("* is asked, x has left)")
     return lines
 
 
@@ -81,7 +92,7 @@ def _own_lines(seen: Observation, board: Board) -> list[str]:
             done = seen.viewer is not None and board.completed(seen.owner, seen.viewer, number)
             lines += _hung(
                 title,
-                f"{ticket_id(number)} {one.name} ({one.code}) - {other.name} ({other.code}), {ticket.points} points"
+                f"{one.name} ({one.code}) - {other.name} ({other.code}), {ticket.points} points"
                 + (", done" if done else ""),
             )
     return lines
@@ -95,9 +106,9 @@ def _route_lines(seen: Observation, board: Board) -> list[str]:
         owner = seen.owner[place]
         closed = seen.players == 2 and route.twin != NO_TWIN and seen.owner[route.twin] >= 0
         holder = str(owner) if owner >= 0 else "x" if closed else "."
-        cells.append(f"{route_id(place + 1)}{double}{ends:<7} {route.length} {route.color_name:<6} {holder}")
+        cells.append(f"{double}{ends:<7} {route.length} {route.color_name:<6} {holder}")
     height = -(-len(cells) // _COLUMNS)
-    lines = ["Routes: id (= half of a double), ends, length, colour, the seat that claimed it"]
+    lines = ["Routes: ends (= half of a double), length, colour, the seat that claimed it"]
     lines += ["   ".join(cells[row::height]) for row in range(height)]
     lines += ["(. free" + (", x closed by the other half)" if seen.players == 2 else ")")]
     lines += _wrapped([f"{place.code} {place.name}" for place in board.locations])
@@ -119,73 +130,105 @@ def _cards(counts: Sequence[int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in zip(CARDS, counts, strict=True) if count) or "none"
 
 
-def describe_action(action: Answer) -> str:
-    if isinstance(action, Claim):
-        return f"Claim route {action.route}, its price paid with {_payment(action.card, action.taxis)}."
-    if isinstance(action, Take):
-        return f"Take a face-up {action.card} card."
-    if isinstance(action, Draw):
-        return "Draw the top card of the deck, unseen."
-    if isinstance(action, DrawTickets):
-        return "Draw tickets."
-    if isinstance(action, Keep):
-        return f"Keep {' and '.join(action.tickets)}."
-    if isinstance(action, Pass):
-        return "Pass."
-    return "Do without the second card."
+def action_sentence(action: Answer, observation: Observation, names: Sequence[str] = ()) -> str:
+    """The action as an order."""
+    board = board_of(observation.box)
+    match action:
+        case Claim():
+            return f"Claim {_claim(board, action.route, action.card, action.taxis)}"
+        case Take(card):
+            return f"Take a face-up {card} card"
+        case Draw():
+            return "Draw a card from the deck"
+        case DrawTickets():
+            return "Draw tickets"
+        case Keep(tickets):
+            return f"Keep {' and '.join(_ticket(board, name) for name in tickets)}"
+        case Pass():
+            return "Pass"
+    return "Do without a second card"
 
 
-def _payment(card: str, taxis: int) -> str:
-    if card == "taxi":
-        return "taxi cards only"
-    if not taxis:
-        return f"{card} cards"
-    return f"{card} cards and {taxis} taxi card{'s' if taxis > 1 else ''}"
-
-
-def describe_event(payload: ev.Payload) -> str:
+def event_sentence(payload: ev.Payload, observation: Observation, names: Sequence[str] = ()) -> str:
+    """The event as a sentence."""
+    board = board_of(observation.box)
+    if isinstance(payload, ev.CardTurnedUp):
+        return f"{_a_card(payload.card)} is turned up"
+    if isinstance(payload, ev.RowFlushed):
+        return f"the face-up cards are replaced: {_cards(payload.cards)}"
+    if isinstance(payload, ev.DeckReshuffled):
+        return f"the {sum(payload.cards)} discards become the new deck"
+    who = seat_name(names, payload.seat)
     match payload:
-        case ev.FirstPlayer(seat):
-            return f"Seat {seat} has the first turn."
-        case ev.CardDrawn(seat, card):
-            return f"Seat {seat} drew {f'a {card} card' if card else 'a card'} unseen."
-        case ev.CardTaken(seat, card):
-            return f"Seat {seat} took a face-up {card} card."
-        case ev.CardTurnedUp(card):
-            return f"A {card} card was turned up."
-        case ev.RowFlushed(cards):
-            return f"The row was flushed: {_cards(cards)}."
-        case ev.DeckReshuffled(cards):
-            return f"The {sum(cards)} discards became the new deck."
-        case ev.TicketDrawn(seat, ticket):
-            return f"Seat {seat} drew ticket {ticket}." if ticket else f"Seat {seat} drew a ticket."
+        case ev.FirstPlayer():
+            return f"{who} has the first turn"
+        case ev.CardDrawn(card=card):
+            return f"{who} draws {_a_card(card)} from the deck"
+        case ev.CardTaken(card=card):
+            return f"{who} takes a face-up {card} card"
+        case ev.TicketDrawn(ticket=ticket):
+            return f"{who} draws {f'ticket {_ticket(board, ticket)}' if ticket else 'a ticket'}"
         case ev.TicketsKept():
-            return _kept(payload)
-        case ev.RouteClaimed(seat, route, card, taxis):
-            return f"Seat {seat} claimed route {route} with {_payment(card, taxis)}."
-        case ev.Stopped(seat):
-            return f"Seat {seat} did without a second card."
-        case ev.Passed(seat):
-            return f"Seat {seat} passed."
-        case ev.LastTurns(seat):
-            return f"Seat {seat} is down to two taxis or fewer: everybody has one more turn."
-        case ev.SeatLeft(seat):
-            return f"Seat {seat} left; its routes stay, its cards and tickets are out of play."
+            return f"{who} {_kept(board, payload)}"
+        case ev.RouteClaimed(route=route, card=card, taxis=taxis):
+            return f"{who} claims {_claim(board, route, card, taxis)}"
+        case ev.Stopped():
+            return f"{who} does without a second card"
+        case ev.Passed():
+            return f"{who} passes"
+        case ev.LastTurns():
+            return f"{who} has two taxis or fewer left: everybody has one more turn"
+        case ev.SeatLeft():
+            return f"{who} leaves; its routes stay, its cards and tickets are out of play"
         case ev.SeatScore():
-            return _score(payload)
+            return _score(payload, board, names)
 
 
-def _kept(told: ev.TicketsKept) -> str:
-    kept = " and ".join(told.kept) if told.kept else f"{told.kept_count} ticket{'s' if told.kept_count > 1 else ''}"
-    if not told.returned_count:
-        return f"Seat {told.seat} kept {kept}."
-    return f"Seat {told.seat} kept {kept} and returned {' and '.join(told.returned) or '1'}."
+dealt = {"card_drawn": "card", "card_turned_up": "face-up card", "ticket_drawn": "ticket"}
+"""What chance deals in numbers, by the KIND of the event."""
 
 
-def _score(score: ev.SeatScore) -> str:
-    done = ", ".join(score.completed) or "none"
-    failed = ", ".join(score.failed) or "none"
+def _claim(board: Board, route_name: str, card: str, taxis: int) -> str:
+    """The route by its ends, of a double one which half where the payment does not tell, and the payment."""
+    place = ROUTE_NUMBERS[route_name] - 1
+    route = board.routes[place]
+    ends = f"{board.locations[route.a].name} to {board.locations[route.b].name}"
+    if route.twin != NO_TWIN and board.routes[route.twin].color == route.color:
+        ends += f" ({'first' if place < route.twin else 'second'} half)"
+    elif route.twin != NO_TWIN and card == CARDS[TAXI]:
+        ends += f" ({route.color_name})"
+    wild = f"{taxis} taxi{'' if taxis == 1 else 's'}"
+    paid = "" if card == CARDS[TAXI] else f"{route.length - taxis} {card}"
+    return f"{ends} with {' and '.join(part for part in (paid, wild if taxis else '') if part)}"
+
+
+def _a_card(card: str) -> str:
+    return f"{'an' if card.startswith(('a', 'e', 'i', 'o', 'u')) else 'a'} {card} card" if card else "a card"
+
+
+def _ticket(board: Board, name: str) -> str:
+    ticket = board.tickets[TICKET_NUMBERS[name] - 1]
+    return f"{board.locations[ticket.a].name} to {board.locations[ticket.b].name} ({ticket.points})"
+
+
+def _tickets(board: Board, names: Sequence[str], most: int = len(TICKET_NUMBERS)) -> str:
+    """So many tickets at most, and how many more there are."""
+    shown = [_ticket(board, name) for name in names[:most]]
+    if len(names) > most:
+        shown.append(f"{len(names) - most} more")
+    return ", ".join(shown) or "none"
+
+
+def _kept(board: Board, told: ev.TicketsKept) -> str:
+    count = f"{told.kept_count} ticket{'s' if told.kept_count > 1 else ''}"
+    kept = " and ".join(_ticket(board, name) for name in told.kept) or count
+    returned = " and ".join(_ticket(board, name) for name in told.returned) or str(told.returned_count)
+    return f"keeps {kept}" + (f"; returns {returned}" if told.returned_count else "")
+
+
+def _score(score: ev.SeatScore, board: Board, names: Sequence[str], most: int = _TICKETS_TOLD) -> str:
     return (
-        f"Seat {score.seat} scored {score.total}: routes {score.route_points}, tickets {score.ticket_points} "
-        f"(completed {done}; failed {failed}), attractions {score.attraction_points}."
+        f"{seat_name(names, score.seat)} scores {score.total}: routes {score.route_points}, "
+        f"tickets {score.ticket_points} (completed {_tickets(board, score.completed, most)}; "
+        f"failed {_tickets(board, score.failed, most)}), attractions {score.attraction_points}"
     )

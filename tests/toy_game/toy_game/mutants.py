@@ -432,13 +432,59 @@ class FragileCodec(ToyCodec):
 
 
 class WideView(ToyView):
-    def text_board(self, observation: Any) -> str:
-        return super().text_board(observation) + "\n" + "=" * 101
+    def text_board(self, observation: Any, names: Sequence[str] = ()) -> str:
+        return super().text_board(observation, names) + "\n" + "=" * 101
 
 
 class ColouredView(ToyView):
+    def event_sentence(self, payload: Any, observation: Any, names: Sequence[str] = ()) -> str:
+        return f"\x1b[1m{super().event_sentence(payload, observation, names)}"
+
+
+class IdInAction(ToyView):
+    def action_sentence(self, action: Any, observation: Any, names: Sequence[str] = ()) -> str:
+        return f"{super().action_sentence(action, observation, names)} of deck_one"
+
+
+class IdInEvent(ToyView):
+    def event_sentence(self, payload: Any, observation: Any, names: Sequence[str] = ()) -> str:
+        return f"{super().event_sentence(payload, observation, names)} (T07)"
+
+
+class IdOnBoard(ToyView):
+    def text_board(self, observation: Any, names: Sequence[str] = ()) -> str:
+        return f"{super().text_board(observation, names)}\nR01 free"
+
+
+class Numbering(ToyView):
+    """Has no names for anybody."""
+
+    def event_sentence(self, payload: Any, observation: Any, names: Sequence[str] = ()) -> str:
+        return super().event_sentence(payload, observation)
+
+
+class Rambling(ToyView):
+    """Says what happened with something that no message holds: how much it has said before."""
+
+    def __init__(self) -> None:
+        self.said = 0
+
+    def event_sentence(self, payload: Any, observation: Any, names: Sequence[str] = ()) -> str:
+        self.said += 1
+        return f"{super().event_sentence(payload, observation, names)} after {self.said} sentences"
+
+
+class OlderView:
+    """The view of a game from before sentences with names."""
+
+    def text_board(self, observation: Any) -> str:
+        return ToyView().text_board(observation)
+
+    def describe_action(self, action: Any) -> str:
+        return ToyView().action_sentence(action, None)
+
     def describe_event(self, payload: Any) -> str:
-        return f"\x1b[1m{super().describe_event(payload)}"
+        return ToyView().event_sentence(payload, None)
 
 
 class Moody(ToyGame):
@@ -462,7 +508,7 @@ class Crashing(ToyState):
         return super()._turn_weather(tile)
 
 
-def with_view(view: ToyView) -> ToyGame:
+def with_view(view: Any) -> ToyGame:
     game = ToyGame()
     game.view = view
     return game
@@ -516,6 +562,12 @@ MUTANTS = (
     Mutant("the codec raises UnicodeDecodeError", "codec", ToyGame(codec=FragileCodec())),
     Mutant("a board is too wide", "view", with_view(WideView())),
     Mutant("a sentence has colour codes", "view", with_view(ColouredView())),
+    Mutant("there are no sentences with names", "sentences", with_view(OlderView())),
+    Mutant("a sentence about an action has an id", "sentences", with_view(IdInAction())),
+    Mutant("a sentence about an event has an id", "sentences", with_view(IdInEvent())),
+    Mutant("a board has an id", "sentences", with_view(IdOnBoard())),
+    Mutant("a sentence calls a named seat by its number", "sentences", with_view(Numbering())),
+    Mutant("a sentence holds what its viewer was not sent", "sentences", with_view(Rambling())),
     Mutant("events depend on the order of answers", "answer_order", ToyGame(FirstComeFirstTold)),
     Mutant("the state depends on the order of answers", "answer_order", ToyGame(FirstComeFirstServed)),
     Mutant("a match depends on those before it", "replay", Moody()),

@@ -189,7 +189,7 @@ def lines(name: str) -> Iterator[str]:
             yield f"chance {outcome}"
             events = state.apply_chance(outcome)
         for event in events:
-            yield f"  {GAME.view.describe_event(event.public)}"
+            yield f"  {GAME.view.event_sentence(event.public, state.observation(None))}"
     yield f"ranking {state.ranking()} returns {state.returns()} hash {state_hash(state)}"
 
 

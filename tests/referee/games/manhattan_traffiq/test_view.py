@@ -104,51 +104,54 @@ def test_the_board_says_who_left_and_that_the_match_is_over() -> None:
     board = GAME.view.text_board(state.observation(0))
     assert "seat 1 (yellow): left the match" in board
     assert board.endswith("the match is over")
+    assert "1 mine (yellow): left the match" in GAME.view.text_board(state.observation(0), ("greedy", "mine"))
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("end_turn()", "End the turn."),
-        ("draw()", "Draw a city tile."),
-        ("attach(face=rgtb,x=1,y=-2)", "Attach a tile to (1, -2) as N r, E g, S t, W b."),
-        ("taxi(x=1,y=1,to_x=2,to_y=3)", "Drive the taxi at (1, 1) to (2, 3)."),
-        ("truck(x=1,y=1,to_x=2,to_y=1)", "Drive the truck at (1, 1) to (2, 1)."),
-        ("place(vehicle=truck,x=1,y=1)", "Place a truck on (1, 1)."),
-        ("decline()", "Decline."),
-        ("compete(streets=[h,v])", "Compete on the horizontal street and the vertical street."),
-        ("compete(streets=[w])", "Compete on the street to the west."),
+        ("end_turn()", "End the turn"),
+        ("draw()", "Draw a city tile"),
+        ("attach(face=rgtb,x=1,y=-2)", "Attach a tile to (1, -2): north red, east park, south beige, west water"),
+        ("taxi(x=1,y=1,to_x=2,to_y=3)", "Drive the taxi at (1, 1) to (2, 3)"),
+        ("truck(x=1,y=1,to_x=2,to_y=1)", "Drive the truck at (1, 1) to (2, 1)"),
+        ("place(vehicle=truck,x=1,y=1)", "Place a truck on (1, 1)"),
+        ("decline()", "Decline"),
+        ("compete(streets=[h,v])", "Compete on the horizontal street and the vertical street"),
+        ("compete(streets=[w])", "Compete on the street to the west"),
     ],
 )
 def test_actions_in_plain_sentences(text: str, sentence: str) -> None:
-    assert GAME.view.describe_action(TEXT.parse(text)) == sentence
+    seen = pos.position(pos.grid(2, 2)).observation(None)
+    assert GAME.view.action_sentence(TEXT.parse(text), seen) == sentence
 
 
 SENTENCES = {
-    ev.StartPlayer(1): "Seat 1 begins.",
-    ev.TileDrawn(1, "rrtt"): "Seat 1 draws the tile rrtt.",
-    ev.TileDrawn(1, ""): "Seat 1 draws a tile.",
-    ev.Attached(0, "rgtb", 1, -2): "Seat 0 attaches a tile to (1, -2) as N r, E g, S t, W b.",
-    ev.Placed(0, "taxi", 1, 1): "Seat 0 places a taxi on (1, 1).",
-    ev.Drove(0, "truck", 1, 1, 2, 1): "Seat 0 drives a truck from (1, 1) to (2, 1).",
-    ev.Competed(0, 1, 1, ("h",)): "Seat 0 competes at (1, 1) on the horizontal street.",
-    ev.Returned(2, "taxi", 1, 1): "Seat 2 takes its taxi at (1, 1) back.",
-    ev.Declined(0, "place"): "Seat 0 places no further vehicle.",
-    ev.Declined(0, "compete"): "Seat 0 does not compete.",
-    ev.TurnEnded(0): "The turn of seat 0 is over.",
-    ev.FinalRound(2, "stock"): "The final round begins with seat 2: the last tile has been drawn.",
-    ev.FinalRound(2, "no_progress"): "The final round begins with seat 2: nobody attached or drew for too long.",
-    ev.FinalRound(2, "turn_limit"): "The final round begins with seat 2: the turn limit is reached.",
-    ev.Withdrew(3): "Seat 3 leaves the match; its vehicles leave the map.",
-    ev.Finished("all_placed"): "The match is over: a seat has all its vehicles on the map.",
-    ev.Finished("final_round"): "The match is over: the final round has been played.",
-    ev.Finished("last_seat"): "The match is over: one seat is left.",
+    ev.StartPlayer(1): "mine has the first turn",
+    ev.TileDrawn(1, "rrtg"): "mine draws the tile red-red-beige-park",
+    ev.TileDrawn(1, ""): "mine draws a tile",
+    ev.Attached(0, "rgtb", 1, -2): "greedy attaches a tile to (1, -2): north red, east park, south beige, west water",
+    ev.Placed(0, "taxi", 1, 1): "greedy places a taxi on (1, 1)",
+    ev.Drove(0, "truck", 1, 1, 2, 1): "greedy drives a truck from (1, 1) to (2, 1)",
+    ev.Competed(0, 1, 1, ("h",)): "greedy competes at (1, 1) on the horizontal street",
+    ev.Returned(2, "taxi", 1, 1): "seat 2 takes its taxi at (1, 1) back",
+    ev.Declined(0, "place"): "greedy places no further vehicle",
+    ev.Declined(0, "compete"): "greedy does not compete",
+    ev.TurnEnded(0): "greedy ends its turn",
+    ev.FinalRound(1, "stock"): "the final round begins with mine: the last tile has been drawn",
+    ev.FinalRound(1, "no_progress"): "the final round begins with mine: nobody attached or drew for too long",
+    ev.FinalRound(1, "turn_limit"): "the final round begins with mine: the turn limit is reached",
+    ev.Withdrew(1): "mine leaves the match; its vehicles leave the map",
+    ev.Finished("all_placed"): "the match is over: a seat has all its vehicles on the map",
+    ev.Finished("final_round"): "the match is over: the final round has been played",
+    ev.Finished("last_seat"): "the match is over: one seat is left",
 }
 
 
 @pytest.mark.parametrize("event", SENTENCES)
 def test_events_in_plain_sentences(event: Any) -> None:
-    assert GAME.view.describe_event(event) == SENTENCES[event]
+    seen = pos.position(pos.grid(2, 2)).observation(None)
+    assert GAME.view.event_sentence(event, seen, ("greedy", "mine")) == SENTENCES[event]
 
 
 def test_every_kind_of_event_has_a_sentence_here() -> None:

@@ -31,7 +31,7 @@ wqR wq ko ko kq wo kq wo
 wq wqB ko koR wo kq wo kq
 """
 DRAWN = """\
-Shibuya, 2 players: crossing, turn 32, seat 1 (blue) places tile 10
+Shibuya, 2 players: crossing, turn 32, seat 1 (blue) places the tile drawn
 
            {r0} {r1}   {R2} {r3}   {r4} {R5}   {r6} {r7}
          +-----------+-----------+-----------+-----------+
@@ -58,7 +58,7 @@ red   in goal 2, on the grid 3, waiting 3
 blue  in goal 1, on the grid 2, waiting 5
 4 in goal win, a lead of 3 too. Passes in a row: 0.
 12 tiles in stock, clockwise from the top left (k black, w white, o round, q
-  square): 1:ko-ko-ko-ko*11, 9:ko-wo-wq-kq
+  square): ko-ko-ko-ko*11, ko-wo-wq-kq
 
         turn 0       turn 1
 tile 10 (##) [##]    [##] (##)
@@ -108,12 +108,14 @@ def test_the_first_line_says_what_is_going_on(state: Any) -> None:
     four = GAME.new_initial_state(4, {})
     assert headline(four) == "Shibuya, 4 players: street building, seat 0 (red S) draws a tile"
     four.apply_chance(3)
-    assert headline(four) == "Shibuya, 4 players: street building, seat 0 (red S) places tile 3"
+    assert headline(four) == "Shibuya, 4 players: street building, seat 0 (red S) places the tile drawn"
     four.withdraw(2)
-    assert headline(four) == "Shibuya, 4 players: over, blue wins (a seat left)"
+    assert headline(four) == "Shibuya, 4 players: over, blue wins: a seat left"
     assert headline(state) == "Shibuya, 2 players: crossing, turn 32, seat 1 (blue) moves or builds"
     state.apply({1: Build()})
     assert headline(state) == "Shibuya, 2 players: crossing, turn 32, seat 1 (blue) builds and draws a tile"
+    named = VIEW.text_board(four.observation(None), ("a", "b", "c", "d")).split("\n")[0]
+    assert named == "Shibuya, 4 players: over, b and d (blue) win: a seat left"
 
 
 def test_shared_goal_fields_are_counted() -> None:
@@ -123,34 +125,37 @@ def test_shared_goal_fields_are_counted() -> None:
     assert "6 in goal win. Passes in a row: 0." in board
 
 
+SEEN = GAME.new_initial_state(4, {}).observation(None)
+
+
 @pytest.mark.parametrize(
     ("action", "sentence"),
     [
-        (Move(66, 18), "move pedestrian 2 from its start to (2, 2)"),
-        (Move(18, 67), "move from (2, 2) into goal field 3"),
-        (Place(6, 0), "lay the tile on slot (2, 1)"),
-        (Place(6, 3), "lay the tile on slot (2, 1), turned 270 degrees clockwise"),
-        (Build(), "draw a tile and build"),
-        (Pass(), "pass"),
+        (Move(66, 18), "Move pedestrian 2 from its start to (2, 2)"),
+        (Move(18, 67), "Move from (2, 2) into goal field 3"),
+        (Place(6, 0), "Lay the tile on slot (2, 1)"),
+        (Place(6, 3), "Lay the tile on slot (2, 1), turned 270 degrees clockwise"),
+        (Build(), "Draw a tile and build"),
+        (Pass(), "Pass"),
     ],
 )
 def test_actions_in_a_sentence(action: Any, sentence: str) -> None:
-    assert VIEW.describe_action(action) == sentence
+    assert VIEW.action_sentence(action, SEEN) == sentence
 
 
 @pytest.mark.parametrize(
     ("event", "sentence"),
     [
-        (BuildChosen(0), "seat 0 (red) builds"),
-        (TileDrawn(1, 4), "seat 1 (blue) draws tile 4"),
-        (TilePlaced(2, 4, 5, 1, False), "seat 2 (red) lays tile 4 on slot (1, 1), turned 90 degrees clockwise"),
-        (TilePlaced(2, 4, 5, 0, True), "seat 2 (red) lays tile 4 on slot (1, 1), covering another"),
-        (Moved(0, 66, 18), "seat 0 (red) moves pedestrian 2 from its start to (2, 2)"),
-        (Passed(3), "seat 3 (blue) passes"),
-        (Withdrew(1), "seat 1 (blue) leaves the match"),
-        (Finished(0, "lead"), "over, red wins (the winning lead)"),
-        (Finished(-1, "move_cap"), "over, draw (the turn cap)"),
+        (BuildChosen(0), "greedy builds"),
+        (TileDrawn(1, 4), "mine draws the tile black round, black square, white round, black square"),
+        (TilePlaced(2, 4, 5, 1, False), "walker lays the tile on slot (1, 1), turned 90 degrees clockwise"),
+        (TilePlaced(2, 4, 5, 0, True), "walker lays the tile on slot (1, 1), covering another"),
+        (Moved(0, 66, 18), "greedy moves pedestrian 2 from its start to (2, 2)"),
+        (Passed(3), "search passes"),
+        (Withdrew(1), "mine leaves the match"),
+        (Finished(0, "lead"), "the match is over, greedy and walker (red) win: the winning lead"),
+        (Finished(-1, "move_cap"), "the match is over, a draw: the turn cap"),
     ],
 )
 def test_events_in_a_sentence(event: Any, sentence: str) -> None:
-    assert VIEW.describe_event(event) == sentence
+    assert VIEW.event_sentence(event, SEEN, ("greedy", "mine", "walker", "search")) == sentence

@@ -1,0 +1,114 @@
+"""Sentences and text boards of any game, with the names of who plays filled in.
+
+A view made before `View` had sentences with names offers `describe_action` and `describe_event` instead, and a board
+without names; it is shown with those.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from referee.games.api.contract import Action, Game, Payload
+
+ID_LIKE = re.compile(r"\b[a-z]+_[a-z_]+|\b[TR]\d\d\b")
+"""What a sentence must not hold: the id of a card, a tile, a route, a ticket."""
+
+_TOLD_ONE_BY_ONE = 3
+"""So many things of a kind, dealt in one run during the match, have a sentence each."""
+_SEAT = re.compile(r"\b[Ss]eat (\d)\b")
+
+
+def seat_name(names: Sequence[str], seat: int) -> str:
+    """The name of who plays the seat; 'seat 0' where `names` has none."""
+    return (names[seat] if 0 <= seat < len(names) else "") or f"seat {seat}"
+
+
+def has_sentences(game: Game) -> bool:
+    """Whether the game's view names players, as `View` asks; otherwise sentences come from what it has."""
+    return callable(getattr(game.view, "event_sentence", None)) and callable(
+        getattr(game.view, "action_sentence", None)
+    )
+
+
+def action_sentence(game: Game, action: Action, observation: Any, names: Sequence[str] = ()) -> str:
+    """What choosing `action` does, as an order without a subject. `observation`: of the seat that is asked."""
+    if has_sentences(game):
+        return game.view.action_sentence(action, observation, names)
+    return _described(game.view, "describe_action", action, names)
+
+
+def event_sentence(game: Game, payload: Payload, observation: Any, names: Sequence[str] = ()) -> str:
+    """What happened, as `observation`'s viewer, whose account `payload` is, may know it."""
+    if has_sentences(game):
+        return game.view.event_sentence(payload, observation, names)
+    return _described(game.view, "describe_event", payload, names)
+
+
+def text_board(game: Game, observation: Any, names: Sequence[str] = ()) -> str:
+    """The position for a terminal of 100 columns."""
+    view: Any = game.view
+    board: str = view.text_board(observation, names) if has_sentences(game) else view.text_board(observation)
+    return board
+
+
+def _described(view: Any, method: str, value: Any, names: Sequence[str]) -> str:
+    """A sentence about `value` by the older method of a view, or its fields as words."""
+    if callable(describe := getattr(view, method, None)):
+        said: str = describe(value)
+        return _SEAT.sub(lambda found: seat_name(names, int(found[1])), said)
+    parts = [
+        seat_name(names, part) if name == "seat" else f"{_words(name)} {_words(part)}"
+        for name, part in ((field.name, getattr(value, field.name)) for field in fields(value))
+    ] if is_dataclass(value) else []  # fmt: skip
+    return ": ".join([_words(getattr(value, "KIND", type(value).__name__)), *([", ".join(parts)] if parts else [])])
+
+
+def _words(value: object) -> str:
+    return str(value).replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event as it was told: its `KIND` and its sentence."""
+
+    kind: str
+    sentence: str
+
+
+def told(game: Game, payload: Payload, observation: Any, names: Sequence[str] = ()) -> Told:
+    """See `event_sentence`."""
+    return Told(str(getattr(payload, "KIND", "")), event_sentence(game, payload, observation, names))
+
+
+def folded(game: Game, events: Sequence[Told], *, setting_up: bool = False) -> list[str]:
+    """The sentences of what chance brought in a run of steps, things that are dealt counted instead of listed.
+
+    `setting_up`: nobody has answered yet; everything that can be counted is, and one sentence starts with 'set-up:'.
+    """
+    nouns: Mapping[str, str] = getattr(game.view, "dealt", {})
+    counts: dict[str, int] = {}
+    for event in events:
+        if event.kind in nouns:
+            counts[event.kind] = counts.get(event.kind, 0) + 1
+    counted = {kind for kind, count in counts.items() if count > _TOLD_ONE_BY_ONE or setting_up}
+    sentences = [event.sentence for event in events if event.kind not in counted]
+    if counted:
+        dealt = ", ".join(_counted(counts[kind], nouns[kind]) for kind in counts if kind in counted)
+        sentences.append(f"{'set-up: ' if setting_up else ''}{dealt} dealt")
+    return sentences
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def joined(sentences: Sequence[str], names: Sequence[str] = ()) -> str:
+    """The sentences as one, in which a name is said once as long as it stays the subject."""
+    parts: list[str] = []
+    before = ""
+    for sentence in sentences:
+        subject = max((name for name in names if name and sentence.startswith(f"{name} ")), key=len, default="")
+        parts.append(sentence.removeprefix(f"{subject} ") if subject and subject == before else sentence)
+        before = subject
+    return "; ".join(parts)
