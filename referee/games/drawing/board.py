@@ -7,6 +7,7 @@ from referee.games.api import Action, Game, text_board
 from referee.games.drawing.look import Drawing, Look
 from referee.games.drawing.parts import picture, text
 from referee.games.drawing.spots import Spots
+from referee.games.drawing.text import cleaned
 
 _COLUMN, _LINE, _SIZE, _MARGIN = 6.7, 14, 11, 8
 
@@ -44,7 +45,8 @@ def _drawing(game: Game) -> Drawing | None:
 
 def _text_picture(game: Game, observations: Sequence[Any], look: Look) -> str:
     """The text boards one below the other."""
-    lines = "\n\n".join(text_board(game, observation, look.names) for observation in observations).split("\n")
+    names = [cleaned(name) for name in look.names]
+    lines = "\n\n".join(text_board(game, observation, names) for observation in observations).split("\n")
     width = 2 * _MARGIN + _COLUMN * max(len(line) for line in lines)
     shown = [
         text(_MARGIN, _MARGIN + _LINE * (row + 0.8), line, size=_SIZE, css="ink mono")
