@@ -21,10 +21,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from referee.ladder.beliefs import BETA
 from referee.ladder.config import MatchmakingConfig
-
-BETA = 25 / 6
-"""TrueSkill's scale: the standard deviation of one performance, where a bot that nobody has seen has sigma 25/3."""
 
 NEIGHBOURS = 8
 """Pairs that are looked at: bots that are at most so many ranks apart."""
@@ -178,13 +176,13 @@ class _Table:
             return None
         bot = min(new, key=lambda bot: (self._asked[bot.owner], bot.blocks, bot.last, bot.entry_id))
         established = [other for other in self._here if other.blocks >= series and other is not bot]
-        if not established:
-            established = [other for other in self._here if other is not bot]
-        ranked = sorted(established, key=lambda other: (other.mu, other.entry_id))
+        meets = established or [other for other in self._here if other is not bot]
+        ranked = sorted(meets, key=lambda other: (other.mu, other.entry_id))
         low, high = _bounds(bot, ranked)
         middle = (low + high) // 2
         near = sorted(range(len(ranked)), key=lambda place: (abs(place - middle), ranked[place].playing))
-        group = self._fill([bot], [ranked[place] for place in near], seats)
+        rest = [other for other in self._here if other.blocks < series and other is not bot] if established else []
+        group = self._fill([bot], [*(ranked[place] for place in near), *rest], seats)
         where = f"the {high - low} that it may rank among" if high - low > 1 else "where it may rank"
         what = (
             f"'{bot.name}' is new (block {bot.blocks + 1} of {series}): '{group[1].name}' is in the middle of {where}"

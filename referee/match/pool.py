@@ -89,7 +89,7 @@ class Pool:
         self.starts_at_once = starts_at_once or os.cpu_count() or 1
         self._starting = asyncio.Semaphore(self.starts_at_once)
         self._idle: list[LiveBot] = []
-        self._fresh = frozenset(fresh)
+        self._fresh = fresh
         self._room = {entry_id: asyncio.Semaphore(number) for entry_id, number in (copies or {}).items()}
         self._ended = deque[BotProcess](maxlen=8)  # the seats of one match, and a few more
         self._sockets: dict[LiveBot, AsyncExitStack] = {}

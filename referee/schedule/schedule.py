@@ -82,7 +82,8 @@ class Schedule:
         self._entered = [0] * self._field.bots + [0] * (len(self._seats) - self._field.bots)
         self._absences: dict[int, list[_Absence]] = {}
         self._decided = deque(config.decided)
-        self._journalled = style.journalled
+        self.journalled = style.journalled
+        """Whether its blocks are decided while the run goes on."""
         self._limit: int | None = None
         self._need: Need | None = None
         self._answer: RoundResults | None = None
@@ -150,6 +151,10 @@ class Schedule:
         self._numbers[seat.entry_id] = len(self._seats)
         self._seats.append(seat)
         self._entered.append(self.places)
+
+    def key(self, seeds: MatchSeeds) -> None:
+        """From the next block on matches have these seeds: those of another epoch."""
+        self._seeds = seeds
 
     def decide(self, block: DecidedBlock) -> None:
         """One more block of such a run."""
@@ -293,7 +298,7 @@ class Schedule:
                 return False
             self._answer = self._results(wanted)
             self._need = None
-        if self._journalled:
+        if self.journalled:
             if not self._decided:
                 return False
             block = self._decided.popleft()

@@ -24,8 +24,8 @@ class MatchLost(Exception):
         self.flood = flood
 
 
-class Executor(Protocol):
-    """An async context manager; leaving it ends all it has started."""
+class MatchPlayer(Protocol):
+    """What the runner of one run asks of an executor, which may play for other runs as well."""
 
     @property
     def slots(self) -> int:
@@ -40,6 +40,10 @@ class Executor(Protocol):
         MatchLost if there is no result, or none after `cap_s`; PlatformError if no match can be played at all.
         A cancelled call abandons its match.
         """
+
+
+class Executor(MatchPlayer, Protocol):
+    """An async context manager; leaving it ends all it has started."""
 
     def kill(self) -> None:
         """End everything at once."""

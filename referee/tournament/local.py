@@ -23,6 +23,7 @@ from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.cores import pinned
 from referee.tournament.executor import MatchLost
+from referee.tournament.messages import Meeting
 from referee.tournament.remote import Guests
 from referee.tournament.sections.processes import Processes
 from referee.tournament.worker import BEAT_S, STOP_S
@@ -177,12 +178,13 @@ class LocalExecutor:
         """The seat of this match whose bot keeps its worker busy, and a sentence; None if no bot does."""
         return next((flood for worker in self._workers if (flood := worker.flood_in(match_id))), None)
 
-    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
+        """`meeting`: the match is of another run than the one that this began with."""
         if self._host is not None and self._host.is_for(spec):
             return await self._host.play(spec, cap_s)
         worker = await self._idle.get()
         try:
-            return await worker.play(spec, cap_s)
+            return await worker.play(spec, cap_s, b"" if meeting is None else messages.meet_line(meeting))
         finally:
             self._idle.put_nowait(worker)
 
@@ -217,11 +219,12 @@ class _Worker:
         self._killed = False
         self._floods: Mapping[str, tuple[int, str]] = {}
 
-    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+    async def play(self, spec: MatchSpec, cap_s: float, before: bytes = b"") -> MatchResult:
+        """`before`: a line that it needs first."""
         process = await self.ready()
         try:
             async with asyncio.timeout(cap_s):
-                kind, content = await self._ask(process, messages.play_line(spec))
+                kind, content = await self._ask(process, before + messages.play_line(spec))
         except TimeoutError:
             await self.bury(process)
             sentence = f"no result after {cap_s:.0f} s; the worker was killed"

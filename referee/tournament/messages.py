@@ -2,6 +2,7 @@
 
     runner -> worker   {"setup": {...}}      once, first
     worker -> runner   {"ready": true}       or {"refused": {"what": .., "next": ..}}, then it ends
+    runner -> worker   {"meet": {...}}       where the next matches are recorded, and bots that it need not know yet
     runner -> worker   {"play": SPEC}        one match at a time
     worker -> runner   {"result": RESULT}    or {"failed": "sentence"}; of a worker with guests, which plays several
                                              matches at once, {"lost": {"match": .., "what": ..}}
@@ -42,6 +43,19 @@ class BotSetup:
     entry_id: str
     sandbox: Sandbox
     content: str = ""
+    known_as: str = ""
+    """Its id in the run, where that is another one than `entry_id`."""
+    fresh: bool = False
+    """A new process for each match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What a worker that plays for several runs must know before a match: in which folder the record is written, and
+    the bots of the match."""
+
+    records: Path
+    bots: tuple[BotSetup, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,10 @@ def setup_line(
     return _line({"setup": setup})
 
 
+def meet_line(meeting: Meeting) -> bytes:
+    return _line({"meet": {"records": str(meeting.records), "bots": [asdict(bot) for bot in meeting.bots]}})
+
+
 def play_line(spec: MatchSpec) -> bytes:
     return f'{{"play":{spec.to_json()}}}\n'.encode("ascii")
 
@@ -159,17 +177,19 @@ def lost_line(match_id: str, sentence: str) -> bytes:
 
 
 def read_line(line: bytes) -> tuple[str, Any]:
-    """Kind and content: Setup, MatchSpec, MatchResult, or plain JSON. ValueError for anything else."""
+    """Kind and content: Setup, Meeting, MatchSpec, MatchResult, or plain JSON. ValueError for anything else."""
     try:
         ((kind, content),) = json.loads(line).items()
         if kind == "setup":
-            bots = tuple(BotSetup(**{**bot, "sandbox": _sandbox(bot["sandbox"])}) for bot in content["bots"])
+            bots = _bots(content["bots"])
             places = Path(content["records"]), Path(content["socket_dir"])
             kept = content["processes"]
             processes = Processes(kept["idle"], frozenset(kept["fresh"]), kept["copies"])
             guests = _guests(content["guests"])
             most_memory_mib = content["most_memory_mib"]
             return kind, Setup(bots, *places, content["lock_fd"], guests, most_memory_mib, processes)
+        if kind == "meet":
+            return kind, Meeting(Path(content["records"]), _bots(content["bots"]))
         if kind == "play":
             return kind, MatchSpec.from_json(json.dumps(content))
         if kind == "result":
@@ -179,6 +199,10 @@ def read_line(line: bytes) -> tuple[str, Any]:
     if kind not in ("ready", "refused", "failed", "lost", "abandon", "stop", "alive", "note"):
         raise ValueError(f"unknown kind of line: {kind!r}")
     return kind, content
+
+
+def _bots(listed: Sequence[Mapping[str, Any]]) -> tuple[BotSetup, ...]:
+    return tuple(BotSetup(**{**bot, "sandbox": _sandbox(bot["sandbox"])}) for bot in listed)
 
 
 def _guests(values: Mapping[str, Any] | None) -> Guests | None:

@@ -7,7 +7,7 @@ the same results, and comes out the same.
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from referee.record.journal import CHANGED, Control
@@ -44,6 +44,9 @@ class RunProgress:
     decide: Decide | None = None
     verdicts: dict[str, Control] = field(default_factory=dict)
     failed_starts: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    on_settled: Callable[[MatchSpec, Judged | None], None] = lambda _spec, _judged: None
+    """Called for each match when its fate is known, whatever that of earlier ones is; without a result if it does not
+    count, or is given up for now."""
     lead: int | None = None
     found: int = 0
     played: int = 0
@@ -95,7 +98,9 @@ class RunProgress:
         self._early[spec.place] = record, found
         (self.anchors.found if found else self.anchors.counted)(spec.match_id, judged.digest)
         verdict = self.verdicts.get(spec.match_id)
-        self.schedule.settle(spec, judged.ranking if verdict is None else verdict.ranking, judged.faults)
+        ranking = judged.ranking if verdict is None else verdict.ranking
+        self.schedule.settle(spec, ranking, judged.faults)
+        self.on_settled(spec, replace(judged, ranking=ranking))
         self.follow()
 
     def failed_to_start(self, spec: MatchSpec, entry_id: str, detail: str) -> None:
@@ -105,6 +110,7 @@ class RunProgress:
     def give_up(self, spec: MatchSpec) -> None:
         """No more attempts for now."""
         self.schedule.give_up(spec)
+        self.on_settled(spec, None)
         self.follow()
 
     def is_off(self, spec: MatchSpec) -> bool:
@@ -113,6 +119,7 @@ class RunProgress:
         if off:
             self.cancelled += not self.schedule.beyond(spec.place)
             self.schedule.settle(spec)
+            self.on_settled(spec, None)
             self.follow()
         return off
 

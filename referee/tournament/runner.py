@@ -8,7 +8,7 @@ import asyncio
 import heapq
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -29,7 +29,7 @@ from referee.schedule.formats.api import Extent
 from referee.schedule.spec import MatchSpec
 from referee.texts import missing_package, without_store
 from referee.tournament.attempts import Attempts
-from referee.tournament.executor import Executor, MatchLost
+from referee.tournament.executor import MatchLost, MatchPlayer
 from referee.tournament.outcome import GivenUp, Reached, Summary
 from referee.tournament.pace import Pace
 from referee.tournament.progress import RunProgress
@@ -51,6 +51,9 @@ _MOST_WAITING = 10_000
 
 _CAP_SLACK_S = 60.0
 _PROBE_BYTES = 64 << 10
+
+Playing: TypeAlias = dict[asyncio.Task[MatchResult], MatchSpec]
+"""The matches in play."""
 
 _Bots: TypeAlias = tuple[str, ...]
 """Entry ids by seat: of matches of the same bots all or none may begin."""
@@ -87,7 +90,7 @@ class Runner:
         self,
         progress: RunProgress,
         folder: RunFolder,
-        executor: Executor,
+        executor: MatchPlayer,
         journal: Journal,
         observer: Observer,
         planned: Callable[[], Extent],
@@ -131,26 +134,41 @@ class Runner:
 
     async def run(self, stop: asyncio.Event) -> Summary:
         """Until all is played or `stop` is set. PlatformError when the machine does not let it go on."""
-        self._stop = stop
-        self._told = self._reached()
-        self._observer.begun(self._told)
-        playing: dict[asyncio.Task[MatchResult], MatchSpec] = {}
+        self.begin(stop)
+        playing: Playing = {}
         stopping = asyncio.create_task(stop.wait())
         try:
             while True:
-                while not stop.is_set() and (spec := self._next(list(playing.values()))) is not None:
-                    playing[asyncio.create_task(self._executor.play(self._charging(spec), cap_s(spec)))] = spec
-                    self._seated.update(seat.entry_id for seat in spec.seats)
+                while not stop.is_set() and (spec := self.next(list(playing.values()))) is not None:
+                    self.start(spec, playing)
                 if not playing or stop.is_set():
                     break
                 await asyncio.wait([stopping, *playing], return_when=asyncio.FIRST_COMPLETED)
-                self._judge_finished(playing)
-            await self._finish(playing)
+                self.judge_finished(playing)
+            await self.finish(playing)
         finally:
-            await _cancel([stopping, *playing])
-        return self._end(stopped=stop.is_set())
+            await cancel([stopping, *playing])
+        return self.end(stopped=stop.is_set())
 
-    def _next(self, playing: Collection[MatchSpec]) -> MatchSpec | None:
+    # The steps of `run`, for who runs several at once.
+
+    def begin(self, stop: asyncio.Event) -> None:
+        """Before the first match. Once `stop` is set, what ends was perhaps ended with it."""
+        self._stop = stop
+        self._told = self._reached()
+        self._observer.begun(self._told)
+
+    def start(self, spec: MatchSpec, playing: Playing) -> None:
+        """Play a match that `next` has returned."""
+        playing[asyncio.create_task(self._executor.play(self._charging(spec), cap_s(spec)))] = spec
+        self._seated.update(seat.entry_id for seat in spec.seats)
+
+    @property
+    def drains(self) -> bool:
+        """Whether a match waits, or is played, for which nothing else may be in play."""
+        return bool(self._alone) or self._quiet is not None
+
+    def next(self, playing: Collection[MatchSpec]) -> MatchSpec | None:
         """What to play next; None when nothing can be started now."""
         if len(playing) >= self._executor.slots or self._quiet is not None:
             return None
@@ -227,9 +245,10 @@ class Runner:
         return Reached(extent.most, progress.found + progress.played, given_up, extent.least != extent.most)
 
     def _extent_now(self) -> Extent:
-        """By the journal; once the schedule has ended and no match is open, by what has become of each."""
+        """By the journal; once the schedule has ended and no match is open, by what has become of each. Of a ladder's
+        division all that was decided so far."""
         progress = self._progress
-        if progress.schedule.ended and progress.all_settled:
+        if progress.schedule.journalled or (progress.schedule.ended and progress.all_settled):
             number = progress.schedule.counted - progress.cancelled
             return Extent(number, number)
         if self._extent_without != progress.names_set_aside:
@@ -242,13 +261,14 @@ class Runner:
             self._observer.reached(now)
         self._told = now
 
-    async def _finish(self, playing: dict[asyncio.Task[MatchResult], MatchSpec]) -> None:
+    async def finish(self, playing: Playing) -> None:
         """Give what is in progress a moment; what still goes on is abandoned, and starts afresh on resume."""
         if playing:
             await asyncio.wait(playing, timeout=STOP_GRACE_S)
-            self._judge_finished(playing)
+            self.judge_finished(playing)
 
-    def _judge_finished(self, playing: dict[asyncio.Task[MatchResult], MatchSpec]) -> None:
+    def judge_finished(self, playing: Playing) -> None:
+        """Take out the matches that have ended, and decide what they are."""
         # In schedule order, so that what is journaled depends as little as can be on who was first by a hair.
         finished = sorted((task for task in playing if task.done()), key=lambda task: playing[task].place)
         for task in finished:
@@ -387,7 +407,8 @@ class Runner:
             if self._progress.is_off(spec):
                 del self._tally.given_up[place]
 
-    def _end(self, *, stopped: bool) -> Summary:
+    def end(self, *, stopped: bool) -> Summary:
+        """After the last match: say in the journal how far the run is."""
         given_up = tuple(item for _, (_, item) in sorted(self._tally.given_up.items()))
         schedule = self._progress.schedule
         if schedule.ended:
@@ -462,7 +483,8 @@ def check_disk(folder: RunFolder) -> None:
         ) from error
 
 
-async def _cancel(tasks: list[asyncio.Task[bool] | asyncio.Task[MatchResult]]) -> None:
+async def cancel(tasks: Sequence[asyncio.Task[bool] | asyncio.Task[MatchResult]]) -> None:
+    """Cancel them, and wait until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -23,10 +24,11 @@ from referee.process.cgroup import find, sweep_folders
 from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
 from referee.process.manifest import BotNameError
+from referee.process.sandbox import Sandbox
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.confine import hide
-from referee.tournament.messages import Setup
+from referee.tournament.messages import BotSetup, Meeting, Setup
 from referee.tournament.remote import waiting_words
 from referee.wire.public_address import ListenError
 
@@ -127,17 +129,17 @@ async def serve(link: Link) -> None:
             cgroups = find()
             cgroups.sweep()
             sweep_folders()
-            entries = _entries(setup)
+            bots = Bots(setup)
             hosted = Table(
-                entries,
+                bots.entries,
                 socket_dir=setup.socket_dir,
                 most_memory_mib=setup.most_memory_mib,
                 child_reaper=ChildReaper(),
-                sandboxes=hide({bot.entry_id: bot.sandbox for bot in setup.bots}, entries.values(), setup.records),
+                sandboxes=bots.sandboxes,
                 cgroups=cgroups,
                 remote_bots=setup.guests.invited if setup.guests else None,
                 max_idle=setup.processes.idle,
-                fresh=setup.processes.fresh,
+                fresh=bots.fresh,
                 copies=setup.processes.copies,
                 listen=setup.guests.listen if setup.guests else None,
                 at_once=setup.guests.at_once if setup.guests else None,
@@ -159,7 +161,10 @@ async def serve(link: Link) -> None:
             link.send(messages.note_line(waiting_words(setup.guests, table.remote_address)))
         beat = asyncio.create_task(_beat(link, table))
         try:
-            await (play_together if setup.together else play_all)(link, table, setup.records)
+            if setup.together:
+                await play_together(link, table, setup.records)
+            else:
+                await play_all(link, table, setup.records, bots)
         finally:
             beat.cancel()
 
@@ -198,16 +203,28 @@ def memory_mib() -> int:
     return pages * resource.getpagesize() >> 20
 
 
-async def play_all(link: Link, table: Table, records: Path) -> None:
+async def play_all(link: Link, table: Table, records: Path, bots: "Bots") -> None:
     receiving: asyncio.Task[bytes | None] = asyncio.create_task(link.receive())
+    trouble = ""
     while True:
         line = await receiving
         if line is None:
             return
         kind, content = messages.read_line(line)
-        if kind != "play":
+        if kind not in ("meet", "play"):
             return
         receiving = asyncio.create_task(link.receive())
+        if kind == "meet":
+            trouble = ""
+            try:
+                records = content.records
+                bots.meet(content)
+            except Refused as error:
+                trouble = str(error)
+            continue
+        if trouble:
+            link.send(messages.failed_line(trouble))
+            continue
         playing = asyncio.create_task(_play(table, content, records))
         await asyncio.wait([receiving, playing], return_when=asyncio.FIRST_COMPLETED)
         if not playing.done():  # a line in the midst of a match: stop, or the end
@@ -259,22 +276,41 @@ def _tell_of_guest(link: Link, setup: Setup, entry_id: str, what: str) -> None:
         link.send(messages.note_line(f"'{setup.guests.entries[entry_id].name}' {what}"))
 
 
-def _entries(setup: Setup) -> Mapping[str, Entry]:
-    """The bots as they were when the run began, from the store; and those that dial in."""
-    entries: dict[str, Entry] = dict(setup.guests.entries) if setup.guests else {}
-    for bot in setup.bots:
-        try:
-            load = partial(load_stored, bot.content) if bot.content else load_entry
-            entry = load(Path(bot.folder), bot.name, bot.options)
-        except (ManifestError, EntryError, BotNameError) as error:
-            raise Refused(f"bot '{bot.name}': {error}", "restore the bot, then run the same command again") from None
-        if entry.id != bot.entry_id:
-            raise Refused(
-                f"the bot '{bot.name}' in {bot.folder} was changed while the tournament runs",
-                "undo the change and run the same command again, or start a new run with --new",
-            )
-        entries[entry.id] = entry
-    return entries
+class Bots:
+    """The bots as they were when the run began, from the store, and those that dial in; and those that a worker meets
+    later, because it plays for several runs. By id; what is there never changes."""
+
+    def __init__(self, setup: Setup) -> None:
+        """Refused if one is not what it was."""
+        self.entries: dict[str, Entry] = dict(setup.guests.entries) if setup.guests else {}
+        self.entries |= {bot.known_as or bot.entry_id: _entry(bot) for bot in setup.bots}
+        given = {bot.known_as or bot.entry_id: bot.sandbox for bot in setup.bots}
+        self.sandboxes: dict[str, Sandbox] = hide(given, self.entries.values(), setup.records)
+        self.fresh: set[str] = set(setup.processes.fresh)
+
+    def meet(self, meeting: Meeting) -> None:
+        """Refused if one is not what it was. Bots of a ladder run in the store, and see nothing of each other there."""
+        for bot in meeting.bots:
+            known_as = bot.known_as or bot.entry_id
+            if known_as not in self.entries:
+                entry = replace(_entry(bot), id=known_as)
+                self.sandboxes |= hide({known_as: bot.sandbox}, [entry], meeting.records)
+                self.fresh |= {known_as} if bot.fresh else set()
+                self.entries[known_as] = entry
+
+
+def _entry(bot: BotSetup) -> Entry:
+    try:
+        load = partial(load_stored, bot.content) if bot.content else load_entry
+        entry = load(Path(bot.folder), bot.name, bot.options)
+    except (ManifestError, EntryError, BotNameError) as error:
+        raise Refused(f"bot '{bot.name}': {error}", "restore the bot, then run the same command again") from None
+    if entry.id != bot.entry_id:
+        raise Refused(
+            f"the bot '{bot.name}' in {bot.folder} was changed while the tournament runs",
+            "undo the change and run the same command again, or start a new run with --new",
+        )
+    return entry
 
 
 def raise_file_limit() -> None:

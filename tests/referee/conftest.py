@@ -385,3 +385,9 @@ def play(run_folder: RunFolder) -> Callable[..., Run]:
         return Run(summary, log, made[0] if made else None)
 
     return run
+
+
+@pytest.fixture
+def leave_record() -> Callable[..., MatchResult]:
+    """leave_record(folder, spec, behaviour) writes a record, and returns or raises what a table would."""
+    return make_record

@@ -228,3 +228,10 @@ def test_a_decision_among_a_thousand_bots_takes_less_than_5_ms():
         assert isinstance(choose(one), Chosen)
         took.append(time.thread_time() - began)
     assert sorted(took)[len(took) // 2] < 0.005
+
+
+def test_a_newcomer_meets_other_newcomers_where_too_few_are_established():
+    new = [bot(f"n{number}", sigma=25 / 3, blocks=0) for number in range(3)]
+    found = chosen(*new, bot("old"), players=(4,))
+    assert len(set(found.group)) == 4
+    assert found.group[1] == "old"

@@ -1,0 +1,571 @@
+"""One division while it is played: its run folder, the bots that come and go, and the next block.
+
+The journal has all of it. A bot that joins is a line `added`, which also says whose it is (`owner`, `house`), which
+hand-in it is (`number`), of which sources (`source`, the id that these have alone) and how often it was made active
+(`activation`). When the run is taken up, blocks come from the journal, and nothing is decided again.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from referee.errors import ChangedError
+from referee.ladder.beliefs import Beliefs
+from referee.ladder.bots import LadderBot
+from referee.ladder.chooser import REMEMBERED, Candidate, Chosen, Idle, Latest, Snapshot, choose
+from referee.ladder.config import DivisionConfig, LadderConfig
+from referee.match.result import MatchResult
+from referee.process.sandbox import Sandbox
+from referee.record.journal import BLOCK, COUNTED, FOUND, Control, ControlKind, anchors_of, control_fields, departures
+from referee.run.anchors import AnchorKeeper
+from referee.run.folder import RunFolder, check_configuration
+from referee.run.journal import CREATED, EPOCH, FORMAT, Journal, JournalText, read_journal
+from referee.run.judging import Judged
+from referee.run.lock import RunLock
+from referee.run.luck import begin, take_up
+from referee.run.run import Run
+from referee.schedule.config import DecidedBlock, decided_block, digest, seat_spec
+from referee.schedule.formats import ladder
+from referee.schedule.formats.api import Extent, Variant
+from referee.schedule.spec import MatchSpec
+from referee.tournament.attempts import attempts_of, memory_voids
+from referee.tournament.executor import MatchLost
+from referee.tournament.messages import BotSetup, Meeting
+from referee.tournament.runner import Observer, Playing, Runner
+from referee.tournament.session import open_progress
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A bot as it can be started here. `bot_id` is its id in this division, `setup` what a worker needs; `clock` are
+    limits of its own; `trouble` says why it cannot be started, '' if it can."""
+
+    bot_id: str
+    setup: BotSetup
+    options: Mapping[str, str | int | bool] = field(default_factory=dict)
+    clock: Mapping[str, float] = field(default_factory=dict)
+    trouble: str = ""
+
+
+_MOST_SCORES = 64
+"""Results of a newcomer that are kept: its placement series has fewer."""
+
+_TUPLES = ("env", "read", "hidden", "devices")
+
+
+class Tables(Protocol):
+    """Where the matches of all divisions are played."""
+
+    @property
+    def slots(self) -> int: ...
+
+    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult: ...
+
+
+@dataclass(slots=True)
+class Member:
+    """A version as the journal has it. `out` is the kind of control by which it is out, '' while it plays."""
+
+    entry_id: str
+    bot: LadderBot
+    setup: BotSetup
+    out: str = ""
+    reason: str = ""
+    blocks: int = 0
+    playing: int = 0
+    last: int = -1
+    scores: list[tuple[str, float]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _OpenBlock:
+    """A block of which `left` matches are not settled; `shares` has, by pair, what the first got against the second."""
+
+    group: tuple[str, ...]
+    teams: tuple[int, ...]
+    left: int
+    shares: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+
+
+class Division:
+    """A context manager: it holds the lock of the run folder. Everything is done in the caller's thread."""
+
+    def __init__(
+        self,
+        config: LadderConfig,
+        division: DivisionConfig,
+        tables: Tables,
+        observer: Observer,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        time_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.config = division
+        self.folder = RunFolder(config.folder_of(division))
+        self.playing: Playing = {}
+        self.used_s = 0.0
+        """What its matches have taken of the tables, so that all divisions get as much."""
+        self.idle = Idle("it has just begun")
+        """Why nothing was begun when that was looked at last."""
+        self.new_epoch = False
+        """Whether a new epoch is to begin although the day is the same."""
+        self._ladder = config
+        self._tables = tables
+        self._observer = observer
+        self._now = now
+        self._time_s = time_s
+        self._last_match_s = time_s()
+        self._begun_s: dict[str, float] = {}
+        self._stack = ExitStack()
+        self._members: dict[str, Member] = {}
+        self._beliefs = Beliefs()
+        self._open: dict[int, _OpenBlock] = {}
+        self._block_of: dict[int, int] = {}
+        self._latest: deque[Latest] = deque(maxlen=REMEMBERED)
+        self._variants: Sequence[Variant] = ()
+        self._blocks = 0
+        self._groups = 0
+        self._places = 0
+        self._taken: dict[str, tuple[MatchSpec, Judged]] | None = {}
+        self._broken: list[tuple[LadderBot, str]] = []
+
+    # Begin and end
+
+    def __enter__(self) -> Self:
+        """Take up the run, or begin it. TournamentError."""
+        with ExitStack() as stack:
+            self.folder.make()
+            stack.enter_context(RunLock(self.folder.lock))
+            self._take_up(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def _take_up(self, stack: ExitStack) -> None:
+        text = read_journal(self.folder.journal)
+        description = describe(self._ladder, self.config)
+        seed = self._ladder.matchmaking.seed
+        if changed := check_configuration(self.folder, text, description):
+            step = "undo the change in the ladder's file, or give the division another name: a new one begins"
+            raise ChangedError(str(changed), step, changed.changes)
+        if text.created is None:
+            self._keeper = begin(self.folder.secrets, seed)
+            self._journal = stack.enter_context(Journal(self.folder.journal, text))
+            self._journal.append(
+                CREATED,
+                format=FORMAT,
+                hash=digest(description),
+                configuration=description,
+                file=str(self._ladder.path.resolve()),
+                folders=[],
+                contents=[],
+                machine={},
+                commitment=self._keeper.commitment,
+            )
+            self._journal.write_head()
+            self._epoch_day = self._day()
+        else:
+            self._keeper = take_up(self.folder.secrets, text, seed)
+            self._journal = stack.enter_context(Journal(self.folder.journal, text))
+            self._epoch_day = next(line.at for line in reversed(text.events) if line.kind in (CREATED, EPOCH))[:10]
+        again = text.created is not None
+        anchors = AnchorKeeper(self._journal, anchors_of(text.events).digests)
+        lost = anchors.miss(self.folder, self.folder.records.tidy())
+        if lost:
+            self._observer.note(f"{len(lost)} matches that counted have no record any more; they are played again")
+        run = Run(self.folder)
+        self._read(run)
+        attempts = attempts_of(text.events)
+        self.progress = open_progress(
+            run.schedule_config,
+            self._ladder.breaker,
+            self.folder,
+            self._keeper.seeds,
+            text.controls,
+            attempts,
+            self._on_control,
+            self._observer.revoked,
+            anchors,
+        )
+        self.progress.on_settled = self._on_settled
+        self.progress.take()
+        self._replay(text)
+        if again:
+            set_aside = [path.name for path in self.progress.moved]
+            self._journal.append("resumed", rated=self.progress.found, set_aside=set_aside)
+        anchors.flush()
+        self._keeper.commit(self.folder.secrets, self._journal)
+        self.progress.schedule.key(self._keeper.seeds)
+        self.runner = Runner(
+            self.progress,
+            self.folder,
+            self,
+            self._journal,
+            self._observer,
+            lambda: Extent(0, 0),  # what was decided so far is counted instead
+            attempts,
+            memory_voids(text.events),
+            self._keeper,
+        )
+
+    def _read(self, run: Run) -> None:
+        """The members and blocks of a run that is taken up."""
+        self._variants = run.schedule_config.field.variants
+        left = departures(run.controls)
+        activations = {
+            line.fields["entry_id"]: line.fields.get("activation", 1)
+            for line in run.journal.events
+            if line.kind in ("added", "returned")
+        }
+        for line in run.journal.events:
+            if line.kind == "added":
+                member = _member(line.fields, activations[line.fields["entry_id"]])
+                if control := left.get(member.entry_id):
+                    member.out, member.reason = control.kind, control.reason
+                self._members[member.entry_id] = member
+            elif line.kind == BLOCK:
+                self._remember(decided_block(line.fields))
+
+    def _replay(self, text: JournalText) -> None:
+        """Learn from the results that are there, in the order in which they came: then the next decision is the one
+        that would have been made without a restart."""
+        taken, self._taken = self._taken or {}, None
+        for line in text.events:
+            if line.kind in ("added", "returned"):
+                self._beliefs.joined(line.fields["entry_id"], line.fields["name"])
+            elif line.kind in (COUNTED, FOUND):
+                for match_id in line.fields["matches"]:
+                    if match_id in taken:
+                        self._learn(*taken.pop(match_id))
+        for spec, judged in taken.values():
+            self._learn(spec, judged)
+
+    def begin(self, stop: asyncio.Event) -> None:
+        """Before the first match is played."""
+        self.runner.begin(stop)
+
+    def stop(self) -> None:
+        """After its matches have ended: say so in the journal."""
+        self.runner.end(stopped=True)
+        self._journal.write_head()
+
+    # An executor, as the runner of one run sees it
+
+    @property
+    def slots(self) -> int:
+        return self._tables.slots
+
+    def has_room(self, _spec: MatchSpec, _playing: Collection[MatchSpec]) -> bool:
+        """Whoever plays all divisions asks only where there is room."""
+        return True
+
+    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
+        try:
+            setups = tuple(self._members[seat.entry_id].setup for seat in spec.seats)
+        except KeyError as error:  # a journal that was written by hand
+            raise MatchLost(f"the journal does not say what the bot {error} is") from None
+        return await self._tables.play(spec, cap_s, Meeting(self.folder.matches.resolve(), setups))
+
+    # Who is there
+
+    def reconcile(self, active: Sequence[LadderBot], load: Callable[[LadderBot], Loaded]) -> list[tuple[str, str]]:
+        """Write down who joined, came back, was replaced or is paused since: `active` are the bots that are to play.
+        Returns the names of bots that do not play for faults of theirs, with the reason."""
+        kept_out: list[tuple[str, str]] = []
+        wanted: set[str] = set()
+        for bot in active:
+            loaded = load(bot)
+            if loaded.trouble:
+                kept_out.append((bot.name, loaded.trouble))
+                continue
+            member = self._members.get(loaded.bot_id)
+            wanted.add(loaded.bot_id)
+            if member is None:
+                self._join(bot, loaded)
+            elif member.out and (member.out in ("replaced", "paused") or bot.activation > member.bot.activation):
+                self._return(member, bot)
+            elif member.out:
+                kept_out.append((bot.name, member.reason))
+            for other in self._members.values():
+                if other.bot.name == bot.name and other.entry_id != loaded.bot_id and not other.out:
+                    self._leave(other, "replaced", f"version {bot.version} plays in its place")
+        for member in self._members.values():
+            if not member.out and member.entry_id not in wanted:
+                self._leave(member, "paused", "it is not active in the ladder")
+        return kept_out
+
+    def _join(self, bot: LadderBot, loaded: Loaded) -> None:
+        place = self.progress.schedule.places
+        if bot.house:  # nobody counts its versions but the division that it plays in
+            earlier = sum(member.bot.name == bot.name for member in self._members.values())
+            bot = replace(bot, version=1 + earlier)
+        fields: dict[str, Any] = {
+            "version": str(bot.version),
+            "options": dict(loaded.options),
+            "folder": loaded.setup.folder,
+            "content": loaded.setup.content,
+            "source": loaded.setup.entry_id,
+            "owner": bot.owner,
+            "house": bot.house,
+            "activation": bot.activation,
+            "sandbox": asdict(loaded.setup.sandbox),
+            "fresh": loaded.setup.fresh,
+        }
+        if loaded.clock:
+            fields["clock"] = dict(loaded.clock)
+        control = Control("added", place, entry_id=loaded.bot_id, name=bot.name, by="rule")
+        self._journal.append(control.kind, **control_fields(control), **fields)
+        seat = seat_spec({"entry_id": loaded.bot_id, "name": bot.name, **fields})
+        self.progress.schedule.join(seat)
+        self._members[loaded.bot_id] = Member(loaded.bot_id, bot, loaded.setup)
+        self._beliefs.joined(loaded.bot_id, bot.name)
+
+    def _return(self, member: Member, bot: LadderBot) -> None:
+        control = Control("returned", self.progress.schedule.places, entry_id=member.entry_id, name=bot.name, by="rule")
+        self._journal.append(control.kind, **control_fields(control), activation=bot.activation)
+        self.progress.schedule.control(control)
+        self.progress.breaker.returned(member.entry_id, control.place)
+        member.bot, member.out, member.reason = bot, "", ""
+        self._beliefs.joined(member.entry_id, bot.name)
+
+    def _leave(self, member: Member, kind: ControlKind, reason: str) -> None:
+        control = Control(
+            kind,
+            self.progress.schedule.places,
+            entry_id=member.entry_id,
+            name=member.bot.name,
+            by="rule",
+            reason=reason,
+        )
+        self._journal.control(control)
+        self.progress.schedule.control(control)
+        self.progress.breaker.left(member.entry_id, control.place)
+        member.out, member.reason = kind, reason
+
+    def _on_control(self, control: Control) -> None:
+        """The breaker has decided."""
+        self._journal.control(control)
+        member = self._members.get(control.entry_id)
+        if control.kind == "breaker" and member is not None:
+            member.out, member.reason = control.kind, control.reason
+            self.broken.append((member.bot, control.reason))
+            self._observer.note(f"'{control.name}' is paused in {self.config.name}: {control.reason}")
+
+    @property
+    def broken(self) -> list[tuple[LadderBot, str]]:
+        """Bots that the breaker has paused, with the reason, until whoever reads it empties the list."""
+        return self._broken
+
+    # What comes next
+
+    def next(self) -> MatchSpec | None:
+        """The next match to play, for which a block is decided if that is needed; None if there is none now."""
+        if (spec := self.runner.next(self.playing.values())) is not None:
+            return spec
+        if self.runner.drains or not self._may_decide():
+            return None
+        decision = choose(self.snapshot())
+        if isinstance(decision, Idle):
+            self.idle = decision
+            return None
+        self._decide(decision)
+        return self.runner.next(self.playing.values())
+
+    def used_until(self, now_s: float) -> float:
+        """What its matches have taken of the tables, those in play included."""
+        return self.used_s + sum(now_s - began_s for began_s in self._begun_s.values())
+
+    @property
+    def bots(self) -> int:
+        """How many bots play in it."""
+        return sum(not member.out for member in self._members.values())
+
+    def start(self, spec: MatchSpec) -> None:
+        """Play a match that `next` has returned."""
+        self._begun_s[spec.match_id] = self._time_s()
+        self.runner.start(spec, self.playing)
+
+    def judge_finished(self) -> None:
+        """Take out the matches that have ended."""
+        before = [spec.match_id for spec in self.playing.values()]
+        self.runner.judge_finished(self.playing)
+        there = {spec.match_id for spec in self.playing.values()}
+        now_s = self._time_s()
+        for match_id in before:
+            if match_id not in there:
+                self.used_s += now_s - self._begun_s.pop(match_id)
+                self._last_match_s = now_s
+
+    def alarm(self) -> str:
+        """A sentence if nothing has ended for long although something could be played; '' otherwise."""
+        waits_s = self._time_s() - self._last_match_s
+        if waits_s < 60 * self._ladder.matchmaking.alarm_min or not (self.playing or self._open or self.idle.waiting):
+            return ""
+        why = "matches are in play" if self.playing else self.idle.reason
+        return f"no match of {self.config.name} has ended for {waits_s / 60:.0f} minutes: {why}"
+
+    def snapshot(self) -> Snapshot:
+        """What the next decision depends on."""
+        known = self._beliefs.known
+        bots = tuple(
+            Candidate(
+                member.entry_id,
+                member.bot.name,
+                member.bot.owner,
+                known[member.entry_id].mu,
+                known[member.entry_id].sigma,
+                member.blocks,
+                member.playing,
+                member.last,
+                not member.bot.remote,
+                tuple(member.scores),
+            )
+            for member in self._members.values()
+            if not member.out
+        )
+        return Snapshot(self._blocks, self.config.game.players, bots, tuple(self._latest), self._ladder.matchmaking)
+
+    def _may_decide(self) -> bool:
+        """Not while an epoch is to end: its secret is told when all of its matches are settled."""
+        if not self.new_epoch and self._day() == self._epoch_day:
+            return True
+        if self.playing or not self.progress.all_settled:
+            self.idle = Idle("the secret of the seeds is changed when the blocks in play are over")
+            return False
+        self._keeper.reveal(self._journal)
+        self._keeper = take_up(self.folder.secrets, read_journal(self.folder.journal), self._ladder.matchmaking.seed)
+        self._keeper.commit(self.folder.secrets, self._journal)
+        self.progress.schedule.key(self._keeper.seeds)
+        self._epoch_day, self.new_epoch = self._day(), False
+        return True
+
+    def _decide(self, chosen: Chosen) -> None:
+        """The block is in the journal before its first match is played, behind all results that the decision saw."""
+        self.progress.anchors.flush()
+        block = DecidedBlock(
+            self._blocks,
+            chosen.variant,
+            chosen.group,
+            self._groups,
+            not self.config.shares_seeds,
+            chosen.reason,
+            self._journal.lines,
+        )
+        self._journal.append(BLOCK, **asdict(block))
+        self.progress.schedule.decide(block)
+        self._remember(block)
+
+    def _remember(self, block: DecidedBlock) -> None:
+        variant = self._variants[block.variant]
+        for _ in variant.orders:
+            self._block_of[self._places] = block.number
+            self._places += 1
+        self._open[block.number] = _OpenBlock(block.group, variant.teams, len(variant.orders))
+        for entry_id in block.group:
+            if member := self._members.get(entry_id):
+                member.blocks, member.playing, member.last = member.blocks + 1, member.playing + 1, block.number
+        asked = self._members.get(block.group[0])
+        self._latest.append(Latest(block.group, asked.bot.owner if asked else ""))
+        self._blocks = block.number + 1
+        self._groups = block.seed_group + (len(variant.orders) if block.own_seeds else 1)
+
+    def _on_settled(self, spec: MatchSpec, judged: Judged | None) -> None:
+        """A match is over, or will not be played for now."""
+        if judged is None:
+            self._close(spec)
+        elif self._taken is None:
+            self._learn(spec, judged)
+        else:
+            self._taken[spec.match_id] = spec, judged
+
+    def _learn(self, spec: MatchSpec, judged: Judged) -> None:
+        number = self._block_of.get(spec.place)
+        entries = [seat.entry_id for seat in spec.seats]
+        if number is not None:
+            block = self._open[number]
+            for seat, one in enumerate(entries):
+                for rank, other in zip(judged.ranking, entries, strict=True):
+                    if one != other:
+                        own = judged.ranking[seat]
+                        share = 1.0 if own < rank else 0.5 if own == rank else 0.0
+                        block.shares.setdefault((one, other), []).append(share)
+            self._beliefs.apply(entries, block.teams, judged.ranking)
+        self._close(spec)
+
+    def _close(self, spec: MatchSpec) -> None:
+        """One match less of its block."""
+        number = self._block_of.pop(spec.place, None)
+        if number is None:
+            return
+        block = self._open[number]
+        block.left -= 1
+        if block.left:
+            return
+        del self._open[number]
+        for entry_id in block.group:
+            if member := self._members.get(entry_id):
+                member.playing -= 1
+                if len(member.scores) < _MOST_SCORES:
+                    shares = ((other, block.shares.get((entry_id, other), [])) for other in block.group)
+                    member.scores += [(other, sum(found) / len(found)) for other, found in shares if found]
+
+    def _day(self) -> str:
+        return self._now().date().isoformat()
+
+
+def describe(config: LadderConfig, division: DivisionConfig) -> dict[str, Any]:
+    """Everything a result of the division depends on, as the configuration in the first line of its journal."""
+    game = division.game
+    return {
+        "name": division.name,
+        "game": game.game,
+        "games": [{**asdict(game), "players": list(game.players), "options": dict(game.options)}],
+        "format": ladder.NAME,
+        "settings": {},
+        "seed": config.matchmaking.seed,
+        "blocks": 1,
+        "limits": division.limits.in_force(),
+        "faults": asdict(config.faults),
+        "ponder": config.ponder,
+        **({"fresh": True} if config.fresh else {}),
+        "breaker": asdict(config.breaker),
+        "bots": [],
+    }
+
+
+def _member(fields: Mapping[str, Any], activation: int) -> Member:
+    """From a line of the journal by which the bot was added."""
+    box = fields.get("sandbox", {})
+    sandbox = Sandbox(**{**box, **{name: tuple(box[name]) for name in _TUPLES if name in box}})
+    setup = BotSetup(
+        fields["folder"],
+        fields["name"],
+        fields["options"],
+        fields.get("source", fields["entry_id"]),
+        sandbox,
+        fields.get("content", ""),
+        fields["entry_id"],
+        fields.get("fresh", False),
+    )
+    bot = LadderBot(
+        fields["name"],
+        fields.get("owner", ""),
+        int(fields["version"]) if str(fields["version"]).isdecimal() else 1,
+        fields.get("content", ""),
+        Path(fields["folder"]),
+        fields["options"],
+        house=fields.get("house", False),
+        activation=activation,
+    )
+    return Member(fields["entry_id"], bot, setup)

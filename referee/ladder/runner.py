@@ -1,0 +1,297 @@
+"""The process of a ladder that plays: all divisions with the same workers, each with as much of them as the others."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from referee.errors import JournalError, PlatformError, TournamentError
+from referee.ladder.bots import LadderBot, Roster, entry_id
+from referee.ladder.config import LadderConfig
+from referee.ladder.division import Division, Loaded, Tables
+from referee.process.checkup import Probe, SandboxError, choose_profile
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.limits import Share, memory_room
+from referee.process.manifest import ANY_GAME, BotNameError, load_manifest
+from referee.process.sandbox import Profile, Sandbox
+from referee.run.folder import RunFolder
+from referee.run.head import write_durably
+from referee.texts import one_line
+from referee.tournament.config import BotConfig
+from referee.tournament.messages import BotSetup
+from referee.tournament.runner import Observer, cancel
+from referee.tournament.sections.sandbox import SandboxConfig
+
+LOOK_S = 0.5
+"""How often it looks for bots that came or went."""
+
+STATUS_S = 2.0
+"""How often the state is written for the pages, if it has changed."""
+
+
+class HouseBots:
+    """The roster of the bots that the ladder's file names."""
+
+    def __init__(self, config: LadderConfig) -> None:
+        """ManifestError or BotNameError for a bot that cannot be read."""
+        self._games = {division.name: division.game.game for division in config.divisions}
+        self.settings: dict[str, BotConfig] = {}
+        self._plays: dict[str, tuple[str, ...]] = {}
+        for bot in config.bots:
+            manifest = load_manifest(bot.folder)
+            name = bot.name or manifest.name
+            self.settings[name] = bot
+            self._plays[name] = tuple(manifest.games)
+
+    def change_count(self) -> int:
+        return 0
+
+    def active(self, division: str) -> Sequence[LadderBot]:
+        game = self._games[division]
+        return [
+            LadderBot(name, "", 1, folder=bot.folder, options=bot.options, house=True, network=bot.sandbox.network)
+            for name, bot in self.settings.items()
+            if not self._plays[name] or game in self._plays[name] or ANY_GAME in self._plays[name]
+        ]
+
+    def paused(self, division: str, bot: LadderBot, reason: str) -> None:
+        """It stays paused there until its files change: the journal has that."""
+
+
+class Loader:
+    """Loads bots once each, and says how they are confined."""
+
+    def __init__(self, config: LadderConfig, profile: Profile, house: HouseBots) -> None:
+        self._config = config
+        self._profile = profile
+        self._house = house
+        self._known: dict[tuple[object, ...], Loaded] = {}
+        self._entries: list[Entry] = []
+        """Held, so that nothing they need is removed from the store."""
+
+    def __call__(self, bot: LadderBot) -> Loaded:
+        key = bot.name, bot.version, bot.content, bot.folder, tuple(sorted(bot.options.items())), bot.network
+        if key not in self._known:
+            found = self._load(bot)
+            if found.trouble:
+                return found
+            self._known[key] = found
+        return self._known[key]
+
+    def _load(self, bot: LadderBot) -> Loaded:
+        settings = self._house.settings.get(bot.name) if bot.house else None
+        given = settings.sandbox if settings else SandboxConfig()
+        sandbox = Sandbox(
+            given.profile or self._profile,
+            bot.network,
+            given.env,
+            (*self._config.sandbox.read, *given.read),
+            devices=given.devices,
+        )
+        none = BotSetup("", bot.name, {}, "", sandbox)
+        try:
+            entry = load_entry(bot.folder, bot.name, bot.options)
+        except (ManifestError, EntryError, BotNameError) as error:
+            return Loaded("", none, trouble=f"it cannot be started: {error}")
+        if bot.content and entry.content != bot.content:
+            return Loaded("", none, trouble=f"its files in {bot.folder} are not those that were handed in")
+        self._entries.append(entry)
+        known_as = entry_id(bot, entry.id)
+        fresh = self._config.fresh if settings is None or settings.fresh is None else settings.fresh
+        setup = BotSetup(
+            str(entry.folder), bot.name, dict(entry.options), entry.id, sandbox, entry.content, known_as, fresh
+        )
+        return Loaded(known_as, setup, dict(entry.options), settings.clock if settings else {})
+
+
+def profile_of(config: LadderConfig, found: Probe) -> Profile:
+    """How bots are confined here. PlatformError if the file asks for what does not work."""
+    try:
+        return choose_profile(config.sandbox.profile, found)
+    except SandboxError as error:
+        raise PlatformError(str(error), f'{error.fix}; or play without: profile = "plain" in [sandbox]') from None
+
+
+def memory_of(config: LadderConfig) -> int:
+    """The most that a bot may have, in MiB, so that all fit; 0 where the file's limits fit. PlatformError."""
+    seats = max(division.game.players[-1] for division in config.divisions)
+    share = Share(memory_room(), config.workers, config.workers * seats)
+    if not share.is_enough:
+        raise PlatformError(f"the bots do not fit into memory: {share.words()}", "use fewer workers")
+    fits = all(0 < division.limits.memory_mib <= share.mib for division in config.divisions)
+    return 0 if fits else share.mib
+
+
+class LadderRunner:
+    """Plays all divisions of a ladder until it is told to stop."""
+
+    def __init__(
+        self,
+        config: LadderConfig,
+        rosters: Sequence[Roster],
+        tables: Tables,
+        load: Callable[[LadderBot], Loaded],
+        observer: Callable[[RunFolder], Observer],
+        note: Callable[[str], None],
+        *,
+        time_s: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`rosters`: of several with a bot of one name the first counts. `observer` makes one for each division."""
+        self._config = config
+        self._rosters = rosters
+        self._tables = tables
+        self._load = load
+        self._observer = observer
+        self._note = note
+        self._time_s = time_s
+        self._now = now
+        self._seen: tuple[int, ...] | None = None
+        self._alarms: dict[str, str] = {}
+        self._kept_out: set[tuple[str, str, str]] = set()
+        self._idled: set[str] = set()
+        self._reached_s = 0.0
+        """What the division that was served last has used of the tables."""
+        self._status: tuple[float, str] = 0.0, ""
+        self.divisions: list[Division] = []
+        self.troubles: dict[str, str] = {}
+        """By name, the divisions that cannot be played, and why."""
+
+    async def run(self, stop: asyncio.Event, beside: Sequence[Callable[[], Awaitable[None]]] = ()) -> None:
+        """Until `stop` is set. `beside` go on at the same time; their end, before it is stopped, ends this. What they
+        raise is raised here. PlatformError when the machine does not let it go on; TournamentError if no division can
+        be played."""
+        with ExitStack() as stack:
+            self._enter(stack, stop)
+            stopping = asyncio.create_task(stop.wait())
+            others = [asyncio.ensure_future(one()) for one in beside]
+            try:
+                while not stop.is_set():
+                    self._reconcile()
+                    self._fill()
+                    self._tell()
+                    playing = [task for division in self.divisions for task in division.playing]
+                    await asyncio.wait(
+                        [stopping, *others, *playing], timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED
+                    )
+                    for other in others:
+                        if other.done():
+                            other.result()
+                    for division in self.divisions:
+                        division.judge_finished()
+                await asyncio.gather(*(division.runner.finish(division.playing) for division in self.divisions))
+            finally:
+                for other in others:
+                    other.cancel()
+                await asyncio.gather(*others, return_exceptions=True)
+                await cancel([stopping, *(task for division in self.divisions for task in division.playing)])
+            for division in self.divisions:
+                division.stop()
+            self._tell(stopped=True)
+
+    def _enter(self, stack: ExitStack, stop: asyncio.Event) -> None:
+        for settings in self._config.divisions:
+            folder = RunFolder(self._config.folder_of(settings))
+            division = Division(
+                self._config,
+                settings,
+                self._tables,
+                self._observer(folder),
+                now=self._now,
+                time_s=self._time_s,
+            )
+            try:
+                stack.enter_context(division)
+            except (JournalError, TournamentError) as error:
+                self.troubles[settings.name] = f"{error}; {error.next_step}"
+                self._note(f"{settings.name} is not played: {error}; {error.next_step}")
+                continue
+            division.begin(stop)
+            self.divisions.append(division)
+        if not self.divisions:
+            raise PlatformError("no division can be played", "see the sentences above")
+
+    def _reconcile(self) -> None:
+        """Let the divisions know who came and went."""
+        seen = tuple(roster.change_count() for roster in self._rosters)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        for division in self.divisions:
+            names: dict[str, tuple[LadderBot, Roster]] = {}
+            for roster in self._rosters:
+                for bot in roster.active(division.config.name):
+                    if bot.network and "network" not in division.config.admits:
+                        bot = replace(bot, network=False)
+                    names.setdefault(bot.name, (bot, roster))
+            for name, reason in division.reconcile([bot for bot, _ in names.values()], self._load):
+                bot, roster = names[name]
+                roster.paused(division.config.name, bot, reason)
+                said = division.config.name, name, reason
+                if said not in self._kept_out:
+                    self._kept_out.add(said)
+                    self._note(one_line(f"'{name}' does not play in {division.config.name}: {reason}"))
+
+    def _fill(self) -> None:
+        """Begin matches while there are tables, of the division first that has had the least of them."""
+        free = self._tables.slots - sum(len(division.playing) for division in self.divisions)
+        waiting = list(self.divisions)
+        while free > 0 and waiting:
+            now_s = self._time_s()
+            division = min(waiting, key=lambda one: one.used_until(now_s))
+            spec = division.next()
+            self._tell_broken(division)
+            if spec is None:
+                waiting.remove(division)
+                self._idled.add(division.config.name)
+                continue
+            if division.config.name in self._idled:  # what it left to others meanwhile is not made up for
+                self._idled.discard(division.config.name)
+                division.used_s = max(division.used_s, self._reached_s)
+            self._reached_s = max(self._reached_s, division.used_until(now_s))
+            division.start(spec)
+            free -= 1
+
+    def _tell_broken(self, division: Division) -> None:
+        while division.broken:
+            bot, reason = division.broken.pop()
+            for roster in self._rosters:
+                if any(one.name == bot.name for one in roster.active(division.config.name)):
+                    roster.paused(division.config.name, bot, reason)
+                    break
+
+    def _tell(self, *, stopped: bool = False) -> None:
+        """Alarms, and the state of the divisions for the pages, in `runner.json` in the data folder."""
+        state: dict[str, Any] = {}
+        for division in self.divisions:
+            alarm = division.alarm()
+            if bool(alarm) != bool(self._alarms.get(division.config.name)):
+                self._note(f"warning: {alarm}" if alarm else f"matches of {division.config.name} end again")
+            self._alarms[division.config.name] = alarm
+            state[division.config.name] = {
+                "bots": division.bots,
+                "playing": len(division.playing),
+                "idle": "" if division.playing else division.idle.reason,
+                "alarm": alarm,
+            }
+        for name, trouble in self.troubles.items():
+            state[name] = {"bots": 0, "playing": 0, "idle": "", "alarm": trouble}
+        text = json.dumps({"pid": 0 if stopped else os.getpid(), "divisions": state}, indent=1, sort_keys=True) + "\n"
+        at_s, before = self._status
+        if text != before and (stopped or self._time_s() >= at_s + STATUS_S):
+            try:
+                write_durably(status_file(self._config.data), text)
+            except OSError:
+                return  # what matters will fail, too, and say so
+            self._status = self._time_s(), text
+
+
+def status_file(data: Path) -> Path:
+    """Where the runner says what its divisions do."""
+    return data / "runner.json"

@@ -1,0 +1,172 @@
+"""A ladder of the toy game whose matches are made up instead of played."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.ladder.bots import LadderBot, entry_id
+from referee.ladder.config import LadderConfig, load_ladder
+from referee.ladder.division import Division, Loaded
+from referee.ladder.runner import LadderRunner
+from referee.match.result import MatchResult
+from referee.process.sandbox import Sandbox
+from referee.run.folder import RunFolder
+from referee.run.run import Run
+from referee.schedule.spec import MatchSpec
+from referee.tournament.messages import BotSetup, Meeting
+
+
+def load(bot: LadderBot) -> Loaded:
+    """A bot of which nothing is on the disk."""
+    source = f"{bot.name}-{bot.version}"
+    known_as = entry_id(bot, source)
+    trouble = "its build is gone" if bot.content == "broken" else ""
+    return Loaded(known_as, BotSetup("", bot.name, {}, source, Sandbox(), bot.content, known_as), trouble=trouble)
+
+
+@dataclass
+class FakeRoster:
+    """Who plays, by division; '' for all divisions."""
+
+    bots: list[LadderBot] = field(default_factory=list)
+    changes: int = 0
+    told: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def change_count(self) -> int:
+        return self.changes
+
+    def active(self, division: str) -> Sequence[LadderBot]:
+        return list(self.bots)
+
+    def paused(self, division: str, bot: LadderBot, reason: str) -> None:
+        self.told.append((division, bot.name, reason))
+
+    def set(self, *bots: LadderBot) -> None:
+        self.bots, self.changes = list(bots), self.changes + 1
+
+
+@dataclass
+class FakeTables:
+    """Makes records up; `behaves` says how by specification, and is called when a match begins."""
+
+    leave: Callable[..., MatchResult]
+    slots: int = 2
+    behaves: Callable[[MatchSpec], str] = lambda _spec: "rated"
+    played: list[MatchSpec] = field(default_factory=list)
+
+    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
+        assert meeting is not None
+        assert [bot.known_as for bot in meeting.bots] == [seat.entry_id for seat in spec.seats]
+        self.played.append(spec)
+        what = self.behaves(spec)
+        await asyncio.sleep(0)
+        if what == "stays":
+            await asyncio.Event().wait()
+        if what.startswith("crashed "):
+            seat = [seat.name for seat in spec.seats].index(what.split()[1])
+            return self.leave(meeting.records, spec, "crashed", seat)
+        return self.leave(meeting.records, spec, what)
+
+
+@dataclass
+class World:
+    """One ladder: what it is made of, and what is there of it."""
+
+    config: LadderConfig
+    tables: FakeTables
+    make_log: Callable[[], Any]
+    roster: FakeRoster = field(default_factory=FakeRoster)
+    notes: list[str] = field(default_factory=list)
+    day: datetime = field(default_factory=lambda: datetime.now(UTC))
+    clock_s: float = 1000.0
+    logs: list[Any] = field(default_factory=list)
+
+    def folder(self, number: int = 0) -> RunFolder:
+        return RunFolder(self.config.folder_of(self.config.divisions[number]))
+
+    def run(self, number: int = 0) -> Run:
+        return Run(self.folder(number))
+
+    def division(self, number: int = 0) -> Division:
+        return Division(
+            self.config,
+            self.config.divisions[number],
+            self.tables,
+            self.make_log(),
+            now=lambda: self.day,
+            time_s=lambda: self.clock_s,
+        )
+
+    def runner(self) -> LadderRunner:
+        def observer(_folder: RunFolder) -> Any:
+            self.logs.append(self.make_log())
+            return self.logs[-1]
+
+        return LadderRunner(
+            self.config,
+            [self.roster],
+            self.tables,
+            load,
+            observer,
+            self.notes.append,
+            time_s=lambda: self.clock_s,
+            now=lambda: self.day,
+        )
+
+    def load(self, bot: LadderBot) -> Loaded:
+        return load(bot)
+
+    def play(
+        self, until: Callable[[], bool] | None = None, *, seconds: float = 60, runner: LadderRunner | None = None
+    ) -> LadderRunner:
+        """Play until this is so, asked again and again; or until all divisions idle."""
+        runner = runner or self.runner()
+        asyncio.run(self._play(runner, until, seconds))
+        return runner
+
+    async def _play(self, runner: LadderRunner, until: Callable[[], bool] | None, seconds: float) -> None:
+        stop = asyncio.Event()
+        running = asyncio.create_task(runner.run(stop))
+        quiet = 0
+        async with asyncio.timeout(seconds):
+            while not running.done():
+                await asyncio.sleep(0)
+                busy = any(division.playing for division in runner.divisions)
+                quiet = 0 if busy else quiet + 1
+                if until() if until is not None else quiet > 50:
+                    stop.set()
+                    break
+            await running
+
+    def later(self, **more: float) -> None:
+        self.day += timedelta(**more)
+
+    def lines(self, kind: str, number: int = 0) -> list[Any]:
+        return [line.fields for line in self.run(number).journal.events if line.kind == kind]
+
+
+@pytest.fixture
+def make_ladder(tmp_path: Path, leave_record, make_log) -> Callable[..., World]:
+    """make_ladder("exploration = 0.0", divisions=..., slots=2) is a World with that in [matchmaking]."""
+
+    def make(matchmaking: str = "", divisions: str = '[[divisions]]\ngame = "toy"\n', slots: int = 2) -> World:
+        path = tmp_path / "ladder.toml"
+        path.write_text(f"{divisions}\n[matchmaking]\n{matchmaking}\n", encoding="utf-8")
+        return World(load_ladder(path), FakeTables(leave_record, slots), make_log)
+
+    return make
+
+
+@pytest.fixture
+def bot() -> Callable[..., LadderBot]:
+    """bot("ann", version=2, ...)"""
+
+    def make(name: str, version: int = 1, **more: Any) -> LadderBot:
+        return replace(LadderBot(name, more.pop("owner", f"owner of {name}"), version), **more)
+
+    return make

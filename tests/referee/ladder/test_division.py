@@ -1,0 +1,366 @@
+"""A division is a run folder: bots come and go, every block is an event of its journal, none is decided again."""
+
+import asyncio
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.completeness import Verification
+from leaderboard.index import load_index
+from leaderboard.run_table import run_table
+from referee.errors import BusyError, ChangedError
+from referee.ladder.chooser import Chosen, choose
+from referee.ladder.runner import status_file
+from referee.record.journal import BLOCK, read_lines
+from referee.run.head import head_file
+from referee.tournament.sections.breaker import BreakerConfig
+
+CERTAIN = "idle_below = 0.06\nplacement_blocks = 2"
+"""It idles after a few blocks."""
+
+
+def groups(world, number=0):
+    names = {bot.entry_id: f"{bot.name} {bot.version}" for bot in world.run(number).participants}
+    return [[names[entry_id] for entry_id in fields["group"]] for fields in world.lines(BLOCK, number)]
+
+
+def test_a_division_plays_until_no_block_tells_enough_and_idles(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    runner = world.play()
+    blocks = groups(world)
+    assert len(blocks) > 6
+    assert Counter(name for group in blocks for name in group).keys() == {"ann 1", "bob 1", "cyd 1"}
+    assert len(world.run().records.paths()) == 2 * len(blocks)
+    assert "no block would reduce the sigma" in runner.divisions[0].idle.reason
+
+
+def test_each_block_is_in_the_journal_before_its_first_match(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    begun = []
+    world.tables.behaves = lambda spec: begun.append(len(world.lines(BLOCK))) or "rated"
+    world.play(lambda: len(begun) > 5)
+    assert begun[:6] == [1, 1, 2, 2, 3, 3]
+    first = world.lines(BLOCK)[0]
+    assert first["number"] == 0
+    assert "'ann' is new (block 1 of 2)" in first["reason"]
+    assert first["seen"] == 3, "it saw the lines before it: created, and two that joined"
+
+
+def test_who_joins_is_replaced_pauses_and_returns_is_in_the_journal(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    one, two, other = bot("ann"), bot("ann", 2), bot("bob")
+    world.roster.set(one, other)
+    world.play()
+    world.roster.set(two, other)
+    world.play()
+    world.roster.set(two)
+    world.play()
+    world.roster.set(two, other)
+    world.play()
+    world.roster.set(one, other)
+    world.play()
+    events = [
+        (line.kind, line.fields["name"], line.fields.get("version", ""))
+        for line in world.run().journal.events
+        if line.kind in ("added", "replaced", "paused", "returned")
+    ]
+    assert events == [
+        ("added", "ann", "1"),
+        ("added", "bob", "1"),
+        ("added", "ann", "2"),
+        ("replaced", "ann", ""),
+        ("paused", "bob", ""),
+        ("returned", "bob", ""),
+        ("returned", "ann", ""),
+        ("replaced", "ann", ""),
+    ]
+    assert {(bot.name, bot.version): bot.out for bot in world.run().participants} == {
+        ("ann", "1"): False,
+        ("bob", "1"): False,
+        ("ann", "2"): True,
+    }
+
+
+def test_a_block_keeps_the_versions_that_it_began_with(make_ladder, bot):
+    world = make_ladder(CERTAIN, slots=1)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play(lambda: len(world.tables.played) == 1)
+    assert len(world.run().records.paths()) == 1
+    world.roster.set(bot("ann", 2), bot("bob"))
+    world.play(lambda: len(world.tables.played) >= 4)
+    seats = [[f"{seat.name} {seat.version}" for seat in spec.seats] for spec in world.tables.played]
+    assert seats[1] == ["bob 1", "ann 1"], "the second match of the block that had begun"
+    assert sorted(seats[2]) == ["ann 2", "bob 1"]
+
+
+def test_a_new_version_carries_the_live_rating_and_has_an_official_one_of_its_own(make_ladder, bot):
+    world = make_ladder("idle_below = 0.03\nplacement_blocks = 2")
+    world.tables.behaves = lambda spec: "crashed bob"
+    world.config = replace(world.config, breaker=BreakerConfig(enabled=False))
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    before = world.run().journal.events
+    world.roster.set(bot("ann", 2), bot("bob"))
+    world.play(lambda: len(world.lines("added")) == 3 and len(world.tables.played) > 2 * len(before) / 3)
+    table = run_table(world.run())
+    rows = {(row.name, row.version): row for row in table.rows}
+    assert {("ann", "1"), ("ann", "2"), ("bob", "1")} <= rows.keys()
+    assert rows["ann", "1"].played + rows["ann", "2"].played == rows["bob", "1"].played
+
+
+@pytest.mark.parametrize("cut", [1, 5, 9, 14])
+def test_a_run_that_is_taken_up_reads_its_blocks_and_decides_none_again(make_ladder, bot, cut):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.play(lambda: len(world.tables.played) >= cut)
+    before = world.lines(BLOCK)
+    played = {spec.match_id for spec in world.tables.played}
+    world.play()
+    after = world.lines(BLOCK)
+    assert after[: len(before)] == before
+    specs = [spec.match_id for spec in world.tables.played]
+    assert {spec for spec in specs if spec in played} == played
+    assert len(world.run().records.paths()) == 2 * len(after), "each match of each block has one record"
+
+
+def test_a_decision_follows_from_the_journal_up_to_the_line_that_it_saw(make_ladder, bot, tmp_path):
+    world = make_ladder("idle_below = 0.03\nexploration = 0.2", slots=3)
+    world.roster.set(*(bot(name) for name in ("ann", "bob", "cyd", "dan", "eve")))
+    world.play(lambda: len(world.tables.played) > 60)
+    whole = world.folder()
+    lines = read_lines(whole.journal)
+    blocks = [(place, line.fields) for place, line in enumerate(lines) if line.kind == BLOCK]
+    kept = tmp_path / "kept"
+    shutil.copytree(whole.path, kept)
+    for place, fields in blocks[:: max(1, len(blocks) // 8)]:
+        assert fields["seen"] == place
+        shutil.rmtree(whole.path)
+        shutil.copytree(kept, whole.path)
+        whole.journal.write_bytes(whole.journal.read_bytes()[: lines[place - 1].end])
+        head_file(whole.journal).unlink(missing_ok=True)
+        counted = {
+            match for line in lines[:place] if line.kind in ("counted", "found") for match in line.fields["matches"]
+        }
+        for match_id, path in whole.records.paths().items():
+            if match_id not in counted:
+                path.unlink()
+        with world.division() as division:
+            decision = choose(division.snapshot())
+        assert isinstance(decision, Chosen)
+        assert (list(decision.group), decision.reason) == (fields["group"], fields["reason"]), fields["number"]
+
+
+def test_the_breaker_pauses_a_bot_says_why_and_lets_it_back_when_it_is_made_active_again(make_ladder, bot):
+    world = make_ladder("idle_below = 0.03\nplacement_blocks = 2")
+    world.tables.behaves = lambda spec: "crashed bob" if "bob" in {seat.name for seat in spec.seats} else "rated"
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.play()
+    ((division, name, reason), *_) = world.roster.told
+    assert (division, name) == ("toy", "bob")
+    assert "faults in a row, the last: crashed" in reason
+    count = sum("bob 1" in group for group in groups(world))
+    world.play()
+    assert sum("bob 1" in group for group in groups(world)) == count, "it stays paused over a restart"
+    world.tables.behaves = lambda spec: "rated"
+    world.roster.set(bot("ann"), bot("bob", activation=2), bot("cyd"))
+    world.play()
+    assert sum("bob 1" in group for group in groups(world)) > count
+    assert [fields["name"] for fields in world.lines("returned")] == ["bob"]
+
+
+def test_a_bot_that_cannot_be_loaded_does_not_play_and_stops_nobody(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd", content="broken"))
+    world.play()
+    assert ("toy", "cyd", "its build is gone") in world.roster.told
+    assert all("cyd 1" not in group for group in groups(world))
+    assert any("'cyd' does not play in toy: its build is gone" in note for note in world.notes)
+
+
+def test_a_match_that_stays_void_is_given_up_and_the_division_goes_on(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.tables.behaves = lambda spec: "void" if spec.place == 2 else "rated"
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.play()
+    assert [fields["place"] for fields in world.lines("given_up")] == [2]
+    assert len(world.run().records.paths()) == 2 * len(groups(world)) - 1 > 10
+
+
+def test_divisions_get_as_much_of_the_tables_as_each_other(make_ladder, bot):
+    two = '[[divisions]]\ngame = "toy"\nname = "a"\n[[divisions]]\ngame = "toy"\nname = "b"\nplayers = 4\n'
+    world = make_ladder("idle_below = 0.0", divisions=two)
+    world.roster.set(*(bot(name) for name in ("ann", "bob", "cyd", "dan", "eve")))
+
+    def behaves(spec):
+        world.clock_s += len(spec.seats)
+        return "rated"
+
+    world.tables.behaves = behaves
+    runner = world.play(lambda: len(world.tables.played) > 150)
+    used = [division.used_s for division in runner.divisions]
+    assert min(used) > 0.7 * max(used), used
+
+
+def test_a_division_that_idled_does_not_make_up_for_it(make_ladder, bot):
+    two = '[[divisions]]\ngame = "toy"\nname = "a"\n[[divisions]]\ngame = "toy"\nname = "b"\nplayers = 4\n'
+    world = make_ladder("idle_below = 0.0", divisions=two)
+    world.roster.set(*(bot(name) for name in ("ann", "bob", "cyd")))
+
+    def behaves(spec):
+        world.clock_s += 1
+        if len(world.tables.played) == 60:
+            world.roster.set(*(bot(name) for name in ("ann", "bob", "cyd", "dan")))
+        return "rated"
+
+    world.tables.behaves = behaves
+    world.play(lambda: len(world.tables.played) > 140)
+    later = Counter(len(spec.seats) for spec in world.tables.played[80:])
+    assert later[2] > 15, later
+
+
+def test_a_division_with_seats_that_may_remember_has_a_seed_for_each_match(make_ladder, bot):
+    open_ = '[[divisions]]\ngame = "toy"\nadmits = ["network"]\n'
+    world = make_ladder(CERTAIN, divisions=open_)
+    world.roster.set(bot("ann"), bot("bob", network=True), bot("cyd"))
+    world.play()
+    seeds = [spec.seed for spec in world.tables.played]
+    assert len(set(seeds)) == len(seeds) == 2 * len(groups(world))
+    seats = Counter((seat.name, place) for spec in world.tables.played for place, seat in enumerate(spec.seats))
+    for name in ("ann", "bob", "cyd"):
+        assert seats[name, 0] == seats[name, 1]
+
+
+def test_a_remote_bot_that_is_not_connected_is_not_seated(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd", remote=True))
+    world.play()
+    assert all("cyd 1" not in group for group in groups(world))
+
+
+def test_a_new_day_has_a_new_secret_and_reveals_the_old_one(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0")
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play(lambda: len(world.tables.played) > 6)
+    world.later(days=1)
+    world.play(lambda: len(world.tables.played) > 16)
+    world.later(days=-1)
+    world.play(lambda: len(world.tables.played) > 26)
+    run = world.run()
+    assert len(run.epochs) == 2
+    first, second = run.epochs
+    assert first.over
+    assert first.holds
+    assert not second.over
+    kinds = [line.kind for line in run.journal.events]
+    assert kinds.index("revealed") < kinds.index("epoch")
+
+
+def test_an_epoch_ends_on_demand(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0")
+    world.roster.set(bot("ann"), bot("bob"))
+    runner = world.runner()
+    asked = []
+
+    def until():
+        if len(world.tables.played) >= 8 and not asked:
+            asked.append(True)
+            for division in runner.divisions:
+                division.new_epoch = True
+        return len(world.tables.played) > 20
+
+    world.play(until, runner=runner)
+    assert [epoch.over for epoch in world.run().epochs] == [True, False]
+
+
+def test_it_says_so_when_nothing_is_played_for_long_although_someone_waits(make_ladder, bot):
+    world = make_ladder("alarm_min = 5")
+    with world.division() as division:
+        division.begin(asyncio.Event())
+        assert division.next() is None
+        world.clock_s += 400
+        assert division.alarm() == "", "nobody waits"
+        division.reconcile([bot("ann")], world.load)
+        assert division.next() is None
+        why = "no match of toy has ended for 7 minutes: a table needs 2 bots, and there is 1"
+        assert division.alarm() == why
+
+
+def test_a_changed_file_of_the_ladder_is_refused_with_what_to_do(make_ladder, bot, tmp_path):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    changed = make_ladder(CERTAIN, divisions='[[divisions]]\ngame = "toy"\nclock = { move_s = 7 }\n')
+    with pytest.raises(ChangedError, match="move_s") as caught, changed.division():
+        pass
+    assert "give the division another name" in caught.value.next_step
+    again = make_ladder("exploration = 0.5")
+    with again.division():
+        pass
+
+
+def test_tables_verification_and_lists_take_a_division_for_any_run(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.play()
+    run = world.run()
+    assert run.begun
+    assert not run.finished
+    assert run.journal.last_state == "stopped"
+    assert run.total == len(run.records.paths())
+    rows = load_index(world.folder()).rows
+    assert len(rows) == run.total
+    assert {row.name for row in run_table(run).rows} == {"ann", "bob", "cyd"}
+    check = run.check()
+    assert not check.wrong, check
+    assert list(Verification().gaps(run.records.paths().values())) == []
+
+
+def test_an_organiser_can_annul_a_match_and_withdraw_a_bot(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.play()
+    run = world.run()
+    match_id = sorted(run.records.paths())[0]
+    run.annul(match_id, by="me", reason="a power cut")
+    run.leave("withdrawn", "cyd", by="me", reason="asked for it")
+    assert {bot.name for bot in run.participants if bot.out} == {"cyd"}
+    before = len(world.tables.played)
+    world.play()
+    after = world.tables.played[before:]
+    assert all(seat.name != "cyd" for spec in after for seat in spec.seats)
+    assert match_id not in world.run().records.paths()
+
+
+def test_two_runners_cannot_play_one_division(make_ladder, bot):
+    world = make_ladder()
+    with world.division(), pytest.raises(BusyError), world.division():
+        pass
+
+
+def test_the_state_is_there_for_the_pages(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    state = json.loads(status_file(world.config.data).read_text())
+    assert state["pid"] == 0
+    assert state["divisions"]["toy"]["bots"] == 2
+    assert "no block would reduce" in state["divisions"]["toy"]["idle"]
+
+
+def test_a_damaged_division_is_named_and_the_others_are_played(make_ladder, bot):
+    two = '[[divisions]]\ngame = "toy"\nname = "a"\n[[divisions]]\ngame = "toy"\nname = "b"\n'
+    world = make_ladder(CERTAIN, divisions=two)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    before = len(world.lines(BLOCK, 1))
+    world.folder(0).journal.write_text("nonsense\n")
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    runner = world.play()
+    assert [division.config.name for division in runner.divisions] == ["b"]
+    assert "damaged" in runner.troubles["a"]
+    assert len(world.lines(BLOCK, 1)) > before
