@@ -23,6 +23,7 @@ from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.live_boards import LiveBoards
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Tables
+from leaderboard.web.turns import Turns
 from leaderboard.web.v1.loading import Api
 from referee.games.drawing import stylesheet
 
@@ -72,6 +73,7 @@ def make_app(
             Middleware(SecurityHeaders),
             Middleware(KnownNames, names=names),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5),
+            Middleware(Turns, most=limits.answers_per_address),
         ],
         exception_handlers={HTTPException: _refused},
     )

@@ -10,13 +10,15 @@ class WebLimits:
 
     `request_s`: until a request has arrived, with its body, or `least_bytes` more of it; `upload_s`: until all of it
     has. `stalled_s`: within this time a reader must take `least_bytes` of what waits for it. `held_bytes`: answers that
-    wait to be read by one address, beyond one answer.
+    wait to be read by one address, beyond one answer. `answers_per_address`: requests of one address whose answers are
+    computed at the same time.
     """
 
     connections: int = 500
     connections_per_address: int = 100
     streams: int = 250
     streams_per_address: int = 50
+    answers_per_address: int = 4
     request_s: float = 15.0
     upload_s: float = 900.0
     stalled_s: float = 20.0

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from leaderboard.web import pages
 from leaderboard.web.app import make_app
 from leaderboard.web.connections import limited_protocol
 from leaderboard.web.limits import Places, WebLimits
@@ -265,3 +266,51 @@ def test_places_are_counted_by_address_and_in_all() -> None:
     assert [places.take("b"), places.take("c")] == [True, False]
     places.give_back("a")
     assert places.take("c")
+
+
+class SlowPage:
+    """In place of a page that takes long to compute: each request waits until `go_on` is set."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.begun = self.now = self.most = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Request) -> Response:
+        with self._lock:
+            self.begun += 1
+            self.now += 1
+            self.most = max(self.most, self.now)
+        self.go_on.wait(WITHIN_S)
+        with self._lock:
+            self.now -= 1
+        return PlainTextResponse("at last")
+
+
+ASK = b"GET /runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+
+def test_an_address_that_asks_for_much_at_once_keeps_only_itself_waiting(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, connect: Callable[[int], socket.socket]
+) -> None:
+    """All threads of the server would else be drawing for it, and its requests that it gave up would be computed."""
+    slow, limits = SlowPage(), WebLimits()
+    monkeypatch.setattr(pages, "runs", lambda request: slow(request))
+    with serving(make_app(runs, limits=limits), limits) as port:
+        asked = [connect(port) for _ in range(60)]
+        try:
+            for one in asked:
+                one.sendall(ASK)
+            assert wait_until(lambda: slow.now == limits.answers_per_address)
+            for one in asked[10:]:
+                one.close()
+            other = socket.create_connection(("127.0.0.1", port), WITHIN_S, source_address=("127.0.0.2", 0))
+            with other:
+                other.sendall(ASK.replace(b"/runs", b"/games"))
+                assert other.recv(64).startswith(b"HTTP/1.1 200 OK")
+        finally:
+            slow.go_on.set()
+        for one in asked[:10]:
+            assert one.recv(64).startswith(b"HTTP/1.1 200 OK")
+        assert is_served(port)
+    assert (slow.begun, slow.most) == (10, limits.answers_per_address)
