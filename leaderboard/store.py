@@ -18,6 +18,7 @@ from sqlite_utils.db import Table
 
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.schema import MIGRATIONS, RATING_COLUMNS, SCHEMA, SCHEMA_VERSION
+from referee.errors import ExpectedError
 from referee.record.store import FileStamp
 
 BUSY_TIMEOUT_MS = 2000
@@ -28,8 +29,11 @@ _REFUSED = (sqlite3.Error, OverflowError, UnicodeEncodeError)
 _MATCH_COLUMNS = tuple(name for name in MatchRow.__dataclass_fields__ if name not in ("stamp", "seats"))
 
 
-class StoreError(Exception):
+class StoreError(ExpectedError):
     """The database cannot be read or written now. Nothing is lost by it: the records have everything."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "the records have everything; see whether the disk is full")
 
 
 class Store:

@@ -1,14 +1,24 @@
-"""What can stand in the way of a tournament. Each says what is wrong, where, and what to do next."""
+"""The errors that a person may meet. Each says what is wrong, where, and what to do next."""
 
 from pathlib import Path
 
 
-class TournamentError(Exception):
-    """Base of all expected errors: `str()` is one sentence on what is wrong, `next_step` one on what to do."""
+class ExpectedError(Exception):
+    """Base of the errors that a person may meet: `str()` is one sentence on what is wrong, `next_step` one on what to
+    do. The games, which import nothing of this, have a base of their own with the same field."""
 
     def __init__(self, what: str, next_step: str) -> None:
         super().__init__(what)
         self.next_step = next_step
+
+    @property
+    def sentence(self) -> str:
+        """Both in one, for places with room for one."""
+        return f"{self}; {self.next_step}"
+
+
+class TournamentError(ExpectedError):
+    """Base of what can stand in the way of a tournament."""
 
 
 class ConfigError(TournamentError):

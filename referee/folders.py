@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from referee.errors import ExpectedError
+
 CACHE_VARIABLE = "CROSSTOWN_CACHE"
 
 MAX_SOCKET_PATH_BYTES = 107
@@ -23,8 +25,8 @@ _NO_HOME = Path("/nonexistent")
 """The home of a user without one, as Debian names it."""
 
 
-class FolderError(ValueError):
-    """No folder of that kind is to be had here. One sentence with what to do."""
+class FolderError(ExpectedError):
+    """No folder of that kind is to be had here."""
 
 
 def home_folder(ours: Mapping[str, str] | None = None) -> Path:
@@ -42,12 +44,12 @@ def expanded(text: str) -> Path:
     if text == "~" or text.startswith("~/"):
         home = home_folder()
         if home == _NO_HOME:
-            raise FolderError(f"'{text}': there is no home folder here; set HOME, or write the whole path")
+            raise FolderError(f"'{text}': there is no home folder here", "set HOME, or write the whole path")
         return home / text[2:]
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise FolderError(f"'{text}': there is no such user; write the whole path") from None
+        raise FolderError(f"'{text}': there is no such user", "write the whole path") from None
 
 
 def configuration_folder() -> Path:
@@ -71,7 +73,7 @@ def cache_folder() -> Path:
         own.mkdir(mode=0o700)
     found = own.lstat()
     if found.st_uid != os.getuid() or own.is_symlink() or found.st_mode & 0o022:
-        raise FolderError(f"{own}: somebody else can write there; set {CACHE_VARIABLE} to a folder of your own")
+        raise FolderError(f"{own}: somebody else can write there", f"set {CACHE_VARIABLE} to a folder of your own")
     return own
 
 
@@ -95,4 +97,4 @@ def make_socket_folder() -> Path:
             return Path(tempfile.mkdtemp(prefix="crosstown-", dir=place))
         except OSError as error:
             wrong = wrong or f"{place}: {error.strerror}"
-    raise FolderError(f"there is no folder for sockets: {wrong}; set TMPDIR to a short path, such as TMPDIR=/tmp")
+    raise FolderError(f"there is no folder for sockets: {wrong}", "set TMPDIR to a short path, such as TMPDIR=/tmp")

@@ -3,12 +3,14 @@
 Every element has the steps at which it is shown, as an animation of its `display`; there is no script in it.
 """
 
+import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from leaderboard.export.merging import merged
 from leaderboard.frames import Frame, Viewer, frames_of
+from referee.errors import ExpectedError
 from referee.games.drawing import Look, stylesheet
 from referee.games.drawing.parts import picture, text
 from referee.games.drawing.spots import Spots
@@ -22,15 +24,18 @@ _ROWS, _ROW, _BAR = 4, 14, 3
 """Rows of text below the board, their height, and that of the bar below them."""
 
 
-class NoBoardError(Exception):
+class NoBoardError(ExpectedError):
     """The record cannot be drawn; one sentence says why."""
+
+    def __init__(self, what: str, record: Record) -> None:
+        super().__init__(what, f"see: crosstown matches show {shlex.quote(str(record.path))}")
 
 
 def still(record: Record, step: int, viewer: Viewer = None, theme: str = "auto") -> str:
     """The board after a step, as one drawing. NoBoardError if there is none."""
     frame = next(frames_of(record, viewer, step, step), None)
     if frame is None or not frame.board:
-        raise NoBoardError(frame.wrong if frame else f"there is no step {step}")
+        raise NoBoardError(frame.wrong if frame else f"there is no step {step}", record)
     # The description is the last of the words at the beginning; no text in it can hold a tag.
     return frame.board.replace("</desc>", f"</desc><style>{stylesheet(theme)}</style>", 1) + "\n"
 
@@ -40,7 +45,7 @@ def film(record: Record, viewer: Viewer = None, theme: str = "auto", step_s: flo
     frames = list(frames_of(record, viewer))
     drawn = [frame for frame in frames if frame.board]
     if not drawn:
-        raise NoBoardError(frames[-1].wrong)
+        raise NoBoardError(frames[-1].wrong, record)
     boards = [_parsed(frame.board.replace(' xmlns="http://www.w3.org/2000/svg"', "")) for frame in drawn]
     sizes = [[float(number) for number in board.attrib["viewBox"].split()[2:]] for board in boards]
     width, height = (max(numbers) for numbers in zip(*sizes, strict=True))

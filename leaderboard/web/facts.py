@@ -12,7 +12,7 @@ from leaderboard.records import MatchRow
 from leaderboard.run_table import entrants
 from leaderboard.schedule_view import UNKNOWN_AHEAD, ScheduleView, view_schedule
 from leaderboard.standings import Entrant
-from referee.errors import TournamentError
+from referee.errors import ExpectedError, TournamentError
 from referee.record import RecordError
 from referee.record.journal import Control, FailedStart
 from referee.record.reader import read_header
@@ -92,8 +92,8 @@ def facts_of(folder: Path) -> RunFacts:
             warnings=tuple(run.machine_changes),
             run=run,
         )
-    except (TournamentError, RecordError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
-        next_step = f": {error.next_step}" if isinstance(error, TournamentError) else ""
+    except (ExpectedError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
+        next_step = f": {error.next_step}" if isinstance(error, ExpectedError) else ""
         said = f"{error}{next_step}".replace(f"{folder.parent}/", "")
         return _unknown(folder, f"The journal cannot be used: {said}. {_WITHOUT}.", "journal damaged")
 

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from referee.errors import ExpectedError
+
 HUMAN: Final = "human"
 """In `Setup.seats`: a person."""
 
 
-class PlayRefused(Exception):
-    """A match that cannot be started. One sentence for the person who wanted it."""
+class PlayRefused(ExpectedError):
+    """A match that cannot be started."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ async def begin(request: Request) -> Response:
     try:
         seats = await asyncio.to_thread(_host(request).start, _setup(form))
     except PlayRefused as refusal:
-        return await asyncio.to_thread(_form, request, form.get("game", ""), form, str(refusal))
+        return await asyncio.to_thread(_form, request, form.get("game", ""), form, refusal.sentence)
     if len(seats) == 1:
         return RedirectResponse(_address(seats[0]), 303)
     return await asyncio.to_thread(page, request, "people.html", seats=[(seat, _address(seat)) for seat in seats])
@@ -150,7 +150,7 @@ def _setup(form: Mapping[str, str]) -> Setup:
     try:
         bot_move_s = float(form.get("bot_move_s", "1"))
     except ValueError:
-        raise PlayRefused("the time of bots must be a number of seconds") from None
+        raise PlayRefused("the time of bots must be a number of seconds", "write, for instance, 1") from None
     return Setup(
         game=form.get("game", ""),
         seats=tuple(seat for seat in seats if seat),

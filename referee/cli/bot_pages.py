@@ -104,14 +104,15 @@ def _found(folder: Path) -> Found:
     try:
         manifest = load_manifest(folder)
     except (ManifestError, OSError) as error:
-        return Found(str(folder), folder.name, "", (), "", "broken", str(error))
+        problem = error.sentence if isinstance(error, ManifestError) else str(error)
+        return Found(str(folder), folder.name, "", (), "", "broken", problem)
     try:
         entry = load_entry(folder, built_in=None if manifest.build else folder.resolve())  # a list keeps no copies
         state, problem, entry_id = "built" if entry.builds else "ready", "", entry.id
     except NotBuiltError as error:
-        state, problem, entry_id = "not built", str(error), ""
+        state, problem, entry_id = "not built", error.sentence, ""
     except (ManifestError, EntryError, BotNameError) as error:
-        state, problem, entry_id = "broken", str(error), ""
+        state, problem, entry_id = "broken", error.sentence, ""
     return Found(str(folder), manifest.name, manifest.version, manifest.games, entry_id, state, problem)
 
 

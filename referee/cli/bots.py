@@ -180,10 +180,11 @@ def _failed(folder: Path, error: "BuildError") -> dict[str, Any]:
     from referee.cli.building import end_of_log
     from referee.texts import one_line
 
+    problem = str(error) if error.log else error.sentence
     return {
         "folder": str(folder),
         "built": False,
-        "problem": str(error),
+        "problem": problem,
         "log": str(error.log) if error.log else None,
-        "text": f"{folder}: not built: {one_line(error)}\n{end_of_log(error)}".rstrip("\n"),
+        "text": f"{folder}: not built: {one_line(problem)}\n{end_of_log(error)}".rstrip("\n"),
     }

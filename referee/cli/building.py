@@ -34,7 +34,7 @@ def build_bot(
     try:
         profile = choose_profile(wanted, found)
     except SandboxError as error:
-        step = f'{error.fix}; or build and play without: profile = "plain" in [sandbox], or --sandbox plain'
+        step = f'{error.next_step}; or build and play without: profile = "plain" in [sandbox], or --sandbox plain'
         raise PlatformError(str(error), step) from None
     if wanted is None and profile == "plain":
         print(f"warning: bots are built WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}", file=sys.stderr)

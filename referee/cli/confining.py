@@ -49,7 +49,7 @@ def settle(
     try:
         chosen = choose_profile(wanted, found)
     except SandboxError as error:
-        raise PlatformError(str(error), f"{error.fix}; or go without: --sandbox plain") from None
+        raise PlatformError(str(error), f"{error.next_step}; or go without: --sandbox plain") from None
     try:
         paths = tuple(str(path.resolve()) for path in read or ())
         sandbox = Sandbox(chosen, network, tuple(env or ()), paths, devices=tuple(devices or ()))

@@ -50,33 +50,8 @@ _DEBUG_STEP = "run it again as 'crosstown --debug ...' for the details, and repo
 
 def explain(error: BaseException, command: str = "crosstown") -> Explained:
     """What an error of a command means. Whatever is not expected is a bug of ours."""
-    # Imported here: most commands end without an error, and should not pay for this.
-    from referee.errors import BusyError, JournalError, PlatformError, TournamentError
-    from referee.folders import FolderError
-    from referee.games.api import GameError
-    from referee.games.registry import UnknownGame
-    from referee.process.build import BuildError
-    from referee.process.entry import EntryError, ManifestError
-    from referee.process.manifest import BotNameError
-    from referee.record.format import RecordError
-
-    if isinstance(error, TournamentError):
-        platform = isinstance(error, BusyError | JournalError | PlatformError)
-        return Explained(str(error), error.next_step, ExitCode.PLATFORM if platform else ExitCode.USAGE)
-    if isinstance(error, ManifestError | EntryError | BotNameError):
-        return _with_advice(str(error), "correct what it names, then run the same command again", ExitCode.USAGE)
-    if isinstance(error, BuildError):
-        return _with_advice(str(error), error.next_step, ExitCode.FAILED)
-    if isinstance(error, FolderError):
-        return _with_advice(str(error), "set HOME and TMPDIR to folders of your own", ExitCode.PLATFORM)
-    if isinstance(error, UnknownGame):
-        return _with_advice(str(error), "see: crosstown games list", ExitCode.USAGE)
-    if isinstance(error, GameError):
-        return Explained(str(error), "see: crosstown games show GAME", ExitCode.USAGE)
-    if isinstance(error, RecordError):
-        return _with_advice(str(error), "check the path, or see: crosstown matches list", ExitCode.USAGE)
-    if type(error).__name__ == "StoreError":  # importing the database for its name alone would cost 100 ms
-        return Explained(str(error), "the records have everything; see whether the disk is full", ExitCode.PLATFORM)
+    if hasattr(error, "next_step"):  # all errors of ours that a person may meet have it
+        return Explained(str(error), error.next_step, _code(error))
     if hasattr(error, "format_message"):  # typer's own errors, whichever module they live in
         what = _no_number(error) or error.format_message().replace(": Value error, ", ": ")  # as its types say it
         what = re.sub(r"^(No such command '.*?'\.) Did you mean .*", r"\1", what)  # the next line says it better
@@ -107,10 +82,18 @@ def report(
     return explained.code
 
 
-def _with_advice(sentence: str, otherwise: str, code: ExitCode) -> Explained:
-    """Sentences of this kind end in what to do, after their last semicolon."""
-    what, _, step = sentence.rpartition("; ")
-    return Explained(what, step, code) if what else Explained(sentence, otherwise, code)
+def _code(error: BaseException) -> ExitCode:
+    # Imported here: most commands end without an error, and should not pay for this.
+    from referee.errors import BusyError, JournalError, PlatformError
+    from referee.folders import FolderError
+    from referee.process.build import BuildError
+    from referee.wire.public_address import ListenError
+
+    if isinstance(error, BuildError):
+        return ExitCode.FAILED
+    platform = isinstance(error, BusyError | JournalError | PlatformError | FolderError | ListenError)
+    # Importing the database for the name of its error alone would cost 100 ms.
+    return ExitCode.PLATFORM if platform or type(error).__name__ == "StoreError" else ExitCode.USAGE
 
 
 def _system(error: OSError) -> Explained:

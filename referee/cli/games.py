@@ -92,7 +92,7 @@ def check(
     """
     from referee.cli.game_pages import print_interrupted, print_report
     from referee.errors import UsageError
-    from referee.games.conformance import ProgressError, make_plan, resolve
+    from referee.games.conformance import make_plan, resolve
     from referee.games.conformance import write_golden as record_matches
     from referee.games.conformance.run import LONG_MATCHES
 
@@ -108,8 +108,6 @@ def check(
     plan = make_plan(found, game, players=players, seed=seed, matches=wanted, data=box)
     try:
         report = _run(found, plan, workers, progress, golden, quiet=as_json)
-    except ProgressError as error:
-        raise UsageError(str(error), "name another file, or delete this one to start again") from error
     except KeyboardInterrupt:
         print_interrupted(resumable=progress is not None)
         raise typer.Exit(ExitCode.INTERRUPTED) from None

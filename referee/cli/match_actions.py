@@ -1,11 +1,10 @@
 """Behind `crosstown matches export` and `rejudge`: writes a match as one file, and judges it again."""
 
 import json
-import shlex
 from pathlib import Path
 
 from leaderboard.export.document import match_document
-from leaderboard.export.film import NoBoardError, film, still
+from leaderboard.export.film import film, still
 from leaderboard.export.page import replay_page
 from leaderboard.frames import Viewer, viewer_of, viewers
 from leaderboard.indexer import forget_match
@@ -66,12 +65,9 @@ def export_match(
 def _drawing(record: Record, step: int | None, viewer: Viewer, theme: str, step_s: float | None) -> str:
     if theme not in THEMES:
         raise UsageError(f"there is no theme {theme!r}", f"choose one of {', '.join(THEMES)}")
-    try:
-        if step is None:
-            return film(record, viewer, theme, 1.0 if step_s is None else step_s)
-        return still(record, step, viewer, theme)
-    except NoBoardError as error:
-        raise UsageError(str(error), f"see: crosstown matches show {shlex.quote(str(record.path))}") from error
+    if step is None:
+        return film(record, viewer, theme, 1.0 if step_s is None else step_s)
+    return still(record, step, viewer, theme)
 
 
 def _viewer(record: Record, seat: str) -> Viewer:

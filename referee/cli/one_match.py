@@ -309,7 +309,7 @@ def plan(
         limits = Limits(**clock)  # type: ignore[arg-type]
         MatchSpec("m", game_id, {}, (SeatSpec("", "", ""),), seed, limits)
     except SpecError as error:
-        raise UsageError(str(error), "correct it, or leave it out") from None
+        raise UsageError(str(error), error.next_step) from None
     confinement = confinement or settle()
     profile = confinement.sandbox.profile
     guests = remote_entries(seats)

@@ -85,15 +85,16 @@ class Host:
     def start(self, setup: Setup) -> Sequence[HumanSeat]:
         with self._starting:
             if HUMAN not in setup.seats:
-                raise PlayRefused("no seat is a person's: choose one, or play bots with: crosstown match")
+                raise PlayRefused("no seat is a person's", "choose one, or play bots with: crosstown match")
             if len(self._going) >= AT_ONCE:
-                raise PlayRefused(f"{AT_ONCE} matches are being played: end one of them first")
+                raise PlayRefused(f"{AT_ONCE} matches are being played", "end one of them first")
             try:
                 planned = self._planned(setup)
                 people: Sequence[Person] = self._in_loop(self._begin(planned, setup.name))
                 self._begun += 1
             except Exception as error:
-                raise PlayRefused(explain(error).what) from None
+                refusal = explain(error)
+                raise PlayRefused(refusal.what, refusal.next_step) from None
             return people
 
     def going_on(self) -> list[Person]:

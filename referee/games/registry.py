@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
+from referee.errors import ExpectedError
 from referee.games.api import Game
 
 GROUP = "crosstown.games"
 
 
-class UnknownGame(LookupError):
-    """No game of this id, or its plug-in is broken. The message says which and what there is."""
+class UnknownGame(ExpectedError, LookupError):
+    """No game of this id, or its plug-in is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def load_game(game_id: str) -> Game | BrokenGame:
     """The game of this id, or why its plug-in does not work. UnknownGame if none is installed."""
     found = [entry for entry in entry_points(group=GROUP) if entry.name == game_id]
     if not found:
-        raise UnknownGame(f"unknown game '{game_id}'; installed: {', '.join(game_ids()) or 'none'}")
+        raise UnknownGame(f"unknown game '{game_id}'", f"installed: {', '.join(game_ids()) or 'none'}")
     if len({entry.value for entry in found}) > 1:
         sources = " and ".join(sorted(_source(entry) for entry in found))
         return BrokenGame(game_id, sources, "more than one plug-in has this id; uninstall all but one")
@@ -43,7 +44,9 @@ def get_game(game_id: str) -> Game:
     """The working game of this id. Raises UnknownGame."""
     game = load_game(game_id)
     if isinstance(game, BrokenGame):
-        raise UnknownGame(f"game '{game.id}' ({game.source}) cannot be loaded: {game.problem}")
+        raise UnknownGame(
+            f"game '{game.id}' ({game.source}) cannot be loaded: {game.problem}", "see: crosstown games list"
+        )
     return game
 
 

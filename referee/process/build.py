@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypeAlias
 
+from referee.errors import ExpectedError
 from referee.folders import cache_folder
 from referee.process import fetch_relay
 from referee.process.build_settings import copy_settings, environment
@@ -72,22 +73,22 @@ _TOOLCHAIN_CHARS = 200
 _SHARED_MEMORY_BYTES = 1 << 30
 
 
-class BuildError(Exception):
-    """A bot that could not be built. One sentence; `log`, if there is one, says more, and `tail` is its end.
+class BuildError(ExpectedError):
+    """A bot that could not be built. `log`, if there is one, says more, and `tail` is its end.
 
     `warm`: it began with what earlier builds had left in its home.
     """
 
-    def __init__(self, message: str, log: Path | None = None, tail: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, what: str, next_step: str = "", log: Path | None = None, tail: str = "") -> None:
+        super().__init__(what, next_step or (f"see the log: {log}" if log else "correct it"))
         self.log = log
         self.tail = tail
         self.warm = False
 
-    @property
-    def next_step(self) -> str:
-        clean = "; should what earlier builds kept be to blame: crosstown bots build --again" if self.warm else ""
-        return f"see the log: {self.log}{clean}" if self.log else "correct it"
+    def began_warm(self) -> None:
+        """From what earlier builds had left in its home, which may be to blame."""
+        self.warm = True
+        self.next_step += "; should what earlier builds kept be to blame: crosstown bots build --again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +170,12 @@ def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -
     log.feed(f"$ {' '.join(_words(argv, workshop))}\n".encode(errors="replace"))
     ended = _run(phase, argv, workshop, log.feed)
     if ended.code is None:
-        raise BuildError(f"{phase}: {ended.why}", log.save(), log.tail())
+        raise BuildError(f"{phase}: {ended.why}", "", log.save(), log.tail())
     if ended.code != 0:
         how = _how(ended.code)
         if ended.out_of_memory:
             how += f", at its memory limit of {workshop.limits.memory_mib} MiB"
-        raise BuildError(f"{phase}: '{argv[0]}' ended with {how}", log.save(), log.tail())
+        raise BuildError(f"{phase}: '{argv[0]}' ended with {how}", "", log.save(), log.tail())
     return time.monotonic() - began_s
 
 
@@ -208,9 +209,8 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
     words = _words(argv, workshop)
     program = _program(words[0], workshop.copy, env.get("PATH"))
     if program is None:
-        raise BuildError(
-            f"{phase}: '{words[0]}' is not there: {not_found(words[0], workshop.copy, env.get('PATH', ''))}"
-        )
+        why, next_step = not_found(words[0], workshop.copy, env.get("PATH", ""))
+        raise BuildError(f"{phase}: '{words[0]}' is not there: {why}", next_step)
     limits = workshop.limits
     tools = tuple(map(str, workshop.tools))
     sandbox = Sandbox(workshop.profile, read=tools, hidden=workshop.hidden)
@@ -243,7 +243,7 @@ def _run_through_proxy(command: SupervisedCommand, workshop: Workshop, output: C
     try:
         hosts = find_hosts(workshop.copy, os.environ, workshop.settings)
     except FetchHostsError as error:
-        raise BuildError(f"fetch: {error}") from None
+        raise BuildError(f"fetch: {error}", error.next_step) from None
     with FetchProxy(hosts, os.environ) as proxy:
         relay = Path(fetch_relay.__file__).read_text(encoding="utf-8")
         through = replace(
@@ -352,8 +352,10 @@ def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tup
     folder = folder.resolve()
     manifest = load_manifest(folder)
     if not manifest.build and not has_requirements(folder, manifest):
-        what = "nothing is to be built; a bot that is has a line like build = [...], or Python and a requirements.txt"
-        raise BuildError(f"{folder / 'bot.toml'}: {what}")
+        raise BuildError(
+            f"{folder / 'bot.toml'}: nothing is to be built",
+            "a bot that is has a line like build = [...], or Python and a requirements.txt",
+        )
     sources = read_sources(folder, manifest)  # first, as it has limits
     requirements = read_requirements(folder, manifest)
     cache = yard.cache or cache_folder()
@@ -398,10 +400,7 @@ def _once(
 
     It is made in the home that is kept for this bot's builds, or else in a new one that goes with it.
     """
-    try:
-        most_bytes = most_mib() << 20
-    except ValueError as error:
-        raise BuildError(f"{error}; correct it") from None
+    most_bytes = most_mib() << 20
     try:
         with _alone(place, yard.told):
             built = read_built(place)
@@ -414,7 +413,7 @@ def _once(
                 return make(place, home), True
     except OSError as error:
         raise BuildError(
-            f"{error.filename or place}: {error.strerror or error}; see whether the disk is full"
+            f"{error.filename or place}: {error.strerror or error}", "see whether the disk is full"
         ) from None
 
 
@@ -437,8 +436,8 @@ def _workshop(place: Path, yard: Yard, home: Home | None) -> Iterator[tuple[Work
         )
     except BaseException as error:
         remove_tree(made / "bot")
-        if isinstance(error, BuildError):
-            error.warm = home.warm
+        if isinstance(error, BuildError) and home.warm:
+            error.began_warm()
         raise
     finally:
         remove_tree(fresh)
@@ -460,14 +459,15 @@ def _make(
             workshop = replace(workshop, tools=tools, python=environment.python)
         copy_sources(folder, manifest, workshop.copy)
         if read_sources(workshop.copy, manifest) != sources:
-            raise EntryError(f"{folder}: was changed while it was copied; build it again")
+            raise EntryError(f"{folder}: was changed while it was copied", "build it again")
         for path in filter(is_file, copied(yard.hidden, folder, workshop.copy)):
             path.unlink()
             path.touch()
         if not has_protos(sources):
             if os.path.lexists(workshop.copy / PROTO):
                 raise EntryError(
-                    f"{folder / PROTO}: is not a folder with files, but Crosstown puts its proto files there; rename it"
+                    f"{folder / PROTO}: is not a folder with files, but Crosstown puts its proto files there",
+                    "rename it",
                 )
             copy_protos(workshop.copy / PROTO)
         _renew(workshop.copy)
@@ -487,7 +487,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / name, copy / name)
         if requirements_in(copy) != requirements:
-            raise EntryError(f"{folder / REQUIREMENTS}: was changed while it was copied; build it again")
+            raise EntryError(f"{folder / REQUIREMENTS}: was changed while it was copied", "build it again")
         wheels = copy / "wheels of crosstown"
         constraints = write_wheels(wheels)
         if yard.profile == "strict":
@@ -510,7 +510,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
                     fetch_s += run_phase("fetch", [*pip, "install", *options, *sources], workshop, log)
                 except BuildError as error:
                     if error.log is not None:
-                        raise BuildError(pip_failed(log.text()), error.log, error.tail) from None
+                        raise BuildError(*pip_failed(log.text()), error.log, error.tail) from None
                     raise
             finally:
                 take_back(copy)
@@ -532,7 +532,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
     return built
 
 
-def pip_failed(said: str) -> str:
+def pip_failed(said: str) -> tuple[str, str]:
     """What pip could not do, from all it printed, and what to do about it."""
     lines = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
     why = f" ({one_line(lines[-1], _SHOWN_CHARS)})" if lines else ""
@@ -547,7 +547,7 @@ def pip_failed(said: str) -> str:
         )
     else:
         step = f"correct {REQUIREMENTS}"
-    return f"fetch: pip could not install {REQUIREMENTS}{why}; {step}"
+    return f"fetch: pip could not install {REQUIREMENTS}{why}", step
 
 
 def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, *, warm: bool) -> Built:
@@ -565,15 +565,17 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
             size = take_back(copy)
     if size is None:
         why = "the build left folders that cannot be read, or lie too deep for a path"
-        raise BuildError(f"{why}; have it remove them", log_file, log.tail())
+        raise BuildError(why, "have it remove them", log_file, log.tail())
     try:
         program = Path(find_argv(copy, manifest, python=workshop.python)[0])
     except ManifestError as error:
-        raise BuildError(f"the build ended well but left nothing to run: {error}", log_file, log.tail()) from None
+        raise BuildError(
+            f"the build ended well but left nothing to run: {error}", error.next_step, log_file, log.tail()
+        ) from None
     outside = leads_out(program, copy, workshop.tools) if workshop.profile == "strict" else None
     if outside is not None:
         where = f"{program.relative_to(copy)} links to {outside}, outside of the bot's folder"
-        raise BuildError(f"{where}; the build must copy it", log_file, log.tail())
+        raise BuildError(where, "the build must copy it", log_file, log.tail())
     _check_size(copy)
     return Built(
         source_id=source,
@@ -616,7 +618,8 @@ def _check_size(copy: Path) -> None:
         if left_bytes > _MOST_LEFT_BYTES or number > _MOST_LEFT_FILES:
             raise BuildError(
                 f"the build left more than {_MOST_LEFT_BYTES >> 20} MiB or {_MOST_LEFT_FILES:,} files; sparse files"
-                " count in full; have it remove what the bot does not need to run"
+                " count in full",
+                "have it remove what the bot does not need to run",
             )
 
 

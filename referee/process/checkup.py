@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from referee.errors import ExpectedError
 from referee.process.cgroup import Cgroups, find
 from referee.process.launch import LaunchContext, guardian_argv
 from referee.process.limits import ProcessLimits, Share, memory_room
@@ -48,12 +49,8 @@ class Probe:
         return f"bots play WITHOUT A SANDBOX ({self.why}); to have one: {self.fix}"
 
 
-class SandboxError(Exception):
-    """The strict sandbox was asked for and does not work here. `fix` says what to do."""
-
-    def __init__(self, probe: Probe) -> None:
-        super().__init__(f"the strict sandbox does not work here: {probe.why}")
-        self.fix = probe.fix
+class SandboxError(ExpectedError):
+    """The strict sandbox was asked for and does not work here."""
 
 
 @cache
@@ -136,7 +133,7 @@ def choose_profile(wanted: Profile | None, found: Probe) -> Profile:
     """The profile to play under: strict where it works unless something else is asked for. SandboxError if strict is
     asked for and does not work."""
     if wanted == "strict" and not found.works:
-        raise SandboxError(found)
+        raise SandboxError(f"the strict sandbox does not work here: {found.why}", found.fix)
     return wanted or ("strict" if found.works else "plain")
 
 

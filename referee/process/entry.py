@@ -88,7 +88,7 @@ def load_entry(
         build = _hold_build(folder, manifest, sources) if manifest.build else None
         version = put(store_folder(), folder, manifest, sources)
         if load_manifest(version.folder) != manifest:
-            raise EntryError(f"{folder / FILE_NAME}: was changed while it was read; try again")
+            raise EntryError(f"{folder / FILE_NAME}: was changed while it was read", "try again")
         return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
     except NotBuiltError:
         if to_play:
@@ -111,13 +111,13 @@ def load_stored(
     try:
         version = hold(store_folder(), content)
     except DamagedError as error:
-        lost = str(error).rpartition("; ")[0]
+        lost = str(error)
     if version is None:
         with suppress(ManifestError, EntryError):
             entry = load_entry(folder, name, options, to_play=to_play)
             if entry.content == content:
                 return entry
-        raise EntryError(f"{lost}, and {folder} has changed; restore the folder")
+        raise EntryError(f"{lost}, and {folder} has changed", "restore the folder")
     manifest = load_manifest(version.folder)
     resolved = _resolve_options(manifest, options or {})
     sources = read_sources(version.folder, manifest)
@@ -144,7 +144,7 @@ def _hold_build(folder: Path, manifest: Manifest, sources: Sources) -> tuple[Bui
     if held is None:
         command = f"crosstown bots build {shlex.quote(str(folder))}"
         what = f"{folder / FILE_NAME}: the bot is not built, or was changed since"
-        raise NotBuiltError(f"{what}; build the bot first: {command}")
+        raise NotBuiltError(what, f"build the bot first: {command}")
     return held
 
 
@@ -184,7 +184,7 @@ def _environment(home: Path, folder: Path, manifest: Manifest) -> Environment | 
     if environment is None:
         command = f"crosstown bots build {shlex.quote(str(folder))}"
         what = f"{folder / REQUIREMENTS}: is not installed, or was changed since"
-        raise NotBuiltError(f"{what}; build the bot first: {command}")
+        raise NotBuiltError(what, f"build the bot first: {command}")
     return environment
 
 
@@ -207,12 +207,14 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
         if option not in resolved:
             near = get_close_matches(option, resolved, n=1)
             advice = f"did you mean '{near[0]}'?" if near else f"it has: {', '.join(resolved) or 'none'}"
-            raise EntryError(f"bot '{manifest.name}': it has no option '{option}'; {advice}")
+            raise EntryError(f"bot '{manifest.name}': it has no option '{option}'", advice)
         if not is_option_value(value) or type(value) is not type(resolved[option]):
             default = resolved[option]
             example = str(default).lower() if isinstance(default, bool) else repr(default)
             wanted = f"{_KINDS[type(default)]}, such as {example}"
-            raise EntryError(f"bot '{manifest.name}': option '{option}' is {wanted}, not {value!r}; correct the value")
+            raise EntryError(
+                f"bot '{manifest.name}': option '{option}' is {wanted}, not {value!r}", "correct the value"
+            )
         resolved[option] = value
     return resolved
 

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from referee.errors import ExpectedError
 from referee.folders import make_socket_folder
 from referee.process.build_settings import environment
 from referee.process.fetch_relay import pump
@@ -55,8 +56,8 @@ _CLOSED_NETWORKS = tuple(
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 
-class FetchHostsError(ValueError):
-    """A list of hosts that cannot be used. One sentence: file, what is wrong, what to do."""
+class FetchHostsError(ExpectedError):
+    """A list of hosts that cannot be used. The sentence names the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,13 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
         tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise FetchHostsError(f"{path}: cannot be read ({error}); correct the file or unset {HOSTS_VARIABLE}") from None
+        raise FetchHostsError(
+            f"{path}: cannot be read ({error})", f"correct the file or unset {HOSTS_VARIABLE}"
+        ) from None
     for name, table in tables.items():
         if not isinstance(table, dict) or not set(table) <= _KEYS or not all(map(_is_list_of_text, table.values())):
             keys = ", ".join(sorted(_KEYS))
-            raise FetchHostsError(f"{path}: [{name}] must be a table with lists of text named {keys}; correct it")
+            raise FetchHostsError(f"{path}: [{name}] must be a table with lists of text named {keys}", "correct it")
     return tables
 
 

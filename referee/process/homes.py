@@ -22,6 +22,7 @@ from pathlib import Path
 
 from referee.process.paths import identity
 from referee.process.sandbox import Profile
+from referee.process.sources import EntryError
 from referee.process.trees import remove_tree, walk
 
 HOMES = "homes"
@@ -56,10 +57,11 @@ class Home:
 
 
 def most_mib() -> int:
-    """What all homes may take of the disk together: $CROSSTOWN_HOMES_MIB, else 10240. ValueError for no number."""
+    """What all homes may take of the disk together: $CROSSTOWN_HOMES_MIB, else 10240. Raises EntryError."""
     given = os.environ.get(MOST_VARIABLE, "")
     if given and not (given.isascii() and given.isdecimal()):
-        raise ValueError(f"{MOST_VARIABLE} is a number of MiB, such as {MOST_MIB}, or 0 to keep nothing; not {given!r}")
+        what = f"{MOST_VARIABLE} is a number of MiB, such as {MOST_MIB}, or 0 to keep nothing, not {given!r}"
+        raise EntryError(what, "correct it")
     return int(given) if given else MOST_MIB
 
 

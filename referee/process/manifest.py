@@ -12,6 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from referee.errors import ExpectedError
+
 MAX_CODE_POINTS = 64
 
 _REFUSED = {
@@ -38,7 +40,7 @@ _FOREIGN_CAPITALS = str.maketrans(
 _SAME_STROKE = str.maketrans("I1|0", "lllO")
 
 
-class BotNameError(ValueError):
+class BotNameError(ExpectedError):
     """Not a name for a bot. The message says which character or length is wrong."""
 
 
@@ -47,16 +49,16 @@ def check_name(name: str) -> str:
     normal = unicodedata.normalize("NFC", name)
     if not 1 <= len(normal) <= MAX_CODE_POINTS:
         told = f"a bot's name has 1 to {MAX_CODE_POINTS} characters, this one has {len(normal)}"
-        raise BotNameError(f"{told}; choose {'a shorter one' if normal else 'one'}")
+        raise BotNameError(told, f"choose {'a shorter one' if normal else 'one'}")
     if normal != normal.strip():
-        raise BotNameError(f"the bot's name {normal!a} starts or ends with white space; remove it")
+        raise BotNameError(f"the bot's name {normal!a} starts or ends with white space", "remove it")
     for place, character in enumerate(normal, 1):
         problem = _problem(character)
         if problem is not None:
             code = f"U+{ord(character):04X}"
-            raise BotNameError(f"the bot's name {normal!a} has {problem} ({code}) at place {place}; remove it")
+            raise BotNameError(f"the bot's name {normal!a} has {problem} ({code}) at place {place}", "remove it")
     if unicodedata.combining(normal[0]):
-        raise BotNameError(f"the bot's name {normal!a} starts with a combining mark; begin with a letter or digit")
+        raise BotNameError(f"the bot's name {normal!a} starts with a combining mark", "begin with a letter or digit")
     return normal
 
 
@@ -133,8 +135,8 @@ _NO_KEY = re.compile(
 _INTEGER_BOUND = 1 << 63
 
 
-class ManifestError(ValueError):
-    """A bot folder that cannot be used. One sentence: file, line where known, what was expected, what to do."""
+class ManifestError(ExpectedError):
+    """A bot folder that cannot be used. The sentence names the file, the line where known, and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +163,17 @@ def load_manifest(folder: Path) -> Manifest:
     path = folder / FILE_NAME
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
-        raise ManifestError(f"{folder}: {what}; a bot is a folder with a {FILE_NAME} in it")
+        raise ManifestError(f"{folder}: {what}", f"a bot is a folder with a {FILE_NAME} in it")
     try:
         text = _read(folder, path).decode("utf-8")
     except FileNotFoundError:
         example = ", ".join(_EXAMPLES[key] for key in _REQUIRED)
-        raise ManifestError(f"{path}: no such file; write one, the least is: {example}") from None
+        raise ManifestError(f"{path}: no such file", f"write one, the least is: {example}") from None
     except OSError as error:
-        raise ManifestError(f"{path}: cannot be read ({error.strerror}); check what it is and its rights") from None
+        raise ManifestError(f"{path}: cannot be read ({error.strerror})", "check what it is and its rights") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise ManifestError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
+        raise ManifestError(f"{path}:{line}: not UTF-8 text", "save the file as UTF-8") from None
     return parse_manifest(text, path)
 
 
@@ -180,18 +182,18 @@ def _read(folder: Path, path: Path) -> bytes:
     Raises ManifestError or OSError."""
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(folder)):
-        raise ManifestError(f"{path}: links to {real}, outside of the bot's folder; copy it in")
+        raise ManifestError(f"{path}: links to {real}, outside of the bot's folder", "copy it in")
     # Not waiting for the other end of a pipe; what became a link just now is not followed.
     number = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise ManifestError(f"{path}: is not a file; write one")
+            raise ManifestError(f"{path}: is not a file", "write one")
         with os.fdopen(number, "rb", closefd=False) as file:
             content = file.read(_MOST_BYTES + 1)
     finally:
         os.close(number)
     if len(content) > _MOST_BYTES:
-        raise ManifestError(f"{path}: has more than {_MOST_BYTES >> 10} KiB; write what the bot needs, and no more")
+        raise ManifestError(f"{path}: has more than {_MOST_BYTES >> 10} KiB", "write what the bot needs, and no more")
     return content
 
 
@@ -200,23 +202,23 @@ def parse_manifest(text: str, path: Path) -> Manifest:
     bare = _NO_KEY.sub(lambda match: "\n" * match[0].count("\n"), text)
     for number, line in enumerate(bare.split("\n"), 1):
         if line.count(".") > _MOST_DOTS:
-            raise ManifestError(f"{path}:{number}: a key of more than {_MOST_DOTS} parts; write it flat")
+            raise ManifestError(f"{path}:{number}: a key of more than {_MOST_DOTS} parts", "write it flat")
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ManifestError(_syntax_message(text, path, error)) from None
+        raise _syntax_error(text, path, error) from None
     except ValueError as error:  # from the interpreter's limit on decimal digits
-        raise ManifestError(f"{path}: a number is too long ({error}); correct it") from None
+        raise ManifestError(f"{path}: a number is too long ({error})", "correct it") from None
     except RecursionError:
-        raise ManifestError(f"{path}: nested too deeply; write it flat") from None
+        raise ManifestError(f"{path}: nested too deeply", "write it flat") from None
     return _Checker(text, path, table).manifest()
 
 
-def _syntax_message(text: str, path: Path, error: tomllib.TOMLDecodeError) -> str:
+def _syntax_error(text: str, path: Path, error: tomllib.TOMLDecodeError) -> ManifestError:
     place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
     line = int(place[1]) if place else text.count("\n") + 1
     what = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
-    return f"{path}:{line}: not TOML ({what}); correct this line"
+    return ManifestError(f"{path}:{line}: not TOML ({what})", "correct this line")
 
 
 class _Checker:
@@ -233,13 +235,13 @@ class _Checker:
             if key not in known:
                 near = get_close_matches(key.lower(), known, n=1, cutoff=0.5)
                 advice = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
-                raise self._error(key, f"unknown key '{key}'; {advice}")
+                raise self._error(key, f"unknown key '{key}'", advice)
         for key in _REQUIRED:
             if key not in self._table:
-                raise ManifestError(f"{self._path}: the key '{key}' is missing; add a line like {_EXAMPLES[key]}")
+                raise ManifestError(f"{self._path}: the key '{key}' is missing", f"add a line like {_EXAMPLES[key]}")
         for key in ("fetch", "toolchain"):
             if key in self._table and "build" not in self._table:
-                raise self._error(key, f"'{key}' is for bots that are built; add a line like {_EXAMPLES['build']}")
+                raise self._error(key, f"'{key}' is for bots that are built", f"add a line like {_EXAMPLES['build']}")
         return Manifest(
             name=self._name(),
             version=self._version(),
@@ -255,41 +257,41 @@ class _Checker:
         try:
             return check_name(self._text("name"))
         except BotNameError as error:
-            raise self._error("name", f"'name': {error}") from None
+            raise self._error("name", f"'name': {error}", error.next_step) from None
 
     def _version(self) -> str:
         version = self._text("version")
         if not version.isprintable() or version != version.strip() or len(version) > _MAX_VERSION:
             raise self._error(
                 "version",
-                f"'version' must be 1 to {_MAX_VERSION} printable characters without outer spaces, not {version!a};"
-                f" write, for instance, {_EXAMPLES['version']}",
+                f"'version' must be 1 to {_MAX_VERSION} printable characters without outer spaces, not {version!a}",
+                f"write, for instance, {_EXAMPLES['version']}",
             )
         return version
 
     def _text(self, key: str) -> str:
         value = self._table[key]
         if value == "":
-            raise self._error(key, f"'{key}' is empty; write {_EXAMPLES[key]}")
+            raise self._error(key, f"'{key}' is empty", f"write {_EXAMPLES[key]}")
         if not isinstance(value, str):
-            raise self._error(key, f"'{key}' must be a text, not {_show(value)}; write {_EXAMPLES[key]}")
+            raise self._error(key, f"'{key}' must be a text, not {_show(value)}", f"write {_EXAMPLES[key]}")
         return value
 
     def _words(self, key: str) -> list[str]:
         value = self._table[key]
         if value == [] or (isinstance(value, list) and "" in value):
             what = "has an empty word" if value else "is empty"
-            raise self._error(key, f"'{key}' {what}; write {_EXAMPLES[key]}")
+            raise self._error(key, f"'{key}' {what}", f"write {_EXAMPLES[key]}")
         if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            raise self._error(key, f"'{key}' must be a list of texts, not {_show(value)}; write {_EXAMPLES[key]}")
+            raise self._error(key, f"'{key}' must be a list of texts, not {_show(value)}", f"write {_EXAMPLES[key]}")
         return value
 
     def _argv(self, key: str) -> tuple[str, ...]:
         words = self._words(key)
         if any("\0" in word for word in words):
-            raise self._error(key, f"'{key}' has a word with a zero byte in it; remove it")
+            raise self._error(key, f"'{key}' has a word with a zero byte in it", "remove it")
         if len(words) > _MOST_WORDS:
-            raise self._error(key, f"'{key}' has {len(words)} words, at most {_MOST_WORDS} are taken; use a script")
+            raise self._error(key, f"'{key}' has {len(words)} words, at most {_MOST_WORDS} are taken", "use a script")
         return tuple(words)
 
     def _games(self) -> tuple[str, ...]:
@@ -297,22 +299,22 @@ class _Checker:
         for game in games:
             if not _GAME_ID.fullmatch(game):
                 what = f"'games' must hold game ids such as shibuya, or \"*\", not {game!a}"
-                raise self._error("games", f"{what}; crosstown games list shows the ids")
+                raise self._error("games", what, "crosstown games list shows the ids")
         return tuple(games)
 
     def _options(self) -> dict[str, OptionValue]:
         options = self._table.get("options", {})
         if not isinstance(options, dict):
-            raise self._error("options", f"'options' must be a table, not {_show(options)}; begin it with [options]")
+            raise self._error("options", f"'options' must be a table, not {_show(options)}", "begin it with [options]")
         for name, value in options.items():
             if not is_option_value(value):
                 what = f"option '{name}' must be a text, an integer or true/false, not {_show(value)}"
-                raise self._error(name, f"{what}; correct the value", "options")
+                raise self._error(name, what, "correct the value", "options")
         return options
 
-    def _error(self, key: str, sentence: str, table: str = "") -> ManifestError:
+    def _error(self, key: str, what: str, next_step: str, table: str = "") -> ManifestError:
         line = self._line_of(key, table)
-        return ManifestError(f"{self._path}{'' if line is None else f':{line}'}: {sentence}")
+        return ManifestError(f"{self._path}{'' if line is None else f':{line}'}: {what}", next_step)
 
     def _line_of(self, key: str, table: str) -> int | None:
         """The line where a key, or a table of that name, begins; None if it is written in some rarer way."""

@@ -114,7 +114,7 @@ def installed_in(folder: Path) -> tuple[str, int]:
     lines: set[str] = set()
     for record in records:
         if record.stat().st_size > _RECORD_BYTES:
-            raise EntryError(f"{record}: has more than {_RECORD_BYTES >> 20} MiB; leave that package out")
+            raise EntryError(f"{record}: has more than {_RECORD_BYTES >> 20} MiB", "leave that package out")
         lines.update(record.read_text(errors="replace").splitlines())
     for line in sorted(lines):
         if "/direct_url.json," not in line:  # says where our own wheels lay
@@ -141,7 +141,7 @@ def _named(folder: Path) -> set[str]:
             list_bytes += size
             if list_bytes > MOST_LIST_BYTES:
                 raise EntryError(
-                    f"{path}: with it, the lists of packages have more than {MOST_LIST_BYTES >> 20} MiB; correct them"
+                    f"{path}: with it, the lists of packages have more than {MOST_LIST_BYTES >> 20} MiB", "correct them"
                 )
             waiting += _paths(folder, path, room, seen)
     return found
@@ -168,7 +168,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8", errors="replace")
     except OSError as error:
-        raise EntryError(f"{path}: cannot be read ({error.strerror}); check its rights") from None
+        raise EntryError(f"{path}: cannot be read ({error.strerror})", "check its rights") from None
 
 
 def _mentions_library(path: Path) -> bool:
@@ -184,7 +184,7 @@ def _package_files(name: str) -> Iterator[tuple[str, Path]]:
     for package in _PACKAGES[name]:
         spec = find_spec(package)
         if spec is None or spec.origin is None:
-            raise EntryError(f"the package {package} is not where it was installed; install Crosstown again")
+            raise EntryError(f"the package {package} is not where it was installed", "install Crosstown again")
         folder = Path(spec.origin).parent.resolve()
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not _is_made(path):

@@ -57,12 +57,14 @@ def find_argv(
         if not word.startswith("/") and os.path.lexists(folder / word) and not os.path.lexists(home / word):
             raise ManifestError(
                 f"{folder / FILE_NAME}: 'run' names '{word}', which is there but left out of what a bot is, like all"
-                " that other tools make; let its build make it, or name a program outside of the bot's folder"
+                " that other tools make",
+                "let its build make it, or name a program outside of the bot's folder",
             )
     try:
         return _find_argv(home, replace(manifest, run=run), python)
     except ManifestError as error:
-        raise ManifestError(str(error).replace(str(home), str(folder))) from None
+        what, next_step = (text.replace(str(home), str(folder)) for text in (str(error), error.next_step))
+        raise ManifestError(what, next_step) from None
 
 
 def _placed(word: str, home: Path, author: Path) -> str:
@@ -86,8 +88,8 @@ def _find_argv(folder: Path, manifest: Manifest, python: str) -> tuple[str, ...]
     words = tuple(python if word == PYTHON else word for word in manifest.run)
     if _BRIDGE in words and not {"--", _TERMINAL} & set(words):
         raise ManifestError(
-            f"{folder / FILE_NAME}: 'run' starts the bridge without a program; write it after '--', such as"
-            f' ["{PYTHON}", "-m", "{_BRIDGE}", "--", "perl", "bot.pl"]'
+            f"{folder / FILE_NAME}: 'run' starts the bridge without a program",
+            f'write it after \'--\', such as ["{PYTHON}", "-m", "{_BRIDGE}", "--", "perl", "bot.pl"]',
         )
     behind = _behind_bridge(words)
     if behind:
@@ -116,34 +118,37 @@ def _find_program(folder: Path, word: str, manifest: Manifest) -> Path:
         if manifest.build and not_its_own and not any((folder / name).is_dir() for name in BUILD_OUTPUT):
             # Such as `java -jar target/bot.jar`: the program is there, what it is to run is not.
             names = ", ".join(sorted(BUILD_OUTPUT))
-            raise ManifestError(f"{folder}: the build must make one of these, and there is none: {names}")
+            raise ManifestError(
+                f"{folder}: the build has made none of {names}", "have it write what it makes to one of them"
+            )
         return found
     where = f"{folder / FILE_NAME}: 'run' starts '{word}'"
     if own.is_file():
-        raise ManifestError(f"{where}, which is not executable; run: chmod +x {shlex.quote(str(own))}")
+        raise ManifestError(f"{where}, which is not executable", f"run: chmod +x {shlex.quote(str(own))}")
     if own.is_dir():
-        raise ManifestError(f"{where}, which is a folder; name a program")
+        raise ManifestError(f"{where}, which is a folder", "name a program")
     if re.fullmatch(r"\{.*\}", word):
-        raise ManifestError(f"{where}, which means nothing here; write {PYTHON} for the referee's own interpreter")
-    raise ManifestError(f"{where}, which is not there: {not_found(word, folder)}")
+        raise ManifestError(f"{where}, which means nothing here", f"write {PYTHON} for the referee's own interpreter")
+    why, next_step = not_found(word, folder)
+    raise ManifestError(f"{where}, which is not there: {why}", next_step)
 
 
-def not_found(word: str, folder: Path, path: str | None = None) -> str:
+def not_found(word: str, folder: Path, path: str | None = None) -> tuple[str, str]:
     """Where a program that is not there was looked for, and what to do. `path`: PATH, if it is not this process's."""
     own = (folder / word).absolute()
     if "/" in word:
-        return f"there is no {own}, and a name with '/' is not looked for in PATH; correct it"
+        return f"there is no {own}, and a name with '/' is not looked for in PATH", "correct it"
     path = os.environ.get("PATH") if path is None else path
     if not path:
         how = "is not set" if path is None else "is empty"
-        return f"it is not in {folder}, and PATH {how}; set PATH, or name the program by its whole path"
+        return f"it is not in {folder}, and PATH {how}", "set PATH, or name the program by its whole path"
     for place in path.split(os.pathsep):
         if (other := Path(place) / word).is_file():
-            return f"{other}, in PATH, is not executable; run: chmod +x {shlex.quote(str(other))}"
+            return f"{other}, in PATH, is not executable", f"run: chmod +x {shlex.quote(str(other))}"
     shown = path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}..."
     return (
-        f"it is neither in {folder} nor in a folder of the referee's PATH ({shown}); install it, add its folder to"
-        " PATH, or name it by its whole path"
+        f"it is neither in {folder} nor in a folder of the referee's PATH ({shown})",
+        "install it, add its folder to PATH, or name it by its whole path",
     )
 
 
@@ -160,10 +165,13 @@ def _check_interpreter(folder: Path, script: Path, word: str) -> None:
     where = f"{folder / FILE_NAME}: 'run' starts '{word}', whose first line names"
     if not words or not Path(words[0]).is_file():
         named = words[0] if words else ""
-        raise ManifestError(f"{where} the interpreter '{named}', which is not there; install it, or correct that line")
+        raise ManifestError(
+            f"{where} the interpreter '{named}', which is not there", "install it, or correct that line"
+        )
     inner = _after_env(words)
     if inner and inner is not words and not shutil.which(inner[0]):
-        raise ManifestError(f"{where} the interpreter '{inner[0]}': {not_found(inner[0], folder)}")
+        why, next_step = not_found(inner[0], folder)
+        raise ManifestError(f"{where} the interpreter '{inner[0]}': {why}", next_step)
 
 
 def _after_env(words: Sequence[str]) -> Sequence[str]:
@@ -211,7 +219,7 @@ def _check_file(folder: Path, program: str, word: str) -> None:
         near = get_close_matches(script.name, [path.name for path in script.parent.iterdir() if path.is_file()], n=1)
     advice = f"did you mean '{Path(word).with_name(near[0])}'?" if near else "add it, or correct 'run'"
     raise ManifestError(
-        f"{folder / FILE_NAME}: 'run' has {program} run '{word}', which is not there (looked for {script}); {advice}"
+        f"{folder / FILE_NAME}: 'run' has {program} run '{word}', which is not there (looked for {script})", advice
     )
 
 
@@ -224,5 +232,6 @@ def _check_module(folder: Path, module: str) -> None:
             return
     raise ManifestError(
         f"{folder / FILE_NAME}: 'run' has Python run the module '{module}', and there is no such module in {folder}"
-        f" or in {sys.executable}; add it, or correct 'run'"
+        f" or in {sys.executable}",
+        "add it, or correct 'run'",
     )

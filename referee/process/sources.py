@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
+from referee.errors import ExpectedError
 from referee.folders import CACHE_VARIABLE, cache_folder
 from referee.process.manifest import BUILD_OUTPUT, Manifest
 
@@ -48,8 +49,8 @@ Sources: TypeAlias = tuple[tuple[bytes, bytes], ...]
 _File: TypeAlias = tuple[bytes, Path]
 
 
-class EntryError(ValueError):
-    """A bot folder that cannot be made an entry. One sentence: file, what is wrong, what to do."""
+class EntryError(ExpectedError):
+    """A bot folder that cannot be made an entry. The sentence names the file."""
 
 
 def read_sources(folder: Path, manifest: Manifest) -> Sources:
@@ -57,8 +58,8 @@ def read_sources(folder: Path, manifest: Manifest) -> Sources:
     cache = Path(os.path.realpath(cache_folder()))
     if cache.is_relative_to(folder):
         raise EntryError(
-            f"{folder}: the cache of builds, {cache}, is in it; move the bot out, or set {CACHE_VARIABLE} to a"
-            " folder elsewhere"
+            f"{folder}: the cache of builds, {cache}, is in it",
+            f"move the bot out, or set {CACHE_VARIABLE} to a folder elsewhere",
         )
     return _hashed(folder, _sources(folder, manifest))
 
@@ -118,7 +119,7 @@ def proto_files() -> list[Path]:
     folder = next((place / "proto" for place in (package, package.parent) if (place / "proto").is_dir()), package)
     if found := sorted((folder / "crosstown" / "v1").glob("*.proto")):
         return found
-    raise EntryError("the proto files of Crosstown are not where they were installed; install it again")
+    raise EntryError("the proto files of Crosstown are not where they were installed", "install it again")
 
 
 def copy_protos(target: Path) -> None:
@@ -144,7 +145,7 @@ def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | N
     while waiting:
         inside, depth = waiting.pop()
         if depth > MOST_DEPTH:
-            raise EntryError(f"{inside}: is more than {MOST_DEPTH} folders deep in the bot's folder; remove it")
+            raise EntryError(f"{inside}: is more than {MOST_DEPTH} folders deep in the bot's folder", "remove it")
         try:
             with os.scandir(inside) as found:
                 for each in found:
@@ -156,7 +157,9 @@ def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | N
                         target = _target(folder, path)
                         name = next((part for part in target.parts if _is_left_out(part, output or frozenset())), "")
                         if output is not None and name:
-                            raise EntryError(f"{path}: links to {name}, which cannot be part of a bot; remove the link")
+                            raise EntryError(
+                                f"{path}: links to {name}, which cannot be part of a bot", "remove the link"
+                            )
                         yield os.fsencode(path.relative_to(folder)), path
                     elif each.is_dir():
                         waiting.append((path, depth + 1))
@@ -164,7 +167,7 @@ def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | N
                         room.take(path, each.stat(follow_symlinks=False))
                         yield os.fsencode(path.relative_to(folder)), path
         except OSError as error:
-            raise EntryError(_unreadable(error)) from None
+            raise _unreadable(error) from None
 
 
 class Room:
@@ -179,8 +182,8 @@ class Room:
         self._files += 1
         if self._files > MOST_FILES:
             raise EntryError(
-                f"{self._folder}: holds more than {MOST_FILES} files and folders, {path} among them; a bot has what it"
-                " needs to be built and to play, keep the rest elsewhere"
+                f"{self._folder}: holds more than {MOST_FILES} files and folders, {path} among them",
+                "a bot has what it needs to be built and to play, keep the rest elsewhere",
             )
 
     def take(self, path: Path, found: os.stat_result) -> int:
@@ -191,8 +194,8 @@ class Room:
             sparse = f", {_size(on_disk)} on the disk" if on_disk < found.st_size // 2 else ""
             raise EntryError(
                 f"{self._folder}: holds more than {_size(self._most_bytes)}, the file {path}"
-                f" ({_size(found.st_size)}{sparse}) among them; keep large data elsewhere and grant it with `read`, or"
-                f" set {SIZE_VARIABLE} to more MiB"
+                f" ({_size(found.st_size)}{sparse}) among them",
+                f"keep large data elsewhere and grant it with `read`, or set {SIZE_VARIABLE} to more MiB",
             )
         return found.st_size
 
@@ -200,7 +203,7 @@ class Room:
 def _most_mib() -> int:
     given = os.environ.get(SIZE_VARIABLE, "")
     if given and not (given.isascii() and given.isdecimal() and len(given) <= 9):
-        raise EntryError(f"{SIZE_VARIABLE} is a number of MiB, such as {MOST_MIB}, not {given!r}; correct it")
+        raise EntryError(f"{SIZE_VARIABLE} is a number of MiB, such as {MOST_MIB}, not {given!r}", "correct it")
     return int(given) if given else MOST_MIB
 
 
@@ -222,11 +225,11 @@ def _target(folder: Path, path: Path) -> Path:
     except RuntimeError:  # how Python says so before 3.13
         target = path
     if target == path:
-        raise EntryError(f"{path}: links to itself; remove the link")
+        raise EntryError(f"{path}: links to itself", "remove the link")
     if not target.is_relative_to(folder):
-        raise EntryError(f"{path}: links to {target}, outside of the bot's folder; copy it in or remove the link")
+        raise EntryError(f"{path}: links to {target}, outside of the bot's folder", "copy it in or remove the link")
     if not target.exists():
-        raise EntryError(f"{path}: links to {target}, which does not exist; correct or remove the link")
+        raise EntryError(f"{path}: links to {target}, which does not exist", "correct or remove the link")
     return target.relative_to(folder)
 
 
@@ -250,11 +253,12 @@ def hash_file(path: Path) -> bytes:
                 made.update(chunk)
                 left -= len(chunk)
     except OSError as error:
-        raise EntryError(_unreadable(error)) from None
+        raise _unreadable(error) from None
     if left < 0 or not stat.S_ISREG(found.st_mode):
-        raise EntryError(f"{path}: was changed while it was read; try again")
+        raise EntryError(f"{path}: was changed while it was read", "try again")
     return b"file:" + made.digest()
 
 
-def _unreadable(error: OSError) -> str:
-    return f"{error.filename}: cannot be read ({error.strerror}), but belongs to the bot; check its rights"
+def _unreadable(error: OSError) -> EntryError:
+    what = f"{error.filename}: cannot be read ({error.strerror}), but belongs to the bot"
+    return EntryError(what, "check its rights")

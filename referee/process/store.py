@@ -195,7 +195,7 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources) -> Vers
             copy_sources(folder, manifest, half / "bot")
             size = _close(half / "bot")
             if content_of(half / "bot", read_all(half / "bot")) != content:
-                raise EntryError(f"{folder}: was changed while it was copied; try again")
+                raise EntryError(f"{folder}: was changed while it was copied", "try again")
             (half / "size").write_text(f"{size}\n")
             with _alone(store):
                 _set_aside_bad(store, content)
@@ -203,9 +203,9 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources) -> Vers
                     half.rename(store / content)
                 kept = _held(store / content)
     except OSError as error:
-        raise EntryError(_trouble(store, error)) from None
+        raise _trouble(store, error) from None
     if kept is None:
-        raise EntryError(f"{store / content}: the copy of {folder} was removed while it was made; try again")
+        raise EntryError(f"{store / content}: the copy of {folder} was removed while it was made", "try again")
     evict(store, most_bytes=_most_mib() << 20, most_versions=MOST_VERSIONS)
     return Version(content, store / content / "bot", kept)
 
@@ -222,9 +222,9 @@ def hold(store: Path, content: str) -> Version | None:
     try:
         found = content_of(place / "bot", read_all(place / "bot"))
     except EntryError as error:
-        raise DamagedError(f"{place / 'bot'}: the stored copy of a bot is damaged ({error}); {_RESTORE}") from None
+        raise DamagedError(f"{place / 'bot'}: the stored copy of a bot is damaged ({error})", _RESTORE) from None
     if found != content:
-        raise DamagedError(f"{place / 'bot'}: the stored copy of a bot was changed; {_RESTORE}")
+        raise DamagedError(f"{place / 'bot'}: the stored copy of a bot was changed", _RESTORE)
     with suppress(OSError):
         os.utime(place / "size")
     return Version(content, place / "bot", kept)
@@ -353,12 +353,12 @@ def _account(path: Path) -> tuple[int, int] | None:
 def _most_mib() -> int:
     given = os.environ.get(MOST_VARIABLE, "")
     if given and not (given.isascii() and given.isdecimal() and len(given) <= 9):
-        raise EntryError(f"{MOST_VARIABLE} is a number of MiB, such as {MOST_MIB}, not {given!r}; correct it")
+        raise EntryError(f"{MOST_VARIABLE} is a number of MiB, such as {MOST_MIB}, not {given!r}", "correct it")
     return int(given) if given else MOST_MIB
 
 
-def _trouble(store: Path, error: OSError) -> str:
-    return (
-        f"{error.filename or store}: a bot cannot be copied to play from there ({error.strerror or error}); free some"
-        " space, or set CROSSTOWN_CACHE to a folder that can be written"
+def _trouble(store: Path, error: OSError) -> EntryError:
+    return EntryError(
+        f"{error.filename or store}: a bot cannot be copied to play from there ({error.strerror or error})",
+        "free some space, or set CROSSTOWN_CACHE to a folder that can be written",
     )

@@ -26,6 +26,8 @@ from dataclasses import asdict, astuple, dataclass, field
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
+from referee.errors import ExpectedError
+
 FORMAT = 1
 CHAIN_DIGITS = 8
 CHAIN_START = ""
@@ -40,8 +42,11 @@ DROPPED = "x"
 FOOTER = "footer"
 
 
-class RecordError(Exception):
-    """A record that cannot be written, opened or understood. One sentence with the path and what to do."""
+class RecordError(ExpectedError):
+    """A record that cannot be written, opened or understood. The sentence names the path."""
+
+    def __init__(self, what: str, next_step: str = "check the path, or see: crosstown matches list") -> None:
+        super().__init__(what, next_step)
 
 
 class RecordExistsError(RecordError):
@@ -329,8 +334,8 @@ def parse_header(fields: dict[str, Any]) -> Header:
     version = _int(fields["format"])
     if version != FORMAT:
         raise RecordError(
-            f"this record has format {version}, this version of Crosstown reads format {FORMAT}: "
-            + ("use a newer Crosstown" if version > FORMAT else "it is damaged")
+            f"this record has format {version}, this version of Crosstown reads format {FORMAT}",
+            "use a newer Crosstown" if version > FORMAT else "it is damaged: restore the file from a copy",
         )
     seats = tuple(
         SeatHeader(

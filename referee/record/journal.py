@@ -74,7 +74,8 @@ class JournalDamage(RecordError):
     """A line of a journal that cannot be trusted. `line` counts from 1."""
 
     def __init__(self, path: Path, line: int, why: str) -> None:
-        super().__init__(f"{path}:{line}: the journal is damaged: {why}")
+        what = f"{path}:{line}: the journal is damaged: {why}"
+        super().__init__(what, "restore the file from a copy, or start a new run beside this one with --new")
         self.line = line
 
 

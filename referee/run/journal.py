@@ -103,9 +103,7 @@ def read_journal(path: Path) -> JournalText:
         events = read_lines(path)
         controls = controls_of(path, events)
     except JournalDamage as error:
-        raise JournalError(
-            str(error), "restore the file from a copy, or start a new run beside this one with --new"
-        ) from None
+        raise JournalError(str(error), error.next_step) from None
     except OSError as error:
         raise PlatformError(f"cannot read {path}: {error.strerror}", "check the folder and its rights") from error
     if events and (events[0].kind != CREATED or events[0].fields.get("format") not in _FORMATS):

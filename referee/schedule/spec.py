@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, get_args
 
+from referee.errors import ExpectedError
+
 _MATCH_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}", re.ASCII)
 _SEED = re.compile(r"(?:[0-9a-f]{2}){0,64}", re.ASCII)
 
 
-class SpecError(ValueError):
+class SpecError(ExpectedError, ValueError):
     """A specification no match can be played from. Names the field and what was expected."""
+
+    def __init__(self, what: str, next_step: str = "correct it, or leave it out") -> None:
+        super().__init__(what, next_step)
 
 
 Policy: TypeAlias = Literal["forfeit", "default", "random"]

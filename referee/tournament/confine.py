@@ -68,10 +68,10 @@ def confine_all(
             profile = choose_profile(wanted, found)
         except SandboxError as error:
             if not begun:
-                step = f'{error.fix}; or play without: profile = "plain" in [sandbox]'
+                step = f'{error.next_step}; or play without: profile = "plain" in [sandbox]'
                 raise PlatformError(str(error), step) from None
             if not accept_weaker:
-                step = f"{error.fix}; or go on with this run without it: --accept-weaker-sandbox"
+                step = f"{error.next_step}; or go on with this run without it: --accept-weaker-sandbox"
                 raise PlatformError(str(error), step) from None
             profile = "plain"
         unasked = unasked or (wanted != "plain" and profile == "plain")

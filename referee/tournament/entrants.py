@@ -198,15 +198,12 @@ def _entry(config: TournamentConfig, bot: BotConfig, *, to_play: bool) -> Entry:
             return remote_bot_entry(bot.name or "", bot.remote.version)
         entry = load_entry(bot.folder, bot.name, bot.options, to_play=to_play)
     except (ManifestError, EntryError) as error:
-        # These sentences end in what to do, after the last semicolon.
-        what, _, step = str(error).rpartition("; ")
-        step = step if what else "correct the bot's folder or its path here"
+        step = error.next_step
         if not bot.folder.exists():
             step += "; if it is gone from a run that has begun: crosstown withdraw RUN BOT"
-        raise ConfigError(config.path, bot.line, f"bot: {what or error}", step) from None
+        raise ConfigError(config.path, bot.line, f"bot: {error}", step) from None
     except BotNameError as error:
-        what, _, step = str(error).rpartition("; ")
-        raise ConfigError(config.path, bot.line, f"bot: {what or error}", step if what else "give it another") from None
+        raise ConfigError(config.path, bot.line, f"bot: {error}", error.next_step) from None
     _check_games(config, bot, entry)
     return entry
 

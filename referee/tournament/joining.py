@@ -84,7 +84,7 @@ def _load_added(config: TournamentConfig, bot: Participant, given: BotConfig) ->
         load = partial(load_stored, bot.content) if bot.content else load_entry
         entry = load(given.folder, bot.name, bot.options)
     except (ManifestError, EntryError, BotNameError) as error:
-        raise UsageError(f"{who}: {error}", _restore(bot.name)) from None
+        raise UsageError(f"{who}: {error.sentence}", _restore(bot.name)) from None
     if entry.id != bot.entry_id:
         raise UsageError(f"the bot '{bot.name}' in {given.folder} was changed since it was added", _restore(bot.name))
     gone = [path for path in given.sandbox.read if not Path(path).exists()]

@@ -104,8 +104,7 @@ class LocalExecutor:
             self._log.touch()
             self._sockets = make_socket_folder()
         except FolderError as error:
-            what, _, step = str(error).rpartition("; ")
-            raise PlatformError(what, step) from None
+            raise PlatformError(str(error), error.next_step) from None
         except OSError as error:
             raise PlatformError(
                 f"cannot make {error.filename or 'a folder for sockets'}: {error.strerror}",

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from referee.errors import ExpectedError
 from referee.event_loop import run_loop
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
@@ -54,12 +55,8 @@ MOST_FILES = 65_536
 billion may try to close each of them."""
 
 
-class Refused(Exception):
-    """A setup no match can be played with. `next_step` says what to do."""
-
-    def __init__(self, what: str, next_step: str) -> None:
-        super().__init__(what)
-        self.next_step = next_step
+class Refused(ExpectedError):
+    """A setup no match can be played with."""
 
 
 class Link:
@@ -146,10 +143,7 @@ async def serve(link: Link) -> None:
                 on_remote_bot=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
             )
             table = await stack.enter_async_context(hosted)
-        except Refused as error:
-            link.send(messages.refused_line(str(error), error.next_step))
-            return
-        except ListenError as error:
+        except (Refused, ListenError) as error:
             link.send(messages.refused_line(str(error), error.next_step))
             return
         except (ValueError, OSError) as error:
@@ -304,7 +298,7 @@ def _entry(bot: BotSetup) -> Entry:
         load = partial(load_stored, bot.content) if bot.content else load_entry
         entry = load(Path(bot.folder), bot.name, bot.options)
     except (ManifestError, EntryError, BotNameError) as error:
-        raise Refused(f"bot '{bot.name}': {error}", "restore the bot, then run the same command again") from None
+        raise Refused(f"bot '{bot.name}': {error.sentence}", "restore the bot, then run the same command again") from None
     if entry.id != bot.entry_id:
         raise Refused(
             f"the bot '{bot.name}' in {bot.folder} was changed while the tournament runs",

@@ -14,6 +14,8 @@ from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
+from referee.errors import ExpectedError
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """What this machine alone calls itself."""
 
@@ -42,12 +44,8 @@ _MAX_PORT = 65535
 KEEPALIVE_S = 75.0
 
 
-class ListenError(Exception):
-    """Nothing can be listened on. `next_step` says what to do."""
-
-    def __init__(self, what: str, next_step: str) -> None:
-        super().__init__(what)
-        self.next_step = next_step
+class ListenError(ExpectedError):
+    """Nothing can be listened on."""
 
 
 @dataclass(frozen=True, slots=True)

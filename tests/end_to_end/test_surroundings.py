@@ -14,6 +14,7 @@ import pytest
 from typer.main import get_command
 
 from referee.cli.main import make_app
+from tests.sentences import says
 
 ROOT = Path(__file__).resolve().parents[2]
 RANDOM = ROOT / "bots" / "python" / "random"
@@ -213,10 +214,10 @@ def test_a_user_without_a_home_is_told_what_to_set_only_where_one_is_needed(
     assert own.parent == tmp_path
     assert own.stat().st_mode & 0o777 == 0o700
     assert folders.cache_folder() == own
-    with pytest.raises(folders.FolderError, match="there is no home folder here; set HOME"):
+    with pytest.raises(folders.FolderError, check=says("there is no home folder here; set HOME")):
         folders.expanded("~/models")
     own.chmod(0o777)
-    with pytest.raises(folders.FolderError, match="somebody else can write there; set CROSSTOWN_CACHE"):
+    with pytest.raises(folders.FolderError, check=says("somebody else can write there; set CROSSTOWN_CACHE")):
         folders.cache_folder()
 
 

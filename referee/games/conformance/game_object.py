@@ -32,7 +32,8 @@ def resolve(ref: str) -> Game:
         for name in attribute.split("."):
             game = getattr(game, name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UnknownGame(f"no game at '{ref}': {type(error).__name__}: {error}") from error
+        what = f"no game at '{ref}': {type(error).__name__}: {error}"
+        raise UnknownGame(what, "write it as MODULE:NAME, or see: crosstown games list") from error
     found: Game = game
     return found
 

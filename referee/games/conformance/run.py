@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from referee.errors import ExpectedError
 from referee.games.api import DATA_OPTION, Game, PlayersError, resolve_options
 from referee.games.conformance.checks import CheckFailed, Failure
 from referee.games.conformance.determinism import check_golden, check_hash_seed
@@ -122,8 +123,11 @@ def plain_match(game: Game, players: int, seed: int, data: Any) -> int:
 FORMAT = 1
 
 
-class ProgressError(Exception):
+class ProgressError(ExpectedError):
     """The file belongs to another run, or is not a progress file. The message says which."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "name another file, or delete this one to start again")
 
 
 class ProgressFile:

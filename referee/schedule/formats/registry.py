@@ -2,6 +2,7 @@
 
 from importlib.metadata import entry_points
 
+from referee.errors import ExpectedError
 from referee.schedule.formats import comparison, gauntlet, knockout, ladder, league, round_robin, swiss
 from referee.schedule.formats.api import Format
 
@@ -17,7 +18,10 @@ OWN: tuple[Format, ...] = (
 """Those that a tournament file can name."""
 
 
-class UnknownFormat(LookupError):
+_BROKEN = "correct its package, or remove it"
+
+
+class UnknownFormat(ExpectedError, LookupError):
     """No format of this name, or its plug-in is broken. The message says which and why."""
 
 
@@ -34,12 +38,12 @@ def get_format(name: str) -> Format:
             return item
     found = [entry for entry in entry_points(group=GROUP) if entry.name == name]
     if not found:
-        raise UnknownFormat(f"unknown format '{name}'")
+        raise UnknownFormat(f"unknown format '{name}'", f"the formats are: {', '.join(format_names())}")
     try:
         loaded = found[0].load()
     except (Exception, SystemExit) as error:  # whatever a foreign module raises at import is its problem, named
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UnknownFormat(f"format '{name}' ({found[0].value}) cannot be loaded: {reason}") from None
+        raise UnknownFormat(f"format '{name}' ({found[0].value}) cannot be loaded: {reason}", _BROKEN) from None
     if not isinstance(loaded, Format) or loaded.name != name:
-        raise UnknownFormat(f"format '{name}' ({found[0].value}) is not a Format of that name")
+        raise UnknownFormat(f"format '{name}' ({found[0].value}) is not a Format of that name", _BROKEN)
     return loaded

@@ -129,5 +129,4 @@ def _expanded(file: TomlFile, key: Where, text: str) -> Path:
     try:
         return expanded(text)
     except FolderError as error:
-        what, _, step = str(error).rpartition("; ")
-        file.fail(key, f"'{dotted(*key)}': {what}", step)
+        file.fail(key, f"'{dotted(*key)}': {error}", error.next_step)

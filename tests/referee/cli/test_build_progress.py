@@ -68,8 +68,9 @@ def test_a_command_that_needs_a_bot_says_that_it_was_built(
 
 @pytest.mark.parametrize("warm", [False, True])
 def test_a_failure_in_a_home_that_was_not_clean_says_how_to_try_a_clean_one(*, warm: bool) -> None:
-    error = BuildError("build: 'sh' ended with exit code 1", Path("log.txt"), "oops")
-    error.warm = warm
+    error = BuildError("build: 'sh' ended with exit code 1", "", Path("log.txt"), "oops")
+    if warm:
+        error.began_warm()
     assert ("crosstown bots build --again" in end_of_log(error)) == warm
 
 

@@ -9,7 +9,6 @@ import pytest
 from leaderboard.export.film import NoBoardError
 from referee.cli import match_actions as export
 from referee.cli.errors import explain
-from referee.errors import UsageError
 from referee.process.entry import EntryError, ManifestError, load_entry
 from referee.record import read_record
 
@@ -38,14 +37,14 @@ def test_a_bot_that_is_not_built(tmp_path, name):
     (folder / "bot.toml").write_text('name = "B"\nversion = "1"\ngames = ["*"]\nrun = ["./b"]\nbuild = ["make"]\n')
     with pytest.raises((ManifestError, EntryError)) as error:
         load_entry(folder)
-    words = shlex.split(str(error.value).partition("build the bot first: ")[2])
+    words = shlex.split(error.value.sentence.partition("build the bot first: ")[2])
     assert words == ["crosstown", "bots", "build", str(folder.resolve())]
 
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_record_without_a_board(tmp_path, make_run, monkeypatch, name):
-    def no_board(*_):
-        raise NoBoardError("no board")
+    def no_board(record, *_):
+        raise NoBoardError("no board", record)
 
     monkeypatch.setattr(export, "film", no_board)
     folder = tmp_path / name
@@ -53,7 +52,7 @@ def test_a_record_without_a_board(tmp_path, make_run, monkeypatch, name):
     source = next(make_run().matches.iterdir())
     path = folder / source.name
     path.write_bytes(source.read_bytes())
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(NoBoardError) as error:
         export.export_match(read_record(path), tmp_path / "match.svg", wanted="svg")
     words = shlex.split(explain(error.value).next_step.removeprefix("see: "))
     assert words == ["crosstown", "matches", "show", str(path)]

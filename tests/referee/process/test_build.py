@@ -22,6 +22,7 @@ from referee.process.entry import Entry, EntryError, NotBuiltError, load_entry, 
 from referee.process.manifest import Manifest, ManifestError
 from referee.process.sandbox import Profile
 from referee.process.store import Hold
+from tests.sentences import says
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -118,7 +119,7 @@ def test_what_is_called_as_the_folder_of_proto_files_is_told(bot: Make, kind: st
         (folder / "there").mkdir()
         (folder / "there" / "file").write_text("")
         (folder / "proto").symlink_to("there")
-    with pytest.raises(EntryError, match=r"proto: is not a folder with files.*rename it"):
+    with pytest.raises(EntryError, check=says(r"proto: is not a folder with files.*rename it")):
         build(folder)
 
 
@@ -145,7 +146,7 @@ def test_options_of_a_bot_share_a_build(bot: Make) -> None:
 
 
 def test_a_bot_that_was_not_built_is_refused_with_the_command(bot: Make) -> None:
-    with pytest.raises(ManifestError, match=r"build the bot first: crosstown bots build '.*a bot'"):
+    with pytest.raises(ManifestError, check=says(r"build the bot first: crosstown bots build '.*a bot'")):
         load_entry(bot())
 
 
@@ -153,7 +154,9 @@ def test_a_program_built_in_place_does_not_play_as_what_it_was_not_built_from(bo
     folder = bot()
     subprocess.run(["sh", "-c", "mkdir build && cp source build/bot && chmod +x build/bot"], cwd=folder, check=True)
     (folder / "source").write_text("#!/bin/sh\nexit 1\n")
-    with pytest.raises(NotBuiltError, match=r"not built, or was changed since; .* crosstown bots build '.*a bot'"):
+    with pytest.raises(
+        NotBuiltError, check=says(r"not built, or was changed since; .* crosstown bots build '.*a bot'")
+    ):
         load_entry(folder)
     build(folder)
     entry = load_entry(folder)
@@ -194,10 +197,10 @@ def test_a_build_that_fails_says_how_and_shows_the_end_of_its_log(
     folder = bot(script)
     with pytest.raises(BuildError) as caught:
         build(folder, Yard(limits=BuildLimits(build_s=0.3 if "sleep" in script else 60)))
-    assert sentence in str(caught.value)
+    assert sentence in caught.value.sentence
     assert caught.value.log is not None
     assert tail in caught.value.log.read_text()
-    with pytest.raises(ManifestError, match="build the bot first"):
+    with pytest.raises(ManifestError, check=says("build the bot first")):
         load_entry(folder)
 
 

@@ -14,6 +14,7 @@ from referee.process.build import BuildError, Yard, build
 from referee.process.homes import HOMES, MOST_VARIABLE, Owner, keep_home
 from referee.process.paths import identity
 from referee.process.sandbox import Profile
+from referee.process.sources import EntryError
 from referee.process.store import Built
 
 PATIENCE_S = 30.0
@@ -228,7 +229,7 @@ def test_a_clock_that_was_set_back_makes_a_clean_home(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["-1", "much", "1.5", "\u0663"])
 def test_a_bound_that_is_no_number_is_refused(bot: Make, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(MOST_VARIABLE, text)
-    with pytest.raises(BuildError, match=f"{MOST_VARIABLE} is a number of MiB, such as 10240, or 0 to keep nothing"):
+    with pytest.raises(EntryError, match=f"{MOST_VARIABLE} is a number of MiB, such as 10240, or 0 to keep nothing"):
         build(bot(MADE))
 
 

@@ -94,7 +94,7 @@ def test_strict_is_the_default_where_it_works(wanted: Any, works: bool, profile:
 def test_strict_that_was_asked_for_and_does_not_work_is_refused_with_the_reason() -> None:
     with pytest.raises(SandboxError, match="does not work here: no bubblewrap") as caught:
         choose_profile("strict", Probe(False, "no bubblewrap", "install it"))
-    assert caught.value.fix == "install it"
+    assert caught.value.next_step == "install it"
 
 
 def test_the_probe_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:

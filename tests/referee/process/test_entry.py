@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from referee.process.entry import EntryError, ManifestError, load_entry
 from referee.process.manifest import BotNameError
+from tests.sentences import says
 
 WriteBot = Callable[..., Path]
 OPTIONS = (
@@ -131,7 +132,7 @@ def test_options_of_the_tournament_change_the_id_and_are_typed(folder: Path) -> 
 def test_an_option_the_bot_does_not_have_is_refused(folder: Path, options: dict[str, int], message: str) -> None:
     with pytest.raises(EntryError) as error:
         load_entry(folder, options=options)
-    assert message in str(error.value)
+    assert message in error.value.sentence
 
 
 def test_a_name_of_the_tournament_is_checked_and_no_part_of_the_id(folder: Path) -> None:
@@ -171,13 +172,13 @@ def test_a_link_to_a_folder_inside_is_not_walked(folder: Path) -> None:
 def test_a_link_out_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "shared.py").write_text("")
     (folder / "shared.py").symlink_to(tmp_path / "shared.py")
-    with pytest.raises(EntryError, match=r"shared\.py: links to .*, outside of the bot's folder; copy it in"):
+    with pytest.raises(EntryError, check=says(r"shared\.py: links to .*, outside of the bot's folder; copy it in")):
         load_entry(folder)
 
 
 def test_a_link_that_leads_to_itself_is_refused(folder: Path) -> None:
     (folder / "round.py").symlink_to("round.py")
-    with pytest.raises(EntryError, match=r"round\.py: links to itself; remove the link"):
+    with pytest.raises(EntryError, check=says(r"round\.py: links to itself; remove the link")):
         load_entry(folder)
 
 
@@ -203,7 +204,9 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path, monkeypatch: pytest.M
         return real(path, *rest, **named)
 
     monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(EntryError, match=r"lib/search\.py: cannot be read \(Permission denied\).*check its rights"):
+    with pytest.raises(
+        EntryError, check=says(r"lib/search\.py: cannot be read \(Permission denied\).*check its rights")
+    ):
         load_entry(folder)
 
 
@@ -225,7 +228,7 @@ def test_a_sparse_file_is_refused_before_it_is_read(folder: Path) -> None:
         file.truncate(200 << 30)
     with pytest.raises(EntryError) as caught:
         load_entry(folder)
-    said = str(caught.value)
+    said = caught.value.sentence
     assert f"{folder}: holds more than 4 GiB, the file {folder / 'huge'} (200 GiB, 0 bytes on the disk)" in said
     assert "grant it with `read`, or set CROSSTOWN_BOT_MIB" in said
 
@@ -239,7 +242,9 @@ def test_how_large_a_bot_may_be_is_a_setting(folder: Path, monkeypatch: pytest.M
     with pytest.raises(EntryError, match="holds more than 1 MiB"):
         load_entry(folder)
     monkeypatch.setenv("CROSSTOWN_BOT_MIB", "much")
-    with pytest.raises(EntryError, match="CROSSTOWN_BOT_MIB is a number of MiB, such as 4096, not 'much'; correct it"):
+    with pytest.raises(
+        EntryError, check=says("CROSSTOWN_BOT_MIB is a number of MiB, such as 4096, not 'much'; correct it")
+    ):
         load_entry(folder)
 
 
@@ -255,7 +260,7 @@ def test_too_many_files_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatc
 def test_folders_too_deep_are_refused(folder: Path) -> None:
     deep = folder.joinpath(*["d"] * 60)
     deep.mkdir(parents=True)
-    with pytest.raises(EntryError, match=r"is more than 40 folders deep in the bot's folder; remove it"):
+    with pytest.raises(EntryError, check=says(r"is more than 40 folders deep in the bot's folder; remove it")):
         load_entry(folder)
 
 
@@ -269,7 +274,7 @@ def test_a_file_that_grows_while_it_is_read_ends_the_reading(folder: Path, monke
         return os.stat_result((*found[:6], found.st_size - 1, *found[7:10])) if found.st_size == 10 else found
 
     monkeypatch.setattr(os, "fstat", early)
-    with pytest.raises(EntryError, match=r"grows: was changed while it was read; try again"):
+    with pytest.raises(EntryError, check=says(r"grows: was changed while it was read; try again")):
         load_entry(folder)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from referee.process.build_settings import copy_settings
 from referee.process.fetch_proxy import HEAD_BYTES, FetchHosts, FetchHostsError, FetchProxy, find_hosts
+from tests.sentences import says
 
 HOST = ("packages.example", 443)
 PATIENCE_S = 20.0
@@ -193,5 +194,5 @@ def test_a_list_of_the_organiser_replaces_the_table_of_a_language(tmp_path: Path
 def test_a_list_that_cannot_be_used_is_an_error_that_names_the_file(tmp_path: Path, text: str) -> None:
     own = tmp_path / "hosts.toml"
     own.write_bytes(text.encode("latin-1"))
-    with pytest.raises(FetchHostsError, match=r"hosts\.toml: .*(correct it|unset CROSSTOWN_FETCH_HOSTS)"):
+    with pytest.raises(FetchHostsError, check=says(r"hosts\.toml: .*(correct it|unset CROSSTOWN_FETCH_HOSTS)")):
         find_hosts(tmp_path, {"CROSSTOWN_FETCH_HOSTS": str(own)})

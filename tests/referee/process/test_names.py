@@ -49,9 +49,9 @@ def test_a_name_that_could_mislead_is_refused_with_the_reason(name: str, reason:
     with pytest.raises(BotNameError) as error:
         check_name(name)
     assert reason in str(error.value)
-    assert str(error.value).partition("; ")[2]  # what to do
-    assert str(error.value).isascii()
-    assert str(error.value).isprintable()
+    assert error.value.next_step
+    assert error.value.sentence.isascii()
+    assert error.value.sentence.isprintable()
 
 
 @pytest.mark.parametrize(

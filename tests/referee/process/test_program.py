@@ -8,6 +8,7 @@ import pytest
 
 from referee.process.entry import load_entry
 from referee.process.manifest import ManifestError
+from tests.sentences import says
 
 WriteBot = Callable[..., Path]
 
@@ -63,7 +64,7 @@ def test_a_program_that_cannot_run_is_said_before_any_match(
     (folder / "a plain").chmod(0o644)
     with pytest.raises(ManifestError) as error:
         load_entry(folder)
-    assert message in str(error.value)
+    assert message in error.value.sentence
     assert str(error.value).startswith(str(folder / "bot.toml"))
 
 
@@ -84,11 +85,11 @@ def test_a_missing_program_says_which_path_it_was_looked_for_in(
     folder = write_bot(run=["no-such-program"])
     monkeypatch.setenv("PATH", "/usr/bin:/opt/tools/bin")
     with pytest.raises(
-        ManifestError, match="the referee's PATH \\(/usr/bin:/opt/tools/bin\\); install it, add its folder"
+        ManifestError, check=says("the referee's PATH \\(/usr/bin:/opt/tools/bin\\); install it, add its folder")
     ):
         load_entry(folder)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(ManifestError, match="PATH is empty; set PATH"):
+    with pytest.raises(ManifestError, check=says("PATH is empty; set PATH")):
         load_entry(folder)
     (tmp_path / "no-such-program").write_text("#!/bin/sh\n")
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -122,7 +123,7 @@ def test_a_missing_script_is_found_before_the_first_match(write_bot: WriteBot, r
         (folder / name).chmod(0o755)
     with pytest.raises(ManifestError) as error:
         load_entry(folder)
-    assert message in str(error.value)
+    assert message in error.value.sentence
     assert str(error.value).startswith(str(folder / "bot.toml"))
 
 

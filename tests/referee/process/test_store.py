@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from referee.process.entry import EntryError, load_entry, load_stored
-from referee.process.manifest import load_manifest
+from referee.process.manifest import ManifestError, load_manifest
 from referee.process.sources import read_sources
 from referee.process.store import DamagedError, Version, evict, hold, put
+from tests.sentences import says
 
 WriteBot = Callable[..., Path]
 
@@ -127,7 +128,9 @@ def test_a_copy_that_is_damaged_and_has_no_folder_behind_it_is_refused(folder: P
     (entry.home / "bot.py").chmod(0o644)
     (entry.home / "bot.py").write_text("print(2)\n")
     (folder / "bot.py").write_text("print(3)\n")
-    with pytest.raises(EntryError, match=r"the stored copy of a bot was changed, and .* has changed; restore the"):
+    with pytest.raises(
+        EntryError, check=says(r"the stored copy of a bot was changed, and .* has changed; restore the")
+    ):
         load_stored(entry.content, folder)
 
 
@@ -141,7 +144,7 @@ def test_a_folder_that_changes_while_it_is_copied_leaves_no_version(store: Path,
     manifest = load_manifest(folder)
     sources = read_sources(folder, manifest)
     (folder / "bot.py").write_text("print(2)\n")
-    with pytest.raises(EntryError, match="was changed while it was copied; try again"):
+    with pytest.raises(EntryError, check=says("was changed while it was copied; try again")):
         put(store, folder, manifest, sources)
     assert list(store.iterdir()) == []
 
@@ -234,7 +237,9 @@ def test_the_oldest_versions_go_and_none_that_somebody_holds(store: Path, write_
 
 def test_a_store_that_cannot_be_written_is_told(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(EntryError, match=r"a bot cannot be copied to play from there \(.*\); .*set CROSSTOWN_CACHE to"):
+    with pytest.raises(
+        EntryError, check=says(r"a bot cannot be copied to play from there \(.*\); .*set CROSSTOWN_CACHE to")
+    ):
         stored(tmp_path / "file" / "store", folder)
 
 
@@ -255,6 +260,7 @@ def test_a_program_in_what_is_left_out_is_refused_with_a_way_out(write_bot: Writ
     folder = write_bot({".venv/bin/python": "#!/bin/sh\n"}, run=[".venv/bin/python", "bot.py"])
     (folder / ".venv/bin/python").chmod(0o755)
     with pytest.raises(
-        ValueError, match=r"'\.venv/bin/python', which is there but left out of what a bot is, .* build"
+        ManifestError,
+        check=says(r"'\.venv/bin/python', which is there but left out of what a bot is, .*; let its build"),
     ):
         load_entry(folder)

@@ -12,6 +12,7 @@ from referee.schedule.formats.registry import OWN
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits, SpecError, out_of_bounds
 from referee.tournament.config import load_config
 from referee.tournament.sections.limits import LEAST
+from tests.sentences import says
 
 HUGE = 9_000_000_000_000_000_000
 BOTS = '[[bots]]\npath = "a"\n[[bots]]\npath = "b"\n'
@@ -169,12 +170,12 @@ def test_every_key_of_a_bot_refuses_what_it_is_not(key, value):
         parse_manifest(text, Path("bot.toml"))
     place = list(values).index(key) + 1
     wanted = "is empty; write" if value in ("[]", '""') else "must be a"
-    assert f"bot.toml:{place}: '{key}' {wanted}" in str(caught.value)
+    assert f"bot.toml:{place}: '{key}' {wanted}" in caught.value.sentence
 
 
 def test_an_empty_word_in_a_command_is_said_to_be_empty():
     text = "\n".join(f"{name} = {item}" for name, item in (MANIFEST | {"run": '["x", ""]'}).items())
-    with pytest.raises(ManifestError, match="'run' has an empty word; write"):
+    with pytest.raises(ManifestError, check=says("'run' has an empty word; write")):
         parse_manifest(text, Path("bot.toml"))
 
 
