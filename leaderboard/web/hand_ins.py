@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, Protocol, TypeAlias
 
+from referee.errors import ExpectedError
+
 
 class Refusal(StrEnum):
     """Why a request is refused. The API answers with the status that stands beside it."""
@@ -33,14 +35,13 @@ class Refusal(StrEnum):
     """503: the disk is full, or another program holds the database. Nothing was changed."""
 
 
-class HandInRefused(Exception):
+class HandInRefused(ExpectedError):
     """A request that was refused and changed nothing. `str()` is one sentence on what is wrong with the value in it,
     `next_step` one on what to do."""
 
     def __init__(self, refusal: Refusal, what: str, next_step: str, retry_after_s: int | None = None) -> None:
-        super().__init__(what)
+        super().__init__(what, next_step)
         self.refusal = refusal
-        self.next_step = next_step
         self.retry_after_s = retry_after_s
 
 

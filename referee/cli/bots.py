@@ -8,6 +8,7 @@ import typer
 
 from referee.cli.arguments import OUT, Device, Env, Network, Out, Profile, Read, folder_path
 from referee.cli.errors import ExitCode
+from referee.schedule.spec import DEFAULTS
 
 if TYPE_CHECKING:
     from referee.process.build import BuildError
@@ -122,7 +123,7 @@ def check(
     startup_s: Annotated[
         float,
         typer.Option(metavar="SECONDS", help="Time limit from the start of the bot to its Hello.", min=0.1, max=3600),
-    ] = 10.0,
+    ] = DEFAULTS.startup_s,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop after the first drill that fails.")] = False,
     sandbox: Profile = None,
     network: Network = False,

@@ -8,6 +8,7 @@ import typer
 
 from referee.cli.arguments import OUT, Device, Env, Network, Profile, Read, Secret, folder_path
 from referee.cli.errors import ExitCode
+from referee.schedule.spec import DEFAULTS, REMOTE_WAIT_OF_ONE_MATCH_S
 
 
 def match(
@@ -42,17 +43,17 @@ def match(
     secret: Secret = None,
     first_move_s: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time limit for a bot's first move.", min=0.001)
-    ] = 5.0,
+    ] = DEFAULTS.first_move_s,
     move_s: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time limit for each later move of a bot.", min=0.001)
-    ] = 1.0,
+    ] = DEFAULTS.move_s,
     startup_s: Annotated[
         float,
         typer.Option(metavar="SECONDS", help="Time limit from the start of a bot to its Hello.", min=0.1, max=3600),
-    ] = 10.0,
+    ] = DEFAULTS.startup_s,
     ready_s: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time limit for a bot's Ready after MatchStart.", min=0.1, max=3600)
-    ] = 10.0,
+    ] = DEFAULTS.ready_s,
     sandbox: Profile = None,
     network: Network = False,
     env: Env = None,
@@ -85,7 +86,7 @@ def match(
     ] = None,
     wait_s: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long to wait for remote bots to connect.", min=1, max=86400)
-    ] = 300.0,
+    ] = REMOTE_WAIT_OF_ONE_MATCH_S,
     watch: Annotated[bool, typer.Option("--watch", help="Print every step while the match is played.")] = False,
     output: Annotated[bool, typer.Option("--output", help="Print the output of the bots after the match.")] = False,
     out: Annotated[

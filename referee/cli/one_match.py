@@ -27,7 +27,6 @@ from referee.errors import UsageError
 from referee.event_loop import run_loop
 from referee.games.api import Game, Option, resolve_options
 from referee.games.registry import get_game
-from referee.match.bot import REMOTE_CLOCK
 from referee.match.result import Fault, MatchResult
 from referee.match.table import Table
 from referee.process.bot import Exit
@@ -43,7 +42,7 @@ from referee.record.times import SHOWN_LAG_US
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
 from referee.run.run import SINGLE
 from referee.schedule.seeds import match_seed
-from referee.schedule.spec import Limits, MatchSpec, SeatSpec, SpecError
+from referee.schedule.spec import HUMAN_CLOCK, REMOTE_CLOCK, Limits, MatchSpec, SeatSpec, SpecError
 from referee.texts import missing_package, one_line, own_frames, without_store
 from referee.tournament.confine import hide
 from referee.wire import ListenError
@@ -258,8 +257,6 @@ def conclude(
 
 
 _SEED = re.compile(r"([0-9a-fA-F]{2}){1,64}")
-HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
-"""A day for each move: the clock is for bots."""
 
 
 @dataclass(frozen=True, slots=True)

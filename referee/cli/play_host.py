@@ -12,7 +12,7 @@ from typing import Any
 from leaderboard.web.host import HUMAN, HumanSeat, Opponent, PlayRefused, Setup
 from referee.cli.confining import hiding, settle
 from referee.cli.errors import explain
-from referee.cli.one_match import HUMAN_CLOCK, Plan, human_entry, match_spec, plan, run_match, sandboxes_of
+from referee.cli.one_match import Plan, human_entry, match_spec, plan, run_match, sandboxes_of
 from referee.cli.person import RUN, Person
 from referee.errors import UsageError
 from referee.event_loop import new_event_loop
@@ -22,7 +22,7 @@ from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestErro
 from referee.run.luck import read_secrets
 from referee.run.run import SINGLE
 from referee.schedule.seeds import match_seed
-from referee.schedule.spec import MatchSpec
+from referee.schedule.spec import DEFAULTS, HUMAN_CLOCK, MatchSpec
 
 AT_ONCE = 8
 """Matches that go on at the same time."""
@@ -114,7 +114,7 @@ class Host:
             [HUMAN if seat == HUMAN else str(self._bots[seat]) for seat in setup.seats],
             [f"{name}={text}" for name, text in setup.options.items()],
             None if self._secret is None else match_seed(self._secret, f"web {self._begun}"),
-            clock={"first_move_s": max(5.0, setup.bot_move_s), "move_s": setup.bot_move_s},
+            clock={"first_move_s": max(DEFAULTS.first_move_s, setup.bot_move_s), "move_s": setup.bot_move_s},
             folder=self.run,
             confinement=hiding(settle(), self._secret_file),
         )

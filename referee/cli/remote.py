@@ -9,7 +9,7 @@ from referee.cli.output import console
 from referee.errors import UsageError
 from referee.match.bot import Invitation
 from referee.process.entry import Entry, remote_bot_entry
-from referee.schedule.spec import Limits
+from referee.schedule.spec import RECONNECT_S, Limits
 from referee.texts import one_line
 from referee.wire import Listen, ListenError
 from referee.wire.public_address import (
@@ -21,7 +21,6 @@ from referee.wire.public_address import (
 )
 
 REMOTE = "remote"
-RECONNECT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from referee.process.entry import Entry
 from referee.process.launch import LaunchContext
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
+from referee.schedule.spec import DEFAULTS
 from referee.wire import encode
 
 EXIT_LIMIT_S = 5.0
@@ -63,7 +64,7 @@ async def check_bot(
     games: Sequence[Game],
     *,
     context: LaunchContext,
-    startup_s: float = 10.0,
+    startup_s: float = DEFAULTS.startup_s,
     fail_fast: bool = False,
     on_row: Callable[[Row], None] = lambda row: None,
 ) -> Report:

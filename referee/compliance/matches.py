@@ -18,10 +18,11 @@ from typing import Any
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.compliance.report import Failed
-from referee.compliance.scripted_referee import MAX_MESSAGE_BYTES, READY_LIMIT_S, ScriptedReferee
+from referee.compliance.scripted_referee import ScriptedReferee
 from referee.games.api import ActionSyntaxError, Game, State, action_sentence, resolve_options, text_board
 from referee.games.keyed import KeyedChance
 from referee.games.registry import get_game
+from referee.schedule.spec import DEFAULTS
 from referee.wire import encode
 from referee.wire.encode import shown_index
 
@@ -129,7 +130,7 @@ if __name__ == "__main__":
     main(sys.argv[1:])
 
 
-CLOCK_S = (5.0, 1.0)
+CLOCK_S = (DEFAULTS.first_move_s, DEFAULTS.move_s)
 """First move and move, as in a tournament that says nothing."""
 
 EXAMPLES = 3
@@ -206,9 +207,9 @@ class CheckedMatch:
                 bot_seed=self._bot_seed,
             )
         )
-        message = await self._referee.hear(READY_LIMIT_S, f"Ready for match {self.id}")
+        message = await self._referee.hear(DEFAULTS.ready_s, f"Ready for match {self.id}")
         while owing and message.WhichOneof("body") == "move" and message.move.match == owing:
-            message = await self._referee.hear(READY_LIMIT_S, f"Ready for match {self.id}")
+            message = await self._referee.hear(DEFAULTS.ready_s, f"Ready for match {self.id}")
         if message.WhichOneof("body") != "ready":
             raise Failed(f"expected Ready for match {self.id}, got {message.WhichOneof('body') or 'an empty message'}")
         if message.ready.match != self.id:
@@ -347,8 +348,8 @@ class CheckedMatch:
             raise Failed(f"Move.match is {move.match[:200]!r} in the answer to {where}; copy it from Decide")
         if move.decision != self._decision:
             raise Failed(f"Move.decision is {move.decision} in the answer to {where}; copy it from Decide")
-        if answer.ByteSize() > MAX_MESSAGE_BYTES:
-            raise Failed(f"the answer to {where} has {answer.ByteSize()} bytes; at most {MAX_MESSAGE_BYTES}")
+        if answer.ByteSize() > DEFAULTS.max_message_bytes:
+            raise Failed(f"the answer to {where} has {answer.ByteSize()} bytes; at most {DEFAULTS.max_message_bytes}")
         choice = move.WhichOneof("choice")
         if choice == "index":
             if move.index >= len(legal):

@@ -19,17 +19,17 @@ from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
+from referee.schedule.spec import DEFAULTS, MOST_MESSAGE_BYTES
 from referee.wire import Status, encode
 from referee.wire.encode import PROTOCOL, WireLimits
 from referee.wire.http2 import Call
 from referee.wire.listener import Bounds, Listener, bind_unix
 
-MAX_MESSAGE_BYTES = 1 << 20
-HARD_MESSAGE_BYTES = 16 << 20
 CONNECTIONS = Bounds(connections=4, in_all=64)
-READY_LIMIT_S = 10.0
 HELLO = "Hello"
-LIMITS = WireLimits(MAX_MESSAGE_BYTES, 4096, 65536, int(READY_LIMIT_S * 1e6))
+LIMITS = WireLimits(
+    DEFAULTS.max_message_bytes, DEFAULTS.max_note_bytes, DEFAULTS.max_output_bytes, int(DEFAULTS.ready_s * 1e6)
+)
 
 
 class ScriptedReferee:
@@ -192,7 +192,7 @@ class ScriptedReferee:
             raise Failed("Hello.token is not the value of CROSSTOWN_TOKEN, unchanged")
         assert self._call is not None
         assert self._listener is not None
-        self._call.admit(HARD_MESSAGE_BYTES)
+        self._call.admit(MOST_MESSAGE_BYTES)
         self._listener.stop_listening()  # as in a match
         self._listener.close_others(self._call)
         await self.send(encode.welcome(LIMITS))

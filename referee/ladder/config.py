@@ -48,8 +48,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from referee.games.api import resolve_options
 from referee.games.registry import game_ids, get_game
-from referee.process.manifest import clashes
-from referee.schedule.spec import Faults, Limits
+from referee.process.manifest import INTEGER_BOUND, clashes
+from referee.schedule.spec import IDLE_PROCESSES, Faults, Limits
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.tournament.sections.bots import BotConfig, read_bots
 from referee.tournament.sections.breaker import BreakerConfig, read_breaker
@@ -57,7 +57,7 @@ from referee.tournament.sections.games import KEYS as GAME_KEYS
 from referee.tournament.sections.games import GameConfig, read_game
 from referee.tournament.sections.limits import check_clock, read_clock, read_faults, read_limits, read_ponder
 from referee.tournament.sections.name import read_name
-from referee.tournament.sections.processes import IDLE, read_fresh, read_idle
+from referee.tournament.sections.processes import read_fresh, read_idle
 from referee.tournament.sections.remote import RemoteConfig, read_remote
 from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
 
@@ -72,7 +72,6 @@ _TABLES = ("matchmaking", "hand_ins", "clock", "limits", "faults", "breaker", "s
 _MATCHMAKING = ("seed", "placement_blocks", "exploration", "idle_below", "alarm_min")
 _HAND_INS = ("archive_mib", "unpacked_mib", "files", "build_s")
 _DIVISION = ("name", *GAME_KEYS, "admits", "clock")
-_SEED_BOUND = 1 << 63
 _MOST = 1_000_000
 
 
@@ -133,7 +132,7 @@ class LadderConfig:
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     remote: RemoteConfig | None = None
     ponder: bool = True
-    idle: int = IDLE
+    idle: int = IDLE_PROCESSES
     fresh: bool = False
 
     def folder_of(self, division: DivisionConfig) -> Path:
@@ -265,7 +264,9 @@ def _matchmaking(file: TomlFile) -> MatchmakingConfig:
     usual = MatchmakingConfig()
     here = "matchmaking"
     return MatchmakingConfig(
-        seed=file.integer(here, "seed", minimum=-_SEED_BOUND, maximum=_SEED_BOUND - 1, default=1, example="seed = 1"),
+        seed=file.integer(
+            here, "seed", minimum=-INTEGER_BOUND, maximum=INTEGER_BOUND - 1, default=1, example="seed = 1"
+        ),
         placement_blocks=file.integer(
             here,
             "placement_blocks",

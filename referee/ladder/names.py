@@ -12,9 +12,9 @@ def check_ladder_name(text: str, whose: str) -> str:
     try:
         name = check_name(text)
     except BotNameError as error:
-        what, _, step = str(error).rpartition("; ")
-        what = what.replace("a bot's name", f"the name of {whose}").replace("the bot's name", f"the name of {whose},")
-        raise HandInRefused(Refusal.UNUSABLE, what, step) from None
+        what = str(error).replace("a bot's name", f"the name of {whose}")
+        what = what.replace("the bot's name", f"the name of {whose},")
+        raise HandInRefused(Refusal.UNUSABLE, what, error.next_step) from None
     bad = next((character for character in name if character in "/\\?#%"), "")
     if bad or name.startswith("."):
         bad = bad or "."

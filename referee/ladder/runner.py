@@ -115,7 +115,7 @@ def profile_of(config: LadderConfig, found: Probe) -> Profile:
     try:
         return choose_profile(config.sandbox.profile, found)
     except SandboxError as error:
-        raise PlatformError(str(error), f'{error.fix}; or play without: profile = "plain" in [sandbox]') from None
+        raise PlatformError(str(error), f'{error.next_step}; or play without: profile = "plain" in [sandbox]') from None
 
 
 def memory_of(config: LadderConfig) -> int:

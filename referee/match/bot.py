@@ -25,7 +25,7 @@ from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
-from referee.schedule.spec import Limits
+from referee.schedule.spec import DEFAULTS, REMOTE_WAIT_S, Limits
 from referee.wire import Hello, LastingSession, RemoteBot, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 from referee.wire.listener import hard_message_bytes
@@ -253,11 +253,6 @@ def output_evidence(output: Output) -> dict[str, Any]:
     return evidence
 
 
-REMOTE_CLOCK = {"margin_s": 0.25}
-"""Of a seat whose bot is on another machine, unless it has one of its own: a way there and back over the Internet,
-above the limits. All other time of the network is the bot's."""
-
-
 @dataclass(frozen=True, slots=True)
 class Invitation:
     """`token` is the remote bot's secret, at least 16 characters. `limits` are announced in Welcome.
@@ -268,8 +263,8 @@ class Invitation:
     """
 
     token: str
-    limits: Limits = Limits()  # noqa: RUF009 - frozen
-    wait_s: float = 60.0
+    limits: Limits = DEFAULTS
+    wait_s: float = REMOTE_WAIT_S
     reconnect_s: float = 0.0
     version: str = ""
 

@@ -31,9 +31,8 @@ from referee.process.sandbox import Sandbox
 from referee.record import Footer, Header, RecordError, RecordExistsError, RecordWriter, SeatHeader
 from referee.record.format import seed_commitment
 from referee.record.reasons import EndReason
-from referee.schedule.spec import Faults, MatchSpec
+from referee.schedule.spec import IDLE_PROCESSES, MOST_MESSAGE_BYTES, Faults, MatchSpec
 from referee.wire import Listen, RemoteServer, WireServer
-from referee.wire.listener import HARD_MESSAGE_BYTES
 
 REMOTE = "remote"
 """In a record's header, where others have their sandbox: this seat's bot is not run by the referee."""
@@ -50,7 +49,7 @@ class Table:
         entries: Mapping[str, Entry],
         *,
         socket_dir: Path | None = None,
-        max_idle: int = 16,
+        max_idle: int = IDLE_PROCESSES,
         most_memory_mib: int = 0,
         games: Callable[[str], Game] = get_game,
         child_reaper: ChildReaper | None = None,
@@ -150,8 +149,8 @@ class Table:
         for a specification that cannot be played; CancelledError is passed on, the record then says cancelled.
         """
         game = self._games(spec.game)
-        if spec.limits.max_message_bytes > HARD_MESSAGE_BYTES:
-            raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {HARD_MESSAGE_BYTES}")
+        if spec.limits.max_message_bytes > MOST_MESSAGE_BYTES:
+            raise ValueError(f"max_message_bytes is {spec.limits.max_message_bytes}, at most {MOST_MESSAGE_BYTES}")
         spec = spec.within_memory(self._most_memory_mib)
         began_ns = time.monotonic_ns()
         for seat in spec.seats:

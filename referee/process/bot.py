@@ -30,7 +30,7 @@ from referee.process.launch import LaunchContext, environment, guardian_argv, ma
 from referee.process.limits import ProcessLimits
 from referee.process.meter import Meter
 from referee.process.output import Capture, Drain, Output, joined
-from referee.process.processes import places, send, targets
+from referee.process.processes import MOST_PASSES, places, send, targets
 from referee.process.trees import remove_tree
 
 
@@ -168,7 +168,6 @@ def _handles(pid: int, number: int) -> bool:
     return False
 
 
-MOST_PASSES = 50
 _MOST_NS = 50_000_000
 """Of this thread's own time: all matches of a worker stand still meanwhile, and a bot with hundreds of processes makes
 each pass a slow one. Time that others keep the thread from running is not the bot's, and takes no pass away."""

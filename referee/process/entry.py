@@ -26,7 +26,7 @@ from referee.process.manifest import (
 from referee.process.packages import FILE as REQUIREMENTS
 from referee.process.packages import Environment, hold_environment, read_requirements
 from referee.process.program import find_argv
-from referee.process.sources import EntryError, Sources, digest, read_sources, with_protos
+from referee.process.sources import ID_BYTES, EntryError, Sources, digest, read_sources, with_protos
 from referee.process.store import Built, DamagedError, Hold, Version, hold, hold_built, put, store_folder
 
 _KINDS = {str: "a text", int: "an integer", bool: "true or false"}
@@ -222,7 +222,6 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
 __all__ = ["BotNameError", "Entry", "EntryError", "ManifestError", "NotBuiltError", "load_entry", "load_stored"]
 
 
-_ID_BYTES = 8
 _NO_VERSION = "remote"
 
 
@@ -235,7 +234,7 @@ def remote_bot_entry(name: str, version: str = "", games: Sequence[str] = (ANY_G
     said = ["guest", name, shown] if version != _NO_VERSION else ["guest", name, shown, "said"]
     text = json.dumps(said)
     return Entry(
-        id=blake2b(text.encode(), digest_size=_ID_BYTES, person=b"crosstown-guest").hexdigest(),
+        id=blake2b(text.encode(), digest_size=ID_BYTES, person=b"crosstown-guest").hexdigest(),
         name=name,
         folder=Path(),
         manifest=Manifest(name, shown, tuple(games), ()),

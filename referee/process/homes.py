@@ -22,7 +22,7 @@ from pathlib import Path
 
 from referee.process.paths import identity
 from referee.process.sandbox import Profile
-from referee.process.sources import EntryError
+from referee.process.sources import LEAST_BYTES, mib_of
 from referee.process.trees import remove_tree, walk
 
 HOMES = "homes"
@@ -30,8 +30,6 @@ MOST_VARIABLE = "CROSSTOWN_HOMES_MIB"
 MOST_MIB = 10240
 
 _KEY_BYTES = 8
-_LEAST_BYTES = 4096
-"""What a file counts at least: empty ones take room, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +56,7 @@ class Home:
 
 def most_mib() -> int:
     """What all homes may take of the disk together: $CROSSTOWN_HOMES_MIB, else 10240. Raises EntryError."""
-    given = os.environ.get(MOST_VARIABLE, "")
-    if given and not (given.isascii() and given.isdecimal()):
-        what = f"{MOST_VARIABLE} is a number of MiB, such as {MOST_MIB}, or 0 to keep nothing, not {given!r}"
-        raise EntryError(what, "correct it")
-    return int(given) if given else MOST_MIB
+    return mib_of(MOST_VARIABLE, MOST_MIB, ", or 0 to keep nothing")
 
 
 @contextmanager
@@ -112,7 +106,7 @@ def take_back(folder: Path) -> int | None:
                 continue
             if found.st_nlink > 1 and not entry.is_dir(follow_symlinks=False):
                 linked.add((found.st_dev, found.st_ino))
-            total += max(found.st_blocks * 512, _LEAST_BYTES)
+            total += max(found.st_blocks * 512, LEAST_BYTES)
     except OSError:
         return None
     return total

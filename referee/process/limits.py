@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from referee.process.cgroup import memory_limit
+from referee.schedule.spec import DEFAULTS
 
 Holder: TypeAlias = Literal["group", "sandbox", "process", "none"]
 """What holds a limit: a control group, all processes of the bot together; its sandbox, the same; the kernel, each
@@ -33,7 +34,7 @@ class ProcessLimits:
     sandbox. `disk_bytes` is the private /tmp of a sandbox. `open_files` and `file_bytes` hold for each process.
     """
 
-    max_output_bytes: int = 65536
+    max_output_bytes: int = DEFAULTS.max_output_bytes
     start_timeout_s: float = 10.0
     kill_timeout_s: float = 5.0
     linger_s: float = 0.0

@@ -122,7 +122,7 @@ _EXAMPLES = {
     "toolchain": 'toolchain = ["go", "version"]',
 }
 _GAME_ID = re.compile(r"\*|[a-z][a-z0-9_]*", re.ASCII)
-_MAX_VERSION = 64
+MAX_VERSION = 64
 _MOST_BYTES = 1 << 16
 _MOST_WORDS = 1000
 """Of a command: what makes the sandbox takes 9,000 in all."""
@@ -132,7 +132,7 @@ _NO_KEY = re.compile(
     r'''#[^\n]*|"""(?:\\.|[^\\])*?"""(?!")|\'{3}.*?\'{3}(?!\')|"(?:\\[^\n]|[^"\\\n])*"|\'[^\'\n]*\'''', re.DOTALL
 )
 """Comments and strings, in which dots are text."""
-_INTEGER_BOUND = 1 << 63
+INTEGER_BOUND = 1 << 63
 
 
 class ManifestError(ExpectedError):
@@ -261,10 +261,10 @@ class _Checker:
 
     def _version(self) -> str:
         version = self._text("version")
-        if not version.isprintable() or version != version.strip() or len(version) > _MAX_VERSION:
+        if not version.isprintable() or version != version.strip() or len(version) > MAX_VERSION:
             raise self._error(
                 "version",
-                f"'version' must be 1 to {_MAX_VERSION} printable characters without outer spaces, not {version!a}",
+                f"'version' must be 1 to {MAX_VERSION} printable characters without outer spaces, not {version!a}",
                 f"write, for instance, {_EXAMPLES['version']}",
             )
         return version
@@ -336,7 +336,7 @@ class _Checker:
 def is_option_value(value: object) -> bool:
     """Whether a bot of any language can be handed this: a text, a 64-bit integer or a truth value."""
     if isinstance(value, int):
-        return -_INTEGER_BOUND <= value < _INTEGER_BOUND
+        return -INTEGER_BOUND <= value < INTEGER_BOUND
     return isinstance(value, str)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_MOST_PASSES = 50
+MOST_PASSES = 50
 
 
 def prctl(option: int, value: int) -> None:
@@ -98,7 +98,7 @@ def stop_then_kill(find: "Callable[[], set[int]]") -> set[int]:
     fork, so a fork bomb cannot outrun this.
     """
     stopped: set[int] = set()
-    for _ in range(_MOST_PASSES):
+    for _ in range(MOST_PASSES):
         fresh = find() - stopped
         if not fresh:
             break

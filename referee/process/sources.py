@@ -41,7 +41,9 @@ MOST_FILES = 50_000
 MOST_DEPTH = 40
 """Files and folders of a bot, and how deep they may lie: they are all looked at before each run."""
 
-_ID_BYTES = 8
+ID_BYTES = 8
+LEAST_BYTES = 4096
+"""What a file counts at least where the room it takes is counted: empty ones take some, too."""
 
 Sources: TypeAlias = tuple[tuple[bytes, bytes], ...]
 """(path from the bot's folder, hash of the content) of every file, by path."""
@@ -88,7 +90,7 @@ def has_protos(sources: Sources) -> bool:
 
 def digest(header: bytes, sources: Sources) -> str:
     """16 hex digits. Each part counts with its length: no two lists of parts run together to the same bytes."""
-    made = blake2b(digest_size=_ID_BYTES)
+    made = blake2b(digest_size=ID_BYTES)
     for part in (header, *(part for pair in sources for part in pair)):
         made.update(len(part).to_bytes(8))
         made.update(part)
@@ -175,7 +177,7 @@ class Room:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._most_bytes = _most_mib() << 20
+        self._most_bytes = mib_of(SIZE_VARIABLE, MOST_MIB) << 20
         self._bytes = self._files = 0
 
     def count(self, path: Path) -> None:
@@ -200,11 +202,12 @@ class Room:
         return found.st_size
 
 
-def _most_mib() -> int:
-    given = os.environ.get(SIZE_VARIABLE, "")
+def mib_of(variable: str, usual: int, also: str = "") -> int:
+    """The MiB that an environment variable says, else `usual`. Raises EntryError."""
+    given = os.environ.get(variable, "")
     if given and not (given.isascii() and given.isdecimal() and len(given) <= 9):
-        raise EntryError(f"{SIZE_VARIABLE} is a number of MiB, such as {MOST_MIB}, not {given!r}", "correct it")
-    return int(given) if given else MOST_MIB
+        raise EntryError(f"{variable} is a number of MiB, such as {usual}{also}, not {given!r}", "correct it")
+    return int(given) if given else usual
 
 
 def _size(number: int) -> str:

@@ -27,7 +27,7 @@ from weakref import WeakValueDictionary
 
 from referee.folders import cache_folder
 from referee.process.manifest import Manifest
-from referee.process.sources import EntryError, Sources, copy_sources, read_all
+from referee.process.sources import LEAST_BYTES, EntryError, Sources, copy_sources, mib_of, read_all
 from referee.process.trees import remove_tree
 from referee.texts import one_line
 
@@ -159,8 +159,6 @@ MOST_VERSIONS = 2000
 """What the store may hold; versions in use are kept all the same."""
 
 _CONTENT_BYTES = 16
-_LEAST_BYTES = 4096
-"""What a file counts at least: empty ones take room, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +204,7 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources) -> Vers
         raise _trouble(store, error) from None
     if kept is None:
         raise EntryError(f"{store / content}: the copy of {folder} was removed while it was made", "try again")
-    evict(store, most_bytes=_most_mib() << 20, most_versions=MOST_VERSIONS)
+    evict(store, most_bytes=mib_of(MOST_VARIABLE, MOST_MIB) << 20, most_versions=MOST_VERSIONS)
     return Version(content, store / content / "bot", kept)
 
 
@@ -306,7 +304,7 @@ def _close(folder: Path) -> int:
             path = Path(parent, name)
             if not path.is_symlink():
                 path.chmod(0o555 if path.stat().st_mode & 0o111 else 0o444)
-                size += max(path.stat().st_blocks * 512, _LEAST_BYTES)
+                size += max(path.stat().st_blocks * 512, LEAST_BYTES)
         Path(parent).chmod(0o555)
     return size
 
@@ -348,13 +346,6 @@ def _account(path: Path) -> tuple[int, int] | None:
         return 0, 0
     except OSError:
         return (0, 0) if path.is_dir() else None
-
-
-def _most_mib() -> int:
-    given = os.environ.get(MOST_VARIABLE, "")
-    if given and not (given.isascii() and given.isdecimal() and len(given) <= 9):
-        raise EntryError(f"{MOST_VARIABLE} is a number of MiB, such as {MOST_MIB}, not {given!r}", "correct it")
-    return int(given) if given else MOST_MIB
 
 
 def _trouble(store: Path, error: OSError) -> EntryError:

@@ -22,7 +22,7 @@ from referee.run.journal import EPOCH, REVEALED, Journal, JournalText
 from referee.schedule.seeds import MatchSeeds, commitment
 
 SECRET_BYTES = 16
-_NO_RIGHTS_BUT_MINE = 0o077
+NO_RIGHTS_BUT_MINE = 0o077
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def read_secrets(path: Path) -> tuple[bytes, ...]:
     """The secrets in a file that the user gives: a line of 32 hexadecimal digits for each epoch. UsageError."""
     make = f"make one, such as: (umask 077; openssl rand -hex 16 > {shlex.quote(str(path))})"
     try:
-        if not path.is_dir() and stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
+        if not path.is_dir() and stat.S_IMODE(path.stat().st_mode) & NO_RIGHTS_BUT_MINE:
             what = f"the secret in {path} can be read by others"
             raise UsageError(what, f"make it readable by you alone: chmod 600 {shlex.quote(str(path))}")
         lines = path.read_text(encoding="ascii").split()

@@ -28,8 +28,7 @@ from referee.run.folder import RunFolder
 from referee.run.head import FORMAT, Head, contradiction, parse_head, write_durably
 from referee.run.journal import Journal, JournalText, read_journal
 from referee.run.lock import RunLock
-
-_NO_RIGHTS_BUT_MINE = 0o077
+from referee.run.luck import NO_RIGHTS_BUT_MINE
 
 DECISIONS = ("annulled", "rejudged", "reopened", "withdrawn", "disabled")
 """What an organiser decides about matches that were played: after the signature it changes what was signed."""
@@ -156,7 +155,7 @@ def _key() -> Ed25519PrivateKey:
     try:
         if not path.exists():
             _make_key(path)
-        if stat.S_IMODE(path.stat().st_mode) & _NO_RIGHTS_BUT_MINE:
+        if stat.S_IMODE(path.stat().st_mode) & NO_RIGHTS_BUT_MINE:
             what = f"the key in {path} can be read by others"
             rights = f"make it readable by you alone: chmod 600 {shlex.quote(str(path))}"
             raise UsageError(what, f"{rights}; or, if it may have been read, {step}")

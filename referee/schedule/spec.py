@@ -40,7 +40,10 @@ RESOURCE_KEYS = ("memory_mib", "processes", "open_files", "disk_mib", "file_size
 SEAT_KEYS = (*CLOCK_KEYS, *RESOURCE_KEYS)
 """The names of `Limits` that a seat may have of its own."""
 
-
+_ABSENT_AT_0 = ("bank_s", "total_s", "increment_s", "match_s", *RESOURCE_KEYS)
+_WHOLE = tuple(name for name in RESOURCE_KEYS if name != "cores")
+_FROM_0 = ("margin_s", "max_note_bytes", "max_output_bytes", "increment_s")
+_MAY_BE_0 = (*_ABSENT_AT_0, *_FROM_0)
 _HIGHEST = 2**31 - 1
 
 
@@ -162,10 +165,30 @@ class Limits:
         return replace(self, **clock) if clock else self  # type: ignore[arg-type]  # names and numbers were checked
 
 
-_ABSENT_AT_0 = ("bank_s", "total_s", "increment_s", "match_s", *RESOURCE_KEYS)
-_WHOLE = tuple(name for name in RESOURCE_KEYS if name != "cores")
-_FROM_0 = ("margin_s", "max_note_bytes", "max_output_bytes", "increment_s")
-_MAY_BE_0 = (*_ABSENT_AT_0, *_FROM_0)
+DEFAULTS = Limits()
+"""What holds where nothing else is said. All defaults of limits stand here: no other file repeats a number."""
+
+HUMAN_CLOCK = {"first_move_s": 86400.0, "move_s": 86400.0}
+"""Of a person: a day for each move. The clock is for bots."""
+
+REMOTE_CLOCK = {"margin_s": 0.25}
+"""Of a seat whose bot is on another machine, unless it has one of its own: a way there and back over the Internet,
+above the limits. All other time of the network is the bot's."""
+
+REMOTE_WAIT_S = 60.0
+"""How long the first match of a tournament waits for its remote bots."""
+
+REMOTE_WAIT_OF_ONE_MATCH_S = 300.0
+"""How long `crosstown match` waits for them: somebody has to read the address first, and to pass it on."""
+
+RECONNECT_S = 60.0
+"""Within what time a remote bot may come back after its connection broke."""
+
+IDLE_PROCESSES = 16
+"""Processes of bots that wait for their next match, for each worker."""
+
+MOST_MESSAGE_BYTES = 16 << 20
+"""The most that `max_message_bytes` may allow."""
 
 
 @dataclass(frozen=True, slots=True)

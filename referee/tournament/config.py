@@ -52,9 +52,10 @@ from pathlib import Path
 from typing import Any
 
 from referee.process.entry import Entry
+from referee.process.manifest import INTEGER_BOUND
 from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
-from referee.schedule.spec import CLOCK_KEYS, Faults, Limits
+from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Faults, Limits
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections.bots import BotConfig, read_bots
 from referee.tournament.sections.breaker import KEYS as BREAKER_KEYS
@@ -63,7 +64,7 @@ from referee.tournament.sections.format import read_format, read_settings
 from referee.tournament.sections.games import GameConfig, read_games
 from referee.tournament.sections.limits import FAULT_KEYS, LIMIT_KEYS, read_faults, read_limits, read_ponder
 from referee.tournament.sections.name import read_name
-from referee.tournament.sections.processes import IDLE, Processes, read_fresh, read_idle
+from referee.tournament.sections.processes import Processes, read_fresh, read_idle
 from referee.tournament.sections.remote import RemoteConfig, read_remote
 from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
 
@@ -73,7 +74,6 @@ MAX_BLOCKS = 10_000_000
 
 _KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder", "idle", "fresh")
 _TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "remote", "bots")
-_SEED_BOUND = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class TournamentConfig:
     ponder: bool = True
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     remote: RemoteConfig | None = None
-    idle: int = IDLE
+    idle: int = IDLE_PROCESSES
     fresh: bool = False
 
     @property
@@ -175,7 +175,7 @@ def load_config(path: Path) -> TournamentConfig:
         games=games,
         format=style.name,
         settings=read_settings(file, style),
-        seed=file.integer("seed", minimum=-_SEED_BOUND, maximum=_SEED_BOUND - 1, example="seed = 1"),
+        seed=file.integer("seed", minimum=-INTEGER_BOUND, maximum=INTEGER_BOUND - 1, example="seed = 1"),
         blocks=file.integer("blocks", minimum=1, maximum=MAX_BLOCKS, example="blocks = 10"),
         limits=limits,
         breaker=read_breaker(file),

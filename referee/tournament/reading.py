@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from referee.errors import ConfigError
+from referee.process.manifest import INTEGER_BOUND
 from referee.tournament.toml_lines import find_line
 
 MAX_DEPTH = 20
-_INTEGER_BOUND = 1 << 63
 _SHOWN_BITS = 160
 _TOO_BIG = "a number with more than 64 bits"
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
@@ -60,7 +60,7 @@ class TomlFile:
         waiting: list[tuple[tuple[str | int, ...], Any]] = [((), self.values)]
         while waiting:
             key, value = waiting.pop()
-            if isinstance(value, int) and not -_INTEGER_BOUND <= value < _INTEGER_BOUND:
+            if isinstance(value, int) and not -INTEGER_BOUND <= value < INTEGER_BOUND:
                 number = f": {show(value)}" if value.bit_length() < _SHOWN_BITS else ""
                 self.fail(key, f"'{dotted(*key)}' has {_TOO_BIG}{number}", "correct it")
             if isinstance(value, dict | list) and len(key) == MAX_DEPTH:

@@ -298,7 +298,9 @@ def _entry(bot: BotSetup) -> Entry:
         load = partial(load_stored, bot.content) if bot.content else load_entry
         entry = load(Path(bot.folder), bot.name, bot.options)
     except (ManifestError, EntryError, BotNameError) as error:
-        raise Refused(f"bot '{bot.name}': {error.sentence}", "restore the bot, then run the same command again") from None
+        raise Refused(
+            f"bot '{bot.name}': {error.sentence}", "restore the bot, then run the same command again"
+        ) from None
     if entry.id != bot.entry_id:
         raise Refused(
             f"the bot '{bot.name}' in {bot.folder} was changed while the tournament runs",

@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from referee.addresses import address_key, oldest_of_busiest
+from referee.schedule.spec import MOST_MESSAGE_BYTES
 from referee.wire.handshake import MAX_HELLO_BYTES
 from referee.wire.http2 import READ_BYTES, Call, Connection, Status, Traffic
 from referee.wire.tls import MeteredTls
-
-HARD_MESSAGE_BYTES = 16 << 20
-"""The most that a match may allow for a message."""
 
 _LEAST_HARD_BYTES = 1 << 20
 _HARD_FACTOR = 4
@@ -32,7 +30,7 @@ MAX_STRANGERS = 64
 def hard_message_bytes(limit_bytes: int) -> int:
     """Above it a message ends the call before it is read, so it lies well above `limit_bytes`, which the match checks:
     after a message that is only above that a bot may go on, if a strike pays for it."""
-    return min(HARD_MESSAGE_BYTES, max(_LEAST_HARD_BYTES, _HARD_FACTOR * limit_bytes))
+    return min(MOST_MESSAGE_BYTES, max(_LEAST_HARD_BYTES, _HARD_FACTOR * limit_bytes))
 
 
 def most_connections() -> int:

@@ -16,12 +16,12 @@ from types import TracebackType
 from crosstown_proto.v1 import referee_pb2 as pb
 
 from referee.folders import MAX_SOCKET_PATH_BYTES, make_socket_folder
+from referee.schedule.spec import MOST_MESSAGE_BYTES
 from referee.wire import encode
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import HandshakeError, Refusal, Strangers, protocol_problem
 from referee.wire.http2 import Call, Status
 from referee.wire.listener import (
-    HARD_MESSAGE_BYTES,
     HELLO_LIMIT_S,
     MAX_STRANGERS,
     Bounds,
@@ -60,7 +60,7 @@ class WireServer:
         name: str = _SOCKET_NAME,
         hello_limit_s: float = HELLO_LIMIT_S,
         one: bool = False,
-        hard_message_bytes: int = HARD_MESSAGE_BYTES,
+        hard_message_bytes: int = MOST_MESSAGE_BYTES,
     ) -> None:
         """`folder` is made if need be; by default a new one under the system's folder for temporary files. With `one`
         it is for a single process: it stops listening when that has said Hello.

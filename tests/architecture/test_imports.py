@@ -25,7 +25,13 @@ ALLOWED = {
     "referee.games.registry": {"referee.games.api", "referee.errors"},
     "referee.games.conformance": {"referee.games", "referee.errors"},
     "referee.games": {"referee.games.api", "referee.games.drawing", "crosstown_proto"},
-    "referee.process": {"referee.process", "referee.errors", "referee.folders", "referee.texts"},
+    "referee.process": {
+        "referee.process",
+        "referee.schedule.spec",  # the defaults of limits
+        "referee.errors",
+        "referee.folders",
+        "referee.texts",
+    },
     "referee.record": {"referee.record", "referee.games", "referee.errors"},
     "referee.schedule": {"referee.schedule", "referee.record.journal", "referee.games", "referee.errors"},
     "referee.run": {
@@ -43,6 +49,7 @@ ALLOWED = {
         "referee.errors",
         "referee.folders",
         "referee.games",
+        "referee.schedule.spec",  # the defaults of limits
         "crosstown_proto",
     },
     "referee.match": {
@@ -56,6 +63,7 @@ ALLOWED = {
     "referee.compliance": {
         "referee.compliance",
         "referee.folders",
+        "referee.schedule.spec",  # the limits that a drill keeps
         "referee.wire",
         "referee.process",
         "referee.games",

@@ -11,12 +11,13 @@ from referee.tournament.reading import TomlFile, dotted, show, suggest
 def read_format(file: TomlFile) -> Format:
     """Raises ConfigError."""
     name = file.text_at("format", default=OWN[0].name, example=f'format = "{OWN[0].name}"')
+    known = format_names()
+    if name not in known:  # as is the name of a ladder's division, which is no tournament
+        file.fail(("format",), f"unknown format '{name}'", suggest(name, known, "the formats are"))
     try:
-        if name not in format_names():  # a ladder's division is no tournament
-            raise UnknownFormat(f"unknown format '{name}'")
         return get_format(name)
     except UnknownFormat as error:
-        file.fail(("format",), str(error), suggest(name, format_names(), "the formats are"))
+        file.fail(("format",), str(error), error.next_step)
 
 
 def read_settings(file: TomlFile, style: Format) -> Mapping[str, Any]:

@@ -2,13 +2,20 @@
 
 from collections.abc import Mapping
 
-from referee.schedule.spec import CLOCK_KEYS, POLICIES, RESOURCE_KEYS, Faults, Limits, SpecError
+from referee.schedule.spec import (
+    CLOCK_KEYS,
+    DEFAULTS,
+    MOST_MESSAGE_BYTES,
+    POLICIES,
+    RESOURCE_KEYS,
+    Faults,
+    Limits,
+    SpecError,
+)
 from referee.tournament.reading import TomlFile, dotted, show
 
 LIMIT_KEYS = ("max_message_bytes", "max_note_bytes", "max_output_bytes", "match_s", *RESOURCE_KEYS)
 FAULT_KEYS = ("policy", "strikes")
-MAX_MESSAGE_BYTES = 16 << 20
-"""What the wire itself lets through."""
 
 LEAST = {
     "startup_s": 0.05,  # the sandbox and the smallest program take longer
@@ -27,7 +34,7 @@ def read_limits(file: TomlFile) -> Limits:
     values = {**read_clock(file, ("clock",)), **_read(file, ("limits",), LIMIT_KEYS)}
     if values.get("total_s"):  # a total stands alone unless the file says otherwise
         values = {"first_move_s": 0, "move_s": 0, **values}
-    return _together(file, ("clock",), Limits(), values)
+    return _together(file, ("clock",), DEFAULTS, values)
 
 
 def read_clock(file: TomlFile, where: Where) -> Mapping[str, float]:
@@ -71,21 +78,21 @@ def _read(file: TomlFile, where: Where, known: tuple[str, ...]) -> dict[str, flo
     given = file.table(*where)
     file.check_keys(where, given, known)
     for name, value in given.items():
-        if name == "max_message_bytes" and type(value) is int and value > MAX_MESSAGE_BYTES:
-            what = f"'{dotted(*where, name)}' must be at most {MAX_MESSAGE_BYTES}, not {value}"
-            file.fail((*where, name), what, f"write, for instance, {name} = {1 << 20}")
+        if name == "max_message_bytes" and type(value) is int and value > MOST_MESSAGE_BYTES:
+            what = f"'{dotted(*where, name)}' must be at most {MOST_MESSAGE_BYTES}, not {value}"
+            file.fail((*where, name), what, f"write, for instance, {name} = {DEFAULTS.max_message_bytes}")
         try:
             # Without a total a move's limit cannot be 0; a bot's clock may stand over one that has a total.
             no_total = name == "bank_s" or (where == ("clock",) and "total_s" not in given and name != "increment_s")
             Limits(**{"total_s": 0 if no_total else 1, name: value})
         except SpecError as error:
-            default = getattr(Limits(), name) or 10
+            default = getattr(DEFAULTS, name) or 10
             what = str(error).replace(f"limit {name}", f"'{dotted(*where, name)}'")
             file.fail((*where, name), what, f"write, for instance, {name} = {_number(default)}")
         least = LEAST.get(name, 0)
         if 0 < value < least:
             what = f"'{dotted(*where, name)}' must be at least {least:g}: with {value:g} no bot can start"
-            file.fail((*where, name), what, f"write, for instance, {name} = {_number(getattr(Limits(), name) or 1)}")
+            file.fail((*where, name), what, f"write, for instance, {name} = {_number(getattr(DEFAULTS, name) or 1)}")
     return dict(given)
 
 

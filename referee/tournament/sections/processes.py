@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from referee.schedule.spec import IDLE_PROCESSES
 from referee.tournament.reading import TomlFile, dotted, show
 
 BOT_KEYS = ("fresh", "copies")
-IDLE = 16
 MOST = 4096
 
 Where = tuple[str | int, ...]
@@ -17,14 +17,14 @@ class Processes:
     """Of a worker `idle` processes at most wait for their next match. Entries in `fresh` have a new process for each
     match; of those in `copies` there are at most so many processes at once, over all workers. By entry id."""
 
-    idle: int = IDLE
+    idle: int = IDLE_PROCESSES
     fresh: frozenset[str] = frozenset()
     copies: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_idle(file: TomlFile) -> int:
     """Raises ConfigError."""
-    return file.integer("idle", minimum=0, maximum=MOST, default=IDLE, example="idle = 4")
+    return file.integer("idle", minimum=0, maximum=MOST, default=IDLE_PROCESSES, example="idle = 4")
 
 
 def read_fresh(file: TomlFile, *where: str | int) -> bool | None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from referee.folders import FolderError, expanded
-from referee.match.bot import REMOTE_CLOCK
+from referee.process.manifest import MAX_VERSION
+from referee.schedule.spec import RECONNECT_S, REMOTE_CLOCK, REMOTE_WAIT_S
 from referee.tournament.reading import TomlFile, dotted, show
 from referee.wire.public_address import Listen, check_public, parse_address
 
@@ -16,7 +17,6 @@ _LOCAL_KEYS = ("path", "options", "limits", "sandbox", "network", "env", "read",
 _LONGEST_S = 86400
 LEAST_KEEPALIVE_S = 1.0
 """Below it a connection is taken for broken that only lost a packet."""
-_MAX_VERSION = 64
 
 Where = tuple[str | int, ...]
 
@@ -27,8 +27,8 @@ class RemoteConfig:
     is by what name or address bots reach this machine, '' for its own."""
 
     listen: Listen
-    wait_s: float = 60.0
-    reconnect_s: float = 60.0
+    wait_s: float = REMOTE_WAIT_S
+    reconnect_s: float = RECONNECT_S
     margin_s: float = REMOTE_CLOCK["margin_s"]
     keepalive_s: float = 0.0
     """Within what time a connection that has gone silent is found; 0 chooses by the clocks."""
@@ -98,8 +98,8 @@ def read_remote_bot(file: TomlFile, here: Where, given: Mapping[str, Any]) -> Re
         what = f"'{dotted(*here)}' needs its token from one place"
         file.fail(here, what, 'add token_env = "ADA_TOKEN", or token_file = "ada.token", and not both')
     version = file.text_at(*here, "version", example='version = "1"')
-    if not version.isprintable() or len(version) > _MAX_VERSION:
-        what = f"'{dotted(*here, 'version')}' must be at most {_MAX_VERSION} printable characters"
+    if not version.isprintable() or len(version) > MAX_VERSION:
+        what = f"'{dotted(*here, 'version')}' must be at most {MAX_VERSION} printable characters"
         file.fail((*here, "version"), what, 'write, for instance, version = "1"')
     return RemoteBot(env, token_file, version)
 
