@@ -188,6 +188,7 @@ def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: 
     return {
         "match": head.match_id,
         "path": str(record.path),
+        "run": _run_name(record.path),
         "tournament": head.tournament,
         "place": head.place,
         "round": round_,
@@ -207,6 +208,12 @@ def _row(record: Record, ruled: Sequence[int], round_: int | None, *, annulled: 
         "set_aside": why_aside(record.path),
         "seats": [_seat(record, number, ruled, evidence) for number in range(head.players)],
     }
+
+
+def _run_name(path: Path) -> str:
+    """The name of the folder of the run; '' for a record that lies elsewhere."""
+    run = run_of(path)
+    return "" if run is None else run.name
 
 
 def _status(record: Record) -> str:
@@ -256,7 +263,8 @@ def _of_seat(values: Sequence[Any], number: int) -> Any:
 
 def _unreadable(path: Path, problem: str) -> dict[str, Any]:
     return {
-        "match": path.name, "path": str(path), "tournament": "", "place": -1, "round": None, "block": -1, "game": "",
+        "match": path.name, "path": str(path), "run": _run_name(path),
+        "tournament": "", "place": -1, "round": None, "block": -1, "game": "",
         "rules_version": 0, "created_at": "", "status": "unreadable", "progress": "",
         "mirror": False, "reason": "", "detail": "",
         "problem": problem, "decisions": 0, "wall_s": 0.0, "judged_again": False, "set_aside": why_aside(path),

@@ -3,17 +3,19 @@
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaderboard.evidence import LONGEST, evidence_of
+from leaderboard.titles import game_title
 from referee.cli.output import console, fold, print_json, print_table, print_text, table
 from referee.errors import UsageError
-from referee.games.api import Game, event_sentence, text_board
+from referee.games.api import Game, seat_name, text_board
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike, Verdict
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN, Line
 from referee.record.journal import FailedStart
+from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, ending_of
 from referee.record.reader import NotARecordError, RecordFollower
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.store import is_live
@@ -25,6 +27,7 @@ from referee.texts import clean, one_line, plural
 if TYPE_CHECKING:
     from leaderboard.completeness import Gaps
 
+_TOOK = "took "
 NOTE_SHOWN = 200
 """Characters of a note beside its move; so many moves stay readable one below the other."""
 
@@ -45,11 +48,16 @@ _EFFECTS = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One step as it is shown: what happened in a few lines, and the board after it."""
+    """One step as it is shown: what happened in a few lines, and the board after it.
+
+    `row` is the line of the list of moves that it belongs to, `extra` what is printed below that line: times where
+    several seats answered, notes, reasons of faults. A step that cannot be followed has neither."""
 
     happened: tuple[str, ...]
     board: str
     fault: bool = False
+    row: Row | None = None
+    extra: tuple[str, ...] = ()
 
 
 class Match:
@@ -65,6 +73,7 @@ class Match:
             raise UsageError("the match is not over: it has no views of seats", "leave --seat out, or say --reveal")
         self.record = record
         self.seat = seat
+        self._names = tuple(one_line(name) for name in record.header.names)
         self._game = game_of(record.header)
 
     def frames(self, lines: Iterable[Line] | None = None) -> Iterator[Frame]:
@@ -76,10 +85,12 @@ class Match:
         if isinstance(self._game, str):
             wrong = one_line(self._game)
         else:
+            viewer: Viewer = self.seat if self.seat is not None else None if self._secret else EVERYTHING
+            narrator = Narrator(self._game, self._names, viewer)
             try:
-                for step in Replay(self.record.header, coming, self._game):
+                for number, step in enumerate(Replay(self.record.header, coming, self._game)):
                     taken += len(step.lines)
-                    yield self._frame(self._game, step)
+                    yield self._frame(self._game, narrator, number, step)
                 return
             except ReplayError as error:
                 wrong = f"line {error.line} cannot be followed: {one_line(str(error))}"
@@ -93,9 +104,9 @@ class Match:
     def head(self) -> list[str]:
         head = self.record.header
         lines = [
-            f"match {head.match_id}, {head.game} rules {head.rules_version}, {head.created_at}",
+            f"match {head.match_id}: {game_title(head.game)}, rules {head.rules_version}, {head.created_at}",
             f"tournament {head.tournament or '-'}, place {head.place}, block {head.block}",
-            *(f"seat {number} {seat.name} ({seat.entry_id})" for number, seat in enumerate(head.seats)),
+            *(f"seat {number}: {seat.name} ({seat.entry_id})" for number, seat in enumerate(head.seats)),
         ]
         return [one_line(line) for line in lines]
 
@@ -110,21 +121,22 @@ class Match:
             more = _PROGRESS.get(progress_of(record.path), "")
             return [*lines, f"unfinished: the record has no footer{more}"]
         footer = record.footer
+        lines.append(one_line(ending_of(record.header, record.lines, footer).sentence))
         lines.append(f"ended: {one_line(footer.reason)} ({one_line(footer.status)}){_detail(footer.detail)}")
-        if footer.ranking:
-            lines.append("ranking: " + "  ".join(f"seat {seat}: {rank}" for seat, rank in enumerate(footer.ranking)))
-        if footer.returns:
-            lines.append("returns: " + "  ".join(f"seat {seat}: {score}" for seat, score in enumerate(footer.returns)))
+        for what, numbers in (("ranking", footer.ranking), ("points", footer.returns)):
+            if numbers:
+                by_name = (f"{self._name(seat)} {number}" for seat, number in enumerate(numbers))
+                lines.append(f"{what}: {', '.join(by_name)}")
         times = seat_times(record.lines, len(footer.seat_stats))
         for seat, (stats, took) in enumerate(zip(footer.seat_stats, times, strict=True)):
             lines.append(
-                f"seat {seat}: {plural(stats.decisions, 'decision')}, mean {took.mean_charged_ms:.1f} ms,"
+                f"{self._name(seat)}: {plural(stats.decisions, 'decision')}, mean {took.mean_charged_ms:.1f} ms,"
                 f" worst {took.worst_charged_us / 1000:.1f} ms, worst lag {took.worst_lag_us / 1000:.1f} ms,"
                 f" processor {stats.cpu_us / 1000:.1f} ms"
                 + (f", {plural(stats.dropped, 'message')} dropped" if stats.dropped else "")
             )
         for fault in evidence_of(record):
-            lines.append(f"fault of seat {fault.seat}: {fault.said}")
+            lines.append(f"fault of {self._name(fault.seat)}: {fault.said}")
             lines += [f"  {name}: {value}" for name, value in fault.values]
             for name, text in fault.texts:
                 lines += [f"  {name}:", *_indented(text)]
@@ -134,32 +146,41 @@ class Match:
             lines += ["the referee's own trouble:", *_indented(clean(footer.trouble, LONGEST))]
         return lines
 
-    def _frame(self, game: Game, step: Step) -> Frame:
-        happened = [self._line(line) for line in step.lines] or ["start"]
-        seen, names = step.state.observation(self.seat), self.record.header.names
-        for event in step.events:
-            happened.append(f"  {one_line(event_sentence(game, event.seen_by(self.seat), seen, names))}")
-        fault = any(isinstance(line, FaultLine | Strike) for line in step.lines)
-        return Frame(tuple(happened), text_board(game, seen, names), fault)
+    def _frame(self, game: Game, narrator: Narrator, number: int, step: Step) -> Frame:
+        row, sentences = narrator.tell(number, step)
+        answers = [line for line in step.lines if isinstance(line, Answer)]
+        faults = [line for line in step.lines if isinstance(line, FaultLine | Strike)]
+        shown = sentences or (() if faults else (row.text,))
+        extra = [
+            f"{f'{self._name(line.seat)} ' if len(answers) > 1 else ''}{_TOOK}{time_words(line.wall_us, line.lag_us)}"
+            for line in answers
+        ]
+        extra += [f"note: {_note(line.note)}" for line in answers if line.note and not self._secret]
+        extra += [self._line(line) for line in step.lines if isinstance(line, FaultLine | Strike | Dropped)]
+        board = text_board(game, step.state.observation(self.seat), self._names)
+        happened = (*(one_line(sentence) for sentence in shown), *(f"  {line}" for line in extra))
+        return Frame(happened, board, bool(faults), row, tuple(extra))
 
     def _line(self, line: object) -> str:
+        """What is said of one line of the record beside the sentences, or without them."""
         match line:
             case Chance(outcome):
                 return "chance" if self._secret else f"chance: {one_line(str(outcome))}"
             case Answer() if self._secret:
-                return f"seat {line.seat}{self._name(line.seat)} answered  {time_words(line.wall_us, line.lag_us)}"
+                return f"{self._name(line.seat)} answered  {time_words(line.wall_us, line.lag_us)}"
             case Answer():
                 note = f"  note: {_note(line.note)}" if line.note else ""
-                who = f"seat {line.seat}{self._name(line.seat)}"
-                return f"{who}: {one_line(line.action)}  {time_words(line.wall_us, line.lag_us)}{note}"
+                took = time_words(line.wall_us, line.lag_us)
+                return f"{self._name(line.seat)}: {one_line(line.action)}  {took}{note}"
             case FaultLine():
                 left = ", leaves" if line.withdrawn else ""
-                return f"seat {line.seat} fault: {one_line(line.reason)}{left}{self._told(line.detail)}"
+                return f"fault of {self._name(line.seat)}: {one_line(line.reason)}{left}{self._told(line.detail)}"
             case Strike():
                 lost = _EFFECTS.get(line.effect, line.effect)
-                return f"seat {line.seat} fault: {one_line(line.reason)}{lost}{self._told(line.detail)}"
+                return f"fault of {self._name(line.seat)}: {one_line(line.reason)}{lost}{self._told(line.detail)}"
             case Dropped():
-                return f"seat {line.seat}: a message was dropped{'' if self._secret else f' ({one_line(line.what)})'}"
+                what = "" if self._secret else f" ({one_line(line.what)})"
+                return f"a message of {self._name(line.seat)} was dropped{what}"
         raise TypeError(f"not a line of a record: {line!r}")
 
     def _told(self, detail: str) -> str:
@@ -167,8 +188,7 @@ class Match:
 
     def _name(self, seat: int) -> str:
         """A line that cannot be followed may be of a seat that there is not."""
-        seats = self.record.header.seats
-        return f" {one_line(seats[seat].name)}" if 0 <= seat < len(seats) else ""
+        return one_line(seat_name(self._names, seat))
 
 
 def _note(text: str) -> str:
@@ -183,18 +203,42 @@ def _noted(lines: Iterable[Line], read: list[Line]) -> Iterator[Line]:
 
 
 def print_match(match: Match) -> None:
-    """Everything but the boards in between."""
+    """Everything but the boards in between: the moves by turns, each after the number of its step."""
     _print_folded(match.head())
     print_text()
-    board = ""
-    for number, frame in enumerate(match.frames()):
-        for index, line in enumerate(frame.happened):
-            print_text("\n".join(fold(f"{number:5}  {line}" if index == 0 else f"       {line}", " " * 9)))
-        board = frame.board or board
+    print_text(" step  turn")
+    board, turn = "", 0
+    more: Sequence[str]
+    for frames in _by_rows(match.frames()):
+        (number, _), (_, frame) = frames[0], frames[-1]
+        board = next((shown.board for _, shown in reversed(frames) if shown.board), board)
+        if frame.row is None:
+            first, more, mark = frame.happened[0], frame.happened[1:], ""
+        else:
+            took, more = _taken_apart([line for _, shown in frames for line in shown.extra])
+            first = f"{one_line(frame.row.text)}{took}"
+            mark = str(frame.row.turn) if frame.row.turn != turn else ""
+            turn = frame.row.turn
+        print_text("\n".join(fold(f"{number:5} {mark:>5}  {first}", " " * 15)))
+        for line in more:
+            print_text("\n".join(fold(f"{' ' * 13}{line}", " " * 17)))
     print_text()
     print_text(board)
     print_text()
     _print_folded(match.foot())
+
+
+def _taken_apart(extra: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The time of the one answer, to stand behind the sentence, and what is printed below it."""
+    if extra and extra[0].startswith(_TOOK):
+        return f"  {extra[0].removeprefix(_TOOK)}", extra[1:]
+    return "", extra
+
+
+def _by_rows(frames: Iterable[Frame]) -> Iterator[list[tuple[int, Frame]]]:
+    """Steps with their numbers, those of one line of the list of moves together."""
+    for _, steps in groupby(enumerate(frames), lambda step: step[1].row.start if step[1].row else -1 - step[0]):
+        yield list(steps)
 
 
 def print_step(match: Match, step: int) -> None:
@@ -240,9 +284,10 @@ def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as
         return
     out = console()
     rounds = any(row["round"] for row in rows)
+    runs = any(row["run"] for row in rows)
     made = table(
-        [("match", "left"), ("when", "left"), *([("round", "right")] if rounds else []), ("game", "left"),
-         ("seats", "left"), ("ranking", "left"),
+        [*([("run", "left")] if runs else []), ("match", "left"), ("when", "left"),
+         *([("round", "right")] if rounds else []), ("game", "left"), ("seats", "left"), ("ranking", "left"),
          ("status", "left"), ("reason", "left"), ("moves", "right"), ("s", "right")],
         plain=not out.is_terminal,
     )  # fmt: skip
@@ -252,7 +297,8 @@ def print_list(rows: Sequence[dict[str, Any]], total: int, *, filtered: bool, as
         ranks = [str(seat["rank"]) for seat in row["seats"] if seat["rank"] is not None]
         made.add_row(
             *(Text(one_line(cell)) for cell in (
-                row["match"], row["created_at"][:16], *([str(row["round"] or "-")] if rounds else []), row["game"],
+                *([row["run"] or "-"] if runs else []), row["match"], row["created_at"][:16],
+                *([str(row["round"] or "-")] if rounds else []), row["game"],
                 " ".join(seat["name"] for seat in row["seats"]),
                 (" ".join(ranks) or "-") + ("*" if row["judged_again"] else ""),
                 (row["progress"] or row["status"]) + (f", set aside: {row['set_aside']}" if row["set_aside"] else ""),

@@ -16,6 +16,8 @@ ID_LIKE = re.compile(r"\b[a-z]+_[a-z_]+|\b[TR]\d\d\b")
 
 _TOLD_ONE_BY_ONE = 3
 """So many things of a kind, dealt in one run during the match, have a sentence each."""
+_TOLD_IN_ALL = 12
+"""The most sentences of one run."""
 _SEAT = re.compile(r"\b[Ss]eat (\d)\b")
 
 
@@ -96,6 +98,8 @@ def folded(game: Game, events: Sequence[Told], *, setting_up: bool = False) -> l
     if counted:
         dealt = ", ".join(_counted(counts[kind], nouns[kind]) for kind in counts if kind in counted)
         sentences.append(f"{'set-up: ' if setting_up else ''}{dealt} dealt")
+    if len(sentences) > _TOLD_IN_ALL:
+        sentences = [*sentences[: _TOLD_IN_ALL - 1], f"and {len(sentences) - _TOLD_IN_ALL + 1} more events"]
     return sentences
 
 

@@ -133,6 +133,8 @@ def test_few_things_that_chance_brings_during_the_match_have_a_sentence_each() -
     few = [Told("ticket_drawn", "Ada draws a ticket")] * 2
     assert folded(game, few) == ["Ada draws a ticket", "Ada draws a ticket"]
     assert folded(game, [*few, *few]) == ["4 tickets dealt"]
+    many = [Told("rain", f"rain {number}") for number in range(40)]
+    assert folded(game, many)[-2:] == ["rain 10", "and 29 more events"]
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,8 @@ def test_a_header_beyond_the_first_bytes_is_found_all_the_same(matches: Any, tmp
 def test_every_field_that_jq_may_ask_for_is_there(matches: Any, runs: Path) -> None:
     rows = json.loads(matches("list", "--json").stdout)
     assert {tuple(row) for row in rows} == {
-        ("match", "path", "tournament", "place", "round", "block", "game", "rules_version", "created_at", "status",
-         "progress", "mirror", "reason", "detail", "problem", "decisions",
+        ("match", "path", "run", "tournament", "place", "round", "block", "game", "rules_version", "created_at",
+         "status", "progress", "mirror", "reason", "detail", "problem", "decisions",
          "wall_s", "judged_again", "set_aside", "seats")
     }  # fmt: skip
     crashed = next(row for row in rows if row["reason"] == "crashed")
@@ -129,7 +129,7 @@ def test_the_last_twenty_are_listed_and_all_on_request(make_run, crosstown):
 
     def listed(*words):
         lines = crosstown("matches", "list", *words).out.splitlines()
-        return [line.split()[0][:7] for line in lines if line.startswith("m0")], lines[-1]
+        return [line.split()[1][:7] for line in lines if " m0" in line], lines[-1]
 
     found, last = listed("cup")
     assert found == [f"m{place:06d}" for place in range(4, 24)]
@@ -162,8 +162,9 @@ def test_formats_of_rounds_have_the_round_of_each_match(make_run, crosstown, sty
     assert set(rounds) == {1, 2}
     assert rounds.count(1) >= 4
     heads, *lines = crosstown("matches", "list", "cup", "--all").out.splitlines()
-    assert heads.split()[:3] == ["match", "when", "round"]
-    assert [int(line.split()[2]) for line in lines] == rounds
+    assert heads.split()[:4] == ["run", "match", "when", "round"]
+    assert [int(line.split()[3]) for line in lines] == rounds
+    assert {line.split()[0] for line in lines} == {"cup"}
 
 
 def test_a_round_robin_has_no_round(make_run, crosstown):

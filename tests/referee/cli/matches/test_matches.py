@@ -32,7 +32,8 @@ def safe(text: str) -> bool:
 def test_list_shows_every_match_with_its_end(matches: Any, run: Path) -> None:
     """VIEW-4: every row says why the match ended."""
     rows = matches("list").stdout.splitlines()[1:]
-    assert [row.split()[0] for row in rows] == ["first-0000", "first-0001", "first-0002"]
+    assert {row.split()[0] for row in rows} == {"first"}
+    assert [row.split()[1] for row in rows] == ["first-0000", "first-0001", "first-0002"]
     assert [row.split()[-4:-2] for row in rows] == [["rated", "normal"], ["rated", "crashed"], ["unfinished", "-"]]
     assert safe("\n".join(rows))
 
@@ -103,14 +104,17 @@ def test_no_records_is_a_usage_error(matches: Any, tmp_path: Path) -> None:
 
 def test_show_prints_moves_times_notes_and_the_end(matches: Any, run: Path) -> None:
     shown = matches("show", "first-0001").stdout
-    assert "match first-0001, toy rules 1" in shown
-    assert "seat 0 alpha: stash(card=" in shown
-    assert "1.5 ms" in shown
+    assert "match first-0001: Toy, rules 1" in shown
+    assert re.search(r"alpha stashes a card of value \d", shown)
+    assert "alpha took 1.5 ms" in shown
     assert "note: \\x1b[2Jred\\x07 \\u202egnp.exe\\nnext line" in shown
-    assert "seat 1 fault: crashed, leaves: exit code 3" in shown
-    assert "a message was dropped (other_match)" in shown
+    assert "next line crashed; leaves, discarding" in shown
+    assert "next line: crashed, leaves: exit code 3" in shown
+    assert "was dropped (other_match)" in shown
+    assert re.search(r"next line crashed at move \d+; alpha wins", shown)
     assert "ended: crashed (rated)" in shown
-    assert "ranking: seat 0: 1  seat 1: 2" in shown
+    assert "ranking: alpha 1, beta" in shown
+    assert "stash(card=" not in shown.partition("legal:")[0]
     assert "exit_code: 3" in shown
     assert "seat  coins  cards  stash  turns" in shown
     assert safe(shown)
@@ -134,10 +138,10 @@ def test_a_long_note_is_cut_and_where_all_of_it_is_said(matches: Any, run: Path,
 
 def test_show_prints_one_position(matches: Any, run: Path) -> None:
     start = matches("show", "first-0000", "--step", "0").stdout
-    assert start.startswith("step 0\nstart\n")
+    assert start.startswith("step 0\nthe match begins\n")
     after = matches("show", "first-0000", "--step", "7").stdout
-    assert "seat 0 alpha: stash(card=" in after
-    assert "seat 1 beta" in after
+    assert "alpha stashes a card of value" in after
+    assert "next line stashes a card of value" in after
     assert "your hand" not in after
     assert "your hand" in matches("show", "first-0000", "--step", "7", "--seat", "1").stdout
 
@@ -153,15 +157,30 @@ def test_a_cut_record_is_shown_as_far_as_it_goes(matches: Any, run: Path) -> Non
     path = run / "matches" / "first-0002.jsonl"
     path.write_bytes(path.read_bytes()[:-9])
     shown = matches("show", "first-0002", "--reveal").stdout
-    assert "seat 0 alpha: stash(card=" in shown
+    assert "alpha stashes a card of value" in shown
     assert shown.rstrip().endswith("unfinished: the record has no footer")
 
 
 @pytest.mark.parametrize("words", [(), ("--all",), ("--json",)])
 def test_of_a_match_that_goes_on_only_what_everybody_may_know_is_shown(matches: Any, run: Path, words: Any) -> None:
-    shown = matches("show", "first-0002", *words).stdout
-    assert "stash(card=" not in shown
-    assert "stash(card=" in matches("show", "first-0002", *words, "--reveal").stdout
+    secret = re.compile(r"stash\(card=|stashes a card of value \d")
+    assert not secret.search(matches("show", "first-0002", *words).stdout)
+    assert secret.search(matches("show", "first-0002", *words, "--reveal").stdout)
+
+
+def test_the_view_of_one_seat_tells_no_secret_of_another(matches: Any, run: Path) -> None:
+    everything = matches("show", "first-0000", "--step", "7").stdout
+    assert re.search(r"^beta .* stashes a card of value \d$", everything, re.MULTILINE)
+    own = matches("show", "first-0000", "--step", "7", "--seat", "0").stdout
+    assert re.search(r"alpha stashes a card of value \d", own)
+    assert re.search(r"^beta .* stashes a card$", own, re.MULTILINE)
+
+
+def test_moves_are_numbered_by_turns_and_what_chance_deals_at_the_start_is_one_line(matches: Any, run: Path) -> None:
+    shown = matches("show", "first-0000").stdout.split("\n\n")[1].splitlines()
+    assert shown[0] == " step  turn"
+    assert shown[1] == "    0        set-up: 6 cards dealt"
+    assert [int(turn[1]) for line in shown if (turn := re.match(r" {1,4}\d+ {1,5}(\d+)  ", line))][:3] == [1, 2, 3]
 
 
 def test_the_hand_of_a_seat_is_not_shown_while_the_match_goes_on(matches: Any, run: Path) -> None:

@@ -1,0 +1,204 @@
+"""A match as sentences: one for each move, with what chance brought after it, and one on how the match ended."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final, Literal, TypeAlias
+
+from referee.games.api import Event, Game, State, Told, action_sentence, folded, joined, seat_name, told
+from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, FaultLine, Footer, Header, Line, Strike
+from referee.record.reasons import OWN_FAULTS, EndReason
+from referee.record.replay import Step
+
+EVERYTHING: Final = "all"
+Viewer: TypeAlias = int | Literal["all"] | None
+"""A seat; all seats at once; None, what everybody could see."""
+
+_FAULTS: Mapping[str, str] = {
+    EndReason.RESIGNED: "resigned",
+    EndReason.ILLEGAL_ACTION: "sent an illegal action",
+    EndReason.MALFORMED_MESSAGE: "sent a message that cannot be read",
+    EndReason.OVERSIZED_MESSAGE: "sent a message that is too long",
+    EndReason.WRONG_TURN_MESSAGE: "sent messages that nobody asked for",
+    EndReason.MOVE_TIMEOUT: "ran out of time",
+    EndReason.BANK_EXHAUSTED: "used up its time for the match",
+    EndReason.CRASHED: "crashed",
+    EndReason.OUT_OF_MEMORY: "ran out of memory",
+    EndReason.DISCONNECTED: "lost its connection",
+    EndReason.START_FAILED: "did not start",
+    EndReason.SUSPECT_TIMEOUT: "ran out of time while the machine was too busy to blame it",
+}
+_ENDS: Mapping[str, str] = {
+    EndReason.CANCELLED: "the match was cancelled",
+    EndReason.PLATFORM_FAULT: "the referee failed: nobody's fault, the match does not count",
+    EndReason.SUSPECT_TIMEOUT: "an answer came late while the machine was too busy: the match does not count",
+    EndReason.START_FAILED: "a bot did not start: the match does not count",
+    EndReason.EVERYONE_FAULTED: "every bot had a fault",
+}
+_EFFECTS: Mapping[str, str] = {
+    EFFECT_CHOICE: "; the referee chooses for it once",
+    EFFECT_TAKEN: "; the referee plays for it from here on",
+}
+
+
+def fault_words(reason: str) -> str:
+    """What a seat did, without a subject: 'ran out of time'."""
+    return _FAULTS.get(reason, f"had a fault: {reason.replace('_', ' ')}")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the list of moves: the steps from `start` on, as far as they have been told.
+
+    `move` is the number of its first answer, from 1, 0 for the set-up; `turn` counts turns, from 1, 0 before the first
+    answer; `seat` is whose turn it is, -1 if nobody's. Rows with equal `start` are one line, the last of them whole.
+    """
+
+    start: int
+    move: int
+    turn: int
+    seat: int
+    text: str
+    fault: bool
+
+
+class Narrator:
+    """Tells the steps of one match, in order, as `viewer` may know them."""
+
+    def __init__(self, game: Game, names: Sequence[str], viewer: Viewer) -> None:
+        self._game = game
+        self._names = names
+        self._viewer = viewer
+        self._moves = 0
+        self._turn_seat = -1
+        """Whose turn it is once the last step is over."""
+        self._row = Row(0, 0, 0, -1, "", False)
+        self._answered = False
+        """Whether the row has its answer. One that begins with what chance brings to a new turn waits for it."""
+        self._said: list[str | Told] = []
+        self._silent: list[str] = []
+
+    def tell(self, number: int, step: Step) -> tuple[Row, tuple[str, ...]]:
+        """The line of the list that step `number` is part of, and the sentences of this step alone."""
+        events = [self._told(event, step.state) for event in step.events]
+        acted = [line for line in step.lines if isinstance(line, Answer | FaultLine | Strike)]
+        if acted:
+            if self._answered or self._row.turn == 0:
+                self._begin(number)
+            faults = [line for line in acted if not isinstance(line, Answer)]
+            answers = [line for line in acted if isinstance(line, Answer)]
+            self._row = replace(self._row, move=self._moves + 1, fault=bool(faults))
+            self._moves += len(answers)
+            self._said += [self._fault(line) for line in faults]
+            self._silent = [self._decided(line, step.state) for line in answers]
+            self._said += [event.sentence for event in events]
+            self._answered = True
+        else:
+            if self._answered and self._turn_seat != self._row.seat:
+                self._begin(number)
+            self._said += events
+        self._turn_seat = step.state.turn_seat
+        text = joined(self._sentences() or self._silent, self._names) or "the match begins"
+        self._row = replace(self._row, text=text)
+        return self._row, tuple(event.sentence for event in events)
+
+    def _begin(self, number: int) -> None:
+        """Opens a line."""
+        turn = self._row.turn + (self._row.turn == 0 or self._turn_seat != self._row.seat)
+        self._row = Row(number, self._moves + 1, turn, self._turn_seat, "", False)
+        self._said, self._silent, self._answered = [], [], False
+
+    def _sentences(self) -> list[str]:
+        """Of the line so far, runs of what chance brought folded."""
+        found: list[str] = []
+        for by_chance, run in groupby(self._said, lambda said: isinstance(said, Told)):
+            told = list(run)
+            if by_chance:
+                found += folded(
+                    self._game, [item for item in told if isinstance(item, Told)], setting_up=self._row.turn == 0
+                )
+            else:
+                found += map(str, told)
+        return found
+
+    def _told(self, event: Event, state: State) -> Told:
+        viewer = min(event.private, default=None) if self._viewer == EVERYTHING else self._viewer
+        return told(self._game, event.seen_by(viewer), state.observation(viewer), self._names)
+
+    def _fault(self, line: FaultLine | Strike) -> str:
+        more = _EFFECTS.get(line.effect, "") if isinstance(line, Strike) else ""
+        return f"{seat_name(self._names, line.seat)} {fault_words(line.reason)}{more}"
+
+    def _decided(self, line: Answer, state: State) -> str:
+        """What is said of an answer that no event tells of: what it was, to those who may know."""
+        who = seat_name(self._names, line.seat)
+        if self._viewer not in (EVERYTHING, line.seat):
+            return f"{who} decides"
+        action = self._game.parse_action(line.action)
+        sentence = action_sentence(self._game, action, state.observation(line.seat), self._names)
+        return f"{who}: {sentence}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a match ended, in one sentence; `seat` is the one whose fault it was, -1 if that of none alone."""
+
+    sentence: str
+    seat: int = -1
+
+
+def ending_of(header: Header, lines: Iterable[Line], footer: Footer) -> Ending:
+    """See `Ending`. `lines`: those of the record."""
+    names = header.names
+    moves = 0
+    faults: dict[int, str] = {}
+    for line in lines:
+        if isinstance(line, Answer):
+            moves += 1
+        elif isinstance(line, FaultLine | Strike):
+            faults[line.seat] = f"{seat_name(names, line.seat)} {fault_words(line.reason)} at move {moves + 1}"
+    for seat, fault in enumerate(footer.faults):
+        if fault is not None:
+            said = faults.get(seat) or f"{seat_name(names, seat)} {fault_words(str(fault.get('reason', '')))}"
+            faults[seat] = said + _measured(fault)
+    blamed = [seat for seat, fault in enumerate(footer.faults) if fault is not None]
+    first = blamed[0] if blamed else -1
+    if footer.status == "rated" and footer.ranking:
+        result = _result(names, footer)
+        if footer.reason in OWN_FAULTS and len(blamed) == 1:
+            return Ending(f"{faults[first]}; {result}", first)
+        return Ending("; ".join([f"{result} after {_counted(moves)}", *(faults[seat] for seat in blamed)]), first)
+    if footer.reason == EndReason.START_FAILED and footer.detail:
+        return Ending(f"{footer.detail}: the match does not count", first)
+    reasons = [faults[seat] for seat in blamed] or [_ENDS.get(footer.reason, footer.reason.replace("_", " "))]
+    counts = "" if footer.status == "rated" or not blamed else ": the match does not count"
+    return Ending("; ".join(reasons) + counts, first)
+
+
+def _measured(fault: Mapping[str, Any]) -> str:
+    """' (1.01 s of 1 s)' for a time-out."""
+    limit, wall, lag = (fault.get(name) for name in ("limit_us", "wall_us", "lag_us"))
+    if not (isinstance(limit, int) and isinstance(wall, int) and isinstance(lag, int) and limit > 0):
+        return ""
+    if fault.get("reason") not in (EndReason.MOVE_TIMEOUT, EndReason.BANK_EXHAUSTED):
+        return ""
+    return f" ({(wall - lag) / 1e6:.2f} s of {limit / 1e6:g} s)"
+
+
+def _result(names: Sequence[str], footer: Footer) -> str:
+    best = [seat for seat, rank in enumerate(footer.ranking) if rank == 1]
+    who = " and ".join(seat_name(names, seat) for seat in best)
+    points = footer.returns if len(footer.returns) == len(footer.ranking) else ()
+    if len(best) == len(footer.ranking):
+        return f"{who} draw" + (f" {' to '.join(map(str, points))}" if points else "")
+    verb = "wins" if len(best) == 1 else "win"
+    others = [points[seat] for seat in range(len(points)) if seat not in best]
+    if not points or points[best[0]] <= max(others):
+        return f"{who} {verb}"
+    if len(points) == 2:
+        return f"{who} {verb} {points[best[0]]} to {others[0]}"
+    return f"{who} {verb} with {points[best[0]]} points"
+
+
+def _counted(moves: int) -> str:
+    return f"{moves} move{'' if moves == 1 else 's'}"
