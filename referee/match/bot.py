@@ -20,7 +20,7 @@ from typing import Any
 from referee.match.effort import NO_EFFORT, Effort, measure_effort, state_below
 from referee.match.seat import SeatEnd, SeatListener, Wants
 from referee.process.bot import BotProcess, Exit
-from referee.process.entry import Entry
+from referee.process.entry import Entry, lost_folders
 from referee.process.manifest import ANY_GAME
 from referee.process.output import Output
 from referee.process.sandbox import Sandbox
@@ -178,6 +178,8 @@ class LiveBot:
             self.end = broken_limit(self.session, self.told.max_message_bytes, self.session.traffic.as_evidence())
         elif exited.done():
             self.end = exit_end(exited.result(), self._sandbox)
+            if self.end.reason is EndReason.CRASHED and (lost := lost_folders(self.process.entry)):
+                self.end = replace(self.end, reason=EndReason.PLATFORM_FAULT, detail=f"{self.end.detail}; {lost}")
         else:
             exited.cancel()
             self.end = SeatEnd(EndReason.DISCONNECTED, STREAM_ENDS[stream.result()])

@@ -16,7 +16,7 @@ from referee.match.time_control import GRACE_NS, TimeSource, time_limit
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
 from referee.process.child_reaper import ChildReaper
-from referee.process.entry import Entry
+from referee.process.entry import Entry, lost_files
 from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
 from referee.process.sandbox import Sandbox
@@ -205,6 +205,7 @@ class Pool:
             except StartError as error:
                 if error.ours:
                     raise OSError(str(error)) from None
+                await _check_files(entry)
                 took = {"startup_us": (time.monotonic_ns() - began_ns) // 1000}
                 raise BotStartError(str(error), {**took, **output_evidence(error.output)}) from None
             try:
@@ -238,6 +239,7 @@ class Pool:
                 end = exit_end(how, sandbox)
                 if end.reason is EndReason.PLATFORM_FAULT:
                     raise LostAtStart(end.detail, memory=end.machine_memory)
+                await _check_files(process.entry)
                 ask = "; does the program call run(...) with your bot?" if how.code == 0 else ""
                 raise BotStartError(
                     f"the process ended before it said Hello: {how}{ask}",
@@ -257,6 +259,12 @@ class Pool:
         self._stopping.add(task)
         task.add_done_callback(self._stopping.discard)
         return task
+
+
+async def _check_files(entry: Entry) -> None:
+    """OSError if a bot did not start because what it plays from was taken away."""
+    if lost := await asyncio.to_thread(lost_files, entry):
+        raise OSError(f"bot '{entry.name}': {lost}")
 
 
 async def _stop(bot: LiveBot, socket: AsyncExitStack, bye_s: float) -> None:

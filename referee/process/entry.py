@@ -26,8 +26,8 @@ from referee.process.manifest import (
 from referee.process.packages import FILE as REQUIREMENTS
 from referee.process.packages import Environment, hold_environment, read_requirements
 from referee.process.program import find_argv
-from referee.process.sources import ID_BYTES, EntryError, Sources, digest, read_sources, with_protos
-from referee.process.store import Built, DamagedError, Hold, Version, hold, hold_built, put, store_folder
+from referee.process.sources import ID_BYTES, EntryError, Sources, digest, read_all, read_sources, with_protos
+from referee.process.store import Built, DamagedError, Hold, Version, content_of, hold, hold_built, put, store_folder
 
 _KINDS = {str: "a text", int: "an integer", bool: "true or false"}
 
@@ -130,6 +130,30 @@ def load_stored(
         return _unbuilt(folder, name, manifest, resolved, sources)
 
 
+def lost_files(entry: Entry) -> str:
+    """What the bot plays from and is gone, or is not as it was, in a sentence; '' if all is there. Reads all its files.
+
+    A cleaner of caches may have removed it while the bot played: that is no fault of the bot.
+    """
+    if gone := lost_folders(entry):
+        return gone
+    if not entry.content or entry.built is not None:
+        return ""
+    try:
+        whole = content_of(entry.home, read_all(entry.home)) == entry.content
+    except EntryError as error:
+        return f"its copy in the cache is damaged ({error})"
+    return "" if whole else f"its copy in the cache, {entry.home}, has changed since the bot was loaded"
+
+
+def lost_folders(entry: Entry) -> str:
+    """The same as far as it can be told at once."""
+    for place in (entry.home, *(built.folder for built in entry.builds), *map(Path, entry.argv[:1])):
+        if not place.exists():
+            return f"{place}, which it plays from, is gone"
+    return ""
+
+
 def _unbuilt(
     folder: Path, name: str | None, manifest: Manifest, options: Mapping[str, OptionValue], sources: Sources
 ) -> Entry:
@@ -219,7 +243,17 @@ def _resolve_options(manifest: Manifest, given: Mapping[str, OptionValue]) -> di
     return resolved
 
 
-__all__ = ["BotNameError", "Entry", "EntryError", "ManifestError", "NotBuiltError", "load_entry", "load_stored"]
+__all__ = [
+    "BotNameError",
+    "Entry",
+    "EntryError",
+    "ManifestError",
+    "NotBuiltError",
+    "load_entry",
+    "load_stored",
+    "lost_files",
+    "lost_folders",
+]
 
 
 _NO_VERSION = "remote"

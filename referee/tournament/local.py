@@ -17,8 +17,9 @@ from referee.folders import FolderError, make_socket_folder
 from referee.match.bot import Invitation
 from referee.match.result import MatchResult
 from referee.process.child_reaper import ChildReaper
-from referee.process.entry import Entry
+from referee.process.entry import Entry, lost_files
 from referee.process.sandbox import Sandbox
+from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.cores import pinned
@@ -180,12 +181,26 @@ class LocalExecutor:
     async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
         """`meeting`: the match is of another run than the one that this began with."""
         if self._host is not None and self._host.is_for(spec):
-            return await self._host.play(spec, cap_s)
-        worker = await self._idle.get()
-        try:
-            return await worker.play(spec, cap_s, b"" if meeting is None else messages.meet_line(meeting))
-        finally:
-            self._idle.put_nowait(worker)
+            result = await self._host.play(spec, cap_s)
+        else:
+            worker = await self._idle.get()
+            try:
+                result = await worker.play(spec, cap_s, b"" if meeting is None else messages.meet_line(meeting))
+            finally:
+                self._idle.put_nowait(worker)
+        if result.reason is EndReason.PLATFORM_FAULT:
+            self._check_files(spec)
+        return result
+
+    def _check_files(self, spec: MatchSpec) -> None:
+        """PlatformError if a bot of the match cannot be started again, because its files in the cache are gone."""
+        playing = {seat.entry_id for seat in spec.seats}
+        for entry in self._entries:
+            if entry.id in playing and entry.argv and (lost := lost_files(entry)):
+                raise PlatformError(
+                    f"the bot '{entry.name}' cannot play on: {lost}",
+                    "run the same command again: the bot is copied or built again, and every match that counts is kept",
+                )
 
     def kill(self) -> None:
         for worker in self._workers:

@@ -30,6 +30,22 @@ def test_a_bot_that_is_edited_in_mid_run_plays_on_as_it_was(workplace, write_cup
     workplace.assert_nobody_left()
 
 
+def test_a_cache_that_is_removed_in_mid_run_costs_no_bot_anything(workplace, write_cup, tmp_path):
+    write_cup(bots=2, blocks=12, keys={"fresh": "true"})
+    process = workplace.start("run", "cup.toml", "--workers", "1")
+    workplace.wait_for_records(3, process)
+    shutil.rmtree(tmp_path / "cache")
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 3, stderr
+    assert " cannot play on: " in stderr
+    assert "next: run the same command again" in stderr
+    assert "disqualified" not in stderr
+    again = workplace.run("run", "cup.toml")
+    assert again.code == 0, again.stderr
+    assert "disqualified" not in again.stdout
+    assert len(workplace.records()) == 24
+
+
 def test_a_folder_with_a_huge_sparse_file_is_refused_at_once(workplace, write_cup, tmp_path):
     write_cup(bots=2, blocks=1)
     with (tmp_path / "bots" / "bot0" / "huge").open("wb") as file:

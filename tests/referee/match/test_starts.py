@@ -2,13 +2,32 @@
 
 from pathlib import Path
 
+import pytest
+
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 from referee.match import EndReason, Fault, Limits, MatchResult, MatchSpec, SeatSpec, SeatStats, Table
 from referee.process.entry import Entry, load_entry
+from referee.process.trees import remove_tree
 from referee.record import read_record
 
 RANDOM = Path(__file__).resolve().parents[3] / "bots" / "python" / "random"
+
+LATE_IMPORT = """
+import os, shutil
+
+from crosstown_bot import Bot, run
+
+
+class Late(Bot):
+    def choose(self, turn):
+        os.chmod(os.getcwd(), 0o755)
+        shutil.rmtree(os.getcwd())  # in place of a cleaner of caches
+        import needed_only_now
+
+
+run(Late)
+"""
 
 
 def make_spec(number: int, *entries: Entry) -> MatchSpec:
@@ -51,6 +70,32 @@ async def test_a_failed_start_has_its_time_and_its_last_lines(tmp_path: Path) ->
     sent = MatchResult.from_json(result.to_json())
     assert sent.faults[1] is not None
     assert sent.faults[1].last_lines() == ("no weights",)
+
+
+@pytest.mark.parametrize("gone", ["", "bot.py"])
+async def test_a_bot_whose_copy_is_taken_away_has_not_failed_to_start(tmp_path: Path, cache: Path, gone: str) -> None:
+    bot = load_entry(RANDOM)
+    bot.home.chmod(0o755)
+    if gone:
+        (bot.home / gone).unlink()
+    else:
+        remove_tree(bot.home)
+    async with Table({bot.id: bot}) as table:
+        result = await table.play(make_spec(0, bot, bot), tmp_path)
+    assert (result.reason, result.status, result.faults) == (EndReason.PLATFORM_FAULT, "void", (None, None))
+    assert str(bot.home) in result.detail
+
+
+async def test_a_bot_whose_copy_is_taken_away_while_it_plays_has_not_crashed(tmp_path: Path, cache: Path) -> None:
+    folder = tmp_path / "late"
+    folder.mkdir()
+    (folder / "bot.toml").write_text('name = "late"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "bot.py"]\n')
+    (folder / "bot.py").write_text(LATE_IMPORT)
+    good, late = load_entry(RANDOM), load_entry(folder)
+    async with Table({good.id: good, late.id: late}) as table:
+        result = await table.play(make_spec(0, good, late), tmp_path)
+    assert (result.reason, result.status, result.faults) == (EndReason.PLATFORM_FAULT, "void", (None, None))
+    assert result.detail.endswith(f"{late.home}, which it plays from, is gone")
 
 
 def test_only_the_last_lines_travel_and_long_ones_are_cut() -> None:

@@ -75,6 +75,20 @@ async def test_a_worker_plays_one_match_after_another(executor, specs):
         os.kill(int(pids.pop()), 0)
 
 
+async def test_a_run_whose_bots_are_taken_away_ends_and_says_how_to_go_on(executor, specs, make_tournament):
+    void = "result = lambda spec, made=result: {**made(spec), 'status': 'void', 'reason': 'platform_fault'}"
+    async with executor(void) as table:
+        assert (await table.play(specs[0], 5)).status == "void"
+        home = make_tournament(blocks=10).entries[0].home
+        home.chmod(0o755)
+        (home / "bot.toml").unlink()
+        with pytest.raises(
+            PlatformError, match=f"cannot play on: its copy in the cache, {home}, has changed"
+        ) as raised:
+            await table.play(specs[1], 5)
+    assert raised.value.next_step.startswith("run the same command again")
+
+
 async def test_a_dead_worker_costs_one_match_and_is_replaced(executor, specs):
     async with executor("if spec['place'] == 1: os.kill(os.getpid(), 9)") as table:
         first = await table.play(specs[0], 5)
