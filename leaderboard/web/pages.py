@@ -22,7 +22,6 @@ from leaderboard.times import PERCENTILES
 from leaderboard.titles import option_words, pool_title
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser
 from leaderboard.web.markdown import coded
-from leaderboard.web.moments import ago, in_time, took
 from leaderboard.web.rights import hides_open_blocks, may_see_output, shown_record, shown_start
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
@@ -47,7 +46,6 @@ class Section:
 def make_templates() -> Environment:
     environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
-    environment.filters |= {"ago": ago, "took": took, "duration": in_time}
     environment.globals |= {"pool_title": pool_title, "version": version("crosstown-arena")}
     environment.tests["mirror"] = is_mirror
     return environment
@@ -170,6 +168,7 @@ def match(request: Request) -> Response:
     wanted = request.query_params.get("step", "")
     step = extent.last if wanted == "last" else min(_number(wanted, 0), extent.last)
     board = next((frame.board for frame in frames_of(record, viewer, step, step)), "")
+    run = request.app.state.tables.facts(place).run
     return page(
         request,
         "match.html",
@@ -181,6 +180,7 @@ def match(request: Request) -> Response:
         times=seat_times(record.lines, record.header.players),
         live=is_live(record.path) and record.footer is None,
         state=request.app.state.tables.facts(place).state,
+        reason="" if run is None else run.reason_for(record.header.block),
         match_id=request.path_params["match"],
         viewer="" if viewer is None else str(viewer),
         viewers=["" if item is None else str(item) for item in viewers(record)],

@@ -16,6 +16,7 @@ from referee.cli.doctor import doctor
 from referee.cli.errors import ExitCode, report
 from referee.cli.match import match
 from referee.cli.run import run
+from referee.cli.serve import serve
 from referee.cli.standings import standings
 from referee.cli.web import web
 
@@ -44,6 +45,7 @@ def make_app() -> typer.Typer:
     app.command("certificate")(run_commands.certificate)
     app.command("doctor")(doctor)
     app.command("web")(web)
+    app.command("serve")(serve)
     app.command("docs")(docs)
     app.command("bridge", context_settings=bridge.CONTEXT)(bridge.bridge)
     app.add_typer(bots.app, name="bots")

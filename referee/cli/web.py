@@ -90,17 +90,13 @@ def web(
 
     Example: crosstown web --runs runs --port 8000
     """
-    import errno
-    import socket
-    from contextlib import ExitStack, suppress
-
-    import uvicorn
+    from contextlib import ExitStack
 
     from leaderboard.web.app import make_app
-    from leaderboard.web.connections import limited_protocol
     from leaderboard.web.limits import WebLimits
+    from referee.cli.listening import address_of, listen_on, serve_pages
     from referee.cli.output import print_text
-    from referee.errors import PlatformError, UsageError
+    from referee.errors import UsageError
     from referee.run.luck import known_words, read_secrets
     from referee.wire.public_address import LOOPBACK, check_public
 
@@ -125,19 +121,7 @@ def web(
         runs.mkdir(parents=True, exist_ok=True)
     if not runs.is_dir():
         raise UsageError(f"{runs} is not a folder", "start a run: crosstown run FILE, or say where: --runs FOLDER")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    with listening, ExitStack() as stack:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((host, port))
-        except OSError as error:
-            what = f"cannot listen on {host} port {port}: {error.strerror}"
-            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-                raise UsageError(what, "choose another --host: a name or an address of this machine") from None
-            raise PlatformError(what, "choose another --port") from None
-        except UnicodeError:
-            raise UsageError(f"--host {host} is not a name", "give a name or an address of this machine") from None
+    with listen_on(host, port) as listening, ExitStack() as stack:
         playing: PlayHost | None = None
         if play or play_open:
             from referee.cli.play_host import Host
@@ -146,7 +130,7 @@ def web(
                 read_secrets(secret)
                 print_text(known_words(secret))
             playing = stack.enter_context(
-                Host(runs, bots or _own_bots(), move_limit_s=move_limit_s, alone=not play_open, secret=secret)
+                Host(runs, bots or own_bots(), move_limit_s=move_limit_s, alone=not play_open, secret=secret)
             )
         known = frozenset(names or ()) | {host}
         limits = WebLimits(
@@ -156,24 +140,10 @@ def web(
             streams=max(1, connections // 2),
         )
         pages = make_app(runs, hide_live=hide_live, play_host=playing, names=known, limits=limits)
-        shown = f"[{host}]" if family == socket.AF_INET6 else host
-        server = uvicorn.Server(
-            uvicorn.Config(
-                pages,
-                http=limited_protocol(limits),
-                ws="none",
-                log_level="warning",
-                timeout_graceful_shutdown=1,
-                lifespan="off",
-            )
-        )
-        listening.listen()  # a client that reads the address may ask at once; the answer waits for the server
-        with suppress(KeyboardInterrupt):  # Ctrl-C is how to end it, from the moment that the address is printed
-            print_text(f"http://{shown}:{listening.getsockname()[1]}/")
-            server.run(sockets=[listening])
+        serve_pages(pages, limits, listening, address_of(listening, host))
 
 
-def _own_bots() -> list[Path]:
-    """Those of a checkout; none elsewhere."""
+def own_bots() -> list[Path]:
+    """The folder of the bots that are shipped: that of a checkout; none elsewhere."""
     folder = Path(__file__).resolve().parents[2] / "bots" / "python"
     return [folder] if folder.is_dir() else []

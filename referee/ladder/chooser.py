@@ -176,18 +176,28 @@ class _Table:
             return None
         bot = min(new, key=lambda bot: (self._asked[bot.owner], bot.blocks, bot.last, bot.entry_id))
         established = [other for other in self._here if other.blocks >= series and other is not bot]
-        meets = established or [other for other in self._here if other is not bot]
-        ranked = sorted(meets, key=lambda other: (other.mu, other.entry_id))
+        if len(established) < len(self._here) / 2:
+            return self._among_newcomers(bot, seats)
+        ranked = sorted(established, key=lambda other: (other.mu, other.entry_id))
         low, high = _bounds(bot, ranked)
         middle = (low + high) // 2
         near = sorted(range(len(ranked)), key=lambda place: (abs(place - middle), ranked[place].playing))
-        rest = [other for other in self._here if other.blocks < series and other is not bot] if established else []
+        rest = [other for other in self._here if other.blocks < series and other is not bot]
         group = self._fill([bot], [*(ranked[place] for place in near), *rest], seats)
         where = f"the {high - low} that it may rank among" if high - low > 1 else "where it may rank"
         what = (
             f"'{bot.name}' is new (block {bot.blocks + 1} of {series}): '{group[1].name}' is in the middle of {where}"
         )
         return group, what
+
+    def _among_newcomers(self, bot: Candidate, seats: int) -> tuple[list[Candidate], str]:
+        """Where most are new, nobody's rank tells much: a newcomer meets the bot from which the table learns most."""
+        group = self._fill([bot], self._by_gain(self._here.index(bot)), seats)
+        series = self._settings.placement_blocks
+        return group, (
+            f"'{bot.name}' is new (block {bot.blocks + 1} of {series}), as most bots are: a match with"
+            f" '{group[1].name}' tells most"
+        )
 
     def exploration(self, seats: int) -> tuple[list[Candidate], str] | None:
         """A block for the bot that has waited longest, if it is the turn of one."""

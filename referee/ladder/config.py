@@ -12,7 +12,7 @@ fresh = true                 # a new process for each match; default: false
 [matchmaking]
 seed = 1                     # of what is decided by chance
 placement_blocks = 6         # blocks of a newcomer until it is matched as all others
-exploration = 0.1            # share of blocks that are drawn among all bots
+exploration = 0.05           # share of blocks that are drawn among all bots
 idle_below = 0.01            # no block is played that would reduce no bot's sigma by more than this share
 alarm_min = 10               # after so many minutes without a match although some could be played
 
@@ -81,7 +81,7 @@ class MatchmakingConfig:
 
     seed: int = 1
     placement_blocks: int = 6
-    exploration: float = 0.1
+    exploration: float = 0.05
     idle_below: float = 0.01
     alarm_min: float = 10.0
 
@@ -146,8 +146,8 @@ def default_ladder(data: Path, house_bots: Path | None) -> LadderConfig:
     values: dict[str, Any] = {"name": NAME, "data": str(data.absolute())}
     if house_bots is not None:
         bots: list[dict[str, Any]] = [{"path": str(house_bots / name)} for name in ("random", "walker", "greedy")]
-        # By its clock it would take half a minute for a match, and a newcomer is to see its first one sooner.
-        bots.append({"path": str(house_bots / "search"), "name": "search-16", "options": {"iterations": 16}})
+        # By its clock it would take minutes for a match, and a newcomer is to see its first one sooner.
+        bots.append({"path": str(house_bots / "search"), "name": "search-4", "options": {"iterations": 4}})
         values["bots"] = bots
     return _read(TomlFile(Path("ladder.toml"), values))
 

@@ -21,6 +21,7 @@ from referee.ladder.beliefs import Beliefs
 from referee.ladder.bots import LadderBot
 from referee.ladder.chooser import REMEMBERED, Candidate, Chosen, Idle, Latest, Snapshot, choose
 from referee.ladder.config import DivisionConfig, LadderConfig
+from referee.ladder.remembered import Remembering, read_remembered
 from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
 from referee.record.journal import BLOCK, COUNTED, FOUND, Control, ControlKind, anchors_of, control_fields, departures
@@ -112,7 +113,7 @@ class Division:
         self.playing: Playing = {}
         self.used_s = 0.0
         """What its matches have taken of the tables, so that all divisions get as much."""
-        self.idle = Idle("it has just begun")
+        self.idle = Idle("")
         """Why nothing was begun when that was looked at last."""
         self.new_epoch = False
         """Whether a new epoch is to begin although the day is the same."""
@@ -134,7 +135,7 @@ class Division:
         self._groups = 0
         self._places = 0
         self._taken: dict[str, tuple[MatchSpec, Judged]] | None = {}
-        self._broken: list[tuple[LadderBot, str]] = []
+        self._broken: list[LadderBot] = []
 
     # Begin and end
 
@@ -184,7 +185,7 @@ class Division:
         lost = anchors.miss(self.folder, self.folder.records.tidy())
         if lost:
             self._observer.note(f"{len(lost)} matches that counted have no record any more; they are played again")
-        run = Run(self.folder)
+        run = Run(self.folder, text if again else None)
         self._read(run)
         attempts = attempts_of(text.events)
         self.progress = open_progress(
@@ -199,7 +200,10 @@ class Division:
             anchors,
         )
         self.progress.on_settled = self._on_settled
+        self.progress.remembered = read_remembered(self.folder.path)
+        self.progress.on_judged = stack.enter_context(Remembering(self.folder.path)).note
         self.progress.take()
+        self.progress.remembered = {}
         self._replay(text)
         if again:
             set_aside = [path.name for path in self.progress.moved]
@@ -312,6 +316,7 @@ class Division:
             bot = replace(bot, version=1 + earlier)
         fields: dict[str, Any] = {
             "version": str(bot.version),
+            "number": bot.version,
             "options": dict(loaded.options),
             "folder": loaded.setup.folder,
             "content": loaded.setup.content,
@@ -359,12 +364,12 @@ class Division:
         member = self._members.get(control.entry_id)
         if control.kind == "breaker" and member is not None:
             member.out, member.reason = control.kind, control.reason
-            self.broken.append((member.bot, control.reason))
+            self.broken.append(member.bot)
             self._observer.note(f"'{control.name}' is paused in {self.config.name}: {control.reason}")
 
     @property
-    def broken(self) -> list[tuple[LadderBot, str]]:
-        """Bots that the breaker has paused, with the reason, until whoever reads it empties the list."""
+    def broken(self) -> list[LadderBot]:
+        """Bots that the breaker has paused, until whoever reads the list empties it."""
         return self._broken
 
     # What comes next
@@ -561,7 +566,7 @@ def _member(fields: Mapping[str, Any], activation: int) -> Member:
     bot = LadderBot(
         fields["name"],
         fields.get("owner", ""),
-        int(fields["version"]) if str(fields["version"]).isdecimal() else 1,
+        int(fields.get("number", 1)),
         fields.get("content", ""),
         Path(fields["folder"]),
         fields["options"],

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from leaderboard.web.hand_ins import HandInRefused
 from referee.errors import JournalError, PlatformError, TournamentError
 from referee.ladder.bots import LadderBot, Roster, entry_id
 from referee.ladder.config import LadderConfig
@@ -98,7 +99,7 @@ class Loader:
         try:
             entry = load_entry(bot.folder, bot.name, bot.options)
         except (ManifestError, EntryError, BotNameError) as error:
-            return Loaded("", none, trouble=f"it cannot be started: {error}")
+            return Loaded("", none, trouble=f"it cannot be started: {error.sentence}")
         if bot.content and entry.content != bot.content:
             return Loaded("", none, trouble=f"its files in {bot.folder} are not those that were handed in")
         self._entries.append(entry)
@@ -155,6 +156,7 @@ class LadderRunner:
         self._seen: tuple[int, ...] | None = None
         self._alarms: dict[str, str] = {}
         self._kept_out: set[tuple[str, str, str]] = set()
+        self._trouble = ""
         self._idled: set[str] = set()
         self._reached_s = 0.0
         """What the division that was served last has used of the tables."""
@@ -219,10 +221,18 @@ class LadderRunner:
 
     def _reconcile(self) -> None:
         """Let the divisions know who came and went."""
-        seen = tuple(roster.change_count() for roster in self._rosters)
-        if seen == self._seen:
-            return
-        self._seen = seen
+        try:
+            seen = tuple(roster.change_count() for roster in self._rosters)
+            if seen == self._seen:
+                return
+            self._take_over()
+            self._seen = seen
+        except HandInRefused as error:  # another program holds ladder.db: it is tried again
+            if str(error) != self._trouble:
+                self._note(f"who plays is not known just now: {error}")
+            self._trouble = str(error)
+
+    def _take_over(self) -> None:
         for division in self.divisions:
             names: dict[str, tuple[LadderBot, Roster]] = {}
             for roster in self._rosters:
@@ -259,12 +269,9 @@ class LadderRunner:
             free -= 1
 
     def _tell_broken(self, division: Division) -> None:
-        while division.broken:
-            bot, reason = division.broken.pop()
-            for roster in self._rosters:
-                if any(one.name == bot.name for one in roster.active(division.config.name)):
-                    roster.paused(division.config.name, bot, reason)
-                    break
+        if division.broken:
+            division.broken.clear()
+            self._seen = None  # all rosters are told of all bots that are kept out
 
     def _tell(self, *, stopped: bool = False) -> None:
         """Alarms, and the state of the divisions for the pages, in `runner.json` in the data folder."""
@@ -290,6 +297,27 @@ class LadderRunner:
             except OSError:
                 return  # what matters will fail, too, and say so
             self._status = self._time_s(), text
+
+
+def make_data(config: LadderConfig) -> Path:
+    """The folder of the divisions, which is made if it is not there. PlatformError."""
+    place = config.data / "divisions"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"the folder {place} cannot be made: {error.strerror}"
+        raise PlatformError(what, 'choose another place: data = "..." in the ladder\'s file') from None
+    return place
+
+
+def read_status(data: Path) -> dict[str, Any]:
+    """What the runner said last, by division; empty where it does not run."""
+    try:
+        found = json.loads(status_file(data).read_text(encoding="ascii"))
+        alive = found["pid"] and Path(f"/proc/{int(found['pid'])}").exists()
+        return dict(found["divisions"]) if alive else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def status_file(data: Path) -> Path:

@@ -1,5 +1,6 @@
 """One run of a tournament."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -92,6 +93,12 @@ class Run:
         added = [seat_spec(line.fields) for line in self.journal.events if line.kind == "added"]
         decided = [decided_block(line.fields) for line in self.journal.events if line.kind == BLOCK]
         return schedule_config(self.configuration, added, decided)
+
+    def reason_for(self, seed_group: int) -> str:
+        """Why the block was decided that has this seed group; '' in a run whose blocks follow from its format."""
+        decided = self.schedule_config.decided if self.begun else ()
+        place = bisect_right(decided, seed_group, key=lambda block: block.seed_group)
+        return decided[place - 1].reason if place else ""
 
     @property
     def schedule_id(self) -> str:

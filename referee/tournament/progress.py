@@ -7,10 +7,12 @@ the same results, and comes out the same.
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from referee.record.journal import CHANGED, Control
+from referee.record.store import FileStamp
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder
 from referee.run.judging import COUNTS, Judged, close_if_live, judge
@@ -47,6 +49,10 @@ class RunProgress:
     on_settled: Callable[[MatchSpec, Judged | None], None] = lambda _spec, _judged: None
     """Called for each match when its fate is known, whatever that of earlier ones is; without a result if it does not
     count, or is given up for now."""
+    remembered: Mapping[str, tuple[FileStamp, Judged]] = field(default_factory=dict)
+    """By match id, what was judged before of the record in a file: it is not read again while it is that file."""
+    on_judged: Callable[[str, Path, Judged], None] = lambda _match_id, _record, _judged: None
+    """Called for each record that counts and was read."""
     lead: int | None = None
     found: int = 0
     played: int = 0
@@ -100,6 +106,8 @@ class RunProgress:
         verdict = self.verdicts.get(spec.match_id)
         ranking = judged.ranking if verdict is None else verdict.ranking
         self.schedule.settle(spec, ranking, judged.faults)
+        if judged.record is not None:
+            self.on_judged(spec.match_id, record, judged)
         self.on_settled(spec, replace(judged, ranking=ranking))
         self.follow()
 
@@ -192,7 +200,7 @@ class RunProgress:
 
     def _claim(self, spec: MatchSpec, path: Path) -> bool:
         """Whether the record settles the match; if not, it is set aside."""
-        judged = judge(path, spec, self.schedule.seeds_of(spec))
+        judged = self._remembered(spec, path) or judge(path, spec, self.schedule.seeds_of(spec))
         why = "annulled" if judged.why == COUNTS and self._annulled(spec) else judged.why
         if why == COUNTS and not self.anchors.fits(spec.match_id, judged.digest):
             why = CHANGED
@@ -201,6 +209,13 @@ class RunProgress:
             return False
         self.count(spec, close_if_live(path), judged, found=True)
         return True
+
+    def _remembered(self, spec: MatchSpec, path: Path) -> Judged | None:
+        known = self.remembered.get(spec.match_id)
+        with suppress(OSError):
+            if known is not None and FileStamp.of(path) == known[0] and len(known[1].ranking) == len(spec.seats):
+                return known[1]
+        return None
 
     def _set_aside(self, entry_id: str, place: int, why: str) -> None:
         known = {seat.entry_id: seat.name for seat in self.schedule.seats}

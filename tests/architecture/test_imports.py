@@ -131,7 +131,7 @@ THIRD_PARTY = {
     "referee.compliance": {"google"},
     "referee.run.signing": {"cryptography"},
     "referee.ladder": {"numpy", "sqlite_utils"},
-    "referee.cli.web": {"typer", "uvicorn"},
+    "referee.cli.listening": {"starlette", "uvicorn"},
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
     "referee.cli": {"typer", "click", "rich"},
     "leaderboard.web.connections": {"h11", "uvicorn"},
@@ -252,8 +252,18 @@ def test_the_files_of_a_game_import_one_another_in_one_direction(game: str) -> N
     assert not left, f"a circle of imports among {', '.join(sorted(left))}"
 
 
-PLAYS_HERE = {"bot_check", "building", "confining", "one_match", "person", "play_host", "remote"}
-"""Modules of the command line that build bots, or play single matches, on this machine."""
+PLAYS_HERE = {
+    "bot_check",
+    "building",
+    "confining",
+    "ladder_process",
+    "one_match",
+    "person",
+    "play_host",
+    "remote",
+    "runner_process",
+}
+"""Modules of the command line that build bots, or play matches, on this machine."""
 
 
 def test_the_command_line_parses_calls_the_library_and_prints() -> None:

@@ -90,7 +90,7 @@ def test_sections_that_a_tournament_has_too_mean_the_same(write_file, write_bot)
         ('name = "class"', "workers = 0", 1, "'workers' must be an integer from 1", "workers = 2"),
         ('name = "class"', 'data = "a\\u0000"', 1, "'data' has a zero byte", "remove it"),
         ("[[bots]]", "[matchmaking]\nexplore = 1\n[[bots]]", 5, "unknown key 'matchmaking.explore'", "'exploration'?"),
-        ("[[bots]]", "[matchmaking]\nexploration = 2\n[[bots]]", 5, "must be a number from 0 to 1, not 2", "0.1"),
+        ("[[bots]]", "[matchmaking]\nexploration = 2\n[[bots]]", 5, "must be a number from 0 to 1, not 2", "0.05"),
         ("[[bots]]", "[matchmaking]\nidle_below = true\n[[bots]]", 5, "must be a number from 0 to 1, not true", "0.01"),
         ("[[bots]]", "[matchmaking]\nplacement_blocks = 0\n[[bots]]", 5, "must be an integer from 1 to 1000", "= 6"),
         ("[[bots]]", "[matchmaking]\nseed = 1.5\n[[bots]]", 5, "'matchmaking.seed' must be an integer", "seed = 1"),

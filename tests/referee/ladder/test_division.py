@@ -5,12 +5,15 @@ import json
 import shutil
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 
+import httpx
 import pytest
 
 from leaderboard.completeness import Verification
 from leaderboard.index import load_index
 from leaderboard.run_table import run_table
+from leaderboard.web.app import make_app
 from referee.errors import BusyError, ChangedError
 from referee.ladder.chooser import Chosen, choose
 from referee.ladder.runner import status_file
@@ -364,3 +367,19 @@ def test_a_damaged_division_is_named_and_the_others_are_played(make_ladder, bot)
     assert [division.config.name for division in runner.divisions] == ["b"]
     assert "damaged" in runner.troubles["a"]
     assert len(world.lines(BLOCK, 1)) > before
+
+
+async def test_the_page_of_a_match_says_why_it_was_played(make_ladder, bot):
+    world = make_ladder(CERTAIN, divisions='[[divisions]]\ngame = "toy"\nadmits = ["network"]\n')
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    await asyncio.to_thread(world.play)
+    run = world.run()
+    reasons = [fields["reason"] for fields in world.lines(BLOCK)]
+    assert [run.reason_for(spec.block) for spec in world.tables.played[:6]] == [
+        reason for reason in reasons[:3] for _ in range(2)
+    ]
+    address = f"/runs/toy/matches/{world.tables.played[0].match_id}"
+    transport = httpx.ASGITransport(app=make_app(world.folder().path.parent))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
+        text = (await web.get(address)).text
+    assert f"Why it was played: {reasons[0]}." in unescape(text)

@@ -1,0 +1,174 @@
+"""`python -m referee.cli.ladder_process`: the process that plays a ladder. `crosstown serve` starts it, and starts it
+again when it dies.
+
+It ends when its stdin does: who has started it is gone then. SIGUSR1 begins a new epoch of luck in all divisions.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from leaderboard.indexer import Indexer
+from referee.cli.errors import ExitCode, explain
+from referee.event_loop import run_loop
+from referee.ladder.config import LadderConfig, default_ladder, load_ladder
+from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
+from referee.ladder.store import LadderStore
+from referee.process.checkup import probe
+from referee.process.child_reaper import ChildReaper
+from referee.record.reader import Record
+from referee.run.folder import RunFolder
+from referee.run.lock import RunLock
+from referee.texts import one_line
+from referee.tournament.executor import Executor
+from referee.tournament.local import LocalExecutor
+from referee.tournament.outcome import Reached
+from referee.tournament.sections.processes import Processes
+
+LOCK = "ladder.lock"
+"""In the data folder: held by the process that plays and by its workers."""
+
+
+class DivisionLog:
+    """The observer of a division: keeps its database up with the records, and prints what the organiser should know."""
+
+    def __init__(self, folder: RunFolder, note: Callable[[str], None]) -> None:
+        self._name = folder.name
+        self._note = note
+        self.indexer = Indexer(folder)
+
+    def begun(self, at: Reached) -> None:
+        self.indexer.start()
+
+    def reached(self, at: Reached) -> None:
+        """Nobody watches a number."""
+
+    def rated(self, path: Path, record: Record) -> None:
+        self.indexer.add(path, record)
+
+    def revoked(self, record: Path) -> None:
+        self.indexer.drop(record)
+
+    def note(self, sentence: str) -> None:
+        self._note(f"{self._name}: {sentence}")
+
+
+def arguments_for(file: Path | None, data: Path, house_bots: Path | None) -> list[str]:
+    """The words by which this process finds the ladder that `ladder_of` finds."""
+    if file is not None:
+        return ["--file", str(file)]
+    return ["--data", str(data), *(["--house-bots", str(house_bots)] if house_bots else [])]
+
+
+def ladder_of(file: Path | None, data: Path, house_bots: Path | None) -> LadderConfig:
+    """That of a file, or the one without a file. ConfigError."""
+    return load_ladder(file) if file is not None else default_ladder(data, house_bots)
+
+
+def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callable[[], None]) -> None:
+    """Play until a signal, or until `ended`, which waits, returns. TournamentError."""
+    logs: list[DivisionLog] = []
+
+    def observer(folder: RunFolder) -> DivisionLog:
+        logs.append(DivisionLog(folder, note))
+        return logs[-1]
+
+    divisions = make_data(config)
+    with ExitStack() as stack:
+        lock = stack.enter_context(RunLock(config.data / LOCK))
+        house = HouseBots(config)
+        store = stack.enter_context(
+            LadderStore(config.data / "ladder.db", config.data / "content", reserved=tuple(house.settings))
+        )
+        loader = Loader(config, profile_of(config, probe()), house)
+        executor = LocalExecutor(
+            [],
+            divisions,
+            workers=config.workers,
+            log=config.data / "workers.log",
+            lock_fd=lock.fd,
+            child_reaper=ChildReaper(),
+            processes=Processes(config.idle),
+            note=note,
+            most_memory_mib=memory_of(config),
+        )
+        runner = LadderRunner(config, [house, store], executor, loader, observer, note)
+        try:
+            run_loop(_play(runner, executor, (), note, ended))
+        finally:
+            for log in logs:
+                log.indexer.close()
+
+
+async def _play(
+    runner: LadderRunner,
+    executor: Executor,
+    beside: Sequence[Callable[[], Awaitable[None]]],
+    note: Callable[[str], None],
+    ended: Callable[[], None],
+) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+
+    def on_signal() -> None:
+        if stop.is_set():
+            executor.kill()
+        stop.set()
+
+    def on_end() -> None:
+        ended()
+        loop.call_soon_threadsafe(stop.set)
+
+    def begin_epochs() -> None:
+        for division in runner.divisions:
+            division.new_epoch = True
+        note("a new secret of the seeds begins when the blocks in play are over")
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, on_signal)
+    loop.add_signal_handler(signal.SIGUSR1, begin_epochs)
+    threading.Thread(target=on_end, daemon=True, name="end").start()
+    async with executor:
+        await runner.run(stop, beside)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The exit code: as that of the command line."""
+    parser = argparse.ArgumentParser(prog="ladder_process")
+    parser.add_argument("--file", type=Path)
+    parser.add_argument("--data", type=Path, default=Path("ladder"))
+    parser.add_argument("--house-bots", type=Path)
+    given = parser.parse_args(words)
+    try:
+        play_ladder(ladder_of(given.file, given.data, given.house_bots), _say, _wait_for_end)
+    except Exception as error:
+        explained = explain(error)
+        _say(f"{explained.what}; {explained.next_step}")
+        if explained.code == ExitCode.BUG:
+            traceback.print_exception(error)
+        return int(explained.code)
+    return int(ExitCode.OK)
+
+
+def _wait_for_end() -> None:
+    """Until nobody can write to this process any more."""
+    while os.read(0, 4096):
+        pass
+
+
+def _say(sentence: str) -> None:
+    print(time.strftime("%H:%M:%S", time.gmtime()), one_line(sentence), file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)  # a thread may be waiting for the end of stdin

@@ -1,0 +1,102 @@
+"""The process that plays a ladder, as `crosstown serve` sees it: started, started again when it dies, stopped."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import NoReturn, Self
+
+from referee.cli.ladder_process import arguments_for
+from referee.cli.output import console
+from referee.errors import UsageError
+from referee.ladder.config import LadderConfig
+from referee.ladder.runner import HouseBots
+from referee.process.entry import EntryError, ManifestError
+from referee.process.manifest import BotNameError
+
+STOP_S = 30.0
+"""What the process gets to end its matches in order."""
+
+WELL_S = 60.0
+"""A process that has lived so long is started again at once."""
+
+_BACK_OFF_S = 1.0
+_MOST_BACK_OFF_S = 60.0
+
+
+def check_house_bots(config: LadderConfig) -> tuple[str, ...]:
+    """Their names, which nobody else can take. UsageError for one that cannot be read, or two of one name."""
+    try:
+        names = tuple(HouseBots(config).settings)
+    except (ManifestError, EntryError, BotNameError) as error:
+        raise UsageError(f"a house bot: {error}", error.next_step) from None
+    if len(names) < len(config.bots):
+        raise UsageError("two house bots have one name", 'give one of them another: name = "..." in [[bots]]')
+    return names
+
+
+class RunnerProcess:
+    """A context manager. While it is open the process runs; SIGTERM to this one then ends it as Ctrl-C does."""
+
+    def __init__(self, file: Path | None, data: Path, house_bots: Path | None) -> None:
+        words = arguments_for(file, data, house_bots)
+        self._command = [sys.executable, "-m", "referee.cli.ladder_process", *words]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopping = threading.Event()
+        self._turn = threading.Lock()
+        self._watch = threading.Thread(target=self._keep_running, name="runner")
+
+    def __enter__(self) -> Self:
+        signal.signal(signal.SIGTERM, _interrupt)
+        self._start()
+        self._watch.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        with self._turn:
+            process = self._process
+        if process is not None:
+            if process.stdin is not None:
+                process.stdin.close()  # which it takes for the request to end
+            try:
+                process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self._watch.join()
+
+    @property
+    def pid(self) -> int:
+        """Of the process that runs now."""
+        return 0 if self._process is None else self._process.pid
+
+    def _start(self) -> None:
+        with self._turn:
+            if not self._stopping.is_set():
+                # A session of its own: Ctrl-C in the terminal is for this process, which asks the other one to end.
+                self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, start_new_session=True)
+
+    def _keep_running(self) -> None:
+        failed = 0
+        while not self._stopping.is_set():
+            assert self._process is not None
+            began_s = time.monotonic()
+            code = self._process.wait()
+            if self._stopping.is_set():
+                return
+            failed = 0 if time.monotonic() - began_s >= WELL_S else failed + 1
+            wait_s = 0.0 if not failed else min(_MOST_BACK_OFF_S, _BACK_OFF_S * 2 ** (failed - 1))
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            text = f"the process that plays {how}; it is started again in {wait_s:.0f} s, and continues"
+            console(stderr=True).print(text, markup=False)
+            if not self._stopping.wait(wait_s):
+                self._start()
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

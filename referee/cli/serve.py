@@ -1,0 +1,76 @@
+"""`crosstown serve`: a ladder, its pages and the process that plays."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[LADDER.toml]",
+            help="File of the ladder. Without it: all games, the bots of this checkout, data in ./ladder.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Address to listen on, instead of the file's.", show_default=False),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Port to listen on, instead of the file's; 0 chooses a free port.",
+            min=0,
+            max=65535,
+            show_default=False,
+        ),
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="Additional host name that the server answers to, such as games.example. Can be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run a ladder: pages in a browser, and matches that go on while there is something to learn. Ctrl-C ends the
+    command; enter it again, and the ladder continues.
+
+    Example: crosstown serve
+    """
+    from contextlib import ExitStack
+
+    from leaderboard.web.app import make_app
+    from leaderboard.web.limits import WebLimits
+    from referee.cli.building import build_missing
+    from referee.cli.ladder_process import ladder_of
+    from referee.cli.listening import address_of, listen_on, serve_pages
+    from referee.cli.runner_process import RunnerProcess, check_house_bots
+    from referee.cli.web import own_bots
+    from referee.errors import UsageError
+    from referee.ladder.runner import make_data
+    from referee.wire.public_address import check_public
+
+    for name in names or ():
+        try:
+            check_public(name)
+        except ValueError as error:
+            raise UsageError(f"--name: {error}", "correct it, or leave --name out") from None
+    house = next(iter(own_bots()), None)
+    data = Path("ladder")
+    config = ladder_of(file, data, house)
+    runs = make_data(config)
+    build_missing([(bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in config.bots], runs, file)
+    check_house_bots(config)
+    bound_host = host or config.host
+    with listen_on(bound_host, config.port if port is None else port) as listening, ExitStack() as stack:
+        limits = WebLimits()
+        pages = make_app(runs, hide_live=True, names=frozenset(names or ()) | {bound_host}, limits=limits)
+        stack.enter_context(RunnerProcess(file, data, house))
+        serve_pages(pages, limits, listening, address_of(listening, bound_host))

@@ -1,0 +1,152 @@
+"""`crosstown serve` from its first start to Ctrl-C: pages, matches, a process that plays and is started again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.ladder.runner import status_file
+from referee.run.run import Run
+
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = ROOT / "bots" / "python"
+LADDER = f"""\
+name = "ours"
+data = "kept"
+workers = 1
+
+[clock]
+first_move_s = 20.0
+move_s = 20.0
+
+[[divisions]]
+game = "shibuya"
+
+[[bots]]
+path = "{SHIPPED / "random"}"
+
+[[bots]]
+path = "{SHIPPED / "random"}"
+name = "random-1"
+options = {{ salt = 1 }}
+"""
+
+
+def until(what: Callable[[], Any], limit_s: float = 90.0) -> Any:
+    """What this returns once it is true."""
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        if found := what():
+            return found
+        time.sleep(0.05)
+    pytest.fail(f"{what} stayed false for {limit_s:.0f} s")
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
+    """serve(*words) starts the command, and returns the process and the address that it prints."""
+    started = []
+
+    def start(*words: str) -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "referee.cli.main", "serve", "--port", "0", *words],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        started.append(process)
+        assert process.stdout is not None
+        return process, process.stdout.readline().strip()
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def runner_pid(data: Path) -> int:
+    try:
+        return int(json.loads(status_file(data).read_text())["pid"])
+    except (OSError, ValueError):
+        return 0
+
+
+def is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_it_plays_shows_pages_and_ends_with_ctrl_c(serve, tmp_path):
+    (tmp_path / "LADDER.toml").write_text(LADDER)
+    process, address = serve("LADDER.toml")
+    assert address.startswith("http://127.0.0.1:")
+    data = tmp_path / "kept"
+    run = data / "divisions" / "shibuya"
+    until(lambda: list(run.glob("matches/*.jsonl.gz")))
+    pid = until(lambda: runner_pid(data))
+    with urllib.request.urlopen(f"{address}runs/shibuya", timeout=60) as answer:
+        assert "random-1" in answer.read().decode()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    until(lambda: not is_there(pid), 10)
+    assert Run(run).journal.last_state == "stopped"
+
+
+def test_the_process_that_plays_is_started_again_when_it_is_killed(serve, tmp_path):
+    (tmp_path / "LADDER.toml").write_text(LADDER)
+    process, _ = serve("LADDER.toml")
+    data = tmp_path / "kept"
+    first = until(lambda: runner_pid(data))
+    os.kill(first, signal.SIGKILL)
+    second = until(lambda: (pid := runner_pid(data)) and pid != first and pid)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "was killed by signal 9; it is started again in 1 s, and continues" in " ".join(said.split())
+    until(lambda: not is_there(second), 10)
+
+
+def test_the_process_that_plays_ends_when_the_server_is_killed(serve, tmp_path):
+    (tmp_path / "LADDER.toml").write_text(LADDER)
+    process, _ = serve("LADDER.toml")
+    pid = until(lambda: runner_pid(tmp_path / "kept"))
+    process.kill()
+    until(lambda: not is_there(pid), 40)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('port = "x"\n', "LADDER.toml:1: 'port' must be an integer"),
+        ('[[bots]]\npath = "nowhere"\n', "a house bot: "),
+        (LADDER.replace('name = "random-1"\n', ""), "two house bots have one name"),
+        ('host = "no such host"\n', "cannot listen on no such host"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_a_next_step(tmp_path, text, said):
+    (tmp_path / "LADDER.toml").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "referee.cli.main", "serve", "LADDER.toml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode in (2, 3)
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 2, done.stderr
