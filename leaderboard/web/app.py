@@ -13,11 +13,12 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
-from leaderboard.web import api, games, live, pages, play
+from leaderboard.web import api, games, ladder, live, members, organiser, pages, play
+from leaderboard.web.accounts import STATUS, sentence
 from leaderboard.web.facts import FactsOf, facts_of
 from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
-from leaderboard.web.hand_ins import HandIns
+from leaderboard.web.hand_ins import HandInRefused, HandIns
 from leaderboard.web.host import PlayHost
 from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.live_boards import LiveBoards
@@ -43,8 +44,11 @@ def make_app(
 ) -> Starlette:
     """The pages over the run folders in `runs`. With `hide_live` no match is shown before its block is complete.
 
+    With `hand_ins` the runs are the divisions of a ladder, and open blocks are always hidden.
+
     Answers only under `names`, `localhost` and addresses. Writes nothing, unless a `play_host` lets people play.
     """
+    hide_live = hide_live or hand_ins is not None
     served_api = Api()
     app = Starlette(
         routes=[
@@ -67,6 +71,7 @@ def make_app(
             Route("/static/board.js", _shared_file),
             Route("/static/keys.js", _shared_file),
             *(play.routes() if play_host else ()),
+            *((*ladder.routes(), *members.routes(), *organiser.routes()) if hand_ins else ()),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
         middleware=[
@@ -75,7 +80,7 @@ def make_app(
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=5),
             Middleware(Turns, most=limits.answers_per_address),
         ],
-        exception_handlers={HTTPException: _refused},
+        exception_handlers={HTTPException: _refused, HandInRefused: _hand_in_refused},
     )
     app.state.runs = runs
     app.state.play_host = play_host
@@ -89,7 +94,7 @@ def make_app(
     app.state.live_boards = LiveBoards()
     app.state.templates = pages.make_templates()
     app.state.sections = [
-        pages.Section("Tournaments", "/runs"),
+        pages.Section("Ladder", "/ladder") if hand_ins else pages.Section("Tournaments", "/runs"),
         pages.Section("Games", "/games"),
         *([pages.Section("Play", "/play")] if play_host else ()),
     ]
@@ -110,3 +115,9 @@ def _refused(request: Request, error: Exception) -> Response:
     if request.url.path.startswith("/api/") or request.url.path.endswith("/answer"):
         return api.error_json(error)
     return pages.error_page(request, error)
+
+
+def _hand_in_refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HandInRefused)
+    said = f"{sentence(str(error))} {sentence(error.next_step)}".strip()
+    return pages.error_page(request, HTTPException(STATUS[error.refusal], said))

@@ -7,7 +7,7 @@ theirs. So only names of ours are answered. An address is none that a site could
 import ipaddress
 import secrets
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -19,6 +19,9 @@ from referee.texts import one_line
 
 MOST_BYTES = 65536
 """Of a request's body."""
+
+MOST_FIELDS = 200
+"""Of a form."""
 
 SENT_IN = "x-crosstown-token"
 
@@ -63,6 +66,15 @@ class Guard:
             raise HTTPException(403, "Only the pages of this server may ask for that.")
         if not secrets.compare_digest(token.encode(), self.token.encode()):
             raise HTTPException(403, "The server was restarted after this page was loaded: reload it.")
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The fields of a form of ours; 400 and 413 for what is none."""
+    text = (await body_of(request)).decode(errors="replace")
+    try:
+        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS))
+    except ValueError:
+        raise HTTPException(400, f"This is not a form of this server: it has more than {MOST_FIELDS} fields.") from None
 
 
 async def body_of(request: Request) -> bytes:

@@ -22,6 +22,7 @@ from leaderboard.times import PERCENTILES
 from leaderboard.titles import option_words, pool_title
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser
 from leaderboard.web.markdown import coded
+from leaderboard.web.moments import ago, in_time, took
 from leaderboard.web.rights import hides_open_blocks, may_see_output, shown_record, shown_start
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
@@ -46,6 +47,7 @@ class Section:
 def make_templates() -> Environment:
     environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
+    environment.filters |= {"ago": ago, "took": took, "duration": in_time}
     environment.globals |= {"pool_title": pool_title, "version": version("crosstown-arena")}
     environment.tests["mirror"] = is_mirror
     return environment

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from leaderboard.frames import last_frame
-from leaderboard.web.guard import SENT_IN, Guard, body_of
+from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
@@ -27,7 +27,6 @@ from referee.texts import one_line
 
 LOOK_S = 0.05
 _SHOWN_EVENTS = 200
-_MOST_FIELDS = 200
 _OPTION = "option-"
 _SEAT = "/play/{match}/{key}"
 
@@ -52,13 +51,7 @@ def choose(request: Request) -> Response:
 
 async def begin(request: Request) -> Response:
     """Start what the form says."""
-    text = (await body_of(request)).decode(errors="replace")
-    try:
-        form = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
-    except ValueError:
-        raise HTTPException(
-            400, f"This is not a form of this server: it has more than {_MOST_FIELDS} fields."
-        ) from None
+    form = await form_of(request)
     _guard(request).check(request, form.get("token", ""))
     try:
         seats = await asyncio.to_thread(_host(request).start, _setup(form))

@@ -62,6 +62,7 @@ Caller = Annotated[Account, Depends(_caller)]
 Visitor = Annotated[Account | None, Depends(_visitor)]
 BotName = Annotated[str, Path(description="Name of a bot.")]
 Number = Annotated[int, Path(ge=1, le=999_999_999, description="Number of a version of the bot, from 1.")]
+FirstByte = Annotated[int, Query(alias="from", ge=0, le=1 << 53, description="The first byte.")]
 TokenId = Annotated[str, Path(description="Id of a token.")]
 Label = Annotated[str, Field(description="What it is for, for people.")]
 Days = Annotated[int | None, Field(ge=1, le=3650, description="How long it is good for; null: it does not expire.")]
@@ -256,13 +257,7 @@ async def hand_in_version(
 
 
 @router.get("/bots/{name}/versions/{number}/log", tags=["Bots"], response_model=LogPart, responses=_SIGNED_IN)
-def read_log(
-    ladder: Ladder,
-    caller: Caller,
-    name: BotName,
-    number: Number,
-    start: Annotated[int, Query(alias="from", ge=0, le=1 << 53, description="The first byte.")] = 0,
-) -> LogPart:
+def read_log(ladder: Ladder, caller: Caller, name: BotName, number: Number, start: FirstByte = 0) -> LogPart:
     """Read what checking, building and qualifying printed, of one's own bot."""
     return ladder.log(caller, name, number, start, MOST_LOG_BYTES)
 
@@ -271,10 +266,10 @@ _EVENTS: Refusals = {200: {"content": {"text/event-stream": {}}, "description": 
 
 
 @router.get("/bots/{name}/versions/{number}/log/events", tags=["Bots"], responses=_EVENTS | _SIGNED_IN)
-async def follow_log(ladder: Ladder, caller: Caller, name: BotName, number: Number) -> Response:
+async def follow_log(ladder: Ladder, caller: Caller, name: BotName, number: Number, start: FirstByte = 0) -> Response:
     """Follow the log: `{"text": "...", "end": n, "complete": false}` for each part, until it is complete."""
     await asyncio.to_thread(ladder.log, caller, name, number, 0, 1)
-    return live.stream(_log_parts(lambda start: ladder.log(caller, name, number, start, MOST_LOG_BYTES)))
+    return live.stream(_log_parts(lambda at: ladder.log(caller, name, number, at, MOST_LOG_BYTES), start))
 
 
 @router.get("/bots/{name}/versions/{number}/events", tags=["Bots"], responses=_EVENTS | _SIGNED_IN)
@@ -469,8 +464,8 @@ async def _states(look: Callable[[], VersionState]) -> AsyncIterator[str]:
             yield text
 
 
-async def _log_parts(read: Callable[[int], LogPart]) -> AsyncIterator[str]:
-    end, quiet_s = 0, 0.0
+async def _log_parts(read: Callable[[int], LogPart], start: int) -> AsyncIterator[str]:
+    end, quiet_s = start, 0.0
     while True:
         try:
             part = await asyncio.to_thread(read, end)

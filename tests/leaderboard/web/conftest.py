@@ -130,6 +130,12 @@ def serving(app: Any) -> Iterator[str]:
 
 
 @pytest.fixture
+def serve() -> Any:
+    """`with serve(app) as address` for an application of one's own."""
+    return serving
+
+
+@pytest.fixture
 def server(runs: Path) -> Iterator[str]:
     """The address of a server over `runs`."""
     with serving(make_app(runs)) as address:

@@ -1,0 +1,188 @@
+"""The pages of a ladder that everybody sees: its divisions, their tables, and its bots with all their versions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from leaderboard.evidence import evidence_of, last_lines
+from leaderboard.standings import Standing
+from leaderboard.web.accounts import account_of, hand_ins_of, is_own, public_bot, public_versions
+from leaderboard.web.divisions import Result, Row, Table, results_of, tables_of_division
+from leaderboard.web.hand_ins import BotState, Division, Entry, HandIns
+from leaderboard.web.pages import page, tables_of
+from leaderboard.web.rights import may_see_output, shown_record
+from leaderboard.web.tables import EntryMatch, RunTables
+from referee.record import RecordError, read_record
+from referee.run.folder import RunFolder
+
+ROWS = 200
+"""Bots on one page of a table."""
+
+MATCHES = 12
+"""Last matches of a bot."""
+
+_FAULTS = 5
+
+
+def routes() -> list[Route]:
+    """The addresses of a server whose `state` has `hand_ins`."""
+    return [
+        Route("/ladder", divisions),
+        Route("/ladder/{division}", division),
+        Route("/bots/{name}", bot),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A division among others, with who leads its first table."""
+
+    division: Division
+    matches: int
+    leader: Row | None
+
+
+def divisions(request: Request) -> Response:
+    """All divisions: who leads, how many play, and why nobody does."""
+    ladder = hand_ins_of(request)
+    playing = _playing(ladder)
+    cards = []
+    for one in ladder.divisions():
+        found = run_of(request, one.name)
+        tables = tables_of_division(found[1], ladder.entries(one.name), playing) if found else []
+        leader = next((row for table in tables for row in table.rows if row.rank), None)
+        cards.append(Card(one, len(found[1].counted.rows) if found else 0, leader))
+    return page(request, "ladder.html", title=ladder.title, cards=cards)
+
+
+def division(request: Request) -> Response:
+    """The table of one division, and those who wait for their first rated match."""
+    ladder = hand_ins_of(request)
+    wanted = _division(request, ladder)
+    found = run_of(request, wanted.name)
+    entries = ladder.entries(wanted.name)
+    bots = ladder.bots()
+    tables = tables_of_division(found[1], entries, {bot.name: bot.active for bot in bots}) if found else []
+    rated = {row.entry.bot for table in tables for row in table.rows}
+    waiting = [bot for bot in bots if bot.name not in rated and _plays_in(bot, wanted.name)]
+    text = request.query_params.get("from", "")
+    first = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    return page(
+        request,
+        "division.html",
+        warnings=found[1].warnings if found else (),
+        division=wanted,
+        run=found[0] if found else None,
+        played=len(found[1].counted.rows) if found else 0,
+        tables=[Table(table.title, table.rows[first : first + ROWS]) for table in tables],
+        most=max((len(table.rows) for table in tables), default=0),
+        first=first,
+        rows=ROWS,
+        waiting=waiting,
+        paused={bot.name for bot in bots if bot.paused},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault of a bot in a match that may be looked at. `lines` are the last that it printed, for its owner."""
+
+    match_id: str
+    seat: int
+    reason: str
+    said: str
+    lines: str
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """What one version of a bot does in one division: `hidden` are its matches of blocks that are not complete."""
+
+    division: Division
+    entry: Entry
+    standing: Standing | None
+    results: tuple[Result, ...]
+    faults: tuple[Fault, ...]
+    played: int
+    hidden: int
+
+
+def bot(request: Request) -> Response:
+    """One bot: who owns it, where it plays, and the lineage of its versions."""
+    ladder = hand_ins_of(request)
+    account = account_of(request)
+    found = ladder.bot(request.path_params["name"])
+    versions = public_versions(ladder.versions(found.name), account)
+    lineage = [(version, playing_of(request, found.name, version.number)) for version in versions]
+    return page(
+        request,
+        "ladder_bot.html",
+        bot=public_bot(found, account),
+        own=is_own(found.owner, account),
+        lineage=lineage,
+    )
+
+
+def playing_of(request: Request, name: str, number: int, *, with_faults: bool = False) -> list[Playing]:
+    """What a version of a bot does in each division in which it has ever played."""
+    ladder = hand_ins_of(request)
+    made = []
+    for one in ladder.divisions():
+        entry = next((e for e in ladder.entries(one.name).values() if (e.bot, e.number) == (name, number)), None)
+        found = run_of(request, one.name) if entry is not None else None
+        if entry is None or found is None:
+            continue
+        place, tables = found
+        matches = tables.entries.get(entry.entry_id, ())
+        standing = next((row for row in tables.table if row.entry_id == entry.entry_id), None)
+        faults = _faults(request, place, entry, matches) if with_faults else ()
+        played = standing.played if standing else 0
+        made.append(
+            Playing(one, entry, standing, results_of(matches[:MATCHES]), faults, played, max(0, played - len(matches)))
+        )
+    return made
+
+
+def _faults(request: Request, place: RunFolder, entry: Entry, matches: Sequence[EntryMatch]) -> tuple[Fault, ...]:
+    """The last ones, of matches that may be looked at: `matches` has no others."""
+    faulty = [(match.row, seat) for match in matches for seat in match.seats if seat.fault][:_FAULTS]
+    own = may_see_output(request, place.name, entry.entry_id)
+    made = []
+    for row, seat in faulty:
+        said, lines = "", ""
+        try:
+            record = shown_record(request, place, read_record(place.records.at(row.stamp)))
+            kept = next((one for one in evidence_of(record) if one.seat == seat.seat), None)
+        except (RecordError, OSError):  # the row is known, the file is gone or damaged
+            kept = None
+        if kept is not None:
+            said, lines = kept.said, last_lines(kept) if own else ""
+        made.append(Fault(row.match_id, seat.seat, seat.fault, said, lines))
+    return tuple(made)
+
+
+def run_of(request: Request, name: str) -> tuple[RunFolder, RunTables] | None:
+    """The run of a division with its tables; None before its first match."""
+    place = RunFolder(request.app.state.runs / name)
+    return (place, tables_of(request, place)) if place.records.exists else None
+
+
+def _division(request: Request, ladder: HandIns) -> Division:
+    wanted = request.path_params["division"]
+    for one in ladder.divisions():
+        if one.name == wanted:
+            return one
+    raise HTTPException(404, "There is no such division on this ladder.")
+
+
+def _playing(ladder: HandIns) -> Mapping[str, int | None]:
+    return {bot.name: bot.active for bot in ladder.bots()}
+
+
+def _plays_in(bot: BotState, division: str) -> bool:
+    newest = bot.newest
+    return newest is not None and newest.status == "active" and division in newest.divisions
