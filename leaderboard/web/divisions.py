@@ -53,10 +53,10 @@ class Table:
 
 
 def tables_of_division(
-    tables: RunTables, entries: Mapping[str, Entry], playing: Mapping[str, int | None], now: datetime | None = None
+    tables: RunTables, entries: Mapping[str, Entry], playing: Mapping[str, int], now: datetime | None = None
 ) -> list[Table]:
     """The tables of a division. `playing` has the number of the version that plays, by name of the bot; a bot that is
-    not there, such as a house bot, plays with its last version."""
+    not there is shown with its last version."""
     since = (now or datetime.now(UTC)) - timedelta(days=1)
     newest: dict[str, int] = {}
     for one in entries.values():
@@ -67,7 +67,7 @@ def tables_of_division(
             (row, entry)
             for row in pool.rows
             if (entry := entries.get(row.entry_id)) is not None
-            and entry.number == (playing.get(entry.bot) or newest[entry.bot])
+            and entry.number == playing.get(entry.bot, newest[entry.bot])
         ]
         if not shown:
             continue

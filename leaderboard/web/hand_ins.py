@@ -400,6 +400,10 @@ class HandIns(Protocol):
     def divisions(self) -> Sequence[Division]:
         """In the order of the configuration."""
 
+    def playing(self, division: str) -> Mapping[str, int]:
+        """The number of the version that plays in the division, by name of the bot; house bots and those that are
+        paused are left out. UNKNOWN."""
+
     def entries(self, division: str) -> Mapping[str, Entry]:
         """By entry id: all that have ever played in the division. UNKNOWN."""
 

@@ -1,6 +1,6 @@
 """The pages of a ladder that everybody sees: its divisions, their tables, and its bots with all their versions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
@@ -12,7 +12,7 @@ from leaderboard.evidence import evidence_of, last_lines
 from leaderboard.standings import Standing
 from leaderboard.web.accounts import account_of, hand_ins_of, is_own, public_bot, public_versions
 from leaderboard.web.divisions import Result, Row, Table, results_of, tables_of_division
-from leaderboard.web.hand_ins import BotState, Division, Entry, HandIns
+from leaderboard.web.hand_ins import Division, Entry, HandIns
 from leaderboard.web.pages import page, tables_of
 from leaderboard.web.rights import may_see_output, shown_record
 from leaderboard.web.tables import EntryMatch, RunTables
@@ -49,11 +49,10 @@ class Card:
 def divisions(request: Request) -> Response:
     """All divisions: who leads, how many play, and why nobody does."""
     ladder = hand_ins_of(request)
-    playing = _playing(ladder)
     cards = []
     for one in ladder.divisions():
         found = run_of(request, one.name)
-        tables = tables_of_division(found[1], ladder.entries(one.name), playing) if found else []
+        tables = _tables(ladder, one.name, found)
         leader = next((row for table in tables for row in table.rows if row.rank), None)
         cards.append(Card(one, len(found[1].counted.rows) if found else 0, leader))
     return page(request, "ladder.html", title=ladder.title, cards=cards)
@@ -64,11 +63,9 @@ def division(request: Request) -> Response:
     ladder = hand_ins_of(request)
     wanted = _division(request, ladder)
     found = run_of(request, wanted.name)
-    entries = ladder.entries(wanted.name)
-    bots = ladder.bots()
-    tables = tables_of_division(found[1], entries, {bot.name: bot.active for bot in bots}) if found else []
+    playing = ladder.playing(wanted.name)
+    tables = _tables(ladder, wanted.name, found)
     rated = {row.entry.bot for table in tables for row in table.rows}
-    waiting = [bot for bot in bots if bot.name not in rated and _plays_in(bot, wanted.name)]
     text = request.query_params.get("from", "")
     first = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
     return page(
@@ -82,8 +79,8 @@ def division(request: Request) -> Response:
         most=max((len(table.rows) for table in tables), default=0),
         first=first,
         rows=ROWS,
-        waiting=waiting,
-        paused={bot.name for bot in bots if bot.paused},
+        waiting=sorted(playing.keys() - rated),
+        playing=playing,
     )
 
 
@@ -179,10 +176,5 @@ def _division(request: Request, ladder: HandIns) -> Division:
     raise HTTPException(404, "There is no such division on this ladder.")
 
 
-def _playing(ladder: HandIns) -> Mapping[str, int | None]:
-    return {bot.name: bot.active for bot in ladder.bots()}
-
-
-def _plays_in(bot: BotState, division: str) -> bool:
-    newest = bot.newest
-    return newest is not None and newest.status == "active" and division in newest.divisions
+def _tables(ladder: HandIns, name: str, found: tuple[RunFolder, RunTables] | None) -> list[Table]:
+    return tables_of_division(found[1], ladder.entries(name), ladder.playing(name)) if found else []

@@ -39,7 +39,7 @@ def _overview(request: Request, made: NewInvitation | None, refused: HandInRefus
         title=ladder.title,
         overview=ladder.overview(account),
         invitations=ladder.invitations(account),
-        bots=[bot for bot in ladder.bots() if not bot.house],
+        paused=[bot for bot in ladder.bots() if bot.paused],
         made=made,
         link=f"{request.url.scheme}://{request.url.netloc}/join?code={made.code}" if made else "",
         **problem_words(refused),
@@ -71,8 +71,6 @@ async def change(request: Request) -> Response:
                 )
             case "unblock":
                 ladder.block(account, form.get("owner", ""), "")
-            case "pause":
-                ladder.pause(account, form.get("bot", ""), form.get("reason", "").strip())
             case "resume":
                 ladder.resume(account, form.get("bot", ""))
             case _:

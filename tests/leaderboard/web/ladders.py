@@ -141,6 +141,9 @@ class Intake:
     def divisions(self) -> Sequence[Division]:
         return [Division("cup", "Toy, 2 players", "toy", (2,), {"clock": "1 s a move"}, len(self.store.bots()))]
 
+    def playing(self, division: str) -> Mapping[str, int]:
+        return {bot.name: bot.version for bot in self.store.active(division)}
+
     def entries(self, division: str) -> Mapping[str, Entry]:
         return self.entries_of.get(division, {})
 

@@ -14,6 +14,17 @@ from tests.leaderboard.web.ladders import Intake
 ANN, HOUSE = "00ff00ff", "01ff00ff"
 AXE = Path(__file__).with_name("accessible.js").read_text(encoding="utf-8")
 
+ID_LIKE = """() => {
+  const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (words.nextNode()) {
+    const inside = words.currentNode.parentElement;
+    if (inside.closest('code, pre, script, option') || !inside.checkVisibility()) continue;
+    found.push(...(words.currentNode.textContent.match(/\\b[a-z]+_[a-z_]+\\b/g) ?? []));
+  }
+  return found;
+}"""
+
 
 @pytest.fixture
 def intake(tmp_path: Path) -> Iterator[Intake]:
@@ -144,4 +155,5 @@ def test_the_pages_of_a_ladder_are_accessible_and_fit_their_window(
         page.goto(ladder + address)
         assert page.evaluate(AXE) == [], address
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
+        assert page.evaluate(ID_LIKE) == [], address
     page.close()
