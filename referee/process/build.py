@@ -36,6 +36,7 @@ from referee.process.packages import (
     SDK,
     Environment,
     Requirements,
+    copy_requirements,
     has_requirements,
     hold_environment,
     installed_in,
@@ -483,9 +484,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
     with _workshop(place, yard, home) as (workshop, warm):
         copy, log_file = workshop.copy, workshop.copy.parent / "log.txt"
         copy.mkdir()
-        for name in requirements.files:
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(folder / name, copy / name)
+        copy_requirements(folder, requirements, copy)
         if requirements_in(copy) != requirements:
             raise EntryError(f"{folder / REQUIREMENTS}: was changed while it was copied", "build it again")
         wheels = copy / "wheels of crosstown"

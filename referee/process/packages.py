@@ -20,7 +20,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from referee.process.manifest import PYTHON, Manifest
 from referee.process.paths import is_file, is_folder, is_link, is_there
-from referee.process.sources import EntryError, Room, Sources, digest, hash_file
+from referee.process.sources import EntryError, Room, Sources, copy_within, digest, find_within, hash_within
 from referee.process.store import Built, Hold, hold_built
 from referee.process.trees import walk
 
@@ -84,10 +84,20 @@ def requirements_in(folder: Path) -> Requirements:
     """Those in a folder that has a requirements.txt. Raises EntryError."""
     folder = folder.resolve()
     files = tuple(sorted(_named(folder)))
-    asked: Sources = tuple((name.encode(errors="surrogateescape"), hash_file(folder / name)) for name in files)
+    asked: Sources = tuple(
+        (name.encode(errors="surrogateescape"), hash_within(folder, find_within(folder, Path(name)))) for name in files
+    )
     library = any(_mentions_library(folder / name) for name in files)
     header = [sys.version, sysconfig.get_platform(), sys.base_prefix, _ours(SDK), _ours(LIBRARY) if library else ""]
     return Requirements(files, digest(json.dumps(header).encode(), asked))
+
+
+def copy_requirements(folder: Path, requirements: Requirements, target: Path) -> None:
+    """Lay these files of the bot in a resolved `folder` into an empty folder. Raises EntryError or OSError."""
+    for name in requirements.files:
+        copy = target / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy_within(folder, find_within(folder, Path(name)), copy)
 
 
 def hold_environment(cache_folder: Path, requirements: Requirements) -> Environment | None:
@@ -161,6 +171,7 @@ def _paths(folder: Path, listed: Path, room: Room, seen: set[Path]) -> Iterator[
                 for entry in walk(path):
                     room.count(within := Path(entry.path))
                     if entry.is_file() and not _is_made(within):
+                        find_within(folder, within.relative_to(folder))  # refuses a link that leads out
                         yield within
 
 

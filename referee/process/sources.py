@@ -4,6 +4,8 @@ import os
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from pathlib import Path
@@ -44,11 +46,22 @@ MOST_DEPTH = 40
 ID_BYTES = 8
 LEAST_BYTES = 4096
 """What a file counts at least where the room it takes is counted: empty ones take some, too."""
+_CHUNK_BYTES = 1 << 20
 
 Sources: TypeAlias = tuple[tuple[bytes, bytes], ...]
 """(path from the bot's folder, hash of the content) of every file, by path."""
 
-_File: TypeAlias = tuple[bytes, Path]
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of a bot by its path from the folder, and where its content lies: elsewhere in there for a link."""
+
+    path: Path
+    real: Path
+
+    @property
+    def is_link(self) -> bool:
+        return self.real != self.path
 
 
 class EntryError(ExpectedError):
@@ -72,14 +85,17 @@ def read_all(folder: Path) -> Sources:
 
 
 def _hashed(folder: Path, files: Iterable[_File]) -> Sources:
-    return tuple(sorted((relative, _content(folder, path)) for relative, path in list(files)))
+    return tuple(sorted((os.fsencode(file.path), hash_within(folder, file.real)) for file in list(files)))
 
 
 def with_protos(sources: Sources) -> Sources:
     """The sources as a build finds them: with our proto files, unless the bot has its own."""
     if has_protos(sources):
         return sources
-    ours = ((f"{PROTO}/crosstown/v1/{path.name}".encode(), hash_file(path)) for path in proto_files())
+    ours = (
+        (f"{PROTO}/crosstown/v1/{path.name}".encode(), hash_within(path.parent, Path(path.name)))
+        for path in proto_files()
+    )
     return tuple(sorted((*sources, *ours)))
 
 
@@ -100,13 +116,13 @@ def digest(header: bytes, sources: Sources) -> str:
 def copy_sources(folder: Path, manifest: Manifest, target: Path) -> None:
     """The same files in a new folder `target`; links stay links. Raises EntryError or OSError."""
     target.mkdir()
-    for relative, path in list(_sources(folder, manifest)):
-        copy = target / os.fsdecode(relative)
+    for file in list(_sources(folder, manifest)):
+        copy = target / file.path
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_symlink():
-            copy.symlink_to(os.path.relpath(path.resolve(), path.parent.resolve()))
+        if file.is_link:
+            copy.symlink_to(os.path.relpath(file.real, file.path.parent))
         else:
-            shutil.copy2(path, copy)
+            copy_within(folder, file.real, copy)
 
 
 def copied(places: Iterable[str], folder: Path, target: Path) -> list[Path]:
@@ -140,36 +156,38 @@ def _sources(folder: Path, manifest: Manifest) -> Iterator[_File]:
 
 
 def _walk(folder: Path, output: frozenset[str] | None = None, artefact: Path | None = None) -> Iterator[_File]:
-    """Every file, with its path from the folder in bytes; links that stay within. `output`: what is left out besides
-    `LEFT_OUT`; None to leave out nothing. EntryError if there is more than a bot may have."""
+    """Every file, and links that stay within. `output`: what is left out besides `LEFT_OUT`; None to leave out nothing.
+    EntryError if there is more than a bot may have."""
     room = Room(folder)
-    waiting = [(folder, 1)]
+    waiting = [(Path(), 1)]
     while waiting:
         inside, depth = waiting.pop()
         if depth > MOST_DEPTH:
-            raise EntryError(f"{inside}: is more than {MOST_DEPTH} folders deep in the bot's folder", "remove it")
-        try:
-            with os.scandir(inside) as found:
-                for each in found:
-                    path = Path(each.path)
-                    room.count(path)
-                    if output is not None and (path == artefact or _is_left_out(path.name, output)):
-                        continue
-                    if each.is_symlink():
-                        target = _target(folder, path)
-                        name = next((part for part in target.parts if _is_left_out(part, output or frozenset())), "")
-                        if output is not None and name:
-                            raise EntryError(
-                                f"{path}: links to {name}, which cannot be part of a bot", "remove the link"
-                            )
-                        yield os.fsencode(path.relative_to(folder)), path
-                    elif each.is_dir():
-                        waiting.append((path, depth + 1))
-                    elif each.is_file():  # a socket, pipe or device has no content to name
-                        room.take(path, each.stat(follow_symlinks=False))
-                        yield os.fsencode(path.relative_to(folder)), path
-        except OSError as error:
-            raise _unreadable(error) from None
+            where = folder / inside
+            raise EntryError(f"{where}: is more than {MOST_DEPTH} folders deep in the bot's folder", "remove it")
+        with _opened(folder, inside) as number:
+            try:
+                with os.scandir(number) as found:
+                    for each in found:
+                        relative = inside / each.name
+                        path = folder / relative
+                        room.count(path)
+                        if output is not None and (path == artefact or _is_left_out(path.name, output)):
+                            continue
+                        if each.is_symlink():
+                            target = find_within(folder, relative)
+                            parts = target.parts if output is not None else ()
+                            if name := next((part for part in parts if _is_left_out(part, output or frozenset())), ""):
+                                what = f"links to {name}, which cannot be part of a bot"
+                                raise EntryError(f"{path}: {what}", "remove the link")
+                            yield _File(relative, target)
+                        elif each.is_dir(follow_symlinks=False):
+                            waiting.append((relative, depth + 1))
+                        elif each.is_file(follow_symlinks=False):  # a socket, pipe or device has no content to name
+                            room.take(path, each.stat(follow_symlinks=False))
+                            yield _File(relative, relative)
+            except OSError as error:
+                raise _unreadable(folder / inside, error) from None
 
 
 class Room:
@@ -221,8 +239,12 @@ def _is_left_out(name: str, output: frozenset[str]) -> bool:
     return name in output or any(fnmatchcase(name, pattern) for pattern in LEFT_OUT)
 
 
-def _target(folder: Path, path: Path) -> Path:
-    """Where a link leads, from the folder."""
+def find_within(folder: Path, relative: Path) -> Path:
+    """Where what lies in a resolved folder has its content, from there: elsewhere if it is a link. EntryError if that
+    is outside, or nowhere."""
+    path = folder / relative
+    if not path.is_symlink():
+        return relative
     try:
         target = path.resolve()
     except RuntimeError:  # how Python says so before 3.13
@@ -236,32 +258,67 @@ def _target(folder: Path, path: Path) -> Path:
     return target.relative_to(folder)
 
 
-def _content(folder: Path, path: Path) -> bytes:
-    """The hash of a file, or where a link to a folder points: what is in there counts where it stands."""
-    if path.is_dir():
-        return b"folder:" + os.fsencode(path.resolve().relative_to(folder))
-    return hash_file(path)
+@contextmanager
+def _opened(folder: Path, relative: Path) -> Iterator[int]:
+    """A file descriptor of what lies there, for reading.
 
-
-def hash_file(path: Path) -> bytes:
-    """EntryError for what is no file any more, or grows for as long as it is read."""
-    made = blake2b()
+    No link is followed on the way: a bot's author may put one in the place of a folder or a file after it was looked
+    at, and we may read what they may not. Raises EntryError.
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # not waiting for the other end of a pipe
     try:
-        # Not waiting for the other end of a pipe that was laid there just now.
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(number, "rb") as file:
-            found = os.fstat(number)
-            left = found.st_size
-            while left >= 0 and (chunk := file.read(1 << 20)):
-                made.update(chunk)
-                left -= len(chunk)
+        number = os.open(folder, flags | os.O_DIRECTORY)
+        for name in relative.parts:
+            outer = number
+            try:
+                number = os.open(name, flags | os.O_NOFOLLOW, dir_fd=outer)
+            finally:
+                os.close(outer)
     except OSError as error:
-        raise _unreadable(error) from None
+        raise _unreadable(folder / relative, error) from None
+    try:
+        yield number
+    finally:
+        os.close(number)
+
+
+def _read(number: int, path: Path) -> Iterator[bytes]:
+    """The content of a file. EntryError for what is no file any more, or grows for as long as it is read."""
+    found = os.fstat(number)
+    left = found.st_size
+    try:
+        while stat.S_ISREG(found.st_mode) and left >= 0 and (chunk := os.read(number, _CHUNK_BYTES)):
+            left -= len(chunk)
+            yield chunk
+    except OSError as error:
+        raise _unreadable(path, error) from None
     if left < 0 or not stat.S_ISREG(found.st_mode):
         raise EntryError(f"{path}: was changed while it was read", "try again")
-    return b"file:" + made.digest()
 
 
-def _unreadable(error: OSError) -> EntryError:
-    what = f"{error.filename}: cannot be read ({error.strerror}), but belongs to the bot"
-    return EntryError(what, "check its rights")
+def hash_within(folder: Path, relative: Path) -> bytes:
+    """The hash of a file, or the path of a folder, whose files count where they stand. Raises EntryError, also where a
+    link is on the way."""
+    with _opened(folder, relative) as number:
+        if stat.S_ISDIR(os.fstat(number).st_mode):
+            return b"folder:" + os.fsencode(relative)
+        made = blake2b()
+        for chunk in _read(number, folder / relative):
+            made.update(chunk)
+        return b"file:" + made.digest()
+
+
+def copy_within(folder: Path, relative: Path, copy: Path) -> None:
+    """Lay a copy of a file at `copy`, where nothing is, with its time and rights. Raises EntryError, also where a link
+    is on the way, or OSError."""
+    with _opened(folder, relative) as number, copy.open("xb") as written:
+        for chunk in _read(number, folder / relative):
+            written.write(chunk)
+        found = os.fstat(number)
+        os.fchmod(written.fileno(), found.st_mode & 0o777)
+        written.flush()
+        os.utime(written.fileno(), ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def _unreadable(path: Path, error: OSError) -> EntryError:
+    return EntryError(f"{path}: cannot be read ({error.strerror}), but belongs to the bot", "check its rights")

@@ -16,6 +16,7 @@ import fcntl
 import json
 import os
 import secrets
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -241,11 +242,16 @@ _RESTORE = "remove it and put the bot's own folder back"
 
 
 def content_of(folder: Path, sources: Sources) -> str:
-    """32 hex digits over the files of a bot in `folder`: names, contents, and which of them may be executed."""
+    """32 hex digits over the files of a bot in `folder`: names, contents, and which of them may be executed. Raises
+    EntryError."""
     made = blake2b(digest_size=_CONTENT_BYTES, person=b"crosstown-bot")
     for relative, content in sources:
         path = folder / os.fsdecode(relative)
-        mode = b"x" if not path.is_symlink() and path.stat().st_mode & 0o111 else b"-"
+        try:
+            found = path.lstat().st_mode
+        except OSError:
+            raise EntryError(f"{path}: was changed while it was read", "try again") from None
+        mode = b"x" if stat.S_ISREG(found) and found & 0o111 else b"-"
         for part in (relative, content, mode):
             made.update(len(part).to_bytes(8))
             made.update(part)

@@ -358,8 +358,8 @@ def test_the_sources_of_a_bot_are_hashed_once(bot: Make, monkeypatch: pytest.Mon
     folder = bot()
     build(folder)
     hashed: list[Path] = []
-    real = sources.hash_file
-    monkeypatch.setattr(sources, "hash_file", lambda path: hashed.append(path) or real(path))
+    real = sources.hash_within
+    monkeypatch.setattr(sources, "hash_within", lambda where, name: hashed.append(where / name) or real(where, name))
     entry = load_entry(folder)
     assert hashed.count(folder / "source") == 1
     assert len([path for path in hashed if path.name == "source"]) == 2, "and the copy"

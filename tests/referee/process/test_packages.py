@@ -97,3 +97,23 @@ def test_what_installed_packages_say_of_themselves_is_read_from_files_alone(tmp_
     os.mkfifo(packages / "pipe-1.dist-info" / "RECORD")
     (packages / "link-1.dist-info" / "RECORD").symlink_to("/dev/zero")
     assert installed_in(tmp_path)[1] == 1
+
+
+def test_a_link_that_leads_out_of_what_a_list_names_is_refused(
+    bot: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """In .venv no sources are looked for, and code of a package could read there what its author may not."""
+    private = tmp_path_factory.mktemp("private") / "key"
+    private.write_text("secret")
+    (bot / "requirements.txt").write_text("# ./.venv/x\n")
+    (bot / ".venv" / "x").mkdir(parents=True)
+    (bot / ".venv" / "own").write_text("own")
+    (bot / ".venv" / "x" / "link").symlink_to("../own")
+    found = read_requirements(bot, load_manifest(bot))
+    assert found is not None
+    assert found.files == (".venv/x/link", "requirements.txt")
+    (bot / ".venv" / "x" / "link").unlink()
+    (bot / ".venv" / "x" / "link").symlink_to(private)
+    for read in (lambda: read_requirements(bot, load_manifest(bot)), lambda: build(bot)):
+        with pytest.raises(EntryError, match=r"link: links to .*key, outside of the bot's folder"):
+            read()

@@ -8,9 +8,11 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from referee.process import sources
 from referee.process.entry import EntryError, load_entry, load_stored
 from referee.process.manifest import ManifestError, load_manifest
 from referee.process.sources import read_sources
@@ -264,3 +266,71 @@ def test_a_program_in_what_is_left_out_is_refused_with_a_way_out(write_bot: Writ
         check=says(r"'\.venv/bin/python', which is there but left out of what a bot is, .*; let its build"),
     ):
         load_entry(folder)
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "rules.py").write_text("secret")
+    return tmp_path / "private"
+
+
+class Author:
+    """Stands in for `os` in `sources`: whenever all folders of the bot were looked through, what they hold is replaced
+    by a link that leads out, and it is put back before they are looked through again."""
+
+    def __init__(self, place: Path, goal: Path, folders: int) -> None:
+        self._place, self._goal, self._own = place, goal, place.with_name("own")
+        self._folders = folders
+        self.looks = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def scandir(self, where: Any) -> Any:
+        if self.looks % self._folders == 0 and self._own.exists():
+            self._place.unlink()
+            self._own.rename(self._place)
+        self.looks += 1
+        found = list(os.scandir(where))
+        return Listed(found, self._replace if self.looks % self._folders == 0 else lambda: None)
+
+    def _replace(self) -> None:
+        if self._place.parent.exists():
+            self._place.rename(self._own)
+            self._place.symlink_to(self._goal)
+
+
+class Listed:
+    def __init__(self, found: list[Any], then: Callable[[], None]) -> None:
+        self._found, self._then = found, then
+
+    def __enter__(self) -> list[Any]:
+        return self._found
+
+    def __exit__(self, *_: object) -> None:
+        self._then()
+
+
+@pytest.mark.parametrize("what", ["lib", "lib/rules.py"])
+def test_what_becomes_a_link_after_it_was_looked_at_is_not_read(
+    store: Path, folder: Path, private: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """The author writes in the folder while somebody looks at it who may read more than the author."""
+    author = Author(folder / what, private if what == "lib" else private / "rules.py", folders=2)
+    monkeypatch.setattr(sources, "os", author)
+    with pytest.raises(EntryError, match="cannot be read"):
+        stored(store, folder)
+    assert author.looks == 2
+
+
+@pytest.mark.parametrize("what", ["alias.py", "gone/nothing"])
+def test_a_link_has_the_content_that_it_led_to_when_it_was_looked_at(
+    store: Path, folder: Path, private: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """The second author changes nothing."""
+    author = Author(folder / what, private / "rules.py", folders=2)
+    monkeypatch.setattr(sources, "os", author)
+    version = stored(store, folder)
+    assert author.looks > 4
+    assert files(version.folder)["alias.py"] == "x = 1\n"
