@@ -50,6 +50,14 @@ class Effort:
         """
         if not before.tasks or self.processes != before.processes:
             return 0
+        return self._kept_ns(before, cpu_ns)
+
+    def excused_at_start_ns(self, cpu_ns: int) -> int:
+        """The same since the bot's first process began, whose processes come and go while it starts. `cpu_ns` is all
+        that it has used."""
+        return self._kept_ns(NO_EFFORT, cpu_ns)
+
+    def _kept_ns(self, before: "Effort", cpu_ns: int) -> int:
         deltas = [
             (ran - old[0], waited - old[1])
             for task, (ran, waited) in self.tasks.items()

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from referee.match.decision import Question, SeatPlay
+from referee.match.effort import NO_EFFORT
+from referee.match.seat import Seat
 from referee.match.time_control import Allowance
 from referee.record.reasons import EndReason
 
@@ -66,6 +68,23 @@ def is_held_up(seat: SeatPlay, question: Question) -> bool:
         return False
     before, question.effort_seen = question.effort_seen, seat.bot.effort()
     return before is None or question.effort_seen.same_progress(before)
+
+
+class Waits:
+    """What keeps a bot from running while it gets ready, from the first look at it on."""
+
+    def __init__(self, bot: Seat) -> None:
+        self._bot = bot
+        self._before = NO_EFFORT
+        self._cpu_before_ns = 0
+
+    def look(self) -> None:
+        self._before, self._cpu_before_ns = self._bot.effort(), self._bot.cpu_ns() or 0
+
+    def excused_ns(self) -> int:
+        """How long others kept it from running since, at the least."""
+        cpu_ns = (self._bot.cpu_ns() or 0) - self._cpu_before_ns
+        return self._bot.effort().excused_ns(self._before, cpu_ns)
 
 
 def judge_lateness(

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from referee.match.bot import Invitation, LiveBot, RemoteBotSeat, exit_end, output_evidence, say_bye
+from referee.match.effort import measure_effort
 from referee.match.time_control import GRACE_NS, TimeSource, time_limit
 from referee.process.bot import BotProcess, StartError
 from referee.process.cgroup import Cgroups
@@ -230,7 +231,7 @@ class Pool:
         try:
             waited: list[asyncio.Future[Any]] = [expected, exited]
             with suppress(TimeoutError):
-                async with time_limit(self._clock, limits.startup_s):
+                async with time_limit(self._clock, limits.startup_s, partial(_kept_waiting_ns, process)):
                     await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if expected.done():
                 return expected.result()
@@ -265,6 +266,12 @@ async def _check_files(entry: Entry) -> None:
     """OSError if a bot did not start because what it plays from was taken away."""
     if lost := await asyncio.to_thread(lost_files, entry):
         raise OSError(f"bot '{entry.name}': {lost}")
+
+
+def _kept_waiting_ns(process: BotProcess) -> int:
+    """How long others have kept a bot that starts from running: other bots may use up the processors meanwhile."""
+    seen = replace(measure_effort(process.guardian_pid), throttled_ns=process.throttled_ns())
+    return seen.excused_at_start_ns(process.cpu_ns() or 0)
 
 
 async def _stop(bot: LiveBot, socket: AsyncExitStack, bye_s: float) -> None:

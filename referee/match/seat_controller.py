@@ -22,7 +22,14 @@ from referee.match.decision import (
     stray_kind,
     stray_text,
 )
-from referee.match.lag_attribution import is_held_up, judge_lateness, probe_after_ns, time_left_ns
+from referee.match.lag_attribution import (
+    PROBE_SHARE,
+    Waits,
+    is_held_up,
+    judge_lateness,
+    probe_after_ns,
+    time_left_ns,
+)
 from referee.match.result import Fault
 from referee.match.seat import Seat, SeatEnd, SeatLostError
 from referee.match.time_control import GRACE_NS, NOTHING_ALLOWED, Deadline, Handle, TimeSource
@@ -102,7 +109,11 @@ class SeatController:
                 seat.begin()
                 seat.bot.send(message)
                 seat.bot.listen(seat)
-                timers.append(Deadline(self._clock, seat.limits.ready_s, partial(self._ready_time_is_up, seat)))
+                waits, ready_s = Waits(seat.bot), seat.limits.ready_s
+                timers.append(Deadline(self._clock, ready_s, partial(self._ready_time_is_up, seat), waits.excused_ns))
+                timers.append(
+                    self._clock.call_at(self._clock.now_ns() + round(ready_s / PROBE_SHARE * 1e9), waits.look)
+                )
             await self._sleep(self._start_has_failed)
         finally:
             for timer in timers:

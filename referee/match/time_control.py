@@ -94,13 +94,30 @@ class LoopTimeSource:
         self._looked_lag_ns = lag_ns
 
 
+_LEAST_STEP_NS = 10_000_000
+"""Between two looks at what kept a bot from running, which cost some time."""
+
+MOST_STARTS = 10
+"""A start, or getting ready, may last so many times its limit because others keep the bot from running."""
+
+
 class Deadline:
     """Calls `callback` once, after so many seconds in which the referee was not late, and when what had come by then
     has been read. A `Handle`."""
 
-    def __init__(self, clock: TimeSource, seconds: float, callback: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        clock: TimeSource,
+        seconds: float,
+        callback: Callable[[], None],
+        excused_ns: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`excused_ns` tells how long others have kept the bot from running: that is given back, too, up to
+        `MOST_STARTS` times the limit."""
         self._clock = clock
         self._callback = callback
+        self._excused_ns = excused_ns
+        self._most_excused_ns = round((MOST_STARTS - 1) * seconds * 1e9)
         self._up_ns = clock.now_ns() + round(seconds * 1e9)
         self._lag_before_ns = clock.lag_ns()
         self._timer: Handle = clock.call_at(self._up_ns, self._look)
@@ -111,6 +128,10 @@ class Deadline:
     def _look(self) -> None:
         now_ns = self._clock.now_ns()
         due_ns = self._up_ns + self._clock.lag_ns() - self._lag_before_ns
+        if due_ns <= now_ns:
+            due_ns += min(self._excused_ns(), self._most_excused_ns)
+            if now_ns < due_ns:
+                due_ns = max(due_ns, now_ns + _LEAST_STEP_NS)
         if now_ns < due_ns:
             self._timer = self._clock.call_at(due_ns, self._look)
         else:
@@ -118,10 +139,12 @@ class Deadline:
 
 
 @asynccontextmanager
-async def time_limit(clock: TimeSource, seconds: float) -> AsyncIterator[None]:
+async def time_limit(
+    clock: TimeSource, seconds: float, excused_ns: Callable[[], int] = lambda: 0
+) -> AsyncIterator[None]:
     """As `asyncio.timeout`, up to such a deadline."""
     async with asyncio.timeout(None) as limit:
-        deadline = Deadline(clock, seconds, lambda: limit.reschedule(asyncio.get_running_loop().time()))
+        deadline = Deadline(clock, seconds, lambda: limit.reschedule(asyncio.get_running_loop().time()), excused_ns)
         try:
             yield
         finally:

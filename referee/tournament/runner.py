@@ -18,6 +18,7 @@ from referee.errors import PlatformError
 from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
 from referee.match.seat import FREE_MEMORY_VOIDS
+from referee.match.time_control import MOST_STARTS
 from referee.record.journal import slow_start
 from referee.record.reader import Record
 from referee.record.reasons import EndReason
@@ -451,7 +452,7 @@ def cap_s(spec: MatchSpec) -> float:
     """Longer than the match can take by its own limits: what is not back then is stuck."""
     players = len(spec.seats)
     decisions = get_game(spec.game).max_decisions(players, spec.options)
-    starting_s = players * (spec.limits.startup_s + spec.limits.ready_s) + _CAP_SLACK_S
+    starting_s = players * MOST_STARTS * (spec.limits.startup_s + spec.limits.ready_s) + _CAP_SLACK_S
     if spec.limits.match_s:
         return starting_s + spec.limits.match_s
     clocks = [spec.limits.with_clock(seat.clock) for seat in spec.seats]

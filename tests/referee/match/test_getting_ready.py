@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from referee.match import EndReason, Limits
 
 Sit = Callable[..., Any]
@@ -39,4 +41,34 @@ async def test_who_is_not_ready_though_the_referee_was_late_has_failed_to_start(
     await table.start()
     table.clock.lag += 5_000_000_000
     await table.clock.turn(15.1)
+    assert (await table.outcome()).reason is EndReason.START_FAILED
+
+
+async def test_time_in_which_others_kept_a_bot_from_running_is_none_of_getting_ready(sit: Sit) -> None:
+    """Another bot may use up the processors meanwhile; this one would be blamed, and in the end be set aside."""
+    table = sit(limits=Limits(ready_s=10))
+    table.seats[1].auto_ready = False
+    await table.start()
+    await table.clock.turn(5)
+    table.seats[1].waited += 8_000_000_000
+    await table.clock.turn(12)
+    assert not table.task.done()
+    table.seats[1].say_ready()
+    await table.clock.turn(0)
+    assert len(table.open()) == 2
+
+
+@pytest.mark.parametrize(("waited_s", "ran_s", "lasts_s"), [(1000, 1, 100), (0, 10, 10)], ids=["others", "its own"])
+async def test_getting_ready_lasts_ten_times_its_limit_at_most_and_its_limit_where_nobody_else_ran(
+    sit: Sit, waited_s: int, ran_s: int, lasts_s: int
+) -> None:
+    table = sit(limits=Limits(ready_s=10))
+    table.seats[1].auto_ready = False
+    await table.start()
+    await table.clock.turn(5)
+    table.seats[1].waited += waited_s * 1_000_000_000
+    table.seats[1].cpu += ran_s * 1_000_000_000
+    await table.clock.turn(lasts_s - 5.1)
+    assert not table.task.done()
+    await table.clock.turn(0.2)
     assert (await table.outcome()).reason is EndReason.START_FAILED

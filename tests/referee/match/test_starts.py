@@ -1,16 +1,20 @@
 """How long bots take to start, and what they printed where they did not: in the result and in the record."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
-from referee.match import EndReason, Fault, Limits, MatchResult, MatchSpec, SeatSpec, SeatStats, Table
+from referee.match import EndReason, Fault, Limits, MatchResult, MatchSpec, SeatSpec, SeatStats, Table, pool
+from referee.match.effort import NO_EFFORT, Effort
 from referee.process.entry import Entry, load_entry
 from referee.process.trees import remove_tree
 from referee.record import read_record
 
+R = EndReason
 RANDOM = Path(__file__).resolve().parents[3] / "bots" / "python" / "random"
 
 LATE_IMPORT = """
@@ -114,3 +118,32 @@ def test_a_result_of_a_match_that_was_played_carries_no_output() -> None:
     )
     assert "secret" not in result.to_json()
     assert MatchResult.from_json(result.to_json()).startup_us == (5, 0)
+
+
+@pytest.mark.parametrize(("waited_s", "sleeps_s", "reason"), [(60, 1.5, R.NORMAL), (0, 1.5, R.START_FAILED)])
+async def test_time_in_which_others_kept_a_bot_from_running_is_none_of_its_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waited_s: int, sleeps_s: float, reason: EndReason
+) -> None:
+    """Another bot may use up the processors meanwhile; this one would be blamed, and in the end be set aside."""
+    folder = tmp_path / "late"
+    shutil.copytree(RANDOM, folder)
+    program = folder / "bot.py"
+    program.write_text(f"import time\ntime.sleep({sleeps_s})\n{program.read_text()}")
+    good, late = load_entry(RANDOM), load_entry(folder, "late")
+    monkeypatch.setattr(pool, "measure_effort", lambda _: Effort({1: (0, waited_s * 10**9)}))
+    spec = make_spec(0, good, late)
+    spec = replace(spec, seats=(spec.seats[0], replace(spec.seats[1], clock={"startup_s": 0.5})))
+    async with Table({good.id: good, late.id: late}) as table:
+        result = await table.play(spec, tmp_path)
+    assert result.reason is reason
+    if reason is R.START_FAILED:
+        assert result.faults[1] is not None
+        assert result.faults[1].detail.startswith("no Hello 0.5 s after the start")
+
+
+def test_what_a_bot_that_starts_did_to_itself_is_not_excused() -> None:
+    """Its own tasks ran while one of them waited, and its own limit of processors held it back."""
+    seen = Effort({1: (1, 50), 2: (20, 0)}, throttled_ns=5)
+    assert seen.excused_at_start_ns(21) == 50 - 20 - 5
+    assert seen.excused_at_start_ns(60) == 0, "others of its processes are gone, and have run as well"
+    assert NO_EFFORT.excused_at_start_ns(0) == 0
