@@ -18,7 +18,7 @@ from referee.errors import UsageError
 from referee.event_loop import new_event_loop
 from referee.match.result import MatchResult
 from referee.process.entry import Entry
-from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, load_manifest
+from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, check_name, load_manifest
 from referee.run.luck import read_secrets
 from referee.run.run import SINGLE
 from referee.schedule.seeds import match_seed
@@ -88,7 +88,13 @@ class Host:
                 raise PlayRefused("no seat is a person's", "choose one, or play bots with: crosstown match")
             if len(self._going) >= AT_ONCE:
                 raise PlayRefused(f"{AT_ONCE} matches are being played", "end one of them first")
+            move_s = self._clock["move_s"]
+            if not self._alone and setup.bot_move_s > move_s:
+                raise PlayRefused(
+                    f"bots have as long as people at most, {move_s:g} s for a move", "choose a shorter time"
+                )
             try:
+                check_name(setup.name)
                 planned = self._planned(setup)
                 people: Sequence[Person] = self._in_loop(self._begin(planned, setup.name))
                 self._begun += 1

@@ -33,6 +33,9 @@ RELAY_PORT = 3128
 """On the loopback of the sandbox, which nothing else uses."""
 
 MAX_CONNECTIONS = 64
+MAX_REFUSED = 100
+"""Hosts that are remembered because they were refused: a build may ask for any number."""
+
 HEAD_BYTES = 8192
 HEAD_S = 10.0
 CONNECT_S = 30.0
@@ -119,7 +122,8 @@ def _hosts_in(texts: Iterable[str]) -> Iterable[tuple[str, int]]:
 
 
 class FetchProxy:
-    """Listens on `path` while it is entered. `refused` holds a sentence for each host that was asked for in vain."""
+    """Listens on `path` while it is entered. `refused` holds a sentence for each host that was asked for in vain, of
+    the first `MAX_REFUSED`."""
 
     def __init__(self, hosts: FetchHosts, ours: Mapping[str, str]) -> None:
         """`ours`: the organiser's environment, of which a proxy on the way to the internet is used."""
@@ -176,7 +180,8 @@ class FetchProxy:
                 end.settimeout(IDLE_S)
             pump(client, server, IDLE_S)
         except _Refused as refusal:
-            self.refused[refusal.what] = str(refusal)
+            if len(self.refused) < MAX_REFUSED:
+                self.refused[refusal.what] = str(refusal)
             with suppress(OSError):
                 client.sendall(f"HTTP/1.1 403 {refusal}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
         except OSError:

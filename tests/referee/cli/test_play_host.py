@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,21 @@ def test_where_strangers_play_no_seat_is_shown(tmp_path: Path) -> None:
         (seat,) = host.start(against_random(host))
         assert host.going_on() == []
         assert host.seat(seat.match_id, seat.key) is seat
+
+
+def test_a_stranger_gives_bots_no_more_time_than_people_have(tmp_path: Path) -> None:
+    """They compute on the organiser's machine."""
+    with Host(tmp_path / "runs", [BOTS], move_limit_s=3, alone=False) as host:
+        with pytest.raises(PlayRefused, match="3 s for a move"):
+            host.start(replace(against_random(host), bot_move_s=3.5))
+        (seat,) = host.start(replace(against_random(host), bot_move_s=3))
+        assert host.seat(seat.match_id, seat.key) is seat
+
+
+def test_a_name_that_is_refused_is_refused_without_a_path_of_this_machine(host: Host) -> None:
+    with pytest.raises(PlayRefused, match="control character") as refused:
+        host.start(replace(against_random(host), name="a\nb"))
+    assert "/" not in str(refused.value)
 
 
 def test_a_match_that_nobody_follows_is_ended(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from referee.process import fetch_proxy
 from referee.process.build_settings import copy_settings
 from referee.process.fetch_proxy import HEAD_BYTES, FetchHosts, FetchHostsError, FetchProxy, find_hosts
 from tests.sentences import says
@@ -82,6 +83,15 @@ def test_what_is_not_listed_or_not_a_tunnel_is_refused(request_line: str) -> Non
     with FetchProxy(FetchHosts(frozenset({HOST})), {}) as proxy:
         assert ask(proxy, f"{request_line}\r\n\r\n").startswith("HTTP/1.1 403 ")
         assert len(proxy.refused) == 1
+
+
+def test_no_more_than_some_of_what_was_refused_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build may ask for hosts for a quarter of an hour, and the referee would remember each."""
+    monkeypatch.setattr(fetch_proxy, "MAX_REFUSED", 5)
+    with FetchProxy(FetchHosts(frozenset({HOST})), {}) as proxy:
+        for number in range(10):
+            assert ask(proxy, f"CONNECT host{number}.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403 ")
+        assert list(proxy.refused) == [f"host{number}.example:443" for number in range(5)]
 
 
 def test_an_address_is_resolved_once_and_the_checked_one_is_used(
