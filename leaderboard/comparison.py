@@ -2,9 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from leaderboard.records import MatchRow
 from leaderboard.sequential import Evidence, Question
+from referee.run.run import Run
 from referee.schedule.formats.api import BlockResult, MatchScore
+from referee.schedule.formats.comparison import NAME, SETTINGS, blocks_in_round
+from referee.schedule.progress import ScheduleProgress
 
 
 class Comparison:
@@ -49,3 +54,57 @@ def score(match: MatchScore, bot: int) -> float:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How a run of `crosstown compare` stands. `path` has after each whole round the evidence that A scores more than
+    the lower bound and that it scores less than the upper one."""
+
+    names: tuple[str, str]
+    evidence: Evidence
+    most_rounds: int
+    path: Sequence[tuple[float, float]]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Of A's mean score; it never contradicts the verdict."""
+        return self.evidence.interval(self.evidence.question.alpha + self.evidence.question.beta)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict for people."""
+        (a, b), question = self.names, self.evidence.question
+        if self.evidence.verdict == "accepted":
+            if question.low == 0.5:
+                return f"Accepted: {a} is better than {b}."
+            return f"Accepted: {a} scores more than {question.low:.3g} against {b}."
+        if self.evidence.verdict == "rejected":
+            return f"Rejected: {a} scores less than {question.high:.3g} against {b}."
+        return f"No verdict yet: it is open whether {a} scores more than {question.low:.3g} against {b}."
+
+
+def comparison_of(run: Run, rows: Sequence[MatchRow]) -> Compared | None:
+    """How the comparison stands by these rated matches; None for a run of another format."""
+    if not run.begun or run.configuration["format"] != NAME:
+        return None
+    config = run.schedule_config
+    rule = Comparison(
+        Question(**{setting.name: config.field.settings[setting.name] for setting in SETTINGS}),
+        blocks_in_round(config.field),
+    )
+    path: list[tuple[float, float]] = []
+
+    def note(block: BlockResult) -> None:
+        if not block.complete or progress.schedule.beyond(block.place):
+            return
+        before = len(rule.evidence.scores)
+        rule(block)
+        if len(rule.evidence.scores) > before:
+            path.append((rule.evidence.against_low, rule.evidence.against_high))
+
+    progress = ScheduleProgress(config, run.controls, rows, note)
+    for _ in progress:
+        pass
+    a, b = config.participants[:2]
+    return Compared((a.name, b.name), rule.evidence, config.field.blocks, path)

@@ -74,6 +74,52 @@ def history_plot(ways: Mapping[str, Sequence[Point]], names: Mapping[str, str]) 
     return "".join([*parts, "</svg>", _legend(order, names)])
 
 
+def evidence_plot(path: Sequence[tuple[float, float]], needed: tuple[float, float], words: tuple[str, str]) -> str:
+    """Evidence for two claims after each round, on a scale of powers, with what each needs. '' without rounds."""
+    if not path:
+        return ""
+    height, left = 220, 56
+    ways = [[log10(max(pair[side], 1e-3)) for pair in path] for side in (0, 1)]
+    low, high = _padded(min(0.0, *ways[0], *ways[1]), max(log10(needed[0]), log10(needed[1]), *ways[0], *ways[1]))
+
+    def x(number: int) -> float:
+        return left + (WIDTH - left - _RIGHT) * number / len(path)
+
+    def y(value: float) -> float:
+        return _TOP + (height - _TOP - _BOTTOM) * (high - value) / (high - low)
+
+    parts = [_opening(height, "evidence after each round")]
+    for power in range(floor(low) + 1, floor(high) + 1):
+        at = y(power)
+        parts.append(f'<line class="grid" x1="{left}" x2="{WIDTH - _RIGHT}" y1="{at:.1f}" y2="{at:.1f}"/>')
+        parts.append(f'<text class="axis" x="{left - 8}" y="{at + 4:.1f}" text-anchor="end">{10.0**power:g}</text>')
+    for number in sorted({0, len(path) // 2, len(path)}):
+        parts.append(f'<text class="axis" x="{x(number):.1f}" y="{height - 12}" text-anchor="middle">{number}</text>')
+    for side, way in enumerate(ways):
+        line = y(log10(needed[side]))
+        parts.append(f'<line class="need s{side}" x1="{left}" x2="{WIDTH - _RIGHT}" y1="{line:.1f}" y2="{line:.1f}"/>')
+        points = " ".join(f"{x(number):.1f},{y(value):.1f}" for number, value in enumerate([0.0, *way]))
+        title = f"<title>{_text(words[side])}: {path[-1][side]:.3g}, {needed[side]:g} needed</title>"
+        parts.append(f'<polyline class="way s{side}" points="{points}">{title}</polyline>')
+    names = {str(side): f"{words[side]} (dashed: needed)" for side in (0, 1)}
+    return "".join([*parts, "</svg>", _legend(list(names), names)])
+
+
+def interval_bar(row: Standing, low: float, high: float) -> str:
+    """The rating of a row and its 95 % interval on the scale of its table, for a cell. '' for a bot without one."""
+    if row.mu is None or row.low is None or row.high is None:
+        return ""
+
+    def x(value: float) -> float:
+        return 4 + 112 * (value - low) / ((high - low) or 1.0)
+
+    return (
+        '<svg class="rate" width="120" height="14" viewBox="0 0 120 14" aria-hidden="true">'
+        f'<line class="bar s0" x1="{x(row.low):.1f}" x2="{x(row.high):.1f}" y1="7" y2="7"/>'
+        f'<circle class="dot s0" cx="{x(row.mu):.1f}" cy="7" r="3.5"/></svg>'
+    )
+
+
 def _legend(order: Sequence[str], names: Mapping[str, str]) -> str:
     items = [
         f'<li><span class="key s{number % COLOURS}"></span>{_text(names.get(entry, entry))}</li>'

@@ -70,3 +70,14 @@ def tied_pairs(results: Mapping[Result, int]) -> tuple[int, int]:
         pairs += times * teams * (teams - 1) // 2
         ties += times * sum(len(group) * (len(group) - 1) // 2 for group in result)
     return ties, pairs
+
+
+def outcome_for(match: MatchRow, entry_id: str) -> str:
+    """What a match was for an entry: "won" (first, alone or with its team), "drawn" (first, but not alone), "lost", or
+    "mirror" for a match against itself."""
+    if is_mirror(match):
+        return "mirror"
+    seat = next(seat for seat in match.seats if seat.entry_id == entry_id)
+    if seat.rank > 1:
+        return "lost"
+    return "drawn" if any(other.rank == 1 and other.team != seat.team for other in match.seats) else "won"

@@ -12,7 +12,9 @@ from leaderboard.records import MatchRow
 from leaderboard.run_table import entrants
 from leaderboard.schedule_view import UNKNOWN_AHEAD, ScheduleView, view_schedule
 from leaderboard.standings import Entrant
+from leaderboard.titles import game_title, in_words, option_words
 from referee.errors import ExpectedError, TournamentError
+from referee.games.registry import UnknownGame, get_game
 from referee.record import RecordError
 from referee.record.journal import Control, FailedStart
 from referee.record.reader import read_header
@@ -101,7 +103,7 @@ def facts_of(folder: Path) -> RunFacts:
 def _without_journal(run: Run) -> RunFacts:
     path = run.folder.path
     if not run.folder.journal.exists() and not _was_run(run):  # matches without a tournament
-        return RunFacts(path.name, run=run, word="no tournament")
+        return RunFacts("Single matches" if path.name == SINGLE else path.name, run=run, word="no tournament")
     try:
         check_no_records(run.folder)
     except TournamentError as error:
@@ -122,3 +124,49 @@ def _was_run(run: Run) -> bool:
         with suppress(RecordError):
             return read_header(record).tournament != SINGLE
     return run.folder.lock.exists()
+
+
+_LIMITS = {
+    "first_move_s": "First move",
+    "move_s": "Move",
+    "bank_s": "Bank",
+    "increment_s": "Increment",
+    "total_s": "Whole match",
+    "startup_s": "Start of a bot",
+}
+"""Limits of time that people ask for; the journal has all."""
+
+
+def settings_of(facts: RunFacts) -> list[tuple[str, str]]:
+    """What the tournament file says, by name, for people; of options those that differ from the game's default."""
+    run = facts.run
+    if run is None or not run.begun:
+        return []
+    made = run.configuration
+    found = [("Format", in_words(str(made["format"])))]
+    found += [(in_words(name).capitalize(), option_words(value)) for name, value in made.get("settings", {}).items()]
+    found.append(("Blocks", str(made["blocks"])))
+    for game in made.get("games", ()):
+        players = " and ".join(map(str, game["players"]))
+        changed = _changed_options(game["game"], game.get("options", {}))
+        found.append(("Game", f"{game_title(game['game'])}, {players} players" + (f"; {changed}" if changed else "")))
+    limits = made.get("limits", {})
+    found += [(f"{words}, limit", f"{limits[name]:g} s") for name, words in _LIMITS.items() if limits.get(name)]
+    faults = made.get("faults", {})
+    if faults:
+        found.append(
+            ("After a fault", in_words(str(faults.get("policy", ""))) + f", {faults.get('strikes', 0)} strikes")
+        )
+    bots = [f"{bot['name']} {bot['version']}" for bot in made["bots"]]
+    found.append(("Bots", ", ".join(bots)))
+    return found
+
+
+def _changed_options(game_id: str, options: Mapping[str, Any]) -> str:
+    try:
+        game = get_game(game_id)
+    except UnknownGame:
+        return ""
+    usual = {option.name: option.default for option in game.options}
+    changed = {name: value for name, value in options.items() if name in usual and value != usual[name]}
+    return ", ".join(f"{name} {option_words(value)}" for name, value in changed.items())

@@ -1,10 +1,11 @@
 """The pages for people. Every function answers one address."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -12,15 +13,20 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
+from leaderboard.comparison import Compared
 from leaderboard.evidence import evidence_of
 from leaderboard.frames import Viewer, extent_of, frames_of, step_of_fault, viewer_of, viewers
-from leaderboard.records import MatchRow
+from leaderboard.plots import evidence_plot, history_plot, interval_bar
+from leaderboard.records import MatchRow, SeatRow
 from leaderboard.report import FILTERS
-from leaderboard.results import is_mirror
-from leaderboard.standings import CAPTION
+from leaderboard.results import is_mirror, outcome_for
+from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import option_words, pool_title
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser
+from leaderboard.web.bracket import rounds_of
+from leaderboard.web.csv_files import matches_csv, standings_csv
+from leaderboard.web.facts import settings_of
 from leaderboard.web.markdown import coded
 from leaderboard.web.moments import ago, in_time, took
 from leaderboard.web.rights import hides_open_blocks, may_see_output, shown_record, shown_start
@@ -47,10 +53,23 @@ class Section:
 def make_templates() -> Environment:
     environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
-    environment.filters |= {"ago": ago, "took": took, "duration": in_time}
-    environment.globals |= {"pool_title": pool_title, "version": version("crosstown-arena")}
+    environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words}
+    environment.globals |= {
+        "pool_title": pool_title,
+        "version": version("crosstown-arena"),
+        "interval_bar": lambda row, low, high: Markup(interval_bar(row, low, high)),  # noqa: S704 - numbers alone
+        "evidence_plot": _evidence_plot,
+    }
     environment.tests["mirror"] = is_mirror
     return environment
+
+
+def _evidence_plot(found: Compared) -> Markup:
+    question = found.evidence.question
+    a = found.names[0]
+    words = f"{a} scores more than {question.low:.3g}", f"{a} scores less than {question.high:.3g}"
+    needed = 1 / question.alpha, 1 / question.beta
+    return Markup(evidence_plot(found.path, needed, words))  # noqa: S704 - escaped where it is drawn
 
 
 def runs(request: Request) -> Response:
@@ -70,23 +89,63 @@ def list_of_runs(request: Request, name: str, places: Sequence[RunFolder], **val
 
 
 def run(request: Request) -> Response:
-    """One run: tables, plots, faults, and the last matches."""
+    """One run: verdict, placings, and the tables with the last results."""
+    return _run_page(request, "run.html")
+
+
+def cross_table(request: Request) -> Response:
+    """Every bot of a run against every other."""
+    return _run_page(request, "cross.html")
+
+
+def plots(request: Request) -> Response:
+    """Intervals, ratings over the schedule, seats, faults and move times."""
+    return _run_page(request, "plots.html")
+
+
+def schedule(request: Request) -> Response:
+    """What is being played, what comes next, rounds, and records that do not count."""
+    return _run_page(request, "schedule.html")
+
+
+def settings(request: Request) -> Response:
+    """What the tournament file says, in words."""
+    return _run_page(request, "settings.html")
+
+
+def standings_file(request: Request) -> Response:
+    """The tables of a run as CSV."""
+    _, tables = _run(request)
+    return standings_csv(tables.table)
+
+
+def matches_file(request: Request) -> Response:
+    """The matches of a run as CSV, by bot, game and end reason as in the list."""
+    _, tables = _run(request)
+    return matches_csv(_wanted_rows(tables, _wanted(request)), tables.rounds)
+
+
+def _run_page(request: Request, name: str) -> Response:
+    """A tab of a run. What a visitor sees is kept until the tables or the matches in play change."""
     place, tables = _run(request)
     hidden = hides_open_blocks(request)
     visitor = account_of(request) is None
     live = place.records.live()
     trouble = request.app.state.tables.trouble(place)
     shown = live, trouble, tables.facts.state()
-    kept = request.app.state.kept_pages.get(tables)
-    if visitor and kept is not None and kept[0] == shown:
-        return HTMLResponse(kept[1])
+    kept = request.app.state.kept_pages.setdefault(tables, {})
+    if visitor and name in kept and kept[name][0] == shown:
+        return HTMLResponse(kept[name][1])
+    own = tables.format_table
+    first = frozenset(row["entry_id"] for row in own.rows if own.final and row["rank"] == 1)
     answer = page(
         request,
-        "run.html",
+        name,
         run=place,
         tables=tables,
+        tabs=_tabs(place),
         warnings=tables.warnings,
-        rows=list(reversed(tables.listed[-20:])),
+        rows=list(reversed(tables.listed[-10:])),
         live=[] if hidden else live,
         going_on=len(live),
         unusable=[item for item in tables.unusable if match_id_of(item.path) not in live],
@@ -94,24 +153,41 @@ def run(request: Request) -> Response:
         trouble=trouble,
         failed_starts=[shown_start(request, place, tables, start) for start in tables.facts.failed_starts.values()],
         coming=[match for match in tables.ahead.coming if match.match_id not in live],
+        rounds=rounds_of(tables.listed, tables.rounds, first) if tables.rounds else [],
+        settings=settings_of(tables.facts),
         caption=CAPTION,
         percentiles=PERCENTILES,
     )
     if visitor:
-        request.app.state.kept_pages[tables] = shown, answer.body
+        kept[name] = shown, answer.body
     return answer
+
+
+def _tabs(place: RunFolder) -> list[Section]:
+    here = f"/runs/{quote(place.name)}"
+    return [
+        Section("Table", here),
+        Section("Matches", f"{here}/matches"),
+        Section("Cross table", f"{here}/cross"),
+        Section("Plots", f"{here}/plots"),
+        Section("Schedule", f"{here}/schedule"),
+        Section("Settings", f"{here}/settings"),
+    ]
 
 
 def match_list(request: Request) -> Response:
     """The matches of a run that count, by bot, game and end reason."""
     place, tables = _run(request)
-    wanted = {name: request.query_params.get(name, "") for name in ("bot", "game", "reason")}
+    wanted = _wanted(request)
     rows = _wanted_rows(tables, wanted)
     first = _number(request.query_params.get("from", ""), 0)
     return page(
         request,
         "matches.html",
         run=place,
+        tables=tables,
+        tabs=_tabs(place),
+        trouble=request.app.state.tables.trouble(place),
         warnings=tables.warnings,
         rows=rows[first : first + PAGE],
         rounds=tables.rounds,
@@ -135,7 +211,11 @@ def bot(request: Request) -> Response:
     if not rows:
         raise HTTPException(404, "There is no such bot in this run.")
     matches = tables.entries.get(entry_id, ())
-    faults = [(match.row, seat) for match in matches for seat in match.seats if seat.fault]
+    faults: dict[str, list[tuple[MatchRow, SeatRow]]] = {}
+    for played in matches:
+        for seat in played.seats:
+            if seat.fault:
+                faults.setdefault(seat.fault, []).append((played.row, seat))
     own = may_see_output(request, place.name, entry_id)
     start = tables.facts.failed_starts.get(entry_id)
     worst_us = max((seat.startup_us for match in matches for seat in match.seats), default=0)
@@ -146,17 +226,33 @@ def bot(request: Request) -> Response:
         warnings=tables.warnings,
         entry=rows[0],
         rows=rows,
-        versions=[row for row in tables.table if row.name == rows[0].name],
+        title=tables.facts.title,
+        versions=(versions := [row for row in tables.table if row.name == rows[0].name]),
+        recent=tables.recent,
+        ways=_ways(tables, versions),
+        outcomes=[outcome_for(match.row, entry_id) for match in matches[:20]],
         pools=[(pool, facts) for pool in tables.pools if (facts := pool.statistics.entries.get(entry_id))],
         matches=matches[:20],
         rounds=tables.rounds,
-        faults=faults[:PAGE],
+        faults=faults,
         failed_start=start and shown_start(request, place, tables, start),
         slow_start=slow_start(rows[0].name, worst_us, tables.facts.startup_s.get(entry_id, math.inf)),
         startup_s=tables.facts.startup_s.get(entry_id),
-        output=_last_output(place, faults[0][0].match_id, faults[0][1].seat) if faults and own else [],
+        output={
+            why: _last_output(place, found[0][0].match_id, found[0][1].seat) for why, found in faults.items() if own
+        },
         percentiles=PERCENTILES,
     )
+
+
+def _ways(tables: RunTables, versions: Sequence[Standing]) -> dict[Pool, Markup]:
+    """The live rating of the versions of a bot over the schedule, by table."""
+    found = {}
+    for pool, live in tables.live.items():
+        names = {row.entry_id: f"{row.name} {row.version}" for row in versions if (row.game, row.players) == pool}
+        points = {entry: live.ways[entry].points for entry in names if entry in live.ways}
+        found[pool] = Markup(history_plot(points, names))  # noqa: S704 - escaped where it is drawn
+    return found
 
 
 def match(request: Request) -> Response:
@@ -294,6 +390,10 @@ def _run(request: Request) -> tuple[RunFolder, RunTables]:
     return place, tables_of(request, place)
 
 
+def _wanted(request: Request) -> dict[str, str]:
+    return {name: request.query_params.get(name, "") for name in ("bot", "game", "reason")}
+
+
 def _wanted_rows(tables: RunTables, wanted: dict[str, str]) -> Sequence[MatchRow]:
     """The last first."""
     rows: Sequence[MatchRow] = tables.listed[::-1]
@@ -308,6 +408,14 @@ def _wanted_rows(tables: RunTables, wanted: dict[str, str]) -> Sequence[MatchRow
 
 def _number(text: str, default: int) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else default
+
+
+def _outputs(
+    place: RunFolder, faults: Mapping[str, Sequence[tuple[MatchRow, SeatRow]]]
+) -> dict[str, list[tuple[str, str]]]:
+    """What a bot printed before its latest fault, by reason."""
+    latest = {reason: found[0] for reason, found in faults.items()}
+    return {reason: _last_output(place, row.match_id, seat.seat) for reason, (row, seat) in latest.items()}
 
 
 def _last_output(place: RunFolder, match_id: str, seat: int) -> list[tuple[str, str]]:

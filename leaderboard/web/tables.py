@@ -7,14 +7,17 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from threading import Condition, Lock, Thread
 
+from leaderboard.comparison import Compared, comparison_of
 from leaderboard.controls import Counted, apply_controls
 from leaderboard.index import Index, load_index
 from leaderboard.ratings.live import LiveTable
 from leaderboard.records import MatchRow, ReadMatch, SeatRow
 from leaderboard.report import PoolReport, pool_report
+from leaderboard.results import outcome_for
 from leaderboard.run_table import kept_live
 from leaderboard.schedule_view import Ahead, FormatTable
 from leaderboard.standings import Pool, Standing, pools_of, rate_pools, standings
@@ -61,7 +64,8 @@ class RunTables:
     """All that is counted of one run. `known` are the ids of all records there were, `listed` the matches that may be
     looked at, `entries` those of each entry, the last first, `rounds` the round of each match in formats of rounds, and
     `bearers` the entries of each name as it is shown. `warnings` say what is wrong with the journal or the records as
-    a whole. `live` are the live tables that the next computation goes on from."""
+    a whole. `live` are the live tables that the next computation goes on from. `compared` is how a comparison
+    stands."""
 
     facts: RunFacts
     counted: Counted
@@ -79,6 +83,13 @@ class RunTables:
     reasons: Sequence[str]
     rounds: Mapping[str, int]
     live: Mapping[Pool, LiveTable]
+    compared: Compared | None = None
+
+    def recent(self, entry_id: str, pool: Pool, number: int = 5) -> list[tuple[MatchRow, str]]:
+        """The last matches of an entry in a pool, the last first, and what each was for it."""
+        played = (match.row for match in self.entries.get(entry_id, ()))
+        wanted = (row for row in played if (row.game, len(row.seats)) == pool)
+        return [(row, outcome_for(row, entry_id)) for row in islice(wanted, number)]
 
 
 class TablesBusy(Exception):
@@ -261,4 +272,5 @@ def _tables(index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hi
         reasons,
         view.rounds,
         {pool: found.settled for pool, found in ratings.items()},
+        None if facts.run is None or not facts.known else comparison_of(facts.run, index.rows),
     )

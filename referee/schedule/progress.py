@@ -1,11 +1,11 @@
 """A schedule with the results that are there: what counts, what is off, and what is still open."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from referee.record.journal import Control, departures, in_force
 from referee.schedule.config import ScheduleConfig
-from referee.schedule.formats.api import Extent
+from referee.schedule.formats.api import BlockResult, Extent
 from referee.schedule.schedule import Schedule, matches_of
 from referee.schedule.spec import MatchSpec
 
@@ -37,10 +37,18 @@ class ScheduleProgress:
     Ends where the schedule does, or where what follows depends on matches that are open.
     """
 
-    def __init__(self, config: ScheduleConfig, controls: Sequence[Control], results: Iterable[Result]) -> None:
-        """`controls` are all of the journal, `results` those of the records, before any control is applied.
-        UnknownFormat if the format is a plug-in that is not installed."""
-        self.schedule = Schedule(config, controls)
+    def __init__(
+        self,
+        config: ScheduleConfig,
+        controls: Sequence[Control],
+        results: Iterable[Result],
+        on_block: Callable[[BlockResult], None] | None = None,
+    ) -> None:
+        """`controls` are all of the journal, `results` those of the records, before any control is applied. `on_block`
+        is called with every settled block, in schedule order. UnknownFormat if the format is a plug-in that is not
+        installed."""
+        self.schedule = Schedule(config, controls, keep_blocks=on_block is not None)
+        self._on_block = on_block
         self.whole = True
         """Whether no match is open, so far."""
         self.gap = ""
@@ -55,8 +63,9 @@ class ScheduleProgress:
             yield spec, self._settle(spec)
             for _ in schedule.in_order():
                 pass
-            for _ in schedule.settled():
-                pass
+            for block in schedule.settled():
+                if self._on_block is not None:
+                    self._on_block(block)
 
     def _settle(self, spec: MatchSpec) -> MatchState:
         verdict = self._verdicts.get(spec.match_id)

@@ -1,4 +1,5 @@
-// Tables of the class `sortable`: a click on a heading sorts by its column, another one the other way round.
+// Tables of the class `sortable`: a click on a heading sorts by its column, another one the other way round. Long ones
+// have a field that leaves only the rows with its words.
 "use strict";
 
 function keyOf(row, column) {
@@ -24,9 +25,28 @@ function sortBy(table, column) {
   body.append(...keyed.map(([, row]) => row));
 }
 
+const LONG = 10;
+
+function addFilter(table) {
+  const label = document.createElement("label");
+  label.className = "filter";
+  const field = document.createElement("input");
+  field.type = "search";
+  label.append("Filter ", field);
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(" ");
+    for (const row of table.tBodies[0].rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+  (table.closest(".scroll") ?? table).before(label);
+}
+
 function makeSortable() {
   for (const table of document.querySelectorAll("table.sortable:not([data-ready])")) {
     table.dataset.ready = "yes";
+    if (table.tBodies[0].rows.length >= LONG) addFilter(table);
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";

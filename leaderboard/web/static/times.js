@@ -12,7 +12,7 @@
   function show() {
     for (const time of document.querySelectorAll("time[datetime]")) {
       const then = Date.parse(time.dateTime);
-      if (Number.isNaN(then)) continue;
+      if (Number.isNaN(then) || then > Date.now()) continue;
       if (!time.title) time.title = time.textContent;
       time.textContent = inWords((Date.now() - then) / 1000);
     }

@@ -92,7 +92,7 @@ def test_a_run_that_goes_on_renews_itself(start: Callable[..., Any], show: Calla
     page = show("/runs/cup").page
     page.wait_for_selector("thead button")
     start("m2", place=1).play().close()
-    page.wait_for_selector("main a:text-is('m2')")
+    page.wait_for_selector("main a:text-is('Match 2')")
     page.wait_for_selector("thead button")
 
 
@@ -119,6 +119,10 @@ ADDRESSES = (
     "/games/king_of_new_york",
     "/runs",
     "/runs/cup",
+    "/runs/cup/cross",
+    "/runs/cup/plots",
+    "/runs/cup/schedule",
+    "/runs/cup/settings",
     "/runs/cup/matches",
     "/runs/cup/bots/01ff00ff",
     "/runs/cup/matches/m1?step=last",
@@ -153,9 +157,9 @@ def shown_heads(table: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("address", "name", "wanted"),
     [
-        ("/runs/cup", "Standings", ["rank", "bot", "mu", "played"]),
-        ("/runs/cup/matches", "Matches", ["match", "game", "seats by rank"]),
-        ("/runs/cup", "Matches", ["match", "game", "seats by rank"]),
+        ("/runs/cup", "Standings", ["rank", "bot", "rating", "matches"]),
+        ("/runs/cup/matches", "Matches", ["match", "seats by rank"]),
+        ("/runs/cup", "Matches", ["match", "seats by rank"]),
         ("/runs", "Tournaments", ["tournament", "state", "matches"]),
     ],
 )

@@ -33,8 +33,8 @@ async def test_points_of_a_swiss_stand_above_the_ratings(
         transport=httpx.ASGITransport(app=make_app(runs, facts)), base_url="http://localhost"
     ) as web:
         page = (await web.get("/runs/cup")).text
-    assert ("<h2>swiss</h2>" in page) == final
-    assert ("<h2>swiss, as it stands</h2>" in page) != final
+    assert ("<h2>Swiss</h2>" in page) == final
+    assert ("<h2>Swiss, as it stands</h2>" in page) != final
     assert '<th scope="col">buchholz</th>' in page
     assert "<td>1.5</td>" in page
     assert "/runs/cup/bots/00ff00ff" in page

@@ -36,7 +36,7 @@ async def test_a_match_shows_what_was_charged_and_the_lag_beside_it(
     match = start("m1")
     match.lag_us = 1100
     match.play().close()
-    for page in ("/runs/cup/matches/m1", "/runs/cup"):
+    for page in ("/runs/cup/matches/m1", "/runs/cup/plots"):
         text = (await web.get(page)).text
         assert "worst lag ms" in text
         assert "<td>0.4</td>" in text
@@ -189,7 +189,7 @@ async def test_a_damaged_record_is_shown_as_far_as_it_goes(web: httpx.AsyncClien
     shown = (await web.get("/api/runs/cup/matches/m1/frames")).json()["frames"]
     assert 1 < len(shown) < len(whole)
     assert shown == whole[: len(shown)]
-    assert "Records that do not count" in (await web.get("/runs/cup")).text
+    assert "Records that do not count" in (await web.get("/runs/cup/schedule")).text
 
 
 async def test_a_changed_move_is_named(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:

@@ -44,23 +44,23 @@ def client(runs: Path, **more: Any) -> httpx.AsyncClient:
 async def test_the_page_of_a_run_names_the_next_matches(runs: Path, start: Callable[..., Any]) -> None:
     start("m1").play().close()
     async with client(runs) as web:
-        page = (await web.get("/runs/cup")).text
+        page = (await web.get("/runs/cup/schedule")).text
         assert "Next matches" in page
         assert "ann, &lt;b&gt;" in page
         assert "\u202e" not in page
         run = (await web.get("/api/runs/cup")).json()
         assert (run["matches"], run["total"], [match["match_id"] for match in run["coming"]]) == (1, 2, ["m2"])
         start("m2", place=1).play().close()
-        assert "Next matches" not in (await web.get("/runs/cup")).text
+        assert "Next matches" not in (await web.get("/runs/cup/schedule")).text
 
 
 async def test_a_match_that_goes_on_is_none_of_the_next(runs: Path, start: Callable[..., Any]) -> None:
     start("m1").step()
     async with client(runs) as web:
-        page = (await web.get("/runs/cup")).text
+        page = (await web.get("/runs/cup/schedule")).text
     going_on, following = page.split("<h2>Next matches</h2>")
     assert "/matches/m1" in going_on
-    assert following.count("<tr><td>") == 1
+    assert following.count("<tr><th") == 2  # the heads, and one match
 
 
 HIDDEN = ("", "?step=last", "?fault=0", "/record", "/events")
@@ -79,13 +79,14 @@ async def test_with_hide_live_no_match_is_shown_before_its_block_is_complete(
             for part in ("", "/frames"):
                 assert (await web.get(f"/api/runs/cup/matches/{match}{part}")).status_code == 404
         for address in ("/runs/cup", "/runs/cup/matches", "/runs/cup/bots/00ff00ff", "/api/runs/cup/matches",
+                        "/runs/cup/schedule", "/runs/cup/cross", "/runs/cup/plots", "/runs/cup/matches.csv",
                         "/api/runs/cup/bots/00ff00ff", "/api/runs/cup"):  # fmt: skip
             answer = await web.get(address)
             assert answer.status_code == 200
             assert "/matches/m" not in answer.text
             assert "last words" not in answer.text
             assert '"match_id":"m1"' not in answer.text
-        assert "1 matches go on" in (await web.get("/runs/cup")).text
+        assert "1 match goes on" in (await web.get("/runs/cup")).text
         assert (await web.get("/api/runs/cup/standings")).json()["matches"] == 1
         second.play().close()
         assert (await web.get("/runs/cup/matches/m1?step=last")).status_code == 200

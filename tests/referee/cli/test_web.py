@@ -332,7 +332,7 @@ async def test_a_match_of_a_run_that_does_not_go_on_is_said_to_be_cut_off(make_r
     run = make_run(played=2)
     (run.matches / "m000003-00000000.jsonl").write_text("")
     async with client(run.path.parent) as web:
-        page = (await web.get("/runs/cup")).text
+        page = (await web.get("/runs/cup/schedule")).text
     assert "<h2>Cut off</h2>" in page
     assert "<h2>Going on" not in page
 
@@ -353,7 +353,7 @@ async def test_a_match_that_was_cut_when_its_run_was_stopped_is_called_cut_off_w
     async def shown() -> tuple[str, str, str, str]:
         async with client(run.path.parent) as web:
             page = (await web.get(f"/runs/cup/matches/{match_id}")).text
-            head = (await web.get("/runs/cup")).text
+            head = (await web.get("/runs/cup/schedule")).text
         listed = crosstown("matches", "list", "cup").out
         return page, head, listed, crosstown("matches", "show", str(cut)).out
 

@@ -1,0 +1,59 @@
+"""The tables of a run as CSV, for spreadsheets."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+
+from starlette.responses import Response
+
+from leaderboard.records import MatchRow
+from leaderboard.results import is_mirror
+from leaderboard.standings import Standing
+
+_STANDING = (
+    "game", "players", "rank", "name", "version", "entry_id", "mu", "low", "high", "conservative", "better", "elo",
+    "elo_error", "live_mu", "played", "won", "drawn", "lost", "mirrors", "mean_move_ms", "worst_move_ms", "note",
+)  # fmt: skip
+_MATCH = ("match_id", "place", "block", "round", "game", "created_at", "reason", "decisions", "mirror", "seats")
+
+
+def standings_csv(rows: Iterable[Standing]) -> Response:
+    """One line for each row of each table."""
+    return _csv(_STANDING, ([getattr(row, name) for name in _STANDING] for row in rows), "standings.csv")
+
+
+def matches_csv(rows: Iterable[MatchRow], rounds: Mapping[str, int]) -> Response:
+    """One line for each match; `seats` has rank, name and fault of each seat."""
+    lines = (
+        [
+            row.match_id,
+            row.place,
+            row.block,
+            rounds.get(row.match_id),
+            row.game,
+            row.created_at,
+            row.reason,
+            row.decisions,
+            is_mirror(row),
+            "; ".join(f"{seat.rank}. {seat.name}{f' ({seat.fault})' if seat.fault else ''}" for seat in row.seats),
+        ]
+        for row in rows
+    )
+    return _csv(_MATCH, lines, "matches.csv")
+
+
+def _csv(heads: Sequence[str], lines: Iterable[Sequence[object]], name: str) -> Response:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(heads)
+    writer.writerows([_cell(value) for value in line] for line in lines)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _cell(value: object) -> object:
+    """A spreadsheet must not take what a bot calls itself for a formula."""
+    if isinstance(value, str):
+        shown = "".join(char if char.isprintable() else " " for char in value)
+        return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown
+    return value

@@ -1,0 +1,154 @@
+"""The tabs of a run and the page of a bot: what each table says, and what is left out where there is nothing to say."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from leaderboard.comparison import comparison_of
+from leaderboard.plots import evidence_plot
+from leaderboard.records import MatchRow
+from leaderboard.results import outcome_for
+from leaderboard.web.bracket import rounds_of
+from leaderboard.web.facts import RunFacts, settings_of
+from referee.run.run import Run
+
+TABS = ("", "/matches", "/cross", "/plots", "/schedule", "/settings")
+
+
+@pytest.mark.parametrize("tab", TABS)
+async def test_every_tab_leads_to_every_other_and_is_marked_itself(
+    web: httpx.AsyncClient, start: Callable[..., Any], tab: str
+) -> None:
+    start("m1").play().close()
+    page = (await web.get(f"/runs/cup{tab}")).text
+    for other in TABS:
+        assert f'<li><a href="/runs/cup{other}"' in page
+    assert f'<a href="/runs/cup{tab}" aria-current="page">' in page
+
+
+@pytest.mark.parametrize("tab", TABS)
+async def test_every_tab_of_a_run_without_a_match_says_what_will_be_there(web: httpx.AsyncClient, tab: str) -> None:
+    answer = await web.get(f"/runs/cup{tab}")
+    assert answer.status_code == 200
+    main = answer.text[answer.text.index('<nav class="tabs"') :]
+    assert re.search(r"<p>[^<]*(appear|yet|open)[^<]*</p>", main)
+
+
+async def test_a_row_has_the_rating_as_a_bar_with_its_interval_and_the_last_results_as_links(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    for place in range(7):
+        start(f"m{place}", place=place).play().close(ranking=(1, 2) if place < 6 else (1, 1))
+    page = (await web.get("/runs/cup")).text
+    row = page[page.index('<th scope="row" class="name pin"><a href="/runs/cup/bots/00ff00ff">') :]
+    row = row[: row.index("</tr>")]
+    assert '<svg class="rate"' in row
+    assert re.search(r"[\d.]+ ± [\d.]+</td>", row)
+    dots = re.findall(r'class="outcome (\w+)" href="/runs/cup/matches/(m\d)"', row)
+    assert dots == [("drawn", "m6"), ("won", "m5"), ("won", "m4"), ("won", "m3"), ("won", "m2")]
+    assert 'title="drawn against bob"' in row
+
+
+async def test_columns_that_are_empty_for_all_rows_are_not_shown(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m1").play().close(ranking=(1, 2))
+    heads = re.findall(r"<th scope=\"col\"[^>]*>([^<]*)</th>", (await web.get("/runs/cup")).text)
+    for absent in ("faults", "note", "mirrors", "group"):
+        assert absent not in heads
+    start("m2", place=1).crash(1)
+    assert '<th scope="col" class="name">faults</th>' in (await web.get("/runs/cup")).text
+
+
+async def test_a_cancelled_match_is_not_in_the_progress(
+    runs: Path, web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m1").play().close()
+    match = start("m2", place=1)
+    match.step()
+    match.close(status="cancelled", reason="cancelled", ranking=(), returns=(), state_hash="")
+    assert '<p class="note">1 matches' in (await web.get("/runs/cup")).text
+    assert "cancelled" in (await web.get("/runs/cup/schedule")).text
+
+
+async def test_the_table_and_the_matches_can_be_had_as_csv(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    start("m1", names=("=ann()", "bob")).play().close(ranking=(1, 2))
+    start("m2", names=("=ann()", "bob"), place=1).crash(1)
+    answer = await web.get("/runs/cup/standings.csv")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [(row["rank"], row["name"], row["won"]) for row in rows] == [("1", "'=ann()", "2"), ("2", "bob", "0")]
+    matches = list(csv.DictReader(io.StringIO((await web.get("/runs/cup/matches.csv")).text)))
+    assert [(row["match_id"], row["reason"]) for row in matches] == [("m2", "crashed"), ("m1", "normal")]
+    assert matches[0]["seats"] == "1. =ann(); 2. bob (crashed)"
+    only = list(csv.DictReader(io.StringIO((await web.get("/runs/cup/matches.csv?reason=crashed")).text)))
+    assert [row["match_id"] for row in only] == ["m2"]
+
+
+async def test_the_page_of_a_bot_says_why_it_lost_its_last_match(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m1").play().close(ranking=(2, 1))
+    start("m2", place=1).crash(1, stderr="ZeroDivisionError: here")
+    page = (await web.get("/runs/cup/bots/01ff00ff")).text
+    last = page[page.index("<h2>Last matches</h2>") :]
+    rows = re.findall(r"<tr><th scope=\"row\".*?</tr>", last, re.DOTALL)
+    assert "Match 2" in rows[0]
+    assert '<td class="name">lost</td>' in rows[0]
+    assert "?fault=1" in rows[0]
+    assert '<td class="name">won</td>' in rows[1]
+    assert "<h3>Crashed in 1 match</h3>" in page
+    assert "ZeroDivisionError: here" in page
+    assert "<h3>Rating over time</h3>" in page
+
+
+async def test_faults_of_a_bot_are_grouped_by_reason_each_with_the_last_output(
+    web: httpx.AsyncClient, start: Callable[..., Any]
+) -> None:
+    start("m1").crash(1, stderr="first words")
+    start("m2", place=1).crash(1, stderr="last words")
+    page = (await web.get("/runs/cup/bots/01ff00ff")).text
+    assert "<h3>Crashed in 2 matches</h3>" in page
+    assert "last words" in page
+    assert "first words" not in page
+
+
+def test_what_a_match_was_for_an_entry(make_row: Callable[..., MatchRow]) -> None:
+    assert outcome_for(make_row(0, {"a": 1, "b": 2}), "a") == "won"
+    assert outcome_for(make_row(0, {"a": 1, "b": 2}), "b") == "lost"
+    assert outcome_for(make_row(0, {"a": 1, "b": 1}), "b") == "drawn"
+    assert outcome_for(make_row(0, {"a": 1, "b": 1, "c": 3, "d": 3}, teams=(0, 0, 1, 1)), "b") == "won"
+
+
+def test_a_bracket_has_who_met_whom_who_plays_on_and_who_sat_out(make_row: Callable[..., MatchRow]) -> None:
+    rows = [make_row(0, {"a": 1, "b": 2}), make_row(1, {"c": 1, "d": 2}), make_row(2, {"a": 2, "c": 1})]
+    rows.append(make_row(3, {"c": 1, "e": 2}))
+    numbers = dict(zip((row.match_id for row in rows), (1, 1, 2, 3), strict=True))
+    found = rounds_of(rows, numbers, frozenset({"c"}))
+    shown = [[[(m.name, m.points, m.stays) for m in table] for table in round_.tables] for round_ in found]
+    bye = [("E", None, True)]
+    assert shown[0] == [[("A", 1.0, True), ("B", 0.0, False)], [("C", 1.0, True), ("D", 0.0, False)], bye]
+    assert shown[1] == [[("C", 1.0, True), ("A", 0.0, False)], bye]
+    assert shown[2] == [[("C", 1.0, True), ("E", 0.0, False)]]
+
+
+def test_a_run_that_compares_nothing_has_no_verdict(runs: Path) -> None:
+    assert comparison_of(Run(runs / "cup"), []) is None
+
+
+def test_the_path_of_a_comparison_is_drawn_with_what_is_needed() -> None:
+    plot = evidence_plot([(2.0, 0.5), (30.0, 0.1)], (20.0, 20.0), ("A <more>", "A less"))
+    assert plot.count('<polyline class="way') == plot.count('<line class="need') == 2
+    assert "A &lt;more&gt;: 30, 20 needed" in plot
+    assert evidence_plot([], (20.0, 20.0), ("a", "b")) == ""
+
+
+def test_single_matches_have_no_settings(runs: Path) -> None:
+    assert settings_of(RunFacts("x", run=Run(runs / "cup"))) == []
+    assert settings_of(RunFacts("x")) == []
