@@ -81,6 +81,8 @@ PLANTS: dict[str, tuple[str, ...]] = {
     "settings of pip": ("configparser:RawConfigParser.set",),
     "settings of cargo": ("referee.process.build_settings:_toml",),
     "settings of maven": ("referee.process.build_settings:_name",),
+    "zip file of a hand-in": ("referee.ladder.archives:_Tree.file", "referee.ladder.archives:_fail"),
+    "tar file of a hand-in": ("referee.ladder.archives:_Tree.file", "referee.ladder.archives:_fail"),
 }
 for _game, _class in _GAME_CLASSES.items():
     PLANTS |= {

@@ -11,6 +11,7 @@ from typing import Any
 
 from crosstown_proto.v1 import referee_pb2 as pb
 from google.protobuf.message import DecodeError
+from handed_in import handed_in_targets
 from kept import kept_targets
 from spoken import spoken_targets
 from started import started_targets
@@ -93,7 +94,7 @@ def targets(folder: Path) -> list[Target]:
             (RecordError,),
         ),
     ]
-    found += [*spoken_targets(), *kept_targets(folder), *started_targets(folder)]
+    found += [*spoken_targets(), *kept_targets(folder), *started_targets(folder), *handed_in_targets(folder)]
     records = _records(folder, get_game("toy"))
     found += [
         Target("record", records, _as_file(folder, "r.jsonl", read_record), (RecordError,)),

@@ -25,7 +25,7 @@ NAMES = [
     "journal", "controls of a journal", "record", "packed record", "record judged again", "evidence judged again",
     "Hello", "line of a program", "text of a program", "kept build", "kept home", "kept table", "kept live table",
     "lock of a run", "first line of a program", "pyvenv.cfg of a bot", "settings of pip",
-    "settings of cargo", "settings of maven",
+    "settings of cargo", "settings of maven", "zip file of a hand-in", "tar file of a hand-in",
     *(f"{what} {game}" for game in GAMES for what in (
         "action of", "choice in", "action text of", "observation of", "box of", "verified record of"
     )),
