@@ -1,7 +1,7 @@
 """The drills of `crosstown bots check`: each starts a process of the bot and checks one thing."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -67,8 +67,10 @@ async def check_bot(
     startup_s: float = DEFAULTS.startup_s,
     fail_fast: bool = False,
     on_row: Callable[[Row], None] = lambda row: None,
+    drills: Collection[str] | None = None,
 ) -> Report:
-    """Every drill with every game on this `context`; never raises for what the bot does. `on_row` gets each row.
+    """Every drill with every game on this `context`; never raises for what the bot does. `on_row` gets each row;
+    `drills` are the names of those that are wanted, None for all.
 
     A bot that does not get through the handshake is not asked more; with `fail_fast`, neither one that fails later. One
     that does not answer in a game is not asked more in that game: each question to it would last as long.
@@ -100,9 +102,12 @@ async def check_bot(
         on_row(row)
 
     for name, drill in DRILLS.items():
-        await run(name, "", partial(drill, bot))
+        if drills is None or name in drills:
+            await run(name, "", partial(drill, bot))
     for game in games:
         for name, game_drill in GAME_DRILLS.items():
+            if drills is not None and name not in drills:
+                continue
             await run(name, game.id, partial(game_drill, bot, game))
     return Report(entry.name, tuple(rows), output.stdout_text(), output.stderr_text())
 

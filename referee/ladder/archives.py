@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn, Protocol
 
+from referee.errors import ExpectedError
 from referee.process.manifest import FILE_NAME, Manifest
 from referee.process.sources import read_sources
 from referee.process.trees import remove_tree
@@ -48,8 +49,8 @@ _OTHER_KINDS = {
 }
 
 
-class ArchiveError(ValueError):
-    """An archive that is not taken. One sentence for its author: what is wrong with which member; what to do."""
+class ArchiveError(ExpectedError):
+    """An archive that is not taken. The sentence for its author names the member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def unpack(archive: Path, target: Path, limits: ArchiveLimits) -> Path:
                 (_read_zip if kind == "zip" else _read_tar)(file, tree)
             except _DAMAGED as error:
                 raise ArchiveError(
-                    f"the {kind} file is damaged or cut off ({_why(error)}); pack and send it again"
+                    f"the {kind} file is damaged or cut off ({_why(error)})", "pack and send it again"
                 ) from None
         return tree.finish()
     except BaseException:
@@ -94,11 +95,11 @@ def _kind(file: BinaryIO, limits: ArchiveLimits) -> str:
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if not begin:
-        raise ArchiveError("the file is empty; send a zip or tar.gz file")
+        raise ArchiveError("the file is empty", "send a zip or tar.gz file")
     if size > limits.archive_bytes:
         raise ArchiveError(
-            f"the archive has {_mib(size)}, and at most {_mib(limits.archive_bytes)} are taken; leave out what the bot"
-            " does not need"
+            f"the archive has {_mib(size)}, and at most {_mib(limits.archive_bytes)} are taken",
+            "leave out what the bot does not need",
         )
     if begin.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
@@ -107,7 +108,7 @@ def _kind(file: BinaryIO, limits: ArchiveLimits) -> str:
     found = next((words for magic, words in _OTHER_KINDS.items() if begin.startswith(magic)), "something else")
     if begin[257:262] == b"ustar":
         found = "a tar file that is not compressed"
-    raise ArchiveError(f"the file is {found}; pack the bot's folder as a zip or tar.gz file")
+    raise ArchiveError(f"the file is {found}", "pack the bot's folder as a zip or tar.gz file")
 
 
 class _Tree:
@@ -189,7 +190,7 @@ class _Tree:
                     path, f"links to {_shown(target)}, which is not in the archive", "add the file, or remove the link"
                 )
         if not self._kinds:
-            raise ArchiveError("the archive has no files; pack the bot's folder")
+            raise ArchiveError("the archive has no files", "pack the bot's folder")
         inside = [path for path in self._kinds if "/" not in path]
         if FILE_NAME not in inside and len(inside) == 1 and self._kinds[inside[0]] == "folder":
             return self._root / inside[0]
@@ -246,8 +247,8 @@ class _Tree:
     def count(self) -> None:
         if len(self._kinds) > self.limits.files:
             raise ArchiveError(
-                f"the archive has more than {self.limits.files:,} files and folders; leave out what the bot does not"
-                " need, such as packages that its build fetches"
+                f"the archive has more than {self.limits.files:,} files and folders",
+                "leave out what the bot does not need, such as packages that its build fetches",
             )
 
     def _take(self, chunk: bytes, name: str) -> None:
@@ -255,12 +256,14 @@ class _Tree:
         if self._bytes > self.limits.unpacked_bytes:
             raise ArchiveError(
                 f"the files of the archive have more than {_mib(self.limits.unpacked_bytes)}, {_shown(name)} among"
-                " them; leave out what the bot does not need"
+                " them",
+                "leave out what the bot does not need",
             )
         if self._bytes > max(_RATIO_FROM_BYTES, self.limits.ratio * self._packed_bytes):
             raise ArchiveError(
                 f"the files of the archive are more than {self.limits.ratio} times as large as the archive,"
-                f" {_shown(name)} among them; leave out files of zeros"
+                f" {_shown(name)} among them",
+                "leave out files of zeros",
             )
 
     def _within(self, name: str, parents: list[str], target: str) -> str:
@@ -278,7 +281,7 @@ class _Tree:
 
 
 def _fail(name: str, what: str, step: str) -> NoReturn:
-    raise ArchiveError(f"{_shown(name)} {what}; {step}")
+    raise ArchiveError(f"{_shown(name)} {what}", step)
 
 
 def _shown(name: str) -> str:
@@ -337,12 +340,13 @@ def _check_directory(file: BinaryIO) -> None:
     if place < 0 or place + _END_BYTES > len(tail):
         raise zipfile.BadZipFile("its list of files is not there")
     if tail[max(0, place - _LARGE_END_BYTES) :].startswith(_LARGE_END):
-        raise ArchiveError("the archive is a ZIP64 file, for more than 65,535 files or 4 GiB; pack fewer files")
+        raise ArchiveError("the archive is a ZIP64 file, for more than 65,535 files or 4 GiB", "pack fewer files")
     (directory_bytes,) = struct.unpack_from("<L", tail, place + 12)
     if directory_bytes > _MOST_DIRECTORY_BYTES:
         raise ArchiveError(
             f"the archive's list of files has {_mib(directory_bytes)}, and at most {_mib(_MOST_DIRECTORY_BYTES)} are"
-            " taken; pack fewer files"
+            " taken",
+            "pack fewer files",
         )
     file.seek(0)
 
@@ -398,7 +402,7 @@ class _Unzipped:
             self._bytes += len(chunk)
             if self._bytes > self._most_bytes:
                 raise ArchiveError(
-                    f"the archive unpacks to more than {_mib(self._most_bytes)}; leave out what the bot does not need"
+                    f"the archive unpacks to more than {_mib(self._most_bytes)}", "leave out what the bot does not need"
                 )
         return bytes(found)
 
@@ -442,7 +446,7 @@ def _read_tar_member(block: bytes, stream: _Unzipped, tree: _Tree, extra: dict[s
     size = _number(block[124:136])
     if kind in (b"x", b"g", b"L", b"K"):
         if size > _MOST_HEADER_BYTES:
-            raise ArchiveError(f"a header of the archive has {size} bytes; pack the bot's folder again")
+            raise ArchiveError(f"a header of the archive has {size} bytes", "pack the bot's folder again")
         content = b"".join(stream.chunks(size))
         if kind == b"g":
             return extra
@@ -527,7 +531,7 @@ def pack(folder: Path, manifest: Manifest, out: BinaryIO) -> None:
             try:
                 name = relative.decode("utf-8")
             except UnicodeDecodeError:
-                raise ArchiveError(f"{relative!a}: is not UTF-8; rename the file") from None
+                raise ArchiveError(f"{relative!a}: is not UTF-8", "rename the file") from None
             path = folder / name
             info = tarfile.TarInfo(name)
             if path.is_symlink():

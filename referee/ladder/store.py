@@ -439,8 +439,9 @@ class LadderStore:
         )
         return tuple(row["division"] for row in rows)
 
-    def begin_step(self, version_id: int, name: StepName, status: VersionStatus, limit_s: float | None) -> int:
-        """The version is at this step now; how often the step has begun, as the process may have been killed in it."""
+    def begin_step(self, version_id: int, name: StepName, status: VersionStatus | None, limit_s: float | None) -> int:
+        """The version is at this step now; how often the step has begun, as the process may have been killed in it.
+        `status` None for a version that plays already."""
 
         def begin(db: Database) -> int:
             row = find(db, "SELECT tries FROM steps WHERE version_id = ? AND name = ?", version_id, name)
@@ -449,10 +450,23 @@ class LadderStore:
                 "REPLACE INTO steps (version_id, name, state, began, limit_s, tries) VALUES (?, ?, 'running', ?, ?, ?)",
                 [version_id, name, self._database.now(), limit_s, tries],
             )
-            self._set_status(db, version_id, status)
+            if status is not None:
+                self._set_status(db, version_id, status)
             return tries
 
         return self._database.write(begin)
+
+    def postpone_step(self, version_id: int, name: StepName, detail: str) -> None:
+        """The step begins again later, for a reason that is not the bot's: this time does not count."""
+
+        def postpone(db: Database) -> None:
+            db.execute("UPDATE steps SET tries = tries - 1 WHERE version_id = ?", [version_id])
+            db.execute(
+                "UPDATE steps SET state = 'waiting', detail = ? WHERE version_id = ? AND name = ?",
+                [detail, version_id, name],
+            )
+
+        self._database.write(postpone)
 
     def note_step(self, version_id: int, name: StepName, detail: str) -> None:
         """What the step is at."""
@@ -527,6 +541,7 @@ class LadderStore:
                 self._choose(db, row["bot_id"], version_id, after=row["number"])
             elif row["status"] != "retired":
                 self._set_status(db, version_id, "inactive")
+            self._end_if_decided(db, version_id)
             note_change(db)
 
         self._database.write(set_)
@@ -544,9 +559,19 @@ class LadderStore:
                 " (SELECT bot_id FROM versions WHERE id = ? AND status = 'active')",
                 [division, version_id],
             )
+            self._end_if_decided(db, version_id)
             note_change(db)
 
         self._database.write(set_)
+
+    def _end_if_decided(self, db: Database, version_id: int) -> None:
+        """The step is over with the last division: what a kill could part is one change."""
+        rows = db.execute(
+            "SELECT division, state, detail FROM qualifications WHERE version_id = ? ORDER BY division", [version_id]
+        ).fetchall()
+        if all(state != "waiting" for _, state, _ in rows):
+            detail = "; ".join(f"{division}: {why}" for division, state, why in rows if state == "failed")
+            self._end_step(db, version_id, "qualified", "done", None, detail)
 
     def failed_divisions(self, version_id: int) -> dict[str, str]:
         """The divisions in which it did not qualify, with the reasons."""

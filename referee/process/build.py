@@ -114,11 +114,12 @@ class BuildLimits:
 
 
 class Log:
-    """What all phases print, head and tail, on disk as far as it is known."""
+    """What all phases print, head and tail, on disk as far as it is known. `also` gets all of it at once."""
 
-    def __init__(self, path: Path, most_bytes: int) -> None:
+    def __init__(self, path: Path, most_bytes: int, also: Callable[[bytes], None]) -> None:
         self._path = path
         self._capture = Capture(most_bytes)
+        self._also = also
 
     def __enter__(self) -> Self:
         self._path.write_bytes(b"")
@@ -131,6 +132,7 @@ class Log:
 
     def feed(self, chunk: bytes) -> None:
         self._capture.feed(chunk)
+        self._also(chunk)
 
     def save(self) -> Path:
         self._path.write_text(self.text(), errors="surrogateescape")
@@ -149,8 +151,8 @@ class Workshop:
 
     Under "plain" HOME is the user's instead, and the home has only what would not be kept otherwise. `tools`: what the
     sandbox shows of this machine besides; `hidden`: what it never shows. `told` is called with each phase when it
-    begins. `python` is what the word {python} stands for; `settings` are the texts of package managers' settings that
-    lie in the home.
+    begins, `heard` with what is printed. `python` is what the word {python} stands for; `settings` are the texts of
+    package managers' settings that lie in the home.
     """
 
     copy: Path
@@ -163,6 +165,7 @@ class Workshop:
     hidden: tuple[str, ...] = ()
     python: str = sys.executable
     settings: tuple[str, ...] = ()
+    heard: Callable[[bytes], None] = lambda _: None
 
 
 def run_phase(phase: Phase, argv: Sequence[str], workshop: Workshop, log: Log) -> float:
@@ -322,7 +325,7 @@ Step: TypeAlias = Phase | Literal["wait"]
 """What a build is at: a phase, or waiting for another that makes the same."""
 
 
-def _silent(_: Step) -> None:
+def _silent(_: object) -> None:
     """Nobody wants to know."""
 
 
@@ -330,8 +333,8 @@ def _silent(_: Step) -> None:
 class Yard:
     """How this machine builds. Under "strict" a build has the sandbox of bots, a home of its own, and the network for
     its fetch phase alone; under "plain" it may do what the user may. `cache`: None for the user's own. `told` is called
-    with each step when it begins. `hidden` is what a build does not see, as in `Sandbox`; of these, files of the bot
-    itself are empty in its copy."""
+    with each step when it begins, `heard` with what is printed. `hidden` is what a build does not see, as in `Sandbox`;
+    of these, files of the bot itself are empty in its copy."""
 
     profile: Profile = "plain"
     limits: BuildLimits = BuildLimits()
@@ -339,6 +342,7 @@ class Yard:
     cache: Path | None = None
     told: Callable[[Step], None] = _silent
     hidden: tuple[str, ...] = ()
+    heard: Callable[[bytes], None] = _silent
 
 
 def build(folder: Path, yard: Yard | None = None, *, again: bool = False) -> tuple[Built, bool]:
@@ -432,7 +436,17 @@ def _workshop(place: Path, yard: Yard, home: Home | None) -> Iterator[tuple[Work
     tools = find_toolchains(os.environ, made / "bot") if yard.profile == "strict" else ()
     try:
         yield (
-            Workshop(made / "bot", home.folder, yard.profile, yard.limits, yard.cgroups, tools, yard.told, yard.hidden),
+            Workshop(
+                made / "bot",
+                home.folder,
+                yard.profile,
+                yard.limits,
+                yard.cgroups,
+                tools,
+                yard.told,
+                yard.hidden,
+                heard=yard.heard,
+            ),
             home.warm,
         )
     except BaseException as error:
@@ -501,7 +515,7 @@ def _install(folder: Path, requirements: Requirements, place: Path, yard: Yard, 
         )
         options = ["--no-input", "--disable-pip-version-check", "--progress-bar=off", "--only-binary=:all:"]
         sources = ["--find-links", str(wheels), "-c", str(constraints), "-r", REQUIREMENTS, SDK]
-        with Log(log_file, workshop.limits.log_bytes) as log:
+        with Log(log_file, workshop.limits.log_bytes, workshop.heard) as log:
             log.feed(f"# {_beginning(workshop.profile, warm=warm)}\n".encode())
             try:
                 fetch_s = run_phase("fetch", venv, workshop, log)
@@ -553,7 +567,7 @@ def _build(manifest: Manifest, workshop: Workshop, log_file: Path, source: str, 
     copy = workshop.copy
     sources = dict(_hashed(copy))
     fetch_s = build_s = 0.0
-    with Log(log_file, workshop.limits.log_bytes) as log:
+    with Log(log_file, workshop.limits.log_bytes, workshop.heard) as log:
         log.feed(f"# {_beginning(workshop.profile, warm=warm)}\n".encode())
         try:
             if manifest.fetch:

@@ -180,10 +180,11 @@ def store_folder() -> Path:
     return cache_folder() / "bots"
 
 
-def put(store: Path, folder: Path, manifest: Manifest, sources: Sources) -> Version:
+def put(store: Path, folder: Path, manifest: Manifest, sources: Sources, *, evicting: bool = True) -> Version:
     """The version with these sources of the bot in `folder`, which are copied unless they are in the store already.
 
-    A stored version that is damaged is replaced. Raises EntryError.
+    A stored version that is damaged is replaced. `evicting`: the store is a cache, and what was asked for longest ago
+    goes when it is full. Raises EntryError.
     """
     content = content_of(folder, sources)
     try:
@@ -205,7 +206,8 @@ def put(store: Path, folder: Path, manifest: Manifest, sources: Sources) -> Vers
         raise _trouble(store, error) from None
     if kept is None:
         raise EntryError(f"{store / content}: the copy of {folder} was removed while it was made", "try again")
-    evict(store, most_bytes=mib_of(MOST_VARIABLE, MOST_MIB) << 20, most_versions=MOST_VERSIONS)
+    if evicting:
+        evict(store, most_bytes=mib_of(MOST_VARIABLE, MOST_MIB) << 20, most_versions=MOST_VERSIONS)
     return Version(content, store / content / "bot", kept)
 
 

@@ -1,7 +1,7 @@
-"""A ladder of the toy game whose matches are made up instead of played."""
+"""A ladder of the toy game whose matches are made up instead of played; and one that takes hand-ins."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,16 +9,21 @@ from typing import Any
 
 import pytest
 
+from leaderboard.web.hand_ins import Account, Scope
 from referee.ladder.bots import LadderBot, entry_id
 from referee.ladder.config import LadderConfig, load_ladder
 from referee.ladder.division import Division, Loaded
+from referee.ladder.hand_ins import LadderHandIns
+from referee.ladder.intake import Places
 from referee.ladder.runner import LadderRunner
+from referee.ladder.store import LadderStore
 from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
 from referee.run.folder import RunFolder
 from referee.run.run import Run
 from referee.schedule.spec import MatchSpec
 from referee.tournament.messages import BotSetup, Meeting
+from tests.referee.ladder.handing_in import Sign
 
 
 def load(bot: LadderBot) -> Loaded:
@@ -168,5 +173,41 @@ def bot() -> Callable[..., LadderBot]:
 
     def make(name: str, version: int = 1, **more: Any) -> LadderBot:
         return replace(LadderBot(name, more.pop("owner", f"owner of {name}"), version), **more)
+
+    return make
+
+
+@pytest.fixture
+def config(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> LadderConfig:
+    """Two divisions of one game; `cache`: where bots play from and builds are kept."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "toy_game"))
+    file = tmp_path / "ladder.toml"
+    lines = ['name = "test"', 'data = "data"', "[hand_ins]", "archive_mib = 1", "unpacked_mib = 4", "files = 100"]
+    for name in ("first", "second"):
+        lines += ["[[divisions]]", 'game = "toy"', f'name = "{name}"']
+    file.write_text("\n".join(lines))
+    return load_ladder(file)
+
+
+@pytest.fixture
+def store(config: LadderConfig) -> Iterator[LadderStore]:
+    places = Places(config.data)
+    places.make()
+    with LadderStore(places.database, places.content) as made:
+        yield made
+
+
+@pytest.fixture
+def hand_ins(config: LadderConfig, store: LadderStore) -> LadderHandIns:
+    return LadderHandIns(config, store)
+
+
+@pytest.fixture
+def sign(hand_ins: LadderHandIns, store: LadderStore) -> Sign:
+    """sign("ann", "submit") is an account with a token for that; "otto" is an organiser."""
+
+    def make(owner: str = "ann", scope: Scope = "manage", bot: str = "") -> Account:
+        store.accounts.add_owner(owner, organiser=owner == "otto")
+        return hand_ins.account(store.accounts.create_token(owner, "", scope, None, bot=bot).secret)
 
     return make

@@ -1,0 +1,445 @@
+"""What the pages and `/api/v1` of a ladder ask and do: accounts, uploads, versions, divisions."""
+
+import hashlib
+import os
+import secrets
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from leaderboard.web.hand_ins import (
+    OVER,
+    Account,
+    Alarm,
+    BotState,
+    Division,
+    Entry,
+    HandedIn,
+    HandInLimits,
+    HandInRefused,
+    Invitation,
+    LogPart,
+    NewInvitation,
+    NewToken,
+    Overview,
+    Person,
+    Refusal,
+    Scope,
+    Token,
+    VersionState,
+    Worker,
+)
+from referee.errors import JournalError, PlatformError
+from referee.games.registry import get_game
+from referee.ladder.accounts import SESSION_DAYS
+from referee.ladder.archives import ArchiveError, ArchiveLimits, unpack
+from referee.ladder.config import DivisionConfig, LadderConfig
+from referee.ladder.intake import QUALIFY_S, Places
+from referee.ladder.store import LadderStore
+from referee.process.manifest import ANY_GAME, Manifest, ManifestError, load_manifest
+from referee.process.sources import EntryError, read_sources
+from referee.process.store import put
+from referee.process.trees import remove_tree, walk
+from referee.run.folder import RunFolder
+from referee.run.journal import read_journal
+
+MOST_BOTS = 20
+MOST_WAITING = 10
+"""Bots of one owner, and hand-ins of one owner that are on their way."""
+
+_MOST_SHOWN = 50
+_RETRY_S = 60
+_AT_ONCE = 2
+"""Archives that are unpacked side by side."""
+
+
+class LadderHandIns:
+    """Implements `leaderboard.web.hand_ins.HandIns`. Any method may be called from any thread."""
+
+    def __init__(
+        self,
+        config: LadderConfig,
+        store: LadderStore,
+        *,
+        state: Callable[[], tuple[Sequence[Alarm], Sequence[Worker], str]] = lambda: ((), (), ""),
+        waits: Callable[[str], str] = lambda _: "",
+    ) -> None:
+        """`state`: alarms, workers, and why nothing is played, as the process that plays says; `waits`: by division why
+        no match is played there. What an earlier server left of uploads is removed. PlatformError."""
+        self._config = config
+        self._store = store
+        self._accounts = store.accounts
+        self._state = state
+        self._waits = waits
+        self._places = Places(config.data)
+        self._places.make()
+        for path in self._places.uploads.iterdir():
+            remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        self._unpacking = threading.BoundedSemaphore(_AT_ONCE)
+        self._entries: dict[str, tuple[tuple[int, int], dict[str, Entry]]] = {}
+
+    @property
+    def title(self) -> str:
+        return self._config.name
+
+    @property
+    def limits(self) -> HandInLimits:
+        wanted = self._config.hand_ins
+        return HandInLimits(
+            upload_bytes=wanted.archive_mib << 20,
+            unpacked_bytes=wanted.unpacked_mib << 20,
+            files=wanted.files,
+            build_s=wanted.build_s,
+            qualify_s=QUALIFY_S,
+        )
+
+    # Who is there
+
+    def account(self, secret: str) -> Account:
+        return self._accounts.account(secret)
+
+    def invitation(self, code: str) -> Invitation:
+        return self._accounts.invitation(code)
+
+    def redeem(self, code: str, owner: str) -> NewToken:
+        return self._accounts.redeem(code, owner)
+
+    def sign_in(self, secret: str) -> NewToken:
+        account = self._accounts.account(secret)
+        if account.bot:
+            raise HandInRefused(
+                Refusal.FORBIDDEN, f"the token is good for the bot '{account.bot}' alone", "sign in with another one"
+            )
+        return self._accounts.create_token(account.owner, "browser", account.scope, SESSION_DAYS, kind="session")
+
+    def sign_out(self, account: Account) -> None:
+        self._accounts.revoke_token(account.owner, account.token_id)
+
+    def tokens(self, account: Account) -> Sequence[Token]:
+        _need(account, "manage")
+        return self._accounts.tokens(account.owner)
+
+    def create_token(self, account: Account, label: str, scope: Scope, days: int | None, bot: str = "") -> NewToken:
+        _need(account, "manage", bot=bot)
+        _need(account, scope)
+        return self._accounts.create_token(account.owner, label, scope, days, bot=bot)
+
+    def revoke_token(self, account: Account, token_id: str) -> None:
+        _need(account, "manage")
+        self._accounts.revoke_token(account.owner, token_id)
+
+    def invitations(self, account: Account) -> Sequence[Invitation]:
+        _need(account, "organise")
+        return self._accounts.invitations()
+
+    def create_invitation(self, account: Account, label: str, uses: int, days: int, organiser: bool) -> NewInvitation:
+        _need(account, "organise")
+        return self._accounts.create_invitation(label, uses, days, organiser=organiser)
+
+    def revoke_invitation(self, account: Account, invitation_id: str) -> None:
+        _need(account, "organise")
+        self._accounts.revoke_invitation(invitation_id)
+
+    # Bots and versions
+
+    def bots(self, owner: str | None = None) -> Sequence[BotState]:
+        return self._store.bots(owner)
+
+    def bot(self, name: str) -> BotState:
+        return self._store.bot(name)
+
+    def versions(self, name: str) -> Sequence[VersionState]:
+        return self._store.versions(name)
+
+    def version(self, name: str, number: int) -> VersionState:
+        return self._store.version(name, number)
+
+    def log(self, account: Account, name: str, number: int, start: int, most_bytes: int) -> LogPart:
+        _need(account, "read", bot=name)
+        version = self._store.version(name, number)
+        if version.owner != account.owner and not account.may("organise"):
+            raise HandInRefused(
+                Refusal.UNKNOWN, f"you have no bot '{name}' with a version {number}", "see the list of your bots"
+            )
+        over = version.status in OVER  # asked first: what is added afterwards is read the next time
+        data, file = b"", self._store.log_name(name, number)
+        if file:
+            with suppress(FileNotFoundError), (self._places.logs / file).open("rb") as opened:
+                opened.seek(start)
+                data = opened.read(most_bytes)
+        data = _whole_characters(data)
+        return LogPart(data.decode("utf-8", "replace"), start + len(data), over and len(data) < most_bytes)
+
+    def begin_upload(self, account: Account, name: str, key: str) -> "ArchiveUpload":
+        _need(account, "submit", bot=name)
+        name = self._store.check_bot(account.owner, name)
+        if key and self._store.known_key(account.owner, key):
+            return ArchiveUpload(self._config, self._store, self._places, self._unpacking, account.owner, name, key)
+        if self._store.count_waiting(account.owner) >= MOST_WAITING:
+            raise HandInRefused(
+                Refusal.TOO_MANY,
+                f"{MOST_WAITING} hand-ins of '{account.owner}' are on their way",
+                "wait until one of them is active or rejected",
+                _RETRY_S,
+            )
+        own = self._store.bots(account.owner)
+        if len(own) >= MOST_BOTS and all(bot.name != name for bot in own):
+            raise HandInRefused(
+                Refusal.TOO_MANY,
+                f"'{account.owner}' has {len(own)} bots, and at most {MOST_BOTS} are allowed",
+                "hand in a new version of one of them",
+                _RETRY_S,
+            )
+        return ArchiveUpload(self._config, self._store, self._places, self._unpacking, account.owner, name, key)
+
+    def activate(self, account: Account, name: str, number: int) -> VersionState:
+        self._need_bot(account, name)
+        return self._store.activate(name, number)
+
+    def retire(self, account: Account, name: str, number: int) -> VersionState:
+        self._need_bot(account, name)
+        return self._store.retire(name, number)
+
+    def pause(self, account: Account, name: str, reason: str) -> BotState:
+        owner = self._need_bot(account, name)
+        return self._store.pause(name, reason, "owner" if owner == account.owner else "organiser")
+
+    def resume(self, account: Account, name: str) -> BotState:
+        self._need_bot(account, name)
+        return self._store.resume(name, "organiser" if account.may("organise") else "owner")
+
+    def _need_bot(self, account: Account, name: str) -> str:
+        """The owner of a bot that the account manages."""
+        _need(account, "manage", bot=name)
+        owner = self._store.bot(name).owner
+        if owner != account.owner and not account.may("organise"):
+            raise HandInRefused(Refusal.FORBIDDEN, f"the bot '{name}' belongs to '{owner}'", "choose one of your own")
+        return owner
+
+    # Divisions
+
+    def divisions(self) -> Sequence[Division]:
+        return [self._division(division) for division in self._config.divisions]
+
+    def _division(self, division: DivisionConfig) -> Division:
+        house = sum(entry.house for entry in self.entries(division.name).values())
+        players = division.game.players
+        return Division(
+            name=division.name,
+            title=f"{division.game.game}, {' or '.join(map(str, players))} players",
+            game=division.game.game,
+            players=tuple(players),
+            settings={"clock": _clock_words(division)} | _chosen(division),
+            bots=house + len(self._store.active(division.name)),
+            waits=self._waits(division.name),
+        )
+
+    def entries(self, division: str) -> Mapping[str, Entry]:
+        found = next((one for one in self._config.divisions if one.name == division), None)
+        if found is None:
+            raise HandInRefused(Refusal.UNKNOWN, f"there is no division '{division}'", "see the list of divisions")
+        journal = RunFolder(self._config.folder_of(found)).journal
+        try:
+            stamp = (journal.stat().st_mtime_ns, journal.stat().st_size)
+            known = self._entries.get(division)
+            if known is None or known[0] != stamp:
+                known = stamp, _entries_in(journal)
+                self._entries[division] = known
+        except (OSError, JournalError, PlatformError):  # it has not begun, or the run's own pages say what is wrong
+            return {}
+        return known[1]
+
+    # For organisers
+
+    def overview(self, account: Account) -> Overview:
+        _need(account, "organise")
+        alarms, workers, runner = self._state()
+        queue, over = self._store.overview(_MOST_SHOWN)
+        return Overview(
+            tuple(alarms), tuple(queue), tuple(workers), tuple(over), tuple(self._accounts.people()), runner
+        )
+
+    def block(self, account: Account, owner: str, reason: str) -> Person:
+        _need(account, "organise")
+        if owner == account.owner:
+            raise HandInRefused(Refusal.CONFLICT, "you cannot block yourself", "ask another organiser")
+        return self._accounts.block(owner, reason)
+
+
+def _chosen(division: DivisionConfig) -> dict[str, str]:
+    """The options that are not the game's usual ones."""
+    usual = {option.name: option.default for option in get_game(division.game.game).options}
+    return {name: str(value) for name, value in division.game.options.items() if usual.get(name) != value}
+
+
+def _clock_words(division: DivisionConfig) -> str:
+    limits = division.limits
+    if limits.total_s:
+        return f"{limits.total_s:g} s for the match, and {limits.increment_s:g} s for each move"
+    bank = f", and {limits.bank_s:g} s of overtime" if limits.bank_s else ""
+    return f"{limits.move_s:g} s a move, {limits.first_move_s:g} s for the first{bank}"
+
+
+def _need(account: Account, scope: Scope, bot: str = "") -> None:
+    """FORBIDDEN unless the account may do what needs this scope, for this bot where there is one."""
+    if not account.may(scope):
+        raise HandInRefused(
+            Refusal.FORBIDDEN,
+            f"this needs a token for '{scope}', and this one is for '{account.scope}'",
+            f"use or make a token of the scope '{scope}'",
+        )
+    if account.bot and account.bot != bot:
+        raise HandInRefused(
+            Refusal.FORBIDDEN, f"the token is good for the bot '{account.bot}' alone", "use another token"
+        )
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Without the beginning of a character whose end is still to come."""
+    for length in range(1, min(4, len(data) + 1)):
+        byte = data[-length]
+        if byte & 0xC0 == 0xC0:
+            wanted = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return data[:-length] if wanted > length and len(data) > length else data
+        if byte < 0x80:
+            return data
+    return data
+
+
+def _entries_in(journal: Path) -> dict[str, Entry]:
+    return {
+        line.fields["entry_id"]: Entry(
+            line.fields["entry_id"],
+            line.fields["name"],
+            line.fields.get("owner", ""),
+            int(line.fields.get("number", 1)),
+            bool(line.fields.get("house", False)),
+        )
+        for line in read_journal(journal).events
+        if line.kind == "added"
+    }
+
+
+class ArchiveUpload:
+    """One archive on its way. Implements `leaderboard.web.hand_ins.Upload`."""
+
+    def __init__(
+        self,
+        config: LadderConfig,
+        store: LadderStore,
+        places: Places,
+        unpacking: threading.BoundedSemaphore,
+        owner: str,
+        name: str,
+        key: str,
+        games: Sequence[str] = (),
+    ) -> None:
+        self._config = config
+        self._store = store
+        self._places = places
+        self._unpacking = unpacking
+        self._owner, self._name, self._key, self._games = owner, name, key, games
+        self._bytes = 0
+        self._digest = hashlib.sha256()
+        self._path = places.uploads / secrets.token_hex(8)
+        try:
+            self._file = self._path.open("xb")
+        except OSError as error:
+            raise _disk(error) from None
+
+    def write(self, data: bytes) -> None:
+        self._bytes += len(data)
+        most = self._config.hand_ins.archive_mib << 20
+        if self._bytes > most:
+            raise HandInRefused(
+                Refusal.TOO_LARGE,
+                f"the archive has more than {self._config.hand_ins.archive_mib} MiB",
+                "leave out what the bot does not need: builds, packages, data",
+            )
+        self._digest.update(data)
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise _disk(error) from None
+
+    def finish(self) -> HandedIn:
+        """Unpacks the archive, keeps its files, and then the version: whatever ends this process, what was confirmed is
+        there."""
+        try:
+            self._file.close()
+            if self._key and (known := self._store.known_key(self._owner, self._key)):
+                return self._known(*known)
+            with self._unpacking:
+                content = self._keep()
+            version, created = self._store.hand_in(
+                self._owner,
+                self._name,
+                content,
+                key=self._key,
+                digest=self._digest.digest(),
+                games=self._games,
+            )
+            return HandedIn(version, created)
+        except (ArchiveError, EntryError) as error:
+            what = str(error).replace(f"{self._unpacked}/", "").replace(str(self._unpacked), "the archive")
+            raise HandInRefused(Refusal.UNUSABLE, what, error.next_step) from None
+        except OSError as error:
+            raise _disk(error) from None
+        finally:
+            self.abort()
+
+    def _known(self, version: VersionState, digest: bytes) -> HandedIn:
+        if digest != self._digest.digest():
+            raise HandInRefused(
+                Refusal.CONFLICT,
+                "this idempotency key came with other content before",
+                "send a new key with new content",
+            )
+        return HandedIn(version, False)
+
+    @property
+    def _unpacked(self) -> Path:
+        return self._path.with_suffix(".files")
+
+    def _keep(self) -> str:
+        """The content of the archive, which is on the disk then."""
+        wanted = self._config.hand_ins
+        limits = ArchiveLimits(wanted.archive_mib << 20, wanted.unpacked_mib << 20, files=wanted.files)
+        folder = unpack(self._path, self._unpacked, limits).resolve()
+        try:
+            manifest = load_manifest(folder)
+        except ManifestError:
+            # It is kept as it is, and rejected when it is checked, where its author sees why.
+            manifest = Manifest(self._name, "", (ANY_GAME,), ("missing",))
+        version = put(self._places.content, folder, manifest, read_sources(folder, manifest), evicting=False)
+        for entry in walk(version.folder.parent):
+            if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False):
+                _sync(Path(entry.path))
+        for path in (version.folder, version.folder.parent, self._places.content):
+            _sync(path)
+        return version.content
+
+    def abort(self) -> None:
+        with suppress(OSError):
+            self._file.close()
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        remove_tree(self._unpacked)
+
+
+def _sync(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _disk(error: OSError) -> HandInRefused:
+    return HandInRefused(
+        Refusal.UNAVAILABLE,
+        f"the ladder cannot write to its disk ({error.strerror or error}); nothing was changed",
+        "try again later, or tell the organiser to free some space",
+        _RETRY_S,
+    )

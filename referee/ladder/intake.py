@@ -1,0 +1,414 @@
+"""Takes each hand-in through its steps: checked, built, tried, and then active or rejected.
+
+Runs as tasks in the process that plays. What is done for a bot is done in a process of its own (`trial`), with a limit
+for each step. The state is in `ladder.db` alone: after a kill in any state the steps begin again with the first, and
+what was built before is not built again.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leaderboard.web.hand_ins import OVER, HandInRefused, StepName, VersionStatus
+from referee.errors import ExpectedError, PlatformError
+from referee.ladder.config import DivisionConfig, LadderConfig
+from referee.ladder.store import LadderStore, WaitingVersion
+from referee.ladder.trial import Trial, TrialDivision
+from referee.process.checkup import SandboxError, choose_profile, probe
+from referee.process.manifest import ANY_GAME, Manifest, ManifestError, load_manifest
+from referee.texts import one_line
+
+LOOK_S = 0.5
+"""How often the database is asked for new hand-ins: at most so late does one begin."""
+
+CHECK_S = 30.0
+QUALIFY_S = 600.0
+"""For the drills and the match of each division; the drills that belong to no game count with the first one."""
+
+BUILD_MARGIN_S = 120.0
+"""Beside the limits of fetch and build, which the build holds itself: for copies, hashes, and waiting for another."""
+
+MOST_TRIES = 5
+"""A hand-in with which this process died so often is rejected."""
+
+BACK_OFF_S = 20.0
+"""After trouble of this machine, such as a full disk, the hand-in waits so long."""
+
+BUILD_DISK_MIB = 4096
+_KILL_S = 10.0
+_LINE_BYTES = 1 << 20
+
+
+class _PlatformTrouble(Exception):
+    """Of this machine, not of the bot: the hand-in stays as it is, and is tried again. `step`: the one that this does
+    not count for; None if the bot may have had a part in it."""
+
+    def __init__(self, what: str, step: StepName | None = None) -> None:
+        super().__init__(what)
+        self.step = step
+
+
+class _Rejected(ExpectedError):
+    """A version that does not pass a step."""
+
+    def __init__(self, step: StepName, reason: str, next_step: str) -> None:
+        super().__init__(reason, next_step)
+        self.step = step
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where hand-ins lie in the data folder of a ladder."""
+
+    data: Path
+
+    @property
+    def database(self) -> Path:
+        return self.data / "ladder.db"
+
+    @property
+    def content(self) -> Path:
+        """The files of all versions, by the hash of their content. Nothing in there is ever changed."""
+        return self.data / "content"
+
+    @property
+    def uploads(self) -> Path:
+        """Archives on their way, and what is unpacked of them."""
+        return self.data / "hand_ins" / "uploads"
+
+    @property
+    def logs(self) -> Path:
+        return self.data / "hand_ins" / "logs"
+
+    @property
+    def scratch(self) -> Path:
+        """Records of qualification matches, while they are played."""
+        return self.data / "hand_ins" / "scratch"
+
+    def make(self) -> None:
+        """PlatformError if they cannot be made."""
+        for place in (self.content, self.uploads, self.logs, self.scratch):
+            try:
+                place.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                what = f"{place} cannot be made ({error.strerror})"
+                raise PlatformError(what, "choose another folder with a line data = ... in the ladder's file") from None
+
+
+class Intake:
+    """`run` goes on until it is cancelled. `at_once` hand-ins are built and tried side by side."""
+
+    def __init__(
+        self,
+        config: LadderConfig,
+        store: LadderStore,
+        opponent: Path,
+        *,
+        at_once: int = 1,
+        note: Callable[[str], None] = lambda _: None,
+        qualify_s: float = QUALIFY_S,
+        build_margin_s: float = BUILD_MARGIN_S,
+        back_off_s: float = BACK_OFF_S,
+        command: Sequence[str] = (sys.executable, "-m", "referee.ladder.trial"),
+    ) -> None:
+        """`opponent`: the folder of the bot that plays by chance. PlatformError where the sandbox that the ladder's
+        file asks for does not work."""
+        try:
+            self._profile = choose_profile(config.sandbox.profile, probe())
+        except SandboxError as error:
+            raise PlatformError(str(error), f'{error.next_step}, or write profile = "plain" in [sandbox]') from None
+        self._config = config
+        self._store = store
+        self._opponent = opponent
+        self._places = Places(config.data)
+        self._places.make()
+        self._turns = asyncio.Semaphore(at_once)
+        self._note = note
+        self._qualify_s = qualify_s
+        self._build_margin_s = build_margin_s
+        self._back_off_s = back_off_s
+        self._command = command
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Take what is there, and what comes."""
+        try:
+            while True:
+                try:
+                    waiting = await asyncio.to_thread(self._waiting)
+                except HandInRefused as error:  # another program holds the database: it is looked at again
+                    self._note(str(error))
+                    waiting = []
+                for version in waiting:
+                    if version.id not in self._tasks:
+                        task = asyncio.create_task(self._take(version))
+                        self._tasks[version.id] = task
+                        task.add_done_callback(lambda _, id_=version.id: self._tasks.pop(id_))  # type: ignore[misc]
+                await asyncio.sleep(LOOK_S)
+        finally:
+            tasks = list(self._tasks.values())
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _waiting(self) -> list[WaitingVersion]:
+        """In the order in which they came. A version that plays in one division may have others left."""
+        on_their_way = self._store.waiting()
+        known = {version.id for version in on_their_way}
+        left = [version for version, _ in self._store.qualifying() if version.id not in known]
+        return sorted((*on_their_way, *left), key=lambda version: version.id)
+
+    async def _take(self, version: WaitingVersion) -> None:
+        """All steps of one. Never raises for what the bot or the machine does."""
+        who = f"version {version.number} of '{version.bot}'"
+        try:
+            async with self._turns:
+                # What was listed a while ago may have been finished since, or handed in again.
+                waiting = await asyncio.to_thread(self._waiting)
+                version = next((one for one in waiting if one.id == version.id), version)
+                if version in waiting:
+                    await self._steps(version)
+        except _Rejected as error:
+            self._note(f"{who} is rejected: {one_line(error)}")
+            with suppress(HandInRefused):  # it is on its way still, and is taken again
+                await asyncio.to_thread(self._reject, version, error)
+        except (_PlatformTrouble, HandInRefused, OSError) as error:
+            self._note(f"{who} waits: {one_line(error)}; it is tried again")
+            if isinstance(error, _PlatformTrouble) and error.step is not None:
+                with suppress(HandInRefused):
+                    why = f"it waits, and is tried again: {error}"
+                    await asyncio.to_thread(self._store.postpone_step, version.id, error.step, one_line(why))
+            await asyncio.sleep(self._back_off_s)
+
+    def _reject(self, version: WaitingVersion, error: _Rejected) -> None:
+        """A version that plays already is not taken off the divisions where it does."""
+        if self._store.status_of(version.id) in OVER:
+            for name in self._store.unqualified(version.id):
+                self._store.not_qualified(version.id, name, str(error))
+        else:
+            self._store.reject(version.id, error.step, None, str(error), error.next_step)
+
+    async def _steps(self, version: WaitingVersion) -> None:
+        active = version.status in OVER
+        manifest = await self._check(version, active=active)
+        divisions = await self._divisions(version, manifest, active=active)
+        if version.remote:
+            for division in divisions:
+                await asyncio.to_thread(
+                    self._store.qualified, version.id, division.name, "it is tried when it connects"
+                )
+            return
+        await self._try(version, divisions, active=active)
+
+    async def _begin(
+        self, version: WaitingVersion, step: StepName, status: VersionStatus, limit_s: float | None, *, active: bool
+    ) -> float:
+        """When it began. A version that plays already keeps its status."""
+        tries = await asyncio.to_thread(self._store.begin_step, version.id, step, None if active else status, limit_s)
+        if tries > MOST_TRIES:
+            raise _Rejected(
+                step,
+                f"the ladder was interrupted {MOST_TRIES} times in this step, and does not try it again",
+                "hand it in once more, or ask the organiser",
+            )
+        return time.monotonic()
+
+    async def _check(self, version: WaitingVersion, *, active: bool) -> Manifest:
+        began_s = await self._begin(version, "checked", "checking", CHECK_S, active=active)
+        folder = self._places.content / version.content / "bot"
+        if version.remote:
+            manifest = Manifest(version.bot, "remote", version.games or (ANY_GAME,), ())
+        else:
+            try:
+                manifest = await asyncio.to_thread(load_manifest, folder)
+            except ManifestError as error:
+                if not folder.is_dir():
+                    raise _Rejected("checked", "its files are gone from the ladder", "hand it in again") from None
+                raise _Rejected("checked", str(error).replace(f"{folder}/", ""), error.next_step) from None
+        await asyncio.to_thread(
+            self._store.end_step,
+            version.id,
+            "checked",
+            "done",
+            time.monotonic() - began_s,
+            f"version {manifest.version}, plays {', '.join(manifest.games)}",
+        )
+        return manifest
+
+    async def _divisions(self, version: WaitingVersion, manifest: Manifest, *, active: bool) -> list[DivisionConfig]:
+        """Those in which it has still to qualify, in the order of the ladder's file."""
+        wanted = [
+            division
+            for division in self._config.divisions
+            if (ANY_GAME in manifest.games or division.game.game in manifest.games)
+            and (not version.games or division.game.game in version.games)
+            and (not version.remote or "remote" in division.admits)
+        ]
+        if not wanted:
+            games = ", ".join(dict.fromkeys(division.game.game for division in self._config.divisions))
+            plays = ", ".join(version.games or manifest.games)
+            what = f"it plays {plays}, and no division is for it: there are divisions of {games}"
+            if version.remote:
+                what = f"it runs at its owner's, and no division of {plays} admits remote bots"
+            raise _Rejected("checked", what, "name one of these games in 'games' of bot.toml")
+        if not active:
+            await asyncio.to_thread(
+                self._store.checked, version.id, manifest.version, [division.name for division in wanted]
+            )
+        left = await asyncio.to_thread(self._store.unqualified, version.id)
+        known = {division.name: division for division in self._config.divisions}
+        for name in left:
+            if name not in known:
+                await asyncio.to_thread(
+                    self._store.not_qualified, version.id, name, "the ladder has no such division any more"
+                )
+        return [division for division in self._config.divisions if division.name in left]
+
+    async def _try(self, version: WaitingVersion, divisions: list[DivisionConfig], *, active: bool) -> None:
+        log = self._places.logs / f"{version.id}.txt"
+        await asyncio.to_thread(self._store.set_log, version.id, log.name)
+        left = list(divisions)
+        while left:
+            try:
+                await self._run_trial(version, left, log, active=active)
+                break
+            except TimeoutError:
+                # It plays on where it has qualified, and is not tried again where it took too long.
+                late = left.pop(0)
+                reason = f"the drills and the match in {late.name} took longer than {self._qualify_s:g} s"
+                await asyncio.to_thread(self._store.not_qualified, version.id, late.name, reason)
+        status = await asyncio.to_thread(self._store.status_of, version.id)
+        failed = await asyncio.to_thread(self._store.failed_divisions, version.id)
+        if status not in OVER:
+            reason = next(iter(failed.values()), "it has not qualified in any division")
+            raise _Rejected("qualified", reason, "see the log, correct the bot, and hand it in again")
+
+    async def _run_trial(self, version: WaitingVersion, left: list[DivisionConfig], log: Path, *, active: bool) -> None:
+        """One process over what is left, from which it removes each division that is decided. TimeoutError if one takes
+        too long."""
+        trial = self._trial(version, left)
+        process = await self._start(log)
+        try:
+            assert process.stdin is not None
+            with suppress(ConnectionError):
+                process.stdin.write(trial.to_json().encode())
+                await process.stdin.drain()
+                process.stdin.close()
+            await self._listen(version, process, left, active=active)
+        finally:
+            await _end(process)
+
+    async def _start(self, log: Path) -> asyncio.subprocess.Process:
+        """A new process, which is not left behind when this is cancelled meanwhile."""
+        with log.open("ab") as written:
+            starting = asyncio.ensure_future(
+                asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=written,
+                    env={"GRPC_VERBOSITY": "ERROR", **os.environ},
+                    limit=_LINE_BYTES,
+                    start_new_session=True,
+                )
+            )
+            try:
+                return await asyncio.shield(starting)
+            except asyncio.CancelledError:
+                await _end(await starting)
+                raise
+
+    def _trial(self, version: WaitingVersion, left: Sequence[DivisionConfig]) -> Trial:
+        return Trial(
+            folder=str(self._places.content / version.content / "bot"),
+            name=version.bot,
+            opponent=str(self._opponent),
+            scratch=str(self._places.scratch),
+            profile=self._profile,
+            build_s=self._config.hand_ins.build_s,
+            build_disk_mib=BUILD_DISK_MIB,
+            hidden=(os.path.realpath(self._config.data), os.path.realpath(self._config.path)),
+            read=self._config.sandbox.read,
+            divisions=tuple(
+                TrialDivision(
+                    division.name,
+                    division.game.game,
+                    min(division.game.players),
+                    dict(division.game.options),
+                    division.limits.in_force(),
+                )
+                for division in left
+            ),
+        )
+
+    async def _listen(
+        self,
+        version: WaitingVersion,
+        process: asyncio.subprocess.Process,
+        left: list[DivisionConfig],
+        *,
+        active: bool,
+    ) -> None:
+        assert process.stdout is not None
+        store, began_s, step = self._store, time.monotonic(), "built"
+        build_s = 2 * self._config.hand_ins.build_s + self._build_margin_s
+        limit_s = build_s
+        while True:
+            try:
+                async with asyncio.timeout(limit_s - (time.monotonic() - began_s)):
+                    line = await process.stdout.readline()
+            except TimeoutError:
+                if step == "built":
+                    what = f"the build took longer than {build_s:g} s"
+                    raise _Rejected("built", what, "see the log, and have the build do less") from None
+                raise
+            if not line:
+                raise _PlatformTrouble(f"its process ended with {await process.wait()} before it was done")
+            event: dict[str, Any] = json.loads(line)
+            took_s = time.monotonic() - began_s
+            match event["event"]:
+                case "begin":
+                    step = event["step"]
+                    status: VersionStatus = "building" if step == "built" else "qualifying"
+                    shown_s = build_s if step == "built" else self._qualify_s * len(left)
+                    began_s = await self._begin(version, event["step"], status, shown_s, active=active)
+                    limit_s = build_s if step == "built" else self._qualify_s
+                case "note":
+                    await asyncio.to_thread(store.note_step, version.id, event["step"], event["detail"])
+                case "end":
+                    await asyncio.to_thread(store.end_step, version.id, event["step"], "done", took_s, event["detail"])
+                case "division":
+                    decide = store.qualified if event["passed"] else store.not_qualified
+                    await asyncio.to_thread(decide, version.id, event["name"], event["detail"])
+                    left[:] = [division for division in left if division.name != event["name"]]
+                    began_s = time.monotonic()
+                    active = active or event["passed"]
+                case "rejected":
+                    if not active:
+                        raise _Rejected(event["step"], event["reason"], event["next_step"])
+                    return
+                case "platform":
+                    raise _PlatformTrouble(event["reason"], event["step"])
+                case "bug":
+                    raise _PlatformTrouble(f"an error in Crosstown itself: {event['reason']}")
+                case "done":
+                    return
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill it, if it is there. Its bots end with it: their guardians watch it."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_KILL_S):
+            await process.wait()

@@ -1,0 +1,251 @@
+"""Uploads, rights and logs: what `/api/v1` and the pages ask of a ladder."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from leaderboard.web.hand_ins import HandInRefused, HandIns, Refusal
+from referee.ladder import hand_ins as module
+from referee.ladder.config import LadderConfig
+from referee.ladder.hand_ins import LadderHandIns
+from referee.ladder.intake import Places
+from referee.ladder.store import LadderStore
+from referee.process.manifest import load_manifest
+from referee.process.sources import read_sources
+from referee.process.store import content_of
+from tests.referee.ladder.handing_in import Sign, archive, bot_files, send
+
+
+def refused(refusal: Refusal, call: Callable[[], object]) -> str:
+    with pytest.raises(HandInRefused) as caught:
+        call()
+    assert caught.value.refusal is refusal, caught.value
+    assert caught.value.next_step
+    return f"{caught.value}; {caught.value.next_step}"
+
+
+def uploads(config: LadderConfig) -> list[Path]:
+    return list(Places(config.data).uploads.iterdir())
+
+
+def test_it_is_what_the_web_server_asks_for(hand_ins: LadderHandIns) -> None:
+    served: HandIns = hand_ins
+    assert served.title == "test"
+    assert (served.limits.upload_bytes, served.limits.files) == (1 << 20, 100)
+
+
+def test_a_hand_in_is_kept_by_the_hash_of_its_files(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, tmp_path: Path
+) -> None:
+    done = send(hand_ins, sign(), archive(bot_files()))
+    assert done.created
+    assert (done.version.number, done.version.status, done.version.owner) == (1, "received", "ann")
+    folder = tmp_path / "bot"
+    folder.mkdir()
+    for name, content in bot_files().items():
+        (folder / name).write_text(str(content))
+    assert done.version.content == content_of(folder, read_sources(folder, load_manifest(folder)))
+    assert (Places(config.data).content / done.version.content / "bot" / "bot.py").is_file()
+    assert uploads(config) == []
+
+
+def test_the_same_files_packed_otherwise_are_the_same_version(hand_ins: LadderHandIns, sign: Sign) -> None:
+    ann = sign()
+    first = send(hand_ins, ann, archive(bot_files()))
+    again = send(hand_ins, ann, archive({f"folder/{name}": content for name, content in bot_files().items()}))
+    assert (again.version.number, again.created) == (first.version.number, False)
+
+
+def test_a_client_that_lost_the_answer_gets_the_same_version_with_its_key(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig
+) -> None:
+    ann, data = sign(), archive(bot_files())
+    first = send(hand_ins, ann, data, key="k1")
+    again = send(hand_ins, ann, data, key="k1")
+    assert (again.version.number, again.created) == (first.version.number, False)
+    other = archive(bot_files(version="2"))
+    assert "other content" in refused(Refusal.CONFLICT, lambda: send(hand_ins, ann, other, key="k1"))
+    assert uploads(config) == []
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(hand_ins: LadderHandIns, sign: Sign, config: LadderConfig) -> None:
+    upload = hand_ins.begin_upload(sign(), "mine", "")
+    upload.write(archive(bot_files())[:100])
+    upload.abort()
+    assert uploads(config) == []
+    assert hand_ins.bots() == []
+
+
+def test_half_an_archive_is_refused_and_leaves_nothing(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig
+) -> None:
+    data = archive(bot_files())
+    assert "cut off" in refused(Refusal.UNUSABLE, lambda: send(hand_ins, sign(), data[: len(data) // 2]))
+    assert uploads(config) == []
+    assert hand_ins.bots() == []
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "empty"),
+        (b"print('hello')", "something else"),
+        (archive({"../bot.toml": ""}), "'..'"),
+        (archive({"zeros": bytes(3 << 20)}), "times as large"),
+        (archive({f"{number}": "" for number in range(101)}), "more than 100 files"),
+    ],
+)
+def test_what_is_no_good_archive_is_refused_with_a_sentence(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, data: bytes, why: str
+) -> None:
+    assert why in refused(Refusal.UNUSABLE, lambda: send(hand_ins, sign(), data))
+    assert uploads(config) == []
+    assert hand_ins.bots() == []
+
+
+def test_more_bytes_than_an_archive_may_have_are_refused_while_they_come(hand_ins: LadderHandIns, sign: Sign) -> None:
+    upload = hand_ins.begin_upload(sign(), "mine", "")
+    upload.write(bytes(1 << 20))
+    assert "1 MiB" in refused(Refusal.TOO_LARGE, lambda: upload.write(b"x"))
+    upload.abort()
+
+
+def test_what_a_killed_server_left_of_uploads_is_removed(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore
+) -> None:
+    half = hand_ins.begin_upload(sign(), "mine", "")
+    half.write(b"half")
+    (Places(config.data).uploads / "x.files" / "deep").mkdir(parents=True)
+    LadderHandIns(config, store)
+    assert uploads(config) == []
+    half.abort()
+
+
+def test_a_bot_without_a_manifest_is_kept_to_be_rejected(hand_ins: LadderHandIns, sign: Sign) -> None:
+    assert send(hand_ins, sign(), archive({"bot.py": "x"})).version.status == "received"
+
+
+def test_a_full_disk_is_a_sentence_and_nothing_is_left(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    ann = sign()
+    monkeypatch.setattr(module, "unpack", full)
+    sentence = refused(Refusal.UNAVAILABLE, lambda: send(hand_ins, ann, archive(bot_files())))
+    assert "No space left" in sentence
+    assert "nothing was changed" in sentence
+    monkeypatch.undo()
+    assert uploads(config) == []
+    assert send(hand_ins, ann, archive(bot_files())).created
+
+
+def test_what_was_confirmed_is_there_without_the_cache(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store of hand-ins is no cache: nothing in it goes when it is full."""
+    monkeypatch.setenv("CROSSTOWN_STORE_MIB", "0")
+    ann = sign()
+    contents = [send(hand_ins, ann, archive(bot_files(version=f"{number}"))).version.content for number in range(3)]
+    assert {path.name for path in Places(config.data).content.iterdir()} == set(contents)
+
+
+# Rights
+
+
+def test_a_token_is_good_for_its_scope(hand_ins: LadderHandIns, sign: Sign) -> None:
+    reader, sender = sign("ann", "read"), sign("ann", "submit")
+    assert "'submit'" in refused(Refusal.FORBIDDEN, lambda: hand_ins.begin_upload(reader, "mine", ""))
+    refused(Refusal.FORBIDDEN, lambda: hand_ins.tokens(sender))
+    refused(Refusal.FORBIDDEN, lambda: hand_ins.pause(sender, "mine", ""))
+    refused(Refusal.FORBIDDEN, lambda: hand_ins.overview(sign("ann", "manage")))
+
+
+def test_nobody_makes_a_token_for_more_than_their_own(hand_ins: LadderHandIns, sign: Sign) -> None:
+    refused(Refusal.FORBIDDEN, lambda: hand_ins.create_token(sign(), "x", "organise", None))
+    made = hand_ins.create_token(sign(), "x", "submit", 1)
+    assert hand_ins.account(made.secret).scope == "submit"
+
+
+def test_a_token_for_one_bot_is_good_for_nothing_else(hand_ins: LadderHandIns, sign: Sign) -> None:
+    send(hand_ins, sign(), archive(bot_files()))
+    limited = sign("ann", "manage", "mine")
+    assert send(hand_ins, limited, archive(bot_files(version="2"))).created
+    for call in (
+        lambda: hand_ins.begin_upload(limited, "other", ""),
+        lambda: hand_ins.create_token(limited, "x", "manage", None),
+        lambda: hand_ins.tokens(limited),
+    ):
+        assert "'mine' alone" in refused(Refusal.FORBIDDEN, call)
+
+
+def test_the_bot_of_another_is_the_others(hand_ins: LadderHandIns, sign: Sign) -> None:
+    send(hand_ins, sign("ann"), archive(bot_files()))
+    bob, otto = sign("bob"), sign("otto", "organise")
+    for call in (
+        lambda: hand_ins.begin_upload(bob, "mine", ""),
+        lambda: hand_ins.pause(bob, "mine", ""),
+        lambda: hand_ins.retire(bob, "mine", 1),
+        lambda: hand_ins.activate(bob, "mine", 1),
+        lambda: hand_ins.resume(bob, "mine"),
+    ):
+        assert "'ann'" in refused(Refusal.FORBIDDEN, call)
+    refused(Refusal.UNKNOWN, lambda: hand_ins.log(bob, "mine", 1, 0, 10))
+    assert hand_ins.pause(otto, "mine", "it copies").paused_by == "organiser"
+    assert "it copies" in refused(Refusal.FORBIDDEN, lambda: hand_ins.resume(sign("ann"), "mine"))
+
+
+def test_an_organiser_does_not_block_themselves(hand_ins: LadderHandIns, sign: Sign) -> None:
+    refused(Refusal.CONFLICT, lambda: hand_ins.block(sign("otto", "organise"), "otto", "x"))
+
+
+def test_too_many_hand_ins_at_once_are_refused(hand_ins: LadderHandIns, sign: Sign) -> None:
+    ann = sign()
+    for number in range(module.MOST_WAITING):
+        send(hand_ins, ann, archive(bot_files(version=f"{number}")))
+    with pytest.raises(HandInRefused) as caught:
+        hand_ins.begin_upload(ann, "mine", "")
+    assert caught.value.refusal is Refusal.TOO_MANY
+    assert caught.value.retry_after_s
+
+
+def test_a_session_ends_with_signing_out(hand_ins: LadderHandIns, store: LadderStore) -> None:
+    store.accounts.add_owner("ann")
+    session = hand_ins.sign_in(store.accounts.create_token("ann", "", "manage", None).secret)
+    account = hand_ins.account(session.secret)
+    hand_ins.sign_out(account)
+    refused(Refusal.UNAUTHENTICATED, lambda: hand_ins.account(session.secret))
+
+
+# Logs and divisions
+
+
+def test_a_log_is_read_in_parts_that_do_not_cut_characters(
+    hand_ins: LadderHandIns, sign: Sign, store: LadderStore, config: LadderConfig
+) -> None:
+    ann = sign()
+    send(hand_ins, ann, archive(bot_files()))
+    text = "häuser → 🚕\n" * 20
+    (Places(config.data).logs / "1.txt").write_text(text)
+    store.set_log(store.waiting()[0].id, "1.txt")
+    for size in range(4, 30):
+        read, end = "", 0
+        while (part := hand_ins.log(ann, "mine", 1, end, size)).text:
+            read, end = read + part.text, part.end
+        assert read == text
+        assert not part.complete
+    store.reject(store.waiting()[0].id, "received", None, "x", "y")
+    assert hand_ins.log(ann, "mine", 1, 0, 10_000).complete
+
+
+def test_divisions_are_those_of_the_file(hand_ins: LadderHandIns) -> None:
+    assert [(one.name, one.game, one.bots) for one in hand_ins.divisions()] == [
+        ("first", "toy", 0),
+        ("second", "toy", 0),
+    ]
+    assert hand_ins.entries("first") == {}
+    refused(Refusal.UNKNOWN, lambda: hand_ins.entries("third"))
