@@ -375,9 +375,9 @@ class HandIns(Protocol):
         """What checking, building and qualifying printed, from the byte `start` on. Of one's own bot, or any for an
         organiser; else UNKNOWN. Needs `read`."""
 
-    def begin_upload(self, account: Account, name: str, key: str) -> Upload:
+    def begin_upload(self, account: Account, name: str, key: str, games: Sequence[str] = ()) -> Upload:
         """A version of the bot `name` is about to arrive; the bot is made by the first one. `key` is the client's
-        idempotency key, '' for none. Needs `submit`.
+        idempotency key, '' for none. `games`: the only ones that it is to play. Needs `submit`.
 
         FORBIDDEN: the bot is another's. UNUSABLE: no name for a bot. CONFLICT: too like another's. TOO_MANY.
         """

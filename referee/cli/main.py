@@ -18,6 +18,7 @@ from referee.cli.match import match
 from referee.cli.run import run
 from referee.cli.serve import serve
 from referee.cli.standings import standings
+from referee.cli.submit import login, submit
 from referee.cli.web import web
 
 
@@ -46,6 +47,8 @@ def make_app() -> typer.Typer:
     app.command("doctor")(doctor)
     app.command("web")(web)
     app.command("serve")(serve)
+    app.command("login")(login)
+    app.command("submit")(submit)
     app.command("docs")(docs)
     app.command("bridge", context_settings=bridge.CONTEXT)(bridge.bridge)
     app.add_typer(bots.app, name="bots")

@@ -24,7 +24,7 @@ from referee.process.manifest import FILE_NAME, Manifest
 from referee.process.sources import read_sources
 from referee.process.trees import remove_tree
 
-_CHUNK_BYTES = 1 << 16
+_READ_BYTES = 1 << 16
 _BLOCK_BYTES = 512
 _MOST_NAME_BYTES = 255
 _MOST_PATH_BYTES = 1000
@@ -171,7 +171,7 @@ class _Tree:
             _fail(name, f"is a second name for {_shown(target)}, which is no file of the archive", "copy it in")
         source = self._root / other
         with source.open("rb") as file:
-            self.file(name, iter(lambda: file.read(_CHUNK_BYTES), b""), source.stat().st_mode)
+            self.file(name, iter(lambda: file.read(_READ_BYTES), b""), source.stat().st_mode)
 
     def other(self, name: str, what: str) -> NoReturn:
         _fail(name, f"is {what}", "remove it: a bot has files and folders")
@@ -368,7 +368,7 @@ def _read_zip_member(packed: zipfile.ZipFile, info: zipfile.ZipInfo, tree: _Tree
         if kind == stat.S_IFLNK:
             tree.link(name, member.read(_MOST_PATH_BYTES + 1).decode("utf-8"))
         else:
-            tree.file(name, iter(lambda: member.read(_CHUNK_BYTES), b""), mode)
+            tree.file(name, iter(lambda: member.read(_READ_BYTES), b""), mode)
 
 
 def _special(kind: int) -> str:
@@ -397,7 +397,7 @@ class _Unzipped:
     def read(self, size: int) -> bytes:
         """So many bytes; fewer at the end."""
         found = bytearray()
-        while len(found) < size and (chunk := self._file.read(min(_CHUNK_BYTES, size - len(found)))):
+        while len(found) < size and (chunk := self._file.read(min(_READ_BYTES, size - len(found)))):
             found += chunk
             self._bytes += len(chunk)
             if self._bytes > self._most_bytes:
@@ -416,14 +416,14 @@ class _Unzipped:
         """The content of a member, and the padding after it."""
         left = size
         while left:
-            chunk = self.exactly(min(_CHUNK_BYTES, left))
+            chunk = self.exactly(min(_READ_BYTES, left))
             left -= len(chunk)
             yield chunk
         self.exactly(-size % _BLOCK_BYTES)
 
     def drain(self) -> None:
         """To the end, where the checksum is compared."""
-        while self.read(_CHUNK_BYTES):
+        while self.read(_READ_BYTES):
             pass
 
 

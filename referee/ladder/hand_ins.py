@@ -171,27 +171,35 @@ class LadderHandIns:
         data = _whole_characters(data)
         return LogPart(data.decode("utf-8", "replace"), start + len(data), over and len(data) < most_bytes)
 
-    def begin_upload(self, account: Account, name: str, key: str) -> "ArchiveUpload":
+    def begin_upload(self, account: Account, name: str, key: str, games: Sequence[str] = ()) -> "ArchiveUpload":
         _need(account, "submit", bot=name)
         name = self._store.check_bot(account.owner, name)
-        if key and self._store.known_key(account.owner, key):
-            return ArchiveUpload(self._config, self._store, self._places, self._unpacking, account.owner, name, key)
-        if self._store.count_waiting(account.owner) >= MOST_WAITING:
+        known = {division.game.game for division in self._config.divisions}
+        if unknown := [game for game in games if game not in known]:
+            raise HandInRefused(
+                Refusal.UNUSABLE, f"the ladder has no division of {unknown[0]!a}", f"choose among {', '.join(known)}"
+            )
+        if not key or self._store.known_key(account.owner, key) is None:
+            self._check_room(account.owner, name)
+        return ArchiveUpload(self._config, self._store, self._places, self._unpacking, account.owner, name, key, games)
+
+    def _check_room(self, owner: str, name: str) -> None:
+        """TOO_MANY if the owner may hand in nothing more now."""
+        if self._store.count_waiting(owner) >= MOST_WAITING:
             raise HandInRefused(
                 Refusal.TOO_MANY,
-                f"{MOST_WAITING} hand-ins of '{account.owner}' are on their way",
+                f"{MOST_WAITING} hand-ins of '{owner}' are on their way",
                 "wait until one of them is active or rejected",
                 _RETRY_S,
             )
-        own = self._store.bots(account.owner)
+        own = self._store.bots(owner)
         if len(own) >= MOST_BOTS and all(bot.name != name for bot in own):
             raise HandInRefused(
                 Refusal.TOO_MANY,
-                f"'{account.owner}' has {len(own)} bots, and at most {MOST_BOTS} are allowed",
+                f"'{owner}' has {len(own)} bots, and at most {MOST_BOTS} are allowed",
                 "hand in a new version of one of them",
                 _RETRY_S,
             )
-        return ArchiveUpload(self._config, self._store, self._places, self._unpacking, account.owner, name, key)
 
     def activate(self, account: Account, name: str, number: int) -> VersionState:
         self._need_bot(account, name)
@@ -333,7 +341,7 @@ class ArchiveUpload:
         owner: str,
         name: str,
         key: str,
-        games: Sequence[str] = (),
+        games: Sequence[str],
     ) -> None:
         self._config = config
         self._store = store

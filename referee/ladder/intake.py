@@ -405,10 +405,20 @@ class Intake:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill it, if it is there. Its bots end with it: their guardians watch it."""
+    """Kill it, if it is there, and see it gone, also when this is cancelled meanwhile. Its bots end with it: their
+    guardians watch it."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+    ending = asyncio.ensure_future(_wait(process))
+    try:
+        await asyncio.shield(ending)
+    except asyncio.CancelledError:
+        await ending
+        raise
+
+
+async def _wait(process: asyncio.subprocess.Process) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(_KILL_S):
             await process.wait()

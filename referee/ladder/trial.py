@@ -51,7 +51,7 @@ MOST_VOIDS = 5
 MOST_LOG_BYTES = 1 << 20
 _LEAST_FREE_BYTES = 64 << 20
 _BUILD_PROCESSES = 1024
-_LAST_LINES = 12
+_SHOWN_OF_OUTPUT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ async def _drill(
     for name, text in (("stdout", report.stdout), ("stderr", report.stderr)):
         if text.strip():
             log.line(f"what it printed to {name} (the end):")
-            for line in text.strip().splitlines()[-_LAST_LINES:]:
+            for line in text.strip().splitlines()[-_SHOWN_OF_OUTPUT:]:
                 log.line(f"    {line}")
     where = f" with {row.game}" if row.game else ""
     advice = missing_package(report.stderr)
@@ -303,7 +303,7 @@ def _rejected(division: TrialDivision, fault: Fault, log: _Log) -> RejectedError
         lines = str(fault.evidence.get(name, "")).rstrip().splitlines()
         if lines:
             log.line(f"what it printed to {name} (the end):")
-            for line in lines[-_LAST_LINES:]:
+            for line in lines[-_SHOWN_OF_OUTPUT:]:
                 log.line(f"    {line}")
     advice = missing_package(str(fault.evidence.get("stderr", "")))
     if fault.reason is EndReason.START_FAILED:

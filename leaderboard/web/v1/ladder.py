@@ -1,7 +1,7 @@
 """`/api/v1` of a ladder: one's account and tokens, bots, hand-ins, and what organisers do."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -246,12 +246,15 @@ async def hand_in_version(
     idempotency_key: Annotated[
         str, Header(max_length=200, description="Any text: a request with the same one and content is the same one.")
     ] = "",
+    game: Annotated[
+        list[str], Query(max_length=100, description="Play only in divisions of this game. Can be repeated.")
+    ] = [],  # noqa: B006 - FastAPI copies it
 ) -> VersionState:
     """Hand in a version: the body is the bot's folder as a zip or a tar.gz. The first one makes the bot.
 
     The answer comes when the archive is stored; `GET` of the version says how its checks go on.
     """
-    done = await receive(request, ladder, caller, name, idempotency_key)
+    done = await receive(request, ladder, caller, name, idempotency_key, game)
     response.status_code = 201 if done.created else 200
     return done.version
 
@@ -371,14 +374,16 @@ def _own(version: VersionState, caller: Account) -> VersionState:
 # Uploads and streams
 
 
-async def receive(request: Request, ladder: HandIns, caller: Account, name: str, key: str) -> HandedIn:
+async def receive(
+    request: Request, ladder: HandIns, caller: Account, name: str, key: str, games: Sequence[str] = ()
+) -> HandedIn:
     """The body of the request as a hand-in. What had come of one that broke off is removed."""
     most = ladder.limits.upload_bytes
     try:
         declared = request.headers.get("content-length", "")
         if declared.isascii() and declared.isdecimal() and int(declared[:20]) > most:
             raise too_large(int(declared[:20]), most)
-        upload = await asyncio.to_thread(ladder.begin_upload, caller, name, key)
+        upload = await asyncio.to_thread(ladder.begin_upload, caller, name, key, games)
         arrived = False
         try:
             await _pass_on(request, upload, most)

@@ -114,11 +114,11 @@ class Intake:
         complete = version.status in ("active", "inactive", "rejected")
         return LogPart(part.decode(errors="replace"), start + len(part), complete)
 
-    def begin_upload(self, account: Account, name: str, key: str) -> "Arriving":
+    def begin_upload(self, account: Account, name: str, key: str, games: Sequence[str] = ()) -> "Arriving":
         self.need(account, "submit")
         self.store.check_bot(account.owner, name)
         self.open_uploads += 1
-        return Arriving(self, account.owner, name, key)
+        return Arriving(self, account.owner, name, key, games)
 
     def activate(self, account: Account, name: str, number: int) -> VersionState:
         self.need(account, "manage", self.store.bot(name).owner)
@@ -184,8 +184,8 @@ class Intake:
 class Arriving:
     """An archive that is on its way."""
 
-    def __init__(self, intake: Intake, owner: str, name: str, key: str) -> None:
-        self.intake, self.owner, self.name, self.key = intake, owner, name, key
+    def __init__(self, intake: Intake, owner: str, name: str, key: str, games: Sequence[str]) -> None:
+        self.intake, self.owner, self.name, self.key, self.games = intake, owner, name, key, games
         self.data = bytearray()
         self.ended = False
 
@@ -205,7 +205,9 @@ class Arriving:
             raise HandInRefused(Refusal.UNUSABLE, "this is neither a zip nor a tar.gz", "hand in the bot's folder")
         content = hashlib.sha256(data).hexdigest()[:32]
         digest = hashlib.sha256(data).digest()
-        version, created = self.intake.store.hand_in(self.owner, self.name, content, key=self.key, digest=digest)
+        version, created = self.intake.store.hand_in(
+            self.owner, self.name, content, key=self.key, digest=digest, games=self.games
+        )
         self.intake.archives[content] = data
         return HandedIn(version, created)
 

@@ -278,6 +278,7 @@ def test_sparse_files_are_refused_however_they_are_written(tmp_path: Path) -> No
         (zipped(), "no files"),
         (tarred(), "no files"),
     ],
+    ids=["empty", "text", "7z", "rar", "program", "tar", "gzip", "empty zip", "empty tar.gz"],
 )
 def test_a_file_that_is_no_archive_is_named(tmp_path: Path, data: bytes, why: str) -> None:
     assert why in refused(tmp_path, data)

@@ -97,6 +97,7 @@ def test_half_an_archive_is_refused_and_leaves_nothing(
         (archive({"zeros": bytes(3 << 20)}), "times as large"),
         (archive({f"{number}": "" for number in range(101)}), "more than 100 files"),
     ],
+    ids=["empty", "text", "path", "bomb", "files"],
 )
 def test_what_is_no_good_archive_is_refused_with_a_sentence(
     hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, data: bytes, why: str
