@@ -37,7 +37,7 @@ QUALIFY_S = 600.0
 BUILD_MARGIN_S = 120.0
 """Beside the limits of fetch and build, which the build holds itself: for copies, hashes, and waiting for another."""
 
-MOST_TRIES = 5
+MOST_BEGINNINGS = 5
 """A hand-in with which this process died so often is rejected."""
 
 BACK_OFF_S = 20.0
@@ -214,10 +214,10 @@ class Intake:
     ) -> float:
         """When it began. A version that plays already keeps its status."""
         tries = await asyncio.to_thread(self._store.begin_step, version.id, step, None if active else status, limit_s)
-        if tries > MOST_TRIES:
+        if tries > MOST_BEGINNINGS:
             raise _Rejected(
                 step,
-                f"the ladder was interrupted {MOST_TRIES} times in this step, and does not try it again",
+                f"the ladder was interrupted {MOST_BEGINNINGS} times in this step, and does not try it again",
                 "hand it in once more, or ask the organiser",
             )
         return time.monotonic()
