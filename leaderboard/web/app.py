@@ -95,6 +95,7 @@ def make_app(
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.hide_live = hide_live
     app.state.kept_pages = WeakKeyDictionary()  # by the tables they show
+    app.state.kept_divisions = WeakKeyDictionary()  # by the same
     app.state.tables = Tables(facts, hide_live=hide_live)
     app.state.glances = Glances(app.state.tables)
     app.state.live_boards = LiveBoards()

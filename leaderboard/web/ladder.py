@@ -1,5 +1,6 @@
 """The pages of a ladder that everybody sees: its divisions, their tables, and its bots with all their versions."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,7 +53,7 @@ def divisions(request: Request) -> Response:
     cards = []
     for one in ladder.divisions():
         found = run_of(request, one.name)
-        tables = _tables(ladder, one.name, found)
+        tables = _tables(request, ladder, one.name, found)
         leader = next((row for table in tables for row in table.rows if row.rank), None)
         cards.append(Card(one, len(found[1].counted.rows) if found else 0, leader))
     return page(request, "ladder.html", title=ladder.title, cards=cards)
@@ -64,7 +65,7 @@ def division(request: Request) -> Response:
     wanted = _division(request, ladder)
     found = run_of(request, wanted.name)
     playing = ladder.playing(wanted.name)
-    tables = _tables(ladder, wanted.name, found)
+    tables = _tables(request, ladder, wanted.name, found)
     rated = {row.entry.bot for table in tables for row in table.rows}
     text = request.query_params.get("from", "")
     first = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
@@ -176,5 +177,15 @@ def _division(request: Request, ladder: HandIns) -> Division:
     raise HTTPException(404, "There is no such division on this ladder.")
 
 
-def _tables(ladder: HandIns, name: str, found: tuple[RunFolder, RunTables] | None) -> list[Table]:
-    return tables_of_division(found[1], ladder.entries(name), ladder.playing(name)) if found else []
+def _tables(request: Request, ladder: HandIns, name: str, found: tuple[RunFolder, RunTables] | None) -> list[Table]:
+    """Kept until something has changed, a minute at the most: a day ago is another time then."""
+    if found is None:
+        return []
+    entries, playing = ladder.entries(name), ladder.playing(name)
+    asked = len(entries), playing, int(time.time() // 60)
+    kept = request.app.state.kept_divisions.get(found[1])
+    if kept is None or kept[0] != asked:
+        kept = asked, tables_of_division(found[1], entries, playing)
+        request.app.state.kept_divisions[found[1]] = kept
+    tables: list[Table] = kept[1]
+    return tables

@@ -203,7 +203,7 @@ async def test_a_hand_in_is_a_line_of_steps_with_times_and_reasons(browser: Any,
     intake.reject("annbot", 2, "bot.toml has no 'run'", "add it")
     page = await ann.get("/my")
     assert "Version 2: rejected" in seen(page)
-    assert "bot.toml has no 'run'. add it" in seen(page)
+    assert "bot.toml has no 'run'. Add it." in seen(page)
     assert page.text.count('class="step failed"') == 1
 
 
@@ -309,7 +309,7 @@ async def test_the_organisers_page_has_alarms_first_and_is_for_organisers(browse
     await ola.send("/bots/annbot", action="pause", back="bot")
     assert "Paused bots" in seen(await ola.get("/organiser"))
     assert intake.bot("annbot").paused_by == "organiser"
-    assert "ask the organiser" in seen(await ann.get("/my"))
+    assert "Ask the organiser." in seen(await ann.get("/my"))
     bad = await ola.send("/organiser", action="invite", label="x", uses="many", days="1")
     assert (bad.status_code, "is no number" in seen(bad)) == (400, True)
 
