@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from leaderboard.completeness import Gaps
 from leaderboard.evidence import LONGEST, evidence_of
 from leaderboard.titles import game_title
 from referee.cli.output import console, fold, print_json, print_table, print_text, table
@@ -23,9 +24,6 @@ from referee.record.times import seat_times, time_words
 from referee.run.checks import RunCheck
 from referee.run.folder import RunFolder
 from referee.texts import clean, one_line, plural
-
-if TYPE_CHECKING:
-    from leaderboard.completeness import Gaps
 
 _TOOK = "took "
 NOTE_SHOWN = 200
@@ -324,7 +322,7 @@ def print_failed_starts(found: Sequence[tuple[RunFolder, FailedStart]]) -> None:
 
 def print_verdicts(
     verdicts: Iterable[Verdict],
-    gaps: "Iterable[Gaps]" = (),
+    gaps: Iterable[Gaps] = (),
     checks: Iterable[RunCheck] = (),
     *,
     every: bool,

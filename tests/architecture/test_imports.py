@@ -1,6 +1,7 @@
 """Dependencies point one way: each package may import only what is listed for it here."""
 
 import ast
+import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -285,3 +286,54 @@ def test_the_command_line_parses_calls_the_library_and_prints() -> None:
         found = imports(path) & doing - ({"threading"} if name == "match_pages" else set())
         found |= {one for one in imports(path) - allowed if any(within(one, other) for other in inside)}
         assert not found, f"{module} imports {found}"
+
+
+FOR_TYPES_ALONE = {
+    "referee.process.guardian": "one process for each bot, which starts without `typing` and `collections.abc`",
+    "referee.process.processes": "the guardian imports it",
+    "referee.process.trees": "the guardian imports it",
+    "referee.cli.bots": "`crosstown --help` imports it",
+    "referee.cli.compare": "`crosstown --help` imports it",
+    "referee.cli.games": "`crosstown --help` imports it",
+    "referee.cli.run": "`crosstown --help` imports it",
+    "referee.cli.run_commands": "`crosstown --help` imports it",
+    "referee.cli.web": "`crosstown --help` imports it",
+    "referee.cli.output": "commands that print JSON do without rich",
+    "referee.cli.run_pages": "commands that print JSON do without rich",
+    "referee.run.run": "the library of signatures takes as long to load as everything else of a run",
+    "leaderboard.web.v1.loading": "FastAPI takes half a second to load",
+}
+"""Modules that import something under TYPE_CHECKING, and why they do not simply import it."""
+
+
+def is_for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def test_only_what_starts_fast_imports_for_types_alone() -> None:
+    found = {module for module, path in modules() if any(map(is_for_types, ast.parse(path.read_text()).body))}
+    found = {module for module in found if module.split(".")[0] in ("referee", "leaderboard")}  # an SDK stands alone
+    assert found == set(FOR_TYPES_ALONE)
+
+
+def test_what_the_help_imports_is_what_is_said_to_be_imported_for_it() -> None:
+    program = "import sys, referee.cli.main; print(*(name for name in sys.modules if name.startswith('referee.cli')))"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {module for module, why in FOR_TYPES_ALONE.items() if "--help" in why} <= set(loaded)
+
+
+def test_no_imports_form_a_circle_not_even_for_types() -> None:
+    """Imports inside of functions are left out: they happen when all modules are there."""
+    paths = dict(modules())
+    graph: dict[str, set[str]] = {}
+    for module, path in paths.items():
+        graph[module] = set()
+        body = ast.parse(path.read_text()).body
+        for node in [*body, *(inner for outer in body if is_for_types(outer) for inner in outer.body)]:
+            if isinstance(node, ast.ImportFrom):
+                names = {f"{node.module}.{alias.name}" for alias in node.names}
+                graph[module] |= (names & set(paths)) or {node.module or ""}
+            elif isinstance(node, ast.Import):
+                graph[module] |= {alias.name for alias in node.names}
+        graph[module] = (graph[module] & set(paths)) - {module}
+    list(TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
