@@ -176,7 +176,7 @@ async def ping_pong(folder: Path, entry: Entry, sdk: bool) -> AsyncIterator[tupl
                     rules_version=1,
                     seat=0,
                     players=2,
-                    options_json="{}",
+                    options="{}",
                     teams=(0, 1),
                     clock=pb.Clock(),
                     bot_seed=1,

@@ -201,7 +201,7 @@ class CheckedMatch:
                 rules_version=self._game.rules_version,
                 seat=self._seat,
                 players=self.players,
-                options_json=json.dumps(self._random_play.options, sort_keys=True),
+                options=json.dumps(self._random_play.options, sort_keys=True),
                 teams=self._game.teams(self.players, self._random_play.options),
                 clock=pb.Clock(first_move_us=int(CLOCK_S[0] * 1e6), move_us=int(CLOCK_S[1] * 1e6)),
                 bot_seed=self._bot_seed,
@@ -317,7 +317,8 @@ class CheckedMatch:
         game, codec = self._game, self._game.codec
         text = None
         if wants.wants_text:
-            text = text_board(game, observation), [action_sentence(game, action, observation) for action in legal]
+            sentences = [action_sentence(game, action, observation) for action in legal]
+            text = pb.Text(board=text_board(game, observation), actions=sentences)
         clock = pb.Clock(first_move_us=int(CLOCK_S[0] * 1e6), move_us=int(CLOCK_S[1] * 1e6))
         clock.left_us = clock.move_us if self._asked else clock.first_move_us
         message = encode.decide(

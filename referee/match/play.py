@@ -311,7 +311,7 @@ class Match:
             rules_version=self._game.rules_version,
             seat=seat.number,
             players=len(spec.seats),
-            options_json=json.dumps(spec.options, separators=(",", ":")),
+            options=json.dumps(spec.options, separators=(",", ":")),
             teams=self._teams,
             clock=seat.clock,
             bot_seed=bot_seed(spec.seed, seat.number),

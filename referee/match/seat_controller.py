@@ -415,7 +415,8 @@ class SeatController:
         if wants.text:
             # Without names: a bot does not know whom it plays against.
             game = self._game
-            text = text_board(game, observation), [action_sentence(game, action, observation) for action in legal]
+            sentences = [action_sentence(game, action, observation) for action in legal]
+            text = encode.TextMessage(board=text_board(game, observation), actions=sentences)
         data = encode.decide(
             match=self._id,
             decision=question.number,

@@ -1,12 +1,15 @@
 """The referee's messages, from plain values to the bytes that go on a stream."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TypeAlias
+from typing import Any, ParamSpec, TypeAlias, cast
 
 from crosstown_proto.v1 import referee_pb2 as pb
+from google.protobuf.message import Message
 
 ClockMessage: TypeAlias = pb.Clock
+TextMessage: TypeAlias = pb.Text
+Fields = ParamSpec("Fields")
 
 PROTOCOL = 1
 """The wire version. Goes up when an old bot could no longer play."""
@@ -47,61 +50,23 @@ def welcome(limits: WireLimits, *, session: str = "", reconnect_us: int = 0, nex
     ).SerializeToString()
 
 
-def match_start(
-    *,
-    match: str,
-    game: str,
-    rules_version: int,
-    seat: int,
-    players: int,
-    options_json: str,
-    teams: Sequence[int],
-    clock: ClockMessage,
-    bot_seed: int,
-) -> bytes:
-    return pb.RefereeMessage(
-        match_start=pb.MatchStart(
-            match=match,
-            game=game,
-            rules_version=rules_version,
-            seat=seat,
-            players=players,
-            options=options_json,
-            teams=teams,
-            clock=clock,
-            bot_seed=bot_seed,
-        )
-    ).SerializeToString()
+def _sender(message: Callable[Fields, Message]) -> Callable[Fields, bytes]:
+    """A function that takes the fields of this body, by the names that they have in referee.proto, and gives the bytes
+    of the message on the stream."""
+    kind = cast(type[Message], message).DESCRIPTOR
+    bodies = pb.RefereeMessage.DESCRIPTOR.oneofs_by_name["body"].fields
+    name = next(field.name for field in bodies if field.message_type is kind)
+
+    def send(*none: Fields.args, **fields: Fields.kwargs) -> bytes:
+        body: dict[str, Any] = {name: message(*none, **fields)}
+        return pb.RefereeMessage(**body).SerializeToString()
+
+    return send
 
 
-def decide(
-    *,
-    match: str,
-    decision: int,
-    kind: str,
-    legal_count: int,
-    observation: bytes,
-    legal_actions: bytes,
-    events: bytes,
-    clock: ClockMessage,
-    last_latency_us: int,
-    text: tuple[str, Sequence[str]] | None,
-) -> bytes:
-    """`text` is the board and one line per legal action."""
-    return pb.RefereeMessage(
-        decide=pb.Decide(
-            match=match,
-            decision=decision,
-            kind=kind,
-            legal_count=legal_count,
-            observation=observation,
-            legal_actions=legal_actions,
-            events=events,
-            clock=clock,
-            last_latency_us=last_latency_us,
-            text=None if text is None else pb.Text(board=text[0], actions=text[1]),
-        )
-    ).SerializeToString()
+match_start = _sender(pb.MatchStart)
+decide = _sender(pb.Decide)
+match_end = _sender(pb.MatchEnd)
 
 
 def update(match: str, events: bytes) -> bytes:
@@ -110,29 +75,6 @@ def update(match: str, events: bytes) -> bytes:
 
 def cancel(match: str, decision: int) -> bytes:
     return pb.RefereeMessage(cancel=pb.Cancel(match=match, decision=decision)).SerializeToString()
-
-
-def match_end(
-    *,
-    match: str,
-    events: bytes,
-    ranking: Sequence[int],
-    returns: Sequence[int],
-    reason: str,
-    fault_seat: int | None,
-    explanation: str,
-) -> bytes:
-    return pb.RefereeMessage(
-        match_end=pb.MatchEnd(
-            match=match,
-            events=events,
-            ranking=ranking,
-            returns=returns,
-            reason=reason,
-            fault_seat=fault_seat,
-            explanation=explanation,
-        )
-    ).SerializeToString()
 
 
 def bye() -> bytes:
