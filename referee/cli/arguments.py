@@ -40,6 +40,19 @@ Secret = Annotated[
     ),
 ]
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="Number of worker processes. Default: one per processor core.",
+        min=1,
+        max=1024,
+        show_default=False,
+    ),
+]
+
 Profile = Annotated[
     str | None,
     typer.Option(
@@ -49,13 +62,13 @@ Profile = Annotated[
         show_default=False,
     ),
 ]
-Network = Annotated[bool, typer.Option("--network", help="Let the bots use the network.")]
+Network = Annotated[bool, typer.Option("--network", help="Allow network access.")]
 Env = Annotated[
     list[str] | None,
     typer.Option(
         "--env",
         metavar="NAME",
-        help="Pass this environment variable to the bots, such as OPENAI_API_KEY. Can be repeated.",
+        help="Pass on this environment variable, such as OPENAI_API_KEY. Can be repeated.",
         show_default=False,
     ),
 ]
@@ -64,7 +77,7 @@ Device = Annotated[
     typer.Option(
         "--device",
         metavar="PATH",
-        help="Let the bots use this device, such as /dev/nvidia0. Can be repeated.",
+        help="Allow the use of this device, such as /dev/nvidia0. Can be repeated.",
         show_default=False,
     ),
 ]
@@ -73,7 +86,7 @@ Read = Annotated[
     typer.Option(
         "--read",
         metavar="PATH",
-        help="Let the bots read this file or folder, such as /data/weights. Can be repeated.",
+        help="Allow reading this file or folder, such as /data/weights. Can be repeated.",
         show_default=False,
     ),
 ]

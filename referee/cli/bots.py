@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import OUT, Device, Env, Network, Out, Profile, Read, folder_path
+from referee.cli.arguments import OUT, AsJson, Device, Env, Network, Out, Profile, Read, folder_path
 from referee.cli.errors import ExitCode
 from referee.schedule.spec import DEFAULTS
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Make, build, list and check bots.")
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the bot, with its bot.toml.")]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.arguments import OUT, Out, Secret
+from referee.cli.arguments import OUT, AsJson, Out, Secret, Workers
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -79,16 +79,7 @@ def compare(
     clock: Annotated[
         list[str] | None, typer.Option(metavar="NAME=SECONDS", help="Time limit, such as move_s=2. Can be repeated.")
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Number of worker processes. Default: one per processor core.",
-            min=1,
-            max=1024,
-            show_default=False,
-        ),
-    ] = None,
+    workers: Workers = None,
     out: Out = OUT,
     new: Annotated[
         bool, typer.Option("--new", help="Start a new comparison even if there is an older one, which is kept.")
@@ -100,7 +91,7 @@ def compare(
         ),
     ] = False,
     secret: Secret = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")] = False,
 ) -> None:
     """Play bot A against bot B until a sequential test accepts or rejects that A is better.

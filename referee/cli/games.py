@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from referee.cli.arguments import AsJson
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ app = typer.Typer(no_args_is_help=True, help="List, show and check games.")
 GameId = Annotated[
     str, typer.Argument(metavar="GAME", help="Id of a game, or module:ATTRIBUTE of one that is not installed.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 MOST_MATCHES = 1_000_000_000
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, Device, Env, Network, Profile, Read, Secret, folder_path
+from referee.cli.arguments import OUT, AsJson, Device, Env, Network, Profile, Read, Secret, folder_path
 from referee.cli.errors import ExitCode
 from referee.schedule.spec import DEFAULTS, REMOTE_WAIT_OF_ONE_MATCH_S
 
@@ -97,7 +97,7 @@ def match(
             callback=folder_path,
         ),
     ] = OUT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Play one match and keep its record.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, Out
+from referee.cli.arguments import OUT, AsJson, Out
 from referee.cli.errors import ExitCode
 
 app = typer.Typer(no_args_is_help=True, help="List, show, verify, export and rejudge match records.")
@@ -23,7 +23,6 @@ Run = Annotated[
 Reveal = Annotated[
     bool, typer.Option("--reveal", help="Also show what seats hide from each other in a match that is not over.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 @app.command("list")

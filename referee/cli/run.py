@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, Out, Secret
+from referee.cli.arguments import OUT, Out, Secret, Workers
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -17,16 +17,7 @@ def run(
         Path,
         typer.Argument(metavar="FILE", help="Tournament file, such as tournaments/first.toml.", show_default=False),
     ],
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Number of worker processes. Default: one per processor core.",
-            min=1,
-            max=1024,
-            show_default=False,
-        ),
-    ] = None,
+    workers: Workers = None,
     pin: Annotated[
         bool, typer.Option("--pin", help="Bind each worker and its bots to processor cores of their own.")
     ] = False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from referee.cli.arguments import OUT, LatestRun, Out
+from referee.cli.arguments import OUT, AsJson, Device, Env, LatestRun, Network, Out, Read
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -156,34 +156,10 @@ def add(
             show_default=False,
         ),
     ] = None,
-    network: Annotated[bool, typer.Option("--network", help="Let the bot use the network.")] = False,
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--env",
-            metavar="NAME",
-            help="Pass this environment variable to the bot, such as OPENAI_API_KEY. Can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    read: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--read",
-            metavar="PATH",
-            help="Let the bot read this file or folder, such as /data/weights. Can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    device: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--device",
-            metavar="PATH",
-            help="Let the bot use this device, such as /dev/nvidia0. Can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    network: Network = False,
+    env: Env = None,
+    read: Read = None,
+    device: Device = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start a new process for each match of the bot.")] = False,
     copies: Annotated[
         int | None,
@@ -400,7 +376,7 @@ def sign(
 def rebuild(
     run: LatestRun = None,
     out: Out = OUT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Make the database of a run again from its records.
 
@@ -536,7 +512,7 @@ def _signature_facts(run: "Run") -> dict[str, Any]:
 def certificate(
     file: Annotated[Path, typer.Argument(help="Tournament file (TOML).", show_default=False)],
     out: Out = OUT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make the certificate for the remote bots of a tournament before it runs, and print what their authors set.
 

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,6 @@ TEXTS = sorted(
     if path.name != "cli.md" and not {"node_modules", "target", "build"} & set(path.parts)
 )
 """Where commands stand that a reader copies; `cli.md` is made from the commands themselves."""
-
-
-def commands(group: Any = None, prefix: tuple[str, ...] = ("crosstown",)) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """(words, command) of each command that does something."""
-    group = get_command(make_app()) if group is None else group
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from commands(command, (*prefix, name))
-        else:
-            yield (*prefix, name), command
 
 
 def command_lines(text: str) -> list[str]:

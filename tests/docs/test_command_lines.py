@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.docs.command_lines import ROOT, TEXTS, command_lines, commands, problem, spans
+from tests.command_tree import commands
+from tests.docs.command_lines import ROOT, TEXTS, command_lines, problem, spans
 
 COMMANDS = [pytest.param(words, command, id=" ".join(words)) for words, command in commands()]
 COLUMNS = 76
@@ -19,7 +20,7 @@ def test_a_command_shows_an_example_of_itself_that_fits_on_a_line(words: Sequenc
     examples = re.findall(r"^Example: (.*)$", command.help, re.MULTILINE)
     assert len(examples) == 1
     assert command.help.endswith(f"\n\nExample: {examples[0]}")
-    assert f"{examples[0]} ".startswith(f"{' '.join(words)} ")
+    assert f"{examples[0]} ".startswith(f"crosstown {' '.join(words)} ")
     assert len(f"Example: {examples[0]}") <= COLUMNS
     assert problem(examples[0]) == ""
 

@@ -6,28 +6,18 @@ import shlex
 import shutil
 import signal
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from referee.cli.main import make_app
+from tests.command_tree import commands
 from tests.sentences import says
 
 ROOT = Path(__file__).resolve().parents[2]
 RANDOM = ROOT / "bots" / "python" / "random"
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-
-
-def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[str]:
-    """The name of every command of the tree."""
-    for name, command in (group or get_command(make_app())).commands.items():
-        if hasattr(command, "commands"):
-            yield from commands(command, (*before, name))
-        else:
-            yield " ".join((*before, name))
 
 
 def long_folder(place: Path) -> Path:
@@ -183,7 +173,7 @@ def test_every_command_works(surrounded: Any, tmp_path: Path) -> None:
 
 def test_no_command_is_left_out_of_the_surroundings() -> None:
     tried = {command for command, _ in [*PLAYED, LISTENS, *AFTERWARDS]} | {BRIDGED, SERVES}
-    assert tried == set(commands())
+    assert tried == {" ".join(words) for words, _ in commands()}
 
 
 def test_in_an_ascii_locale_a_path_is_printed_so_that_it_can_be_copied(workplace: Any, tmp_path: Path) -> None:

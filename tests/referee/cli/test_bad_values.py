@@ -3,28 +3,17 @@ about the value, exit code 2, and nothing is written."""
 
 import math
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from referee.cli.main import make_app
+from tests.command_tree import commands
 
 LONG = "n" * 300
 
 
-def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """(name, command) of the whole tree."""
-    for name, command in (group or get_command(make_app())).commands.items():
-        if hasattr(command, "commands"):
-            yield from commands(command, (*before, name))
-        else:
-            yield " ".join((*before, name)), command
-
-
-COMMANDS = dict(commands())
+COMMANDS = {" ".join(words): command for words, command in commands()}
 
 LINES = {
     "run": "cup.toml",

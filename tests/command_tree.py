@@ -1,0 +1,17 @@
+"""Every command of the command line, for tests that try them all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from typer.main import get_command
+
+from referee.cli.main import make_app
+
+
+def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """(words after `crosstown`, command) of each command that does something."""
+    for name, command in (group or get_command(make_app())).commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*before, name))
+        else:
+            yield (*before, name), command
