@@ -8,12 +8,14 @@ import time
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NoReturn, Self
+from urllib.parse import quote
 
+from leaderboard.web.hand_ins import Alarm, Worker
 from referee.cli.ladder_process import arguments_for
 from referee.cli.output import console
 from referee.errors import UsageError
 from referee.ladder.config import LadderConfig
-from referee.ladder.runner import HouseBots
+from referee.ladder.runner import HouseBots, read_status
 from referee.process.entry import EntryError, ManifestError
 from referee.process.manifest import BotNameError
 
@@ -36,6 +38,34 @@ def check_house_bots(config: LadderConfig) -> tuple[str, ...]:
     if len(names) < len(config.bots):
         raise UsageError("two house bots have one name", 'give one of them another: name = "..." in [[bots]]')
     return names
+
+
+def state_of(data: Path) -> tuple[list[Alarm], list[Worker], str]:
+    """What organisers are shown: alarms, matches in play, and why nothing is played, '' if something may be."""
+    said = read_status(data)
+    if not said:
+        return [], [], "the process that plays does not run; it is started again"
+    alarms = [
+        Alarm(division["alarm"], _LOOK, division["since"], f"/ladder/{quote(name)}")
+        for name, division in said.items()
+        if division["alarm"]
+    ]
+    workers = [
+        Worker(f"table {number}", "plays a match", since, name, match_id)
+        for number, (name, match_id, since) in enumerate(
+            ((name, *match) for name, division in said.items() for match in division["matches"]), start=1
+        )
+    ]
+    return alarms, workers, ""
+
+
+def waits_in(data: Path, division: str) -> str:
+    """Why no match is played in a division now, '' if one is."""
+    said = read_status(data).get(division, {})
+    return str(said.get("idle", ""))
+
+
+_LOOK = "see what the command 'crosstown serve' printed, and workers.log in the ladder's folder"
 
 
 class RunnerProcess:

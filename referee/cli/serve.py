@@ -39,22 +39,26 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Run a ladder: pages in a browser, and matches that go on while there is something to learn. Ctrl-C ends the
-    command; enter it again, and the ladder continues.
+    """Run a ladder: authors hand in bots in a browser or by command, and matches go on while there is something to
+    learn. Ctrl-C ends the command; enter it again, and the ladder continues.
 
     Example: crosstown serve
     """
     from contextlib import ExitStack
+    from functools import partial
 
     from leaderboard.web.app import make_app
     from leaderboard.web.limits import WebLimits
     from referee.cli.building import build_missing
     from referee.cli.ladder_process import ladder_of
     from referee.cli.listening import address_of, listen_on, serve_pages
-    from referee.cli.runner_process import RunnerProcess, check_house_bots
+    from referee.cli.runner_process import RunnerProcess, check_house_bots, state_of, waits_in
     from referee.cli.web import own_bots
     from referee.errors import UsageError
+    from referee.ladder.hand_ins import LadderHandIns
+    from referee.ladder.intake import Places
     from referee.ladder.runner import make_data
+    from referee.ladder.store import LadderStore
     from referee.wire.public_address import check_public
 
     for name in names or ():
@@ -67,10 +71,19 @@ def serve(
     config = ladder_of(file, data, house)
     runs = make_data(config)
     build_missing([(bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in config.bots], runs, file)
-    check_house_bots(config)
+    house_names = check_house_bots(config)
     bound_host = host or config.host
     with listen_on(bound_host, config.port if port is None else port) as listening, ExitStack() as stack:
+        places, address = Places(config.data), address_of(listening, bound_host)
+        places.make()
+        store = stack.enter_context(LadderStore(places.database, places.content, reserved=house_names))
+        hand_ins = LadderHandIns(
+            config, store, state=partial(state_of, config.data), waits=partial(waits_in, config.data)
+        )
+        known = frozenset(names or ()) | {bound_host}
         limits = WebLimits()
-        pages = make_app(runs, hide_live=True, names=frozenset(names or ()) | {bound_host}, limits=limits)
+        pages = make_app(runs, hide_live=True, hand_ins=hand_ins, names=known, limits=limits)
+        code = store.accounts.organiser_link()
+        link = [f"To become its organiser, open this once: {address}join?code={code}"] if code else []
         stack.enter_context(RunnerProcess(file, data, house))
-        serve_pages(pages, limits, listening, address_of(listening, bound_host))
+        serve_pages(pages, limits, listening, address, *link)

@@ -203,12 +203,18 @@ class _Table:
         """A block for the bot that has waited longest, if it is the turn of one."""
         if self._draw("explore") >= self._settings.exploration or not self._news(seats):
             return None
-        bot = min(self._here, key=lambda bot: (bot.last, bot.playing, bot.entry_id))
-        others = [other for other in self._here if other is not bot]
-        others.sort(key=lambda other: hash_of(self._settings.seed, self._snapshot.number, other.entry_id))
-        return self._fill(
-            [bot], others, seats
-        ), f"exploration: '{bot.name}' has waited longest, its opponents are drawn"
+        first = min(range(len(self._here)), key=lambda place: self._waited(self._here[place]))
+        bot = self._here[first]
+        total = 2 * BETA**2 + self._variance[first] + self._variance
+        quality = np.exp(-((self._mu - self._mu[first]) ** 2) / (2 * total)).tolist()
+        # Who has the largest of these numbers comes first: a draw in which the weights are the match qualities.
+        drawn = [
+            (self._draw(other.entry_id) ** (1 / max(weight, 1e-9)), other.entry_id, other)
+            for other, weight in zip(self._here, quality, strict=True)
+            if other is not bot
+        ]
+        group = self._fill([bot], [other for _, _, other in sorted(drawn, reverse=True)], seats)
+        return group, f"exploration: '{bot.name}' has waited longest, its opponents are drawn, close ones more often"
 
     def best(self, seats: int) -> tuple[list[Candidate], str] | None:
         """The block from which the table learns most; None if that is too little."""
@@ -297,6 +303,9 @@ class _Table:
         even = sum(self._asked[owner] for owner in owners) / len(owners)
         fair = max(FAIR_SHARE * even, self._settings.placement_blocks)
         return frozenset(owner for owner in owners if self._asked[owner] > fair)
+
+    def _waited(self, bot: Candidate) -> tuple[int, int, str]:
+        return bot.last, bot.playing, bot.entry_id
 
     def _draw(self, what: str) -> float:
         """A number from 0 to 1 that this block alone has."""

@@ -55,9 +55,6 @@ class Loaded:
     trouble: str = ""
 
 
-_MOST_SCORES = 64
-"""Results of a newcomer that are kept: its placement series has fewer."""
-
 _TUPLES = ("env", "read", "hidden", "devices")
 
 
@@ -124,9 +121,11 @@ class Division:
         self._time_s = time_s
         self._last_match_s = time_s()
         self._begun_s: dict[str, float] = {}
+        self._begun_at: dict[str, str] = {}
         self._stack = ExitStack()
         self._members: dict[str, Member] = {}
-        self._beliefs = Beliefs()
+        self.beliefs = Beliefs()
+        """Of the strength of all versions that ever joined."""
         self._open: dict[int, _OpenBlock] = {}
         self._block_of: dict[int, int] = {}
         self._latest: deque[Latest] = deque(maxlen=REMEMBERED)
@@ -247,7 +246,7 @@ class Division:
         taken, self._taken = self._taken or {}, None
         for line in text.events:
             if line.kind in ("added", "returned"):
-                self._beliefs.joined(line.fields["entry_id"], line.fields["name"])
+                self.beliefs.joined(line.fields["entry_id"], line.fields["name"])
             elif line.kind in (COUNTED, FOUND):
                 for match_id in line.fields["matches"]:
                     if match_id in taken:
@@ -334,7 +333,7 @@ class Division:
         seat = seat_spec({"entry_id": loaded.bot_id, "name": bot.name, **fields})
         self.progress.schedule.join(seat)
         self._members[loaded.bot_id] = Member(loaded.bot_id, bot, loaded.setup)
-        self._beliefs.joined(loaded.bot_id, bot.name)
+        self.beliefs.joined(loaded.bot_id, bot.name)
 
     def _return(self, member: Member, bot: LadderBot) -> None:
         control = Control("returned", self.progress.schedule.places, entry_id=member.entry_id, name=bot.name, by="rule")
@@ -342,7 +341,7 @@ class Division:
         self.progress.schedule.control(control)
         self.progress.breaker.returned(member.entry_id, control.place)
         member.bot, member.out, member.reason = bot, "", ""
-        self._beliefs.joined(member.entry_id, bot.name)
+        self.beliefs.joined(member.entry_id, bot.name)
 
     def _leave(self, member: Member, kind: ControlKind, reason: str) -> None:
         control = Control(
@@ -384,7 +383,7 @@ class Division:
         if isinstance(decision, Idle):
             self.idle = decision
             return None
-        self._decide(decision)
+        self.decide(decision)
         return self.runner.next(self.playing.values())
 
     def used_until(self, now_s: float) -> float:
@@ -396,9 +395,19 @@ class Division:
         """How many bots play in it."""
         return sum(not member.out for member in self._members.values())
 
+    @property
+    def awaits_first_match(self) -> bool:
+        """Whether somebody's bot, not a house bot, was never chosen for a block."""
+        return any(not member.out and not member.blocks and member.bot.owner for member in self._members.values())
+
+    def in_play(self) -> list[tuple[str, str]]:
+        """The matches in play, and when each began."""
+        return sorted(self._begun_at.items())
+
     def start(self, spec: MatchSpec) -> None:
         """Play a match that `next` has returned."""
         self._begun_s[spec.match_id] = self._time_s()
+        self._begun_at[spec.match_id] = self._now().isoformat(timespec="seconds")
         self.runner.start(spec, self.playing)
 
     def judge_finished(self) -> None:
@@ -410,6 +419,7 @@ class Division:
         for match_id in before:
             if match_id not in there:
                 self.used_s += now_s - self._begun_s.pop(match_id)
+                del self._begun_at[match_id]
                 self._last_match_s = now_s
 
     def alarm(self) -> str:
@@ -422,7 +432,7 @@ class Division:
 
     def snapshot(self) -> Snapshot:
         """What the next decision depends on."""
-        known = self._beliefs.known
+        known = self.beliefs.known
         bots = tuple(
             Candidate(
                 member.entry_id,
@@ -455,7 +465,7 @@ class Division:
         self._epoch_day, self.new_epoch = self._day(), False
         return True
 
-    def _decide(self, chosen: Chosen) -> None:
+    def decide(self, chosen: Chosen) -> None:
         """The block is in the journal before its first match is played, behind all results that the decision saw."""
         self.progress.anchors.flush()
         block = DecidedBlock(
@@ -500,12 +510,14 @@ class Division:
         if number is not None:
             block = self._open[number]
             for seat, one in enumerate(entries):
+                if self._is_placed(one):
+                    continue
                 for rank, other in zip(judged.ranking, entries, strict=True):
                     if one != other:
                         own = judged.ranking[seat]
                         share = 1.0 if own < rank else 0.5 if own == rank else 0.0
                         block.shares.setdefault((one, other), []).append(share)
-            self._beliefs.apply(entries, block.teams, judged.ranking)
+            self.beliefs.apply(entries, block.teams, judged.ranking)
         self._close(spec)
 
     def _close(self, spec: MatchSpec) -> None:
@@ -521,9 +533,14 @@ class Division:
         for entry_id in block.group:
             if member := self._members.get(entry_id):
                 member.playing -= 1
-                if len(member.scores) < _MOST_SCORES:
+                if not self._is_placed(entry_id):
                     shares = ((other, block.shares.get((entry_id, other), [])) for other in block.group)
                     member.scores += [(other, sum(found) / len(found)) for other, found in shares if found]
+
+    def _is_placed(self, entry_id: str) -> bool:
+        """Whether nobody asks for its results any more, since its placement series is over."""
+        member = self._members.get(entry_id)
+        return member is None or len(member.scores) >= self._ladder.matchmaking.placement_blocks
 
     def _day(self) -> str:
         return self._now().date().isoformat()

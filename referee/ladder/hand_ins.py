@@ -243,11 +243,18 @@ class LadderHandIns:
             waits=self._waits(division.name),
         )
 
-    def entries(self, division: str) -> Mapping[str, Entry]:
+    def playing(self, division: str) -> Mapping[str, int]:
+        self._find(division)
+        return {bot.name: bot.version for bot in self._store.active(division)}
+
+    def _find(self, division: str) -> DivisionConfig:
         found = next((one for one in self._config.divisions if one.name == division), None)
         if found is None:
             raise HandInRefused(Refusal.UNKNOWN, f"there is no division '{division}'", "see the list of divisions")
-        journal = RunFolder(self._config.folder_of(found)).journal
+        return found
+
+    def entries(self, division: str) -> Mapping[str, Entry]:
+        journal = RunFolder(self._config.folder_of(self._find(division))).journal
         try:
             stamp = (journal.stat().st_mtime_ns, journal.stat().st_size)
             known = self._entries.get(division)

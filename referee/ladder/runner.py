@@ -155,6 +155,8 @@ class LadderRunner:
         self._now = now
         self._seen: tuple[int, ...] | None = None
         self._alarms: dict[str, str] = {}
+        self._since: dict[str, str] = {}
+        """When the alarm of a division began, or ended."""
         self._kept_out: set[tuple[str, str, str]] = set()
         self._trouble = ""
         self._idled: set[str] = set()
@@ -249,12 +251,13 @@ class LadderRunner:
                     self._note(one_line(f"'{name}' does not play in {division.config.name}: {reason}"))
 
     def _fill(self) -> None:
-        """Begin matches while there are tables, of the division first that has had the least of them."""
+        """Begin matches while there are tables: first of a division in which somebody waits for the first match of a
+        bot, then of the one that has had the least of the tables."""
         free = self._tables.slots - sum(len(division.playing) for division in self.divisions)
         waiting = list(self.divisions)
         while free > 0 and waiting:
             now_s = self._time_s()
-            division = min(waiting, key=lambda one: one.used_until(now_s))
+            division = min(waiting, key=lambda one: (not one.awaits_first_match, one.used_until(now_s)))
             spec = division.next()
             self._tell_broken(division)
             if spec is None:
@@ -280,15 +283,26 @@ class LadderRunner:
             alarm = division.alarm()
             if bool(alarm) != bool(self._alarms.get(division.config.name)):
                 self._note(f"warning: {alarm}" if alarm else f"matches of {division.config.name} end again")
+                self._since[division.config.name] = self._now().isoformat(timespec="seconds")
             self._alarms[division.config.name] = alarm
             state[division.config.name] = {
                 "bots": division.bots,
                 "playing": len(division.playing),
                 "idle": "" if division.playing else division.idle.reason,
                 "alarm": alarm,
+                "since": self._since.get(division.config.name, ""),
+                "matches": division.in_play(),
             }
         for name, trouble in self.troubles.items():
-            state[name] = {"bots": 0, "playing": 0, "idle": "", "alarm": trouble}
+            since = self._since.setdefault(name, self._now().isoformat(timespec="seconds"))
+            state[name] = {
+                "bots": 0,
+                "playing": 0,
+                "idle": "",
+                "alarm": f"{name} is not played: {trouble}",
+                "since": since,
+                "matches": [],
+            }
         text = json.dumps({"pid": 0 if stopped else os.getpid(), "divisions": state}, indent=1, sort_keys=True) + "\n"
         at_s, before = self._status
         if text != before and (stopped or self._time_s() >= at_s + STATUS_S):

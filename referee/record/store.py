@@ -153,7 +153,7 @@ class RecordStore:
         replaced. A closed file is complete before it appears. PlatformError."""
         found: dict[str, Path] = {}
         try:
-            for path in sorted(self.folder.iterdir()):
+            for path in sorted(self.folder.iterdir(), key=lambda path: path.name):
                 if path.name.startswith(".") and path.name.endswith(".tmp"):
                     path.unlink()
                 elif path.name.endswith(LIVE_SUFFIX):

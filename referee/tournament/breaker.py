@@ -72,7 +72,7 @@ class Breaker:
         found = [
             (entry_id, why)
             for entry_id in dict.fromkeys((*(entry_id for entry_id, _ in failed_starts), *faults))
-            if not self._is_out(entry_id, place) and (why := self._why(entry_id))
+            if (why := self._why(entry_id)) and not self._is_out(entry_id, place)
         ]
         for entry_id, _ in found:
             self._absent.setdefault(entry_id, []).append((place, math.inf))
@@ -92,10 +92,12 @@ class Breaker:
             absences[-1] = absences[-1][0], place
 
     def _is_out(self, entry_id: str, place: int) -> bool:
-        return any(start <= place < end for start, end in self._absent.get(entry_id, ()))
+        return entry_id in self._absent and any(start <= place < end for start, end in self._absent.get(entry_id, ()))
 
     def _begin_again(self, entry_id: str, place: int) -> None:
         """Forget what an entry did before it returned, the first time that it is seen after that."""
+        if entry_id not in self._absent:
+            return
         back = max((end for _, end in self._absent.get(entry_id, ()) if end <= place), default=None)
         if back is not None and self._back.get(entry_id) != back:
             self._back[entry_id] = back

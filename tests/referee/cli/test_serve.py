@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from referee.cli.runner_process import state_of, waits_in
 from referee.ladder.runner import status_file
 from referee.run.run import Run
 
@@ -93,6 +94,7 @@ def test_it_plays_shows_pages_and_ends_with_ctrl_c(serve, tmp_path):
     (tmp_path / "LADDER.toml").write_text(LADDER)
     process, address = serve("LADDER.toml")
     assert address.startswith("http://127.0.0.1:")
+    assert process.stdout.readline().startswith(f"To become its organiser, open this once: {address}join?code=")
     data = tmp_path / "kept"
     run = data / "divisions" / "shibuya"
     until(lambda: list(run.glob("matches/*.jsonl.gz")))
@@ -150,3 +152,20 @@ def test_a_file_that_cannot_be_used_is_refused_with_a_next_step(tmp_path, text, 
     assert done.returncode in (2, 3)
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 2, done.stderr
+
+
+def test_organisers_are_shown_what_the_process_that_plays_does(tmp_path):
+    assert state_of(tmp_path) == ([], [], "the process that plays does not run; it is started again")
+    quiet = {"bots": 1, "playing": 0, "idle": "a table needs 2 bots", "alarm": "", "since": "", "matches": []}
+    busy = quiet | {"idle": "", "alarm": "no match ended", "since": "2026-11-29T01:00:00", "matches": [["m1", "then"]]}
+    status = {"pid": os.getpid(), "divisions": {"quiet": quiet, "busy one": busy}}
+    status_file(tmp_path).write_text(json.dumps(status))
+    (alarm,), (worker,), runner = state_of(tmp_path)
+    assert (alarm.what, alarm.since, alarm.address) == ("no match ended", "2026-11-29T01:00:00", "/ladder/busy%20one")
+    assert (worker.name, worker.division, worker.match_id, runner) == ("table 1", "busy one", "m1", "")
+    assert waits_in(tmp_path, "quiet") == "a table needs 2 bots"
+    assert waits_in(tmp_path, "unknown") == ""
+    status_file(tmp_path).write_text(json.dumps(status | {"pid": 0}))
+    assert state_of(tmp_path)[2] != ""
+    status_file(tmp_path).write_text("half a li")
+    assert state_of(tmp_path)[2] != ""

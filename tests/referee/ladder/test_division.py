@@ -383,3 +383,25 @@ async def test_the_page_of_a_match_says_why_it_was_played(make_ladder, bot):
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as web:
         text = (await web.get(address)).text
     assert f"Why it was played: {reasons[0]}." in unescape(text)
+
+
+def test_somebody_who_waits_for_the_first_match_of_a_bot_is_served_first(make_ladder, bot):
+    three = "".join(f'[[divisions]]\ngame = "toy"\nname = "{name}"\n' for name in "abc")
+    world = make_ladder("idle_below = 0.0", divisions=three, slots=1)
+    house = [bot(name, owner="", house=True) for name in ("h1", "h2", "h3")]
+    world.roster.set(*house)
+    joined = []
+
+    def behaves(spec):
+        world.clock_s += 1
+        if len(world.tables.played) == 20:
+            world.roster.set(*house, bot("ann"))
+        joined.append("ann" in {seat.name for seat in spec.seats})
+        return "rated"
+
+    world.tables.behaves = behaves
+    world.play(lambda: len(world.tables.played) > 40)
+    divisions = [spec.tournament for spec in world.tables.played]
+    first = [divisions[place] for place in range(20, 30) if joined[place]]
+    assert set(first[:3]) == {"a", "b", "c"}
+    assert True in joined[20:22], joined

@@ -24,7 +24,7 @@ def read_again(world, monkeypatch):
     )
     with world.division() as division:
         found = division.progress.found
-        skills = {entry: (belief.mu, belief.sigma) for entry, belief in division._beliefs.known.items()}
+        skills = {entry: (belief.mu, belief.sigma) for entry, belief in division.beliefs.known.items()}
     return read, found, skills
 
 
