@@ -5,7 +5,8 @@ out, and only links within the page remain: a game from elsewhere cannot bring a
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -22,7 +23,8 @@ def as_html(text: str, first_level: int = 2) -> Markup:
     tokens = parser.parse(text)
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         del tokens[:3]
-    shown = [_changed(token, first_level - 2) for token in tokens]
+    number = count(1)
+    shown = [_changed(token, first_level - 2, number) for token in tokens]
     return Markup(parser.renderer.render(shown, parser.options, {}))  # noqa: S704 - the renderer escapes all text
 
 
@@ -35,11 +37,13 @@ def coded(text: str) -> Markup:
     return Markup("").join([*parts, escape(text[last:])])
 
 
-def _changed(token: Token, deeper: int) -> Token:
+def _changed(token: Token, deeper: int, number: Iterator[int]) -> Token:
+    """`number` counts the tables, whose names must differ for who hears them."""
     if token.type in ("heading_open", "heading_close"):
         token.tag = f"h{min(6, int(token.tag[1]) + deeper)}"
     elif token.type == "table_open":
-        return _html('<div class="scroll" tabindex="0" role="region" aria-label="Table of the rules"><table>')
+        label = f"Table {next(number)} of the rules"
+        return _html(f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>')
     elif token.type == "table_close":
         return _html("</table></div>")
     elif token.type == "th_open":

@@ -12,11 +12,13 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from leaderboard.frames import last_frame
+from leaderboard.web.games import game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
 from leaderboard.web.rights import hides_open_blocks
+from leaderboard.web.strength import rivals, usual
 from referee.games.api import Game, action_sentence, event_sentence
 from referee.games.drawing import Look, draw_board, event_places
 from referee.games.registry import UnknownGame, game_ids, get_game
@@ -122,13 +124,17 @@ async def answer(request: Request) -> Response:
 
 def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str) -> Response:
     game = _game(wanted) if wanted in game_ids() else None
+    found = rivals(_host(request).opponents(game.id), game.id) if game else []
+    first = usual(found)
     return page(
         request,
         "choose.html",
         status=400 if problem else 200,
-        games=[(name, _game(name).title) for name in game_ids()],
+        games=game_cards(),
         game=game,
-        opponents=_host(request).opponents(game.id) if game else [],
+        players=players_in_words(game.player_counts) if game else "",
+        rivals=found,
+        opponent=chosen.get("opponent") or (first.opponent.id if first else ""),
         options=[option for option in game.options if isinstance(option.default, bool | int | str)] if game else [],
         chosen=chosen,
         problem=problem,
@@ -140,6 +146,8 @@ def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str
 
 def _setup(form: Mapping[str, str]) -> Setup:
     seats = [form.get(f"seat{number}", "") for number in range(12)]
+    if not any(seats) and form.get("opponent"):
+        seats = [HUMAN, form["opponent"]]
     try:
         bot_move_s = float(form.get("bot_move_s", "1"))
     except ValueError:
@@ -147,10 +155,24 @@ def _setup(form: Mapping[str, str]) -> Setup:
     return Setup(
         game=form.get("game", ""),
         seats=tuple(seat for seat in seats if seat),
-        options={name.removeprefix(_OPTION): text for name, text in form.items() if name.startswith(_OPTION) and text},
+        options=_changed(form),
         name=form.get("name", "").strip() or HUMAN,
         bot_move_s=bot_move_s,
     )
+
+
+def _changed(form: Mapping[str, str]) -> dict[str, str]:
+    """The options whose value is not the game's default: a browser without scripts sends all of them."""
+    sent = {name.removeprefix(_OPTION): text for name, text in form.items() if name.startswith(_OPTION) and text}
+    if form.get("game", "") not in game_ids():
+        return sent
+    options = {option.name: option.default for option in _game(form["game"]).options}
+    return {name: text for name, text in sent.items() if name not in options or text != as_typed(options[name])}
+
+
+def as_typed(value: object) -> str:
+    """The value of an option as a form has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _asked(game: Game, question: Question, names: Sequence[str]) -> dict[str, Any]:

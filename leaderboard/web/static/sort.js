@@ -25,7 +25,7 @@ function sortBy(table, column) {
   body.append(...keyed.map(([, row]) => row));
 }
 
-const LONG = 10;
+const LONG = 12;
 
 function addFilter(table) {
   const label = document.createElement("label");

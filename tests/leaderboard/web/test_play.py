@@ -2,7 +2,9 @@
 
 import json
 import math
+import tomllib
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 from leaderboard.web.app import make_app
 from leaderboard.web.host import HumanSeat, Opponent, PlayRefused, Question, Setup, Standpoint
+from leaderboard.web.play import as_typed
+from leaderboard.web.strength import rivals, usual
 from referee.games.api import resolve_options
 from referee.games.registry import get_game
 
@@ -56,7 +60,7 @@ class Host:
     def start(self, setup: Setup) -> Sequence[HumanSeat]:
         self.asked.append(setup)
         if setup.game == "none":
-            raise PlayRefused("there is <no> such game")
+            raise PlayRefused("there is <no> such game", "choose another one")
         return [self.sits]
 
     def going_on(self) -> Sequence[HumanSeat]:
@@ -194,3 +198,54 @@ async def test_a_seat_leads_to_what_everybody_may_see_unless_that_is_hidden(
     async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
         page = (await client.get(f"/play/m1/{host.sits.key}")).text
     assert ('href="/runs/cup/matches/m1"' in page) != hidden
+
+
+async def test_an_opponent_alone_starts_a_match_against_it(client: httpx.AsyncClient, host: Host) -> None:
+    form = {"token": await token_of(client), "game": "toy", "opponent": "0", "seat0": "", "seat1": ""}
+    assert (await client.post("/play", data=form, headers={"Origin": HERE})).status_code == 303
+    assert host.asked == [Setup("toy", ("human", "0"), {}, "human", 1.0)]
+
+
+async def test_only_the_options_that_were_changed_reach_the_host(client: httpx.AsyncClient, host: Host) -> None:
+    usual = {f"option-{option.name}": as_typed(option.default) for option in get_game("toy").options}
+    form = {"token": await token_of(client), "game": "toy", "opponent": "0", **usual, "option-rounds": "2"}
+    assert (await client.post("/play", data=form, headers={"Origin": HERE})).status_code == 303
+    assert host.asked[0].options == {"rounds": "2"}
+
+
+async def test_without_a_game_the_page_offers_each_as_a_card(client: httpx.AsyncClient) -> None:
+    page = (await client.get("/play")).text
+    for game in ("king_of_new_york", "toy"):
+        assert f'href="/play?game={game}"' in page
+    assert "<form" not in page
+
+
+def test_rivals_are_ordered_by_strength_and_the_middle_one_is_chosen() -> None:
+    bots = [Opponent(str(at), name, "1") for at, name in enumerate(("walker", "search", "random", "greedy"))]
+    found = rivals(bots, "shibuya")
+    assert [(rival.level, rival.opponent.name) for rival in found] == [
+        ("easy", "random"),
+        ("medium", "greedy"),
+        ("strong", "search"),
+        ("", "walker"),
+    ]
+    chosen = usual(found)
+    assert chosen is not None
+    assert chosen.opponent.name == "greedy"
+    assert usual([]) is None
+
+
+def test_measured_strengths_are_those_of_the_documentation() -> None:
+    table = (Path(__file__).resolve().parents[3] / "docs" / "bots.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| ")]
+    documented = [(row[0], row[1], row[2], row[4], row[5], row[6]) for row in rows if len(row) == 9]
+    strengths = tomllib.loads((files("leaderboard.web") / "strength.toml").read_text())
+    for row in strengths["measured"]:
+        interval = f"{row['low']:.3f} to {row['high']:.3f}"
+        line = (row["game"], row["bot"], row["against"], f"{row['score']:.3f}", interval, str(row["matches"]))
+        assert line in documented
+    most: dict[tuple[str, str], int] = {}
+    for game, bot, against, *_, matches in documented:
+        if (bot, against) in (("search", "greedy"), ("greedy", "random")):
+            most[game, bot] = max(int(matches), most.get((game, bot), 0))
+    assert {(row["game"], row["bot"]): row["matches"] for row in strengths["measured"]} == most

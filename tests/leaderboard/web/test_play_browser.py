@@ -26,6 +26,14 @@ CHOOSE = """(luck) => {
 }"""
 
 
+def choose(page: Any, bot: str = "random") -> None:
+    page.locator(f".rival:has(strong:text-matches('(^|: ){bot}$')) input").check()
+
+
+def open_details(page: Any) -> None:
+    page.get_by_text("Seats and names").click()
+
+
 def play(page: Any, luck: Random) -> list[str]:
     """By what each choice was made, until the match is over."""
     made = []
@@ -40,7 +48,8 @@ def play(page: Any, luck: Random) -> list[str]:
 @pytest.mark.parametrize("game", GAMES)
 def test_a_person_plays_a_whole_match_against_random(show_play: Callable[..., Any], runs: Path, game: str) -> None:
     page = show_play(f"/play?game={game}").page
-    page.select_option("[name=seat1]", label="random 1")
+    choose(page)
+    open_details(page)
     page.fill("[name=name]", "Eve <b>")
     page.click("button.main")
     made = play(page, Random(7))
@@ -59,7 +68,7 @@ def test_a_person_plays_a_whole_match_against_random(show_play: Callable[..., An
 
 def test_places_narrow_the_choice_and_the_list_can_be_widened(show_play: Callable[..., Any]) -> None:
     page = show_play("/play?game=shibuya").page
-    page.select_option("[name=seat1]", label="random 1")
+    choose(page)
     page.click("button.main")
     page.wait_for_selector("#can button")
     every = page.locator("#can button").count()
@@ -81,6 +90,8 @@ def test_places_narrow_the_choice_and_the_list_can_be_widened(show_play: Callabl
 def test_playing_fits_a_phone_and_two_people_get_an_address_each(show_play: Callable[..., Any]) -> None:
     page = show_play("/play?game=toy", width=360).page
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    open_details(page)
+    page.select_option("[name=seat0]", "human")
     page.select_option("[name=seat1]", "human")
     page.click("button.main")
     links = page.locator("main li a")
@@ -93,7 +104,7 @@ def test_playing_fits_a_phone_and_two_people_get_an_address_each(show_play: Call
 def test_a_choice_that_does_not_reach_the_server_can_be_made_again(show_play: Callable[..., Any]) -> None:
     shown = show_play("/play?game=toy")
     page = shown.page
-    page.select_option("[name=seat1]", label="random 1")
+    choose(page)
     page.click("button.main")
     page.wait_for_selector("#can button")
     page.route("**/answer", lambda route: route.abort())
@@ -114,7 +125,7 @@ FOCUSED = """(place) => document.activeElement === document.querySelector(place)
 
 
 def begin(page: Any) -> None:
-    page.select_option("[name=seat1]", label="random 1")
+    choose(page)
     page.click("button.main")
     page.wait_for_selector("#can button")
 
