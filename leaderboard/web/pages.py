@@ -23,7 +23,7 @@ from leaderboard.results import is_mirror, outcome_for
 from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import option_words, pool_title
-from leaderboard.web.accounts import account_of, has_ladder, is_organiser
+from leaderboard.web.accounts import account_of, has_ladder, is_organiser, sentence
 from leaderboard.web.bracket import rounds_of
 from leaderboard.web.csv_files import matches_csv, standings_csv
 from leaderboard.web.facts import settings_of
@@ -53,7 +53,7 @@ class Section:
 def make_templates() -> Environment:
     environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
-    environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words}
+    environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
     environment.globals |= {
         "pool_title": pool_title,
         "version": version("crosstown-arena"),
@@ -238,9 +238,7 @@ def bot(request: Request) -> Response:
         failed_start=start and shown_start(request, place, tables, start),
         slow_start=slow_start(rows[0].name, worst_us, tables.facts.startup_s.get(entry_id, math.inf)),
         startup_s=tables.facts.startup_s.get(entry_id),
-        output={
-            why: _last_output(place, found[0][0].match_id, found[0][1].seat) for why, found in faults.items() if own
-        },
+        output=_outputs(place, faults) if own else {},
         percentiles=PERCENTILES,
     )
 

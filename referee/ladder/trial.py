@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,9 @@ from referee.process.cgroup import find
 from referee.process.entry import Entry, EntryError, ManifestError, load_entry
 from referee.process.launch import LaunchContext
 from referee.process.limits import LEAST_MIB, Share, memory_room
-from referee.process.manifest import BotNameError
-from referee.process.sandbox import Profile, Sandbox
+from referee.process.manifest import BotNameError, load_manifest
+from referee.process.needs import opens
+from referee.process.sandbox import Profile, Sandbox, given_to
 from referee.record.reasons import EndReason
 from referee.schedule.spec import Faults, Limits, MatchSpec, SeatSpec
 from referee.texts import clean, missing_package, one_line, without_store
@@ -127,6 +129,7 @@ def main() -> None:
     log, step = _Log(), "built"
     try:
         say("begin", step=step)
+        _check_programs(job)
         say("end", step=step, detail=_build(job, log, say))
         step = "qualified"
         say("begin", step=step)
@@ -149,6 +152,22 @@ def main() -> None:
 def _of_author(job: Trial, sentence: str) -> str:
     """The sentence with paths as they are in the bot's folder."""
     return without_store(sentence.replace(f"{job.folder}/", "").replace(job.folder, "the bot's folder"))
+
+
+def _check_programs(job: Trial) -> None:
+    """RejectedError for a program of this machine that is named by its path: a sandbox shows what lies beside it, as an
+    organiser may want it who has read that line. Nobody reads those of a hand-in."""
+    folder = Path(job.folder)
+    manifest = load_manifest(folder)
+    given = partial(given_to, Sandbox(job.profile, read=job.read), folder)
+    for key in ("run", "fetch", "build", "toolchain"):
+        word = next(iter(getattr(manifest, key)), "")
+        # What begins with '..' leads elsewhere from the folder where the bot plays than from here.
+        if "/" in word and (Path(os.path.normpath(word)).parts[0] == ".." or opens(str(folder / word), folder, given)):
+            raise RejectedError(
+                f"'{key}' in bot.toml names {one_line(word)}, which lies outside of the bot's folder",
+                "name a program of the folder, or one of this machine by its name alone, such as java",
+            )
 
 
 def _build(job: Trial, log: _Log, say: Any) -> str:

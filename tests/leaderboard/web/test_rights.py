@@ -35,6 +35,17 @@ MATCH_ADDRESSES = (
 RUN_ADDRESSES = (
     "/runs/cup",
     "/runs/cup/matches",
+    "/runs/cup/cross",
+    "/runs/cup/plots",
+    "/runs/cup/schedule",
+    "/runs/cup/settings",
+    "/runs/cup/standings.csv",
+    "/runs/cup/matches.csv",
+    "/",
+    "/runs",
+    "/ladder",
+    "/ladder/cup",
+    "/bots/annbot",
     f"/runs/cup/bots/{ANN}",
     f"/runs/cup/bots/{BOB}",
     "/api/runs/cup",
@@ -48,6 +59,9 @@ RUN_ADDRESSES = (
 def intake(tmp_path: Path) -> Any:
     made = Intake(tmp_path / "ladder")
     made.entries_of["cup"] = {ANN: Entry(ANN, "annbot", "ann", 1), BOB: Entry(BOB, "bobbot", "bob", 1)}
+    made.accounts.add_owner("ann")
+    made.store.hand_in("ann", "annbot", "content")
+    made.qualify("annbot", 1)
     yield made
     made.store.close()
 

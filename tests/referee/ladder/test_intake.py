@@ -150,6 +150,37 @@ async def test_a_broken_bot_is_rejected_with_a_reason_for_its_author(
     assert logged in hand_ins.log(ann, "mine", 1, 0, 1 << 20).text
 
 
+@pytest.mark.parametrize("key", ["run", "build"])
+@pytest.mark.parametrize("word", ["{place}/bin/tool", "../../bin/tool"])
+async def test_a_program_that_lies_outside_of_the_bots_folder_is_not_started(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore, tmp_path: Path, key: str, word: str
+) -> None:
+    """The bot would be shown all that lies beside it, and no organiser reads the line before."""
+    place = tmp_path / "private"
+    (place / "bin").mkdir(parents=True)
+    (place / "lib").mkdir()
+    shutil.copy2("/bin/sh", place / "bin" / "tool")
+    files = bot_files(more=f'build = ["{word}", "-c", "true"]\n'.format(place=place) if key == "build" else "")
+    if key == "run":
+        files["bot.toml"] = str(files["bot.toml"]).replace("{python}", word.format(place=place))
+    send(hand_ins, sign(), archive(files))
+    async with running(config, store):
+        version = await over(store)
+    assert version.status == "rejected"
+    assert [one.name for one in version.steps if one.state == "failed"] == ["built"]
+    assert "which lies outside of the bot's folder" in version.reason
+    assert "by its name alone" in version.next_step
+
+
+async def test_a_program_of_the_system_may_be_named_by_its_path(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore
+) -> None:
+    send(hand_ins, sign(), archive(bot_files(more='build = ["/bin/sh", "-c", "mkdir dist"]\n')))
+    async with running(config, store):
+        version = await over(store)
+    assert (version.status, version.reason) == ("active", "")
+
+
 async def test_a_build_without_end_is_ended_at_its_limit(
     hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, store: LadderStore
 ) -> None:
