@@ -1,6 +1,7 @@
-"""Every command helps a reader, and every command line in a text is one that Crosstown takes."""
+"""Every command helps a reader, and every command line and every TOML example in a text is one that Crosstown takes."""
 
 import re
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,14 @@ def test_every_command_line_of_a_text_can_be_typed(path: Path) -> None:
     assert [wrong for line in spans(text) if (wrong := problem(line, whole=False))] == []
 
 
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_command_of_a_text_has_run_into_the_comment_of_another(path: Path) -> None:
+    """As when lines of a code block are filled like a paragraph: of two commands a reader's shell runs the first."""
+    names = "|".join({words[1] for words, _ in commands()})
+    lines = command_lines(path.read_text(encoding="utf-8"))
+    assert [line for line in lines if re.search(rf"#.*\bcrosstown ({names})\b", line)] == []
+
+
 def test_command_lines_are_found_and_refused() -> None:
     text = "```\ncrosstown run a.toml --workers 2   # fast\ncrosstown \\\n  runn a\n```\n\n    crosstown docs | less\n"
     first, second, third = command_lines(text)
@@ -63,3 +72,9 @@ def test_command_lines_are_found_and_refused() -> None:
     assert spans("Use `crosstown run` and `crosstown\nmatch`.\n\n```\n`crosstown no`\n```\n") == [
         "crosstown run", "crosstown match"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_an_example_in_toml_can_be_read(path: Path) -> None:
+    for block in re.findall(r"^```toml\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        tomllib.loads(block)
