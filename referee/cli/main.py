@@ -60,6 +60,7 @@ def make_app() -> typer.Typer:
 def main(words: Sequence[str] | None = None) -> None:
     """Entry point of the console script. Exit codes: see `referee.cli.errors`."""
     if words is None:
+        _open_streams()
         _use_utf8()
     sys.exit(run_command(sys.argv[1:] if words is None else words))
 
@@ -115,6 +116,16 @@ def _check_not_empty(words: Sequence[str]) -> None:
         from referee.errors import UsageError
 
         raise UsageError(f"{name} is empty", "give it a value, or leave it out")
+
+
+def _open_streams() -> None:
+    """Lay /dev/null in place of standard streams that are closed: else the next file that is opened, such as a journal,
+    has the number of one, and what is printed goes into that file."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)  # with the lowest number that is free, which is the stream's
+            os.set_inheritable(nowhere, True)
+            setattr(sys, name, os.fdopen(nowhere, "r" if name == "stdin" else "w", encoding="utf-8"))
 
 
 def _use_utf8() -> None:

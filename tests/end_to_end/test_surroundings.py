@@ -227,3 +227,17 @@ def test_a_working_directory_that_is_gone_is_said(workplace: Any, tmp_path: Path
         outcome = workplace.run(*words, prefix=["sh", "-c", f'{shell} "$@"', "sh"])
         assert outcome.code == 2
         assert outcome.stderr.startswith("error: the working directory is gone\nnext: change to a folder")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_what_would_be_printed_to_a_closed_stream_goes_nowhere(workplace: Any, write_cup: Any, closed: str) -> None:
+    """The journal and the database had the number of the stream, and errors of printing the code of a failed run."""
+    write_cup(bots=2, blocks=1)
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh"]
+    assert workplace.run("run", "cup.toml", prefix=shell).code == 0
+    ended = workplace.run("standings", "cup", prefix=shell)
+    assert (ended.code, ended.stderr) == (0, "")
+    assert workplace.run("matches", "verify", "cup").stdout.endswith("2 records: 2 ok, 0 wrong\n")
+    wrong = workplace.run("standings", "nowhere", prefix=shell)
+    assert wrong.code == 2
+    assert wrong.stderr == "" or wrong.stderr.startswith("error: no run of nowhere")
