@@ -272,7 +272,7 @@ class KingState(Position):
         self.eliminate([seat], "withdrawn")
         # What was counted or offered when the seat was still there is looked at again.
         self.tasks = [(MOVE_STEP, task[1]) if task[0] == MOVE else task for task in self.tasks]
-        if (ROLL_ENDED, self.active_seat) in self.tasks:
+        if (ROLL_ENDED, self.active_seat) in self.tasks and seat != self.active_seat:
             dice.count_rerolls(self, self.active_seat)
         if self.living <= 1:
             self.finish((*self.clockwise(0), NO_SEAT)[0], "withdrawals")

@@ -68,6 +68,13 @@ def test_leaving_closes_manhattan_for_the_second_monster() -> None:
     assert turn.rolls, "the roll goes on"
 
 
+def test_nobodys_rerolls_are_counted_again_when_the_roller_leaves() -> None:
+    turn = Scene("q m0 n1 x s", cards={4: "webspinner"}, web={0: 1}).roll("eeahhc")
+    assert (turn.asked, turn.state.rerolls) == ((0, "dice"), 1)
+    turn.state.withdraw(0)
+    assert (turn.asked, turn.state.rerolls) == ((2, "leave"), 1)
+
+
 def test_a_move_that_has_lost_its_room_before_it_is_paid_for_costs_nothing_and_is_asked_again() -> None:
     turn = Scene(
         "q b m0 n1 x x",
