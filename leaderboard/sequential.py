@@ -23,6 +23,7 @@ SHARES = tuple(2.0**-step for step in range(9))
 """Fractions of the wealth that are bet: bold ones tell big differences soon, timid ones small differences at all."""
 
 _ELO = 400.0
+_MOST_ELO = 100_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,8 @@ def interval(scores: Sequence[float], alpha: float = 0.05) -> tuple[float, float
 
 def score_of_elo(elo: float) -> float:
     """The mean score of a side that is `elo` points stronger, on the logistic scale."""
+    if elo < -_MOST_ELO:  # where the power would be too large for a number
+        return 0.0
     return 1 / (1 + 10 ** (-elo / _ELO))
 
 

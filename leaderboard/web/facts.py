@@ -18,9 +18,9 @@ from referee.games.registry import UnknownGame, get_game
 from referee.record import RecordError
 from referee.record.journal import Control, FailedStart
 from referee.record.reader import read_header
-from referee.run.folder import check_no_records
+from referee.run.folder import SINGLE, check_no_records
 from referee.run.journal import JournalText
-from referee.run.run import SINGLE, Run
+from referee.run.run import Run
 
 _TRIED = 10
 """Records whose headers are read to find out what they are of."""

@@ -126,6 +126,9 @@ def compare(
     except ValueError as error:
         raise UsageError(str(error), "see: crosstown compare --help") from None
     folders = [a, b, *(field or [])]
+    if players is not None and players > len(folders):
+        what = f"a match with {players} seats needs {players} bots, and {len(folders)} are named"
+        raise UsageError(what, "name the others, too: --field FOLDER, once for each")
     build_missing(((folder, None) for folder in folders), out)
     entries = [load_entry(folder, None, {}) for folder in folders]
     _check_different(folders, [entry.id for entry in entries])

@@ -6,7 +6,7 @@ from pathlib import Path
 from referee.errors import JournalError, UsageError
 from referee.record.journal import FailedStart
 from referee.record.store import RecordStore, names_record, record_name
-from referee.run.folder import RunFolder, check_no_records, run_folders
+from referee.run.folder import SINGLE, RunFolder, check_no_records, run_folders
 from referee.run.run import Run
 
 
@@ -20,7 +20,8 @@ def find_run(wanted: str | None, out: Path) -> Run:
         if run.begun:
             return run
     for folder in candidates:
-        check_no_records(folder)
+        if folder.name != SINGLE:
+            check_no_records(folder)
     what = f"no run of {wanted}" if wanted else "no run"
     raise UsageError(f"{what} under {out}", "start one: crosstown run FILE, or say where runs are: --out DIR")
 

@@ -111,7 +111,7 @@ def match(
     from referee.cli.confining import hiding, settle
     from referee.cli.one_match import plan, play, seed_of
     from referee.cli.remote import remote_seats
-    from referee.run.run import SINGLE
+    from referee.run.folder import SINGLE
 
     planned = plan(
         game,

@@ -39,8 +39,8 @@ from referee.process.sandbox import Profile, Sandbox
 from referee.record.journal import slow_start
 from referee.record.reasons import EndReason
 from referee.record.times import SHOWN_LAG_US
+from referee.run.folder import SINGLE
 from referee.run.luck import SECRET_BYTES, known_words, read_secrets
-from referee.run.run import SINGLE
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import HUMAN_CLOCK, REMOTE_CLOCK, Limits, MatchSpec, SeatSpec, SpecError
 from referee.texts import missing_package, one_line, own_frames, without_store
@@ -297,9 +297,7 @@ def plan(
     game = get_game(game_id)
     if len(seats) not in game.player_counts:
         counts = ", ".join(map(str, game.player_counts))
-        raise UsageError(
-            f"{game_id} is for {counts} players, and there are {len(seats)} seats", "give --seat once for each player"
-        )
+        raise UsageError(f"{game_id} is for {counts} players, not {len(seats)}", "give --seat once for each player")
     given = dict(_option(game, text) for text in options)
     seed = secrets.token_hex(16) if seed is None else seed.lower()
     try:

@@ -19,8 +19,8 @@ from referee.event_loop import new_event_loop
 from referee.match.result import MatchResult
 from referee.process.entry import Entry
 from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, check_name, load_manifest
+from referee.run.folder import SINGLE
 from referee.run.luck import read_secrets
-from referee.run.run import SINGLE
 from referee.schedule.seeds import match_seed
 from referee.schedule.spec import DEFAULTS, HUMAN_CLOCK, MatchSpec
 

@@ -253,9 +253,10 @@ def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
         if not equals or not name:
             raise UsageError(f"{flag} {word!r} is not NAME=VALUE", f"write, for instance, {flag} {_EXAMPLES[flag]}")
         try:
-            found[name] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[name] = value
+            read = tomllib.loads(f"value = {value}")
+        except (ValueError, RecursionError):  # numbers of thousands of digits are no TOMLDecodeError
+            read = {}
+        found[name] = read["value"] if set(read) == {"value"} and "\n" not in value else value
     return found
 
 

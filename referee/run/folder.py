@@ -16,6 +16,9 @@ from referee.run.journal import JournalText, read_journal
 from referee.schedule.config import digest
 from referee.schedule.spec import RESOURCE_KEYS
 
+SINGLE = "single"
+"""The run folder, and the tournament in the records, of matches that belong to no tournament."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
@@ -102,9 +105,14 @@ def choose_folder(out: Path, description: Mapping[str, Any], *, new: bool) -> Ru
     A run of the same configuration is taken up again, the newest first, also from a folder that was renamed: what the
     journal says counts. ChangedError, with the differences, if there are only runs of the same name with another
     configuration, or runs that differ in the name alone, and not `new`. UsageError if more than one renamed folder is
-    such a run.
+    such a run, or for a new run that would have the folder of single matches.
     """
     name = description["name"]
+    if name == SINGLE and (new or not any(read_journal(run.journal).created for run in _numbered(out, name))):
+        raise UsageError(
+            f"{out / SINGLE} is the folder of the matches that 'crosstown match' plays",
+            'give the tournament another name: name = "..." in its file',
+        )
     fresh: RunFolder | None = None
     refused: ChangedError | None = None
     for folder in () if new else reversed(_numbered(out, name)):

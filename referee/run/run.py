@@ -29,9 +29,6 @@ from referee.texts import one_line
 if TYPE_CHECKING:
     from referee.run.signing import Signature  # its library takes a while to import
 
-SINGLE = "single"
-"""The run folder, and the tournament in the records, of matches that belong to no tournament."""
-
 RunState: TypeAlias = Literal["not begun", "going on", "finished", "stopped", "cut off"]
 
 
@@ -182,11 +179,13 @@ class Run:
 
     @property
     def startup_limits_s(self) -> dict[str, float]:
-        """By entry id, how many seconds each bot has to say Hello; one that joined later has what all have."""
+        """By entry id, how many seconds each bot has to say Hello."""
         if not self.begun:
             return {}
         of_all = float(self.configuration.get("limits", {}).get("startup_s", Limits().startup_s))
-        own = {bot["entry_id"]: bot.get("clock", {}).get("startup_s") for bot in self.configuration["bots"]}
+        joined = [line.fields for line in self.journal.events if line.kind == "added"]
+        bots = [*self.configuration["bots"], *joined]
+        own = {bot["entry_id"]: bot.get("clock", {}).get("startup_s") for bot in bots}
         return {bot.entry_id: float(own.get(bot.entry_id) or of_all) for bot in self.participants}
 
     @property

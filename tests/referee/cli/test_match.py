@@ -283,7 +283,7 @@ def test_a_bot_is_not_seated_at_a_game_that_it_does_not_play(say: Say, tmp_path:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["shibuya", "--seat", RANDOM], "is for 2, 4 players, and there are 1 seats"),
+        (["shibuya", "--seat", RANDOM], "is for 2, 4 players, not 1"),
         (["chess", "--seat", RANDOM], "chess"),
         (["shibuya", "--seat", "nowhere", "--seat", RANDOM], "nowhere: does not exist"),
         (["shibuya", "--seat", RANDOM, "--seat", RANDOM, "--seed", "xyz"], "seed 'xyz'"),

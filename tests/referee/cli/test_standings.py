@@ -176,6 +176,24 @@ def test_a_run_that_is_not_there(crosstown, words, what):
     assert printed.out == ""
 
 
+@pytest.mark.parametrize("command", ["standings", "report", "rebuild", "sign"])
+def test_matches_of_no_tournament_are_no_run_that_lost_its_journal(crosstown, tmp_path, command):
+    record = tmp_path / "runs" / "single" / "matches" / "toy-20260101-000000-0000.jsonl.gz"
+    record.parent.mkdir(parents=True)
+    record.touch()
+    printed = crosstown(command)
+    assert printed.code == 2
+    assert printed.err.startswith("error: no run under runs\nnext: start one")
+
+
+def test_a_tournament_is_not_called_as_the_folder_of_single_matches(crosstown, write_tournament):
+    write_tournament("single")
+    printed = crosstown("run", "single.toml")
+    assert printed.code == 2
+    assert "runs/single is the folder of the matches that 'crosstown match' plays" in printed.err
+    assert "give the tournament another name" in printed.err
+
+
 @pytest.mark.parametrize(
     "words",
     [

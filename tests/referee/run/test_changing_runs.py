@@ -289,6 +289,15 @@ def test_a_bot_is_added_with_all_that_a_file_may_say_of_one(organiser):
     assert f"the bot 'Late' that was added was granted {data} to read, which does not exist" in err
 
 
+def test_a_bot_that_is_added_has_its_own_limit_of_start_up_time_wherever_that_is_shown(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    here.explained("add", "cup", "bots/late0", "--clock", "startup_s=60")
+    run = Run(here.run)
+    limits = {bot.name: run.startup_limits_s[bot.entry_id] for bot in run.participants}
+    assert limits == {"bot0": 10, "bot1": 10, "late0": 60}
+
+
 def test_a_bot_that_is_added_plays_under_the_clock_it_was_added_with(organiser, fake_executor, monkeypatch):
     here = organiser()
     here.begin(2, "round-robin")
@@ -312,6 +321,10 @@ def test_a_bot_that_is_added_plays_under_the_clock_it_was_added_with(organiser, 
         (("bots/late0", "--limit", "memory_mib=1e99"), "'limits.memory_mib'"),
         (("bots/late0", "--option", "deepness=3"), "it has no option 'deepness'"),
         (("bots/late0", "--option", "depth=x"), "option 'depth' is an integer"),
+        (("bots/late0", "--option", f"depth={'9' * 5000}"), "option 'depth' is an integer"),
+        (("bots/late0", "--option", f"depth={'[' * 5000}"), "option 'depth' is an integer"),
+        (("bots/late0", "--option", "depth=3\nother=4"), "option 'depth' is an integer"),
+        (("bots/late0", "--clock", f"move_s={'9' * 5000}"), "'clock.move_s' must be a number"),
         (("bots/late0", "--sandbox", "loose"), "'sandbox' must be strict or plain"),
         (("bots/late0", "--read", "nowhere"), "nowhere does not exist"),
         (("bots/late0", "--env", "A=B"), "'env'"),
