@@ -25,49 +25,73 @@ from referee.tournament.confine import private_places
 
 
 def build_bot(
-    folder: Path, *, again: bool = False, wanted: Profile | None = None, hidden: tuple[str, ...] = ()
+    folder: Path,
+    *,
+    again: bool = False,
+    wanted: Profile | None = None,
+    hidden: tuple[str, ...] = (),
+    begun: bool = False,
+    accept_weaker: bool = False,
 ) -> tuple[Built, bool]:
     """See `referee.process.build.build`. `wanted`: the sandbox; None for the strict one where it works, else none,
     with a warning. `hidden`: what the build does not see. PlatformError if strict is asked for and does not
-    work here."""
+    work here. A run that has `begun`, whose file must stay what it is, builds without it with `accept_weaker`."""
     found = probe()
     try:
         profile = choose_profile(wanted, found)
     except SandboxError as error:
-        step = f'{error.next_step}; or build and play without: profile = "plain" in [sandbox], or --sandbox plain'
-        raise PlatformError(str(error), step) from None
-    if wanted is None and profile == "plain":
+        if not begun:
+            step = f'{error.next_step}; or build and play without: profile = "plain" in [sandbox], or --sandbox plain'
+            raise PlatformError(str(error), step) from None
+        if not accept_weaker:
+            step = f"{error.next_step}; or continue this run without it: --accept-weaker-sandbox"
+            raise PlatformError(str(error), step) from None
+        profile = "plain"
+    if wanted != "plain" and profile == "plain":
         print(f"warning: bots are built WITHOUT A SANDBOX ({found.why}); to have one: {found.fix}", file=sys.stderr)
     with BuildProgress(folder) as progress:
         return build(folder, Yard(profile, cgroups=find(), told=progress.told, hidden=hidden), again=again)
 
 
-def load_or_build(folder: Path, wanted: Profile | None = None, hidden: tuple[str, ...] = ()) -> Entry:
+def load_or_build(
+    folder: Path,
+    wanted: Profile | None = None,
+    hidden: tuple[str, ...] = (),
+    *,
+    begun: bool = False,
+    accept_weaker: bool = False,
+) -> Entry:
     """The entry of a bot; one that is not built as it is now is built first, and stderr says so. So is one that was
-    built without the sandbox where that is wanted."""
+    built without the sandbox where that is wanted. `begun`, `accept_weaker`: see `build_bot`."""
     try:
         entry = load_entry(folder)
         if wanted != "strict" or all(built.sandbox == "strict" for built in entry.builds):
             return entry
     except NotBuiltError:
         pass
-    built, fresh = build_bot(folder, wanted=wanted, hidden=hidden)
+    built, fresh = build_bot(folder, wanted=wanted, hidden=hidden, begun=begun, accept_weaker=accept_weaker)
     if fresh:
         print(f"built {one_line(folder)} in {duration(built.fetch_s + built.build_s)}", file=sys.stderr, flush=True)
     return load_entry(folder)
 
 
 def build_missing(
-    folders: Iterable[tuple[Path, Profile | None]], out: Path, tournament_file: Path | None = None
+    folders: Iterable[tuple[Path, Profile | None]],
+    out: Path,
+    tournament_file: Path | None = None,
+    *,
+    begun: bool = False,
+    accept_weaker: bool = False,
 ) -> None:
     """Build the bots that are not built as they are now, each under its profile, and none that sees another, the runs
-    in `out` or the tournament's file; whatever else is wrong with one is told when it is loaded."""
+    in `out` or the tournament's file; whatever else is wrong with one is told when it is loaded. `begun`,
+    `accept_weaker`: see `build_bot`."""
     wanted = list(folders)
     bots = [folder for folder, _ in wanted]
     hidden = private_places([*bots, *([tournament_file] if tournament_file else [])], out, bots)
     for folder, profile in wanted:
         with suppress(ManifestError, EntryError, BotNameError):
-            load_or_build(folder, profile, hidden)
+            load_or_build(folder, profile, hidden, begun=begun, accept_weaker=accept_weaker)
 
 
 def end_of_log(error: BuildError) -> str:

@@ -68,7 +68,8 @@ def run(
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
     known = () if new else newest_participants(out, tournament_name(file))
     if not dry_run:
-        build_missing(sources_needed(load_config(file), known), out, file)
+        needed = sources_needed(load_config(file), known)
+        build_missing(needed, out, file, begun=bool(known), accept_weaker=accept_weaker)
     tournament = load_tournament(file, known, to_play=not dry_run)
     if tournament.kept:
         tournament = _as_it_lies(file, out, to_play=not dry_run) or tournament

@@ -209,7 +209,8 @@ def play_tournament(
         if is_renamed(folder, tournament.config.name):
             console(stderr=True).print(one_line(f"this run is in {folder.path}, and continues there"), markup=False)
     file, profile = tournament.config.path, tournament.config.sandbox.profile
-    build_missing(((bot.folder, bot.sandbox.profile or profile) for bot in joining(Run(folder).journal)), out, file)
+    joined = [(bot.folder, bot.sandbox.profile or profile) for bot in joining(Run(folder).journal)]
+    build_missing(joined, out, file, begun=True, accept_weaker=accept_weaker)
     tournament = with_added(tournament, Run(folder).journal)
     cores = available_cores()
     sets = split_cores(workers, cores) if pin else ()

@@ -71,7 +71,7 @@ def confine_all(
                 step = f'{error.next_step}; or play without: profile = "plain" in [sandbox]'
                 raise PlatformError(str(error), step) from None
             if not accept_weaker:
-                step = f"{error.next_step}; or go on with this run without it: --accept-weaker-sandbox"
+                step = f"{error.next_step}; or continue this run without it: --accept-weaker-sandbox"
                 raise PlatformError(str(error), step) from None
             profile = "plain"
         unasked = unasked or (wanted != "plain" and profile == "plain")

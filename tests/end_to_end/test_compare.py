@@ -29,6 +29,29 @@ def test_one_worker_and_two_give_the_same_evidence_and_again_nothing_is_played(w
     assert again == found[0]
 
 
+@pytest.mark.strict_sandbox
+def test_a_comparison_that_began_in_the_sandbox_goes_on_without_it_only_if_that_is_accepted(workplace, write_cup):
+    write_cup(bots=2)
+    wide = ("--scores", "0.01", "0.99")
+    began = json.loads(compare(workplace, "--cap", "1", *wide).stdout)
+    (workplace.folder / "bin").mkdir()
+    workplace.environment["PATH"] = str(workplace.folder / "bin")  # where no bubblewrap is
+    refused = compare(workplace, "--cap", "2", *wide)
+    assert refused.code == 2
+    said = " ".join(refused.stderr.split())
+    assert "played with a stronger sandbox than works here now: 'bot 0': sandbox: strict -> plain" in said
+    assert "--accept-weaker-sandbox" in said
+    assert refused.stdout == ""
+    accepted = compare(workplace, "--cap", "2", *wide, "--accept-weaker-sandbox")
+    assert accepted.code in (0, 1), accepted.stderr
+    went_on = json.loads(accepted.stdout)
+    assert (went_on["run"], began["rounds"], went_on["rounds"]) == (began["run"], 1, 2)
+    (changed,) = [
+        e for e in read_journal(workplace.folder / began["run"] / "tournament.jsonl").events if e.kind == "machine"
+    ]
+    assert [facts["profile"] for facts in changed.fields["machine"].values()] == ["plain", "plain"]
+
+
 def test_a_higher_cap_goes_on_and_plays_no_round_again(workplace, write_cup):
     write_cup(bots=2)
     wide = ("--scores", "0.3", "0.7")

@@ -11,6 +11,7 @@ from referee.cli.main import run_command
 from referee.errors import PlatformError
 from referee.process.checkup import Probe
 from referee.record import read_record
+from referee.tournament import play
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -99,6 +100,32 @@ def test_where_strict_does_not_work_the_run_is_not_led_to_a_build_without_it(
         building.load_or_build(folder, "strict")
     assert "--plain" not in refused.value.next_step
     assert "[sandbox]" in refused.value.next_step
+
+
+def test_a_strict_run_whose_build_was_lost_goes_on_without_the_sandbox_where_that_is_accepted(
+    tournament: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file must stay as it is, so the advice cannot be to change that."""
+    tournament.write_text(
+        tournament.read_text().replace("blocks = 1", "blocks = 2") + '[sandbox]\nprofile = "strict"\n'
+    )
+    assert run_command(["run", str(tournament), "--workers", "1"]) == 0
+    for built in (tournament.parent / "cache").glob("*/built.json"):
+        built.unlink()
+    for record in sorted((tournament.parent / "runs" / "small" / "matches").glob("*.gz"))[:1]:
+        record.unlink()
+    capsys.readouterr()
+    missing = Probe(False, "no bubblewrap", "install it")
+    monkeypatch.setattr(building, "probe", lambda: missing)
+    monkeypatch.setattr(play, "probe", lambda: missing)
+    assert run_command(["run", str(tournament)]) == 3
+    _, err = capsys.readouterr()
+    assert "next: install it; or continue this run without it: --accept-weaker-sandbox" in err
+    assert "profile =" not in err
+    assert run_command(["run", str(tournament), "--accept-weaker-sandbox"]) == 0
+    _, err = capsys.readouterr()
+    assert "bots are built WITHOUT A SANDBOX (no bubblewrap)" in err
+    assert "sandbox: strict -> plain" in err
 
 
 def test_a_dry_run_needs_no_build_and_makes_none(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,7 +91,7 @@ def test_a_run_whose_file_says_strict_can_go_on_where_that_does_not_work_if_it_i
     with pytest.raises(PlatformError, match="does not work here") as caught:
         confine_all(tournament, DOES_NOT, begun=True)
     assert caught.value.next_step == (
-        "apt install bubblewrap; or go on with this run without it: --accept-weaker-sandbox"
+        "apt install bubblewrap; or continue this run without it: --accept-weaker-sandbox"
     )
     confined = confine_all(tournament, DOES_NOT, begun=True, accept_weaker=True)
     assert {sandbox.profile for sandbox in confined.sandboxes.values()} == {"plain"}
