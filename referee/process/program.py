@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from referee.process.manifest import BUILD_OUTPUT, FILE_NAME, PYTHON, Manifest, ManifestError
+from referee.process.sources import LEFT_OUT
 
 _BRIDGE = "crosstown_bridge"
 _TERMINAL = "--terminal"
@@ -55,16 +56,23 @@ def find_argv(
     run = tuple(_placed(word, home, folder) for word in manifest.run)
     for word in run if not manifest.build else ():
         if not word.startswith("/") and os.path.lexists(folder / word) and not os.path.lexists(home / word):
-            raise ManifestError(
-                f"{folder / FILE_NAME}: 'run' names '{word}', which is there but left out of what a bot is, like all"
-                " that other tools make",
-                "let its build make it, or name a program outside of the bot's folder",
-            )
+            raise _left_out(folder, word)
     try:
         return _find_argv(home, replace(manifest, run=run), python)
     except ManifestError as error:
         what, next_step = (text.replace(str(home), str(folder)) for text in (str(error), error.next_step))
         raise ManifestError(what, next_step) from None
+
+
+def _left_out(folder: Path, word: str) -> ManifestError:
+    """For a word of `run` that is in the author's folder and not in a copy of it."""
+    named = f"{folder / FILE_NAME}: 'run' names '{word}', which is"
+    if (folder / word).is_dir() and not set(Path(word).parts) & set(LEFT_OUT):
+        return ManifestError(f"{named} a folder without a file; only files are copied", "correct 'run', or fill it")
+    step = "let its build make it, or name a program outside of the bot's folder"
+    if (folder / word).parent.with_name("pyvenv.cfg").exists():
+        step = f'list its packages in requirements.txt, and write "{PYTHON}" in place of it: crosstown docs python'
+    return ManifestError(f"{named} there but left out of what a bot is, like all that other tools make", step)
 
 
 def _placed(word: str, home: Path, author: Path) -> str:
@@ -94,8 +102,10 @@ def _find_argv(folder: Path, manifest: Manifest, python: str) -> tuple[str, ...]
     behind = _behind_bridge(words)
     if behind:
         _find_program(folder, behind[0], manifest)
+        _check_behind_env(folder, behind)
         _check_script(folder, behind)
     program = _find_program(folder, words[0], manifest)
+    _check_behind_env(folder, words)
     _check_script(folder, words)
     return (str(program), *words[1:])
 
@@ -161,6 +171,12 @@ def _check_interpreter(folder: Path, script: Path, word: str) -> None:
         return
     if not first.startswith(b"#!"):
         return
+    if first.endswith(b"\r\n"):
+        raise ManifestError(
+            f"{folder / FILE_NAME}: 'run' starts '{word}', whose first line ends as on Windows; the system takes the"
+            " additional character for a part of the interpreter's name",
+            f"run: sed -i 's/\\r$//' {shlex.quote(str(script))}",
+        )
     words = os.fsdecode(first[2:]).split()
     where = f"{folder / FILE_NAME}: 'run' starts '{word}', whose first line names"
     if not words or not Path(words[0]).is_file():
@@ -182,6 +198,21 @@ def _after_env(words: Sequence[str]) -> Sequence[str]:
     while rest < len(words) and (words[rest].startswith("-") or "=" in words[rest]):
         rest += 1
     return words[rest:]
+
+
+def _check_behind_env(folder: Path, words: Sequence[str]) -> None:
+    """ManifestError if the program that a plain `env NAME=VALUE ... program` starts is not there."""
+    inner = _after_env(words)
+    before = words[1 : len(words) - len(inner)]
+    if not inner or inner is words or any(word.startswith(("-", "PATH=")) for word in before):
+        return  # its options have values of their own, and with another PATH it finds others
+    program = inner[0]
+    own = folder / program
+    found = own.is_file() and os.access(own, os.X_OK) if "/" in program else shutil.which(program)
+    if not found:
+        why, next_step = not_found(program, folder)
+        where = f"{folder / FILE_NAME}: 'run' has env start '{program}', which is not there"
+        raise ManifestError(f"{where}: {why}", next_step)
 
 
 def _check_script(folder: Path, words: Sequence[str]) -> None:

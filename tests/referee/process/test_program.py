@@ -105,6 +105,14 @@ def test_a_missing_program_says_which_path_it_was_looked_for_in(
         (["python3", "-X", "dev", "other/x.py"], "'other/x.py', which is not there"),
         (["{python}", "-m", "no_such_module"], "run the module 'no_such_module', and there is no such module"),
         (["env", "DEPTH=3", "python3", "no.py"], "'no.py', which is not there"),
+        (
+            ["env", "DEPTH=3", "no-such-program"],
+            "has env start 'no-such-program', which is not there: it is neither in ",
+        ),
+        (["env", "./no"], "has env start './no', which is not there: there is no "),
+        ([*BRIDGE, "env", "A=1", "no-such-program"], "has env start 'no-such-program'"),
+        (["./windows"], "whose first line ends as on Windows; the system takes the additional character for a part of"),
+        (["{python}", "empty"], "names 'empty', which is a folder without a file; only files are copied"),
         (["bash", "start"], "'start', which is not there"),
         (["sh", "no.sh"], "'no.sh', which is not there"),
         ([*BRIDGE, "perl", "no.pl"], "'no.pl', which is not there"),
@@ -117,9 +125,11 @@ def test_a_missing_script_is_found_before_the_first_match(write_bot: WriteBot, r
         "bot.py": "",
         "hashbang": "#!/no/such/interpreter\n",
         "with-env": "#!/usr/bin/env no-such-interpreter\n",
+        "windows": "#!/bin/sh\r\nexit 0\r\n",
     }
     folder = write_bot(files, run=run)
-    for name in ("hashbang", "with-env"):
+    (folder / "empty").mkdir()
+    for name in ("hashbang", "with-env", "windows"):
         (folder / name).chmod(0o755)
     with pytest.raises(ManifestError) as error:
         load_entry(folder)
@@ -138,6 +148,8 @@ def test_a_missing_script_is_found_before_the_first_match(write_bot: WriteBot, r
         ["sh", "-c", "exec ./later.sh"],
         ["sh", "bot.py", "no.sh"],
         ["env", "A=1", "{python}", "bot.py"],
+        ["env", "-u", "HOME", "no-such-program"],
+        ["env", "PATH=/opt/other", "no-such-program"],
         ["{python}", "package"],
     ],
 )

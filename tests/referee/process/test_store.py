@@ -266,6 +266,9 @@ def test_a_program_in_what_is_left_out_is_refused_with_a_way_out(write_bot: Writ
         check=says(r"'\.venv/bin/python', which is there but left out of what a bot is, .*; let its build"),
     ):
         load_entry(folder)
+    (folder / ".venv/pyvenv.cfg").write_text("home = /usr/bin\n")
+    with pytest.raises(ManifestError, check=says(r"left out .*; list its packages in requirements\.txt, and write")):
+        load_entry(folder)
 
 
 @pytest.fixture
