@@ -234,7 +234,7 @@ def add(
     if bot is not None:
         settings = read_settings(found.journal, {"path": str(bot.resolve()), **more})
         load_or_build(bot, settings.sandbox.profile or _profile(found))
-    control = found.add(load_joining(found.journal, bot, name, more), by=who(), reason=reason)
+    control = found.add(load_joining(found.journal, bot, name, more, found.file), by=who(), reason=reason)
     print_text(f"'{control.name}' joins from place {control.place} on; continue with: {_go_on(found)}")
 
 

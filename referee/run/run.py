@@ -70,9 +70,14 @@ class Run:
 
     @property
     def file(self) -> Path | None:
-        """The tournament file that the run began with; None where the journal does not say."""
+        """The tournament file that the run began with; where it is gone, one of its name beside the folder of runs, for
+        all may have been moved together. None where the journal does not say."""
         created = self.journal.created
-        return Path(created.fields["file"]) if created is not None and "file" in created.fields else None
+        if created is None or "file" not in created.fields:
+            return None
+        begun_with = Path(created.fields["file"])
+        moved = self.folder.path.resolve().parent.parent / begun_with.name
+        return moved if moved.is_file() and not begun_with.exists() else begun_with
 
     @cached_property
     def participants(self) -> tuple[Participant, ...]:

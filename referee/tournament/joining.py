@@ -25,15 +25,19 @@ from referee.tournament.sections.sandbox import SandboxConfig, check_grants
 
 
 def load_joining(
-    text: JournalText, path: Path | None, name: str | None, more: Mapping[str, Any] | None = None
+    text: JournalText,
+    path: Path | None,
+    name: str | None,
+    more: Mapping[str, Any] | None = None,
+    file: Path | None = None,
 ) -> JoiningBot:
     """The bot in the folder `path`, or, without one, a remote bot, that is to join the run with this journal. `more` is
-    what else a [[bots]] of the file may say of it. UsageError, ConfigError, ManifestError, EntryError or
-    BotNameError."""
+    what else a [[bots]] of the file may say of it; `file` is that of the run, which may have been moved. UsageError,
+    ConfigError, ManifestError, EntryError or BotNameError."""
     given = {name: value for name, value in {"name": name, **(more or {})}.items() if value is not None}
     if path is not None:
         given["path"] = str(path.resolve())
-    settings = read_settings(text, given)
+    settings = read_settings(text, given, file)
     if settings.remote is None:
         entry = load_entry(settings.folder, settings.name, settings.options)
     else:
@@ -140,13 +144,13 @@ def _settings_fields(entry: Entry, given: BotConfig) -> dict[str, Any]:
     return fields
 
 
-def read_settings(text: JournalText, given: Mapping[str, Any]) -> BotConfig:
+def read_settings(text: JournalText, given: Mapping[str, Any], file: Path | None = None) -> BotConfig:
     """What `given`, in the form of a [[bots]] of the tournament file, says of a bot that is to join the run.
     UsageError, or ConfigError for a file of the run that cannot be used."""
     assert text.created is not None
     configuration, remote = text.configuration, None
     if given.get("remote"):
-        remote = _remote_of(text)
+        remote = _remote_of(text, file)
     sections = {"bots": [given]} if remote is None else {"bots": [given], "remote": {}}
     try:
         read = TomlFile(Path("add"), sections)
@@ -158,10 +162,10 @@ def read_settings(text: JournalText, given: Mapping[str, Any]) -> BotConfig:
         raise UsageError(what, error.next_step) from None
 
 
-def _remote_of(text: JournalText) -> RemoteConfig:
+def _remote_of(text: JournalText, file: Path | None) -> RemoteConfig:
     """Where bots dial in, which the file of the run says."""
     assert text.created is not None
-    path = Path(text.created.fields.get("file", "the tournament file"))
+    path = file or Path(text.created.fields.get("file", "the tournament file"))
     if not text.configuration["ponder"]:
         step = "add one that the referee starts"
         raise UsageError("a remote bot cannot be stopped, and this run has ponder = false", step)

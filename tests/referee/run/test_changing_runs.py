@@ -360,6 +360,21 @@ def test_a_remote_bot_joins_and_is_invited_with_its_token(organiser):
     assert f"the bot 'Ada' that was added is a remote bot, and {here.file} has no [remote] any more" in err
 
 
+def test_a_run_that_was_moved_with_its_file_is_changed_and_continued_where_it_is_now(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    new = here.there.with_name(f"{here.there.name}-moved")
+    here.there.rename(new)
+    here.there = new
+    try:
+        code, out, err = here.command("add", "cup", "--remote", "--name", "Ada", "--token-env", "FAR0")
+        assert (code, out) == (0, "'Ada' joins from place 4 on; continue with: crosstown run cup.toml\n"), err
+        code, out, err = here.command("withdraw", "cup", "Ada")
+        assert out.endswith("continue with: crosstown run cup.toml\n"), err
+    finally:
+        shutil.rmtree(new)
+
+
 def test_a_bot_joins_a_run_with_a_remote_bot_wherever_the_command_is_given(organiser):
     """The remote bot has no folder; the working directory was taken for it."""
     here = organiser()
