@@ -242,9 +242,9 @@ def test_a_program_that_ends_without_run_is_asked_for_it(say: Say, tmp_path: Pat
 def test_the_time_to_start_can_be_given(say: Say, tmp_path: Path) -> None:
     slow = write_bot(tmp_path / "mine", "return 0")
     (tmp_path / "mine" / "bot.py").write_text("import time; time.sleep(60)\n")
-    done = say("shibuya", "--seat", RANDOM, "--seat", slow, "--startup-s", "0.5")
+    done = say("shibuya", "--seat", RANDOM, "--seat", slow, "--startup-s", "5")
     assert "start_failed" in done.stdout
-    assert "mine): no Hello 0.5 s after the start" in done.stdout
+    assert "mine): no Hello 5 s after the start" in done.stdout
 
 
 def test_a_build_that_fails_shows_what_it_printed_last(say: Say, tmp_path: Path) -> None:
