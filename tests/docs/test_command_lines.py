@@ -55,7 +55,7 @@ def test_every_command_line_of_a_text_can_be_typed(path: Path) -> None:
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_command_of_a_text_has_run_into_the_comment_of_another(path: Path) -> None:
     """As when lines of a code block are filled like a paragraph: of two commands a reader's shell runs the first."""
-    names = "|".join({words[1] for words, _ in commands()})
+    names = "|".join({words[0] for words, _ in commands()})
     lines = command_lines(path.read_text(encoding="utf-8"))
     assert [line for line in lines if re.search(rf"#.*\bcrosstown ({names})\b", line)] == []
 
