@@ -220,7 +220,7 @@ def log_page(request: Request) -> Response:
     if not is_own(version.owner, account):
         raise HandInRefused(Refusal.UNKNOWN, f"you have no bot '{name}'", "see the list of your bots")
     part = ladder.log(account, name, number, 0, 1 << 18)
-    return page(request, "log.html", version=version, part=part)
+    return page(request, "log.html", handed_in=version, part=part)
 
 
 # The account

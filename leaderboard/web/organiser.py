@@ -1,6 +1,7 @@
 """The organiser's page: what needs somebody first, then queue, workers, builds, people and invitations."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -9,10 +10,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from leaderboard.web.accounts import hand_ins_of, needed_account
-from leaderboard.web.hand_ins import HandInRefused, NewInvitation, Refusal
+from leaderboard.web.hand_ins import HandInRefused, HandIns, NewInvitation, Refusal
 from leaderboard.web.live import changes, stream
 from leaderboard.web.members import LOOK_S, checked_form, problem_words, until_refused
 from leaderboard.web.pages import page
+from referee.record import RecordError
+from referee.record.reader import read_header
+from referee.run.folder import RunFolder
 
 
 def routes() -> list[Route]:
@@ -39,6 +43,7 @@ def _overview(request: Request, made: NewInvitation | None, refused: HandInRefus
         title=ladder.title,
         overview=ladder.overview(account),
         invitations=ladder.invitations(account),
+        playing=_playing(request, ladder),
         paused=[bot for bot in ladder.bots() if bot.paused],
         made=made,
         link=f"{request.url.scheme}://{request.url.netloc}/join?code={made.code}" if made else "",
@@ -47,6 +52,33 @@ def _overview(request: Request, made: NewInvitation | None, refused: HandInRefus
     if made is not None:
         answer.headers["Cache-Control"] = "no-store"
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMatch:
+    """A match that goes on, or was cut off."""
+
+    division: str
+    match_id: str
+    names: tuple[str, ...]
+    started: str
+
+
+def _playing(request: Request, ladder: HandIns) -> list[LiveMatch]:
+    """The matches in play, which organisers alone may see."""
+    found = []
+    for division in ladder.divisions():
+        records = RunFolder(request.app.state.runs / division.name).records
+        for match_id in records.live() if records.exists else []:
+            path = records.find(match_id)
+            try:
+                header = read_header(path) if path else None
+            except RecordError:  # nothing is written yet, or the match has just ended
+                header = None
+            if header is not None:
+                names = tuple(seat.name for seat in header.seats)
+                found.append(LiveMatch(division.name, match_id, names, header.created_at))
+    return found
 
 
 async def change(request: Request) -> Response:
@@ -93,7 +125,7 @@ async def events(request: Request) -> Response:
     await asyncio.to_thread(ladder.overview, account)
 
     def look() -> Any:
-        return ladder.overview(account)
+        return ladder.overview(account), _playing(request, ladder)
 
     return stream(until_refused(changes(look, lambda _, number: {"changed": number}, LOOK_S)))
 

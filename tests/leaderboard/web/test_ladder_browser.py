@@ -10,6 +10,7 @@ from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
 from leaderboard.web.hand_ins import Alarm, Entry
 from tests.leaderboard.web.ladders import Intake
+from tests.leaderboard.web.test_accessible import order_of_tab
 
 ANN, HOUSE = "00ff00ff", "01ff00ff"
 AXE = Path(__file__).with_name("accessible.js").read_text(encoding="utf-8")
@@ -62,6 +63,7 @@ def test_from_the_organisers_link_to_a_bot_that_plays(
     page.get_by_role("button", name="Make an invitation").click()
     link = page.locator("code.secret").text_content()
 
+    page.goto("about:blank")  # the organiser's page would ask again, without its session
     page.context.clear_cookies()
     page.goto(link)
     page.get_by_label("Your name").fill("ann")
@@ -69,7 +71,7 @@ def test_from_the_organisers_link_to_a_bot_that_plays(
     page.wait_for_url("**/my")
 
     page.get_by_label("Archive").set_input_files(archive)
-    assert page.get_by_label("Bot").input_value() == "walker"
+    assert page.get_by_label("Bot", exact=True).input_value() == "walker"
     page.get_by_role("button", name="Hand in").click()
     page.get_by_text("walker: version 1 was received.").wait_for()
     page.locator("#live .status.received").wait_for()
@@ -156,4 +158,6 @@ def test_the_pages_of_a_ladder_are_accessible_and_fit_their_window(
         assert page.evaluate(AXE) == [], address
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
         assert page.evaluate(ID_LIKE) == [], address
+        visited, order = order_of_tab(page)
+        assert visited == order, address
     page.close()

@@ -314,6 +314,21 @@ async def test_the_organisers_page_has_alarms_first_and_is_for_organisers(browse
     assert (bad.status_code, "is no number" in seen(bad)) == (400, True)
 
 
+async def test_an_organiser_watches_the_matches_in_play_and_nobody_else_sees_them(
+    browser: Any, start: Callable[..., Any]
+) -> None:
+    ola, ann = await browser("ola"), await browser("ann")
+    start("m1", names=("annbot", "random")).step()
+    page = await ola.get("/organiser")
+    assert "Matches in play annbot, random in cup" in seen(page)
+    link = "/runs/cup/matches/m1?step=last"
+    assert link in page.text
+    assert (await ola.get(link)).status_code == 200
+    assert (await ann.get(link)).status_code == 404
+    for address in ("/", "/ladder", "/ladder/cup", "/runs/cup", "/my"):
+        assert "m1" not in (await ann.get(address)).text
+
+
 async def test_a_division_shows_owner_version_and_results_and_says_why_nobody_plays(
     browser: Any, intake: Intake, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
