@@ -235,7 +235,7 @@ class LadderHandIns:
         players = division.game.players
         return Division(
             name=division.name,
-            title=f"{division.game.game}, {' or '.join(map(str, players))} players",
+            title=_title(division),
             game=division.game.game,
             players=tuple(players),
             settings={"clock": _clock_words(division)} | _chosen(division),
@@ -280,6 +280,13 @@ class LadderHandIns:
         if owner == account.owner:
             raise HandInRefused(Refusal.CONFLICT, "you cannot block yourself", "ask another organiser")
         return self._accounts.block(owner, reason)
+
+
+def _title(division: DivisionConfig) -> str:
+    """The game's title and the seats, and the division's own name where it has one."""
+    game, seats = get_game(division.game.game), " or ".join(map(str, division.game.players))
+    own = "" if division.name == division.game.game else f" ({division.name})"
+    return f"{game.title}, {seats} players{own}"
 
 
 def _chosen(division: DivisionConfig) -> dict[str, str]:

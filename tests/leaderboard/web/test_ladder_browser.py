@@ -51,7 +51,7 @@ def test_from_the_organisers_link_to_a_bot_that_plays(
     archive.write_bytes(b"PK\x03\x04" + bytes(200_000))
     said: list[str] = []
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
 
@@ -102,7 +102,7 @@ def test_a_refused_hand_in_says_why_and_can_be_tried_again(
 ) -> None:
     intake.accounts.add_owner("ann")
     page = chromium.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
     page.goto(f"{ladder}/sign-in")
     page.get_by_label("Token").fill(intake.accounts.create_token("ann", "", "manage", None).secret)
     page.get_by_role("button", name="Sign in").click()
@@ -145,7 +145,7 @@ def test_the_pages_of_a_ladder_are_accessible_and_fit_their_window(
         match.step()
     match.crash(0, stderr="Traceback: here")
     page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
     addresses = ["/ladder", "/ladder/cup", "/bots/walker", "/join", "/sign-in", "/api"]
     mine = ["/my", "/my/account", "/organiser", "/bots/walker/versions/2/log"]
     for address in (*addresses, *mine):

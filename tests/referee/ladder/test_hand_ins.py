@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard.web.hand_ins import HandInRefused, HandIns, Refusal
+from referee.games.registry import get_game
 from referee.ladder import hand_ins as module
 from referee.ladder.config import LadderConfig
 from referee.ladder.hand_ins import LadderHandIns
@@ -241,6 +242,13 @@ def test_a_log_is_read_in_parts_that_do_not_cut_characters(
         assert not part.complete
     store.reject(store.waiting()[0].id, "received", None, "x", "y")
     assert hand_ins.log(ann, "mine", 1, 0, 10_000).complete
+
+
+def test_a_division_has_a_title_without_ids(hand_ins: LadderHandIns) -> None:
+    for division in hand_ins.divisions():
+        own = "" if division.name == division.game else f" ({division.name})"
+        assert division.title.startswith(f"{get_game(division.game).title}, ")
+        assert division.title.endswith(f"players{own}")
 
 
 def test_divisions_are_those_of_the_file(hand_ins: LadderHandIns) -> None:
