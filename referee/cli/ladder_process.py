@@ -17,13 +17,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from leaderboard.indexer import Indexer
+from referee.cli.bot_pages import kit_folder
 from referee.cli.errors import ExitCode, explain
-from referee.cli.web import own_bots
 from referee.event_loop import run_loop
 from referee.ladder.config import LadderConfig, default_ladder, load_ladder
-from referee.ladder.intake import Intake, Places
+from referee.ladder.intake import Intake, open_store
 from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
-from referee.ladder.store import LadderStore
 from referee.process.checkup import probe
 from referee.process.child_reaper import ChildReaper
 from referee.record.reader import Record
@@ -75,13 +74,6 @@ def ladder_of(file: Path | None, data: Path, house_bots: Path | None) -> LadderC
     return load_ladder(file) if file is not None else default_ladder(data, house_bots)
 
 
-def opponent_for(config: LadderConfig) -> Path | None:
-    """The folder of the bot that hand-ins meet before they play: the shipped one that plays by chance, else the first
-    house bot; None where there is none."""
-    shipped = [folder / "random" for folder in own_bots() if (folder / "random").is_dir()]
-    return next(iter([*shipped, *(bot.folder for bot in config.bots)]), None)
-
-
 def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callable[[], None]) -> None:
     """Play until a signal, or until `ended`, which waits, returns. TournamentError."""
     logs: list[DivisionLog] = []
@@ -91,16 +83,11 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
         return logs[-1]
 
     divisions = make_data(config)
-    places = Places(config.data)
-    places.make()
     with ExitStack() as stack:
         lock = stack.enter_context(RunLock(config.data / LOCK))
         house = HouseBots(config)
-        store = stack.enter_context(LadderStore(places.database, places.content, reserved=tuple(house.settings)))
-        opponent = opponent_for(config)
-        beside = [] if opponent is None else [Intake(config, store, opponent, note=note).run]
-        if opponent is None:
-            note("no hand-in is tried: there is no house bot that it could meet")
+        store = stack.enter_context(open_store(config, tuple(house.settings)))
+        intake = Intake(config, store, kit_folder("python"), note=note)
         loader = Loader(config, profile_of(config, probe()), house)
         executor = LocalExecutor(
             [],
@@ -115,7 +102,7 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
         )
         runner = LadderRunner(config, [house, store], executor, loader, observer, note)
         try:
-            run_loop(_play(runner, executor, beside, note, ended))
+            run_loop(_play(runner, executor, [intake.run], note, ended))
         finally:
             for log in logs:
                 log.indexer.close()

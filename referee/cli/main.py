@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from referee.cli import bots, bridge, games, matches, run_commands
+from referee.cli import bots, bridge, games, ladder, matches, run_commands
 from referee.cli.compare import compare
 from referee.cli.docs import docs
 from referee.cli.doctor import doctor
@@ -54,6 +54,7 @@ def make_app() -> typer.Typer:
     app.add_typer(bots.app, name="bots")
     app.add_typer(matches.app, name="matches")
     app.add_typer(games.app, name="games")
+    app.add_typer(ladder.app, name="ladder")
     return app
 
 
@@ -65,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.exit(run_command(sys.argv[1:] if words is None else words))
 
 
-GROUPS = ("bots", "games", "matches")
+GROUPS = ("bots", "games", "ladder", "matches")
 """Commands that only hold others."""
 
 

@@ -56,9 +56,8 @@ def serve(
     from referee.cli.web import own_bots
     from referee.errors import UsageError
     from referee.ladder.hand_ins import LadderHandIns
-    from referee.ladder.intake import Places
+    from referee.ladder.intake import open_store
     from referee.ladder.runner import make_data
-    from referee.ladder.store import LadderStore
     from referee.wire.public_address import check_public
 
     for name in names or ():
@@ -74,9 +73,8 @@ def serve(
     house_names = check_house_bots(config)
     bound_host = host or config.host
     with listen_on(bound_host, config.port if port is None else port) as listening, ExitStack() as stack:
-        places, address = Places(config.data), address_of(listening, bound_host)
-        places.make()
-        store = stack.enter_context(LadderStore(places.database, places.content, reserved=house_names))
+        address = address_of(listening, bound_host)
+        store = stack.enter_context(open_store(config, house_names))
         hand_ins = LadderHandIns(
             config, store, state=partial(state_of, config.data), waits=partial(waits_in, config.data)
         )

@@ -64,9 +64,11 @@ class LadderHandIns:
         *,
         state: Callable[[], tuple[Sequence[Alarm], Sequence[Worker], str]] = lambda: ((), (), ""),
         waits: Callable[[str], str] = lambda _: "",
+        alone: bool = True,
     ) -> None:
         """`state`: alarms, workers, and why nothing is played, as the process that plays says; `waits`: by division why
-        no match is played there. What an earlier server left of uploads is removed. PlatformError."""
+        no match is played there. `alone`: this is the server, and what an earlier one left of uploads is removed.
+        PlatformError."""
         self._config = config
         self._store = store
         self._accounts = store.accounts
@@ -74,7 +76,7 @@ class LadderHandIns:
         self._waits = waits
         self._places = Places(config.data)
         self._places.make()
-        for path in self._places.uploads.iterdir():
+        for path in self._places.uploads.iterdir() if alone else ():
             remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
         self._unpacking = threading.BoundedSemaphore(_AT_ONCE)
         self._entries: dict[str, tuple[tuple[int, int], dict[str, Entry]]] = {}
@@ -245,7 +247,8 @@ class LadderHandIns:
 
     def playing(self, division: str) -> Mapping[str, int]:
         self._find(division)
-        return {bot.name: bot.version for bot in self._store.active(division)}
+        broken = self._store.broken(division)
+        return {bot.name: bot.version for bot in self._store.active(division) if bot.name not in broken}
 
     def _find(self, division: str) -> DivisionConfig:
         found = next((one for one in self._config.divisions if one.name == division), None)

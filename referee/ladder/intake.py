@@ -104,6 +104,13 @@ class Places:
                 raise PlatformError(what, "choose another folder with a line data = ... in the ladder's file") from None
 
 
+def open_store(config: LadderConfig, reserved: Sequence[str] = ()) -> LadderStore:
+    """The ladder's store; `reserved` are names that no owner can take. PlatformError."""
+    places = Places(config.data)
+    places.make()
+    return LadderStore(places.database, places.content, reserved=reserved)
+
+
 class Intake:
     """`run` goes on until it is cancelled. `at_once` hand-ins are built and tried side by side."""
 

@@ -617,6 +617,15 @@ class LadderStore:
             for row in rows
         ]
 
+    def broken(self, division: str) -> set[str]:
+        """The bots whose active version the breaker of the division has paused."""
+        rows = self._database.rows(
+            "SELECT b.name FROM breaks k JOIN bots b ON b.id = k.bot_id JOIN versions v ON v.id = k.version_id"
+            " WHERE k.division = ? AND v.status = 'active' AND v.activations = k.activation",
+            division,
+        )
+        return {row["name"] for row in rows}
+
     def paused(self, division: str, bot: LadderBot, reason: str) -> None:
         """The breaker of the division has paused this version; its owner is shown why."""
 

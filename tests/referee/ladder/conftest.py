@@ -14,7 +14,7 @@ from referee.ladder.bots import LadderBot, entry_id
 from referee.ladder.config import LadderConfig, load_ladder
 from referee.ladder.division import Division, Loaded
 from referee.ladder.hand_ins import LadderHandIns
-from referee.ladder.intake import Places
+from referee.ladder.intake import open_store
 from referee.ladder.runner import LadderRunner
 from referee.ladder.store import LadderStore
 from referee.match.result import MatchResult
@@ -191,9 +191,7 @@ def config(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Ladd
 
 @pytest.fixture
 def store(config: LadderConfig) -> Iterator[LadderStore]:
-    places = Places(config.data)
-    places.make()
-    with LadderStore(places.database, places.content) as made:
+    with open_store(config) as made:
         yield made
 
 

@@ -1,0 +1,292 @@
+"""`crosstown ladder`: what an organiser does on the ladder's machine."""
+
+import shlex
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from referee.cli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from leaderboard.web.hand_ins import Scope
+    from referee.ladder.collect import Collected, Source
+    from referee.ladder.config import LadderConfig
+    from referee.ladder.store import LadderStore
+
+app = typer.Typer(no_args_is_help=True, help="Invite people to a ladder, and hand in the bots of a class.")
+
+File = Annotated[
+    Path | None,
+    typer.Option(
+        "--file",
+        metavar="LADDER.toml",
+        help="File of the ladder, as for crosstown serve. Default: the ladder in ./ladder.",
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Days = Annotated[int, typer.Option("--days", metavar="NUMBER", help="How many days it is good for.", min=1, max=3650)]
+Owner = Annotated[str, typer.Argument(metavar="OWNER", help="Name of the owner's account.", show_default=False)]
+
+
+@contextmanager
+def _opened(file: Path | None) -> "Iterator[tuple[LadderConfig, LadderStore]]":
+    """The ladder and its store, also while crosstown serve runs."""
+    from referee.cli.ladder_process import ladder_of
+    from referee.cli.runner_process import check_house_bots
+    from referee.cli.web import own_bots
+    from referee.ladder.intake import open_store
+
+    config = ladder_of(file, Path("ladder"), next(iter(own_bots()), None))
+    with open_store(config, check_house_bots(config)) as store:
+        yield config, store
+
+
+@app.command()
+def invite(
+    label: Annotated[
+        str, typer.Option("--label", metavar="TEXT", help="What the invitation is for, such as the class.")
+    ] = "",
+    uses: Annotated[
+        int, typer.Option("--uses", metavar="NUMBER", help="How many accounts may be made.", min=1, max=10_000)
+    ] = 1,
+    days: Days = 14,
+    organiser: Annotated[bool, typer.Option("--organiser", help="Make accounts of organisers.")] = False,
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an invitation, with which people make their own accounts. Its code is shown this once.
+
+    Example: crosstown ladder invite --uses 30 --label "autumn class"
+    """
+    from referee.cli.output import print_json, print_text
+
+    with _opened(file) as (_, store):
+        made = store.accounts.create_invitation(label, uses, days, organiser=organiser)
+    if as_json:
+        print_json({"id": made.invitation.id, "code": made.code, "expires": made.invitation.expires})
+        return
+    print_text(made.code)
+    print_text(f"good for {uses} accounts until {made.invitation.expires}: the page /join?code=CODE of the ladder, or")
+    print_text("crosstown login URL --invitation CODE --name NAME")
+
+
+@app.command()
+def token(
+    owner: Owner,
+    scope: Annotated[
+        str,
+        typer.Option(
+            metavar="read|submit|manage|organise",
+            help="What the token is good for. organise is for organisers' accounts.",
+        ),
+    ] = "submit",
+    bot: Annotated[
+        str, typer.Option("--bot", metavar="NAME", help="Make it good for this one bot.", show_default="all")
+    ] = "",
+    label: Annotated[str, typer.Option("--label", metavar="TEXT", help="What the token is for.")] = "",
+    days: Days = 90,
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a token for an owner, whose account is made if it is not there. The token is shown this once.
+
+    Example: crosstown ladder token ann --scope submit
+    """
+    from leaderboard.web.hand_ins import SCOPES
+    from referee.cli.output import print_json, print_text
+    from referee.errors import UsageError
+
+    if scope not in SCOPES:
+        raise UsageError(f"--scope {scope!r}: there is no such scope", f"give one of {', '.join(SCOPES)}")
+    wanted: Scope = scope
+    with _opened(file) as (_, store):
+        store.accounts.add_owner(owner)
+        made = store.accounts.create_token(owner, label, wanted, days, bot=bot)
+    if as_json:
+        print_json({"id": made.token.id, "token": made.secret, "expires": made.token.expires})
+        return
+    print_text(made.secret)
+    print_text(f"good for '{scope}' until {made.token.expires}; to revoke it:")
+    print_text(f"crosstown ladder revoke {shlex.quote(owner)} {made.token.id}")
+
+
+@app.command()
+def revoke(
+    owner: Owner,
+    token_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[TOKEN]", help="Id of the token. Default: all of the owner.", show_default=False),
+    ] = None,
+    file: File = None,
+) -> None:
+    """Revoke tokens of an owner, at once and for good. Without an id also the sessions of browsers.
+
+    Example: crosstown ladder revoke ann 7
+    """
+    from referee.cli.output import print_text
+    from referee.texts import plural
+
+    with _opened(file) as (_, store):
+        ids = [token_id] if token_id is not None else [one.id for one in store.accounts.tokens(owner)]
+        for id_ in ids:
+            store.accounts.revoke_token(owner, id_)
+    print_text(f"{plural(len(ids), 'token')} of '{owner}' revoked")
+
+
+@app.command()
+def people(file: File = None, as_json: AsJson = False) -> None:
+    """List the owners: bots, tokens, when they were seen last.
+
+    Example: crosstown ladder people
+    """
+    from dataclasses import asdict
+
+    from referee.cli.output import print_json, print_text
+    from referee.texts import one_line, plural
+
+    with _opened(file) as (_, store):
+        found = store.accounts.people()
+        tokens = {person.owner: store.accounts.tokens(person.owner) for person in found}
+    if as_json:
+        print_json(
+            {"people": [{**asdict(one), "tokens": [asdict(each) for each in tokens[one.owner]]} for one in found]}
+        )
+        return
+    for one in found:
+        what = "organiser, " if one.organiser else ""
+        seen = f"seen {one.last_seen}" if one.last_seen else "never seen"
+        blocked = f", blocked: {one_line(one.blocked)}" if one.blocked else ""
+        counts = f"{plural(one.bots, 'bot')}, {plural(len(tokens[one.owner]), 'token')}"
+        print_text(f"{one_line(one.owner)}: {what}{counts}, {seen}{blocked}")
+
+
+@app.command()
+def block(
+    owner: Owner,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why, which the owner is shown.", show_default=False)
+    ] = "",
+    lift: Annotated[bool, typer.Option("--lift", help="Lift the block.")] = False,
+    file: File = None,
+) -> None:
+    """Let an owner do nothing, and give the owner's bots no new matches.
+
+    Example: crosstown ladder block eve --reason "copies bots of others"
+    """
+    from referee.cli.output import print_text
+    from referee.errors import UsageError
+
+    if lift == bool(reason):
+        raise UsageError("block takes a reason, or --lift", 'give --reason "...", or --lift')
+    with _opened(file) as (_, store):
+        store.accounts.block(owner, reason)
+    print_text(f"'{owner}' is {'no longer blocked' if lift else 'blocked'}")
+
+
+@app.command()
+def collect(
+    sources: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="File that names the bots: crosstown docs run_a_class.", show_default=False
+        ),
+    ],
+    wait: Annotated[
+        bool,
+        typer.Option("--wait/--no-wait", help="Wait until each bot is active or rejected, while crosstown serve runs."),
+    ] = True,
+    limit_min: Annotated[
+        float, typer.Option("--limit", metavar="MINUTES", help="Wait at most so long.", min=0.1, max=10_080)
+    ] = 120.0,
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hand in the bots of a class: folders, archives, and git repositories at a branch or tag.
+
+    Run it every night: bots that have not changed are the version that they were. A bad hand-in stops no other, and
+    each author gets a line with the verdict. The exit code is 1 if one was not taken or was rejected.
+
+    Example: crosstown ladder collect class.toml
+    """
+    from referee.cli.output import print_json, print_text
+    from referee.ladder.collect import Collector, load_sources
+    from referee.ladder.hand_ins import LadderHandIns
+    from referee.ladder.runner import profile_of
+    from referee.process.checkup import probe
+
+    listed = load_sources(sources)
+    with _opened(file) as (config, store):
+        hand_ins = LadderHandIns(config, store, alone=False)
+        hidden = (str(config.data),)
+        collector = Collector(store, hand_ins, profile_of(config, probe()), hidden=hidden)
+        found = list(collector.collect(listed, lambda source: _say(f"{source.owner}: {source}")))
+        if wait:
+            found = _wait(store, found, limit_min * 60)
+        verdicts = [_verdict(one) for one in found]
+    if as_json:
+        print_json({"verdicts": verdicts})
+    else:
+        for one in verdicts:
+            print_text(one["line"])
+    if not all(one["good"] for one in verdicts):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _say(text: str) -> None:
+    from referee.texts import one_line
+
+    print(one_line(text), file=sys.stderr, flush=True)
+
+
+def _wait(store: "LadderStore", found: "Sequence[Collected]", limit_s: float) -> "list[Collected]":
+    """Until nothing more happens to any of them, or the time is over; with the versions as they are then."""
+    import time
+    from dataclasses import replace
+
+    from leaderboard.web.hand_ins import OVER
+
+    end_s = time.monotonic() + limit_s
+    while True:
+        busy = {(version.bot, version.number) for version, _ in store.qualifying()}
+        now = [
+            replace(one, version=store.version(one.version.bot, one.version.number)) if one.version else one
+            for one in found
+        ]
+        left = [
+            one
+            for one in now
+            if one.version and (one.version.status not in OVER or (one.version.bot, one.version.number) in busy)
+        ]
+        if not left or time.monotonic() > end_s:
+            return now
+        time.sleep(0.5)
+
+
+def _verdict(one: "Collected") -> dict[str, Any]:
+    """For an author: a line, and whether the bot plays or will play."""
+    from referee.texts import one_line
+
+    source: Source = one.source
+    if one.version is None:
+        what, good = f"not handed in: {one.reason}; {one.next_step}", False
+    elif one.version.status == "rejected":
+        what, good = f"rejected: {one.version.reason}; {one.version.next_step}", False
+    else:
+        where = f" in {', '.join(one.version.divisions)}" if one.version.divisions else ""
+        what, good = f"{one.version.status}{where}", True
+    bot = f" '{one.bot}'" if one.bot else ""
+    number = f" version {one.version.number}" if one.version else ""
+    return {
+        "owner": source.owner,
+        "bot": one.bot,
+        "version": one.version.number if one.version else None,
+        "status": one.version.status if one.version else "not handed in",
+        "good": good,
+        "line": one_line(f"{source.owner}:{bot}{number} {what}"),
+    }

@@ -1,0 +1,210 @@
+"""A ladder from its first start: an author hands in a bot by command, and sees it in a rated match."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CROSSTOWN = [sys.executable, "-m", "referee.cli.main"]
+RANDOM = ROOT / "bots" / "python" / "random"
+
+
+class Served:
+    """A running `crosstown serve`, and commands beside it."""
+
+    def __init__(self, folder: Path, game: str) -> None:
+        self.folder = folder
+        self.file = folder / "ladder.toml"
+        self.file.write_text(
+            f'name = "trial"\ndata = "data"\nport = 0\nworkers = 1\n[[divisions]]\ngame = "{game}"\n'
+            f'[[bots]]\npath = {json.dumps(str(RANDOM))}\nname = "house"\n'
+        )
+        self.env = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "tests" / "toy_game"),
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "CROSSTOWN_CACHE": str(folder / "cache"),
+        }
+        self.out = folder / "out.txt"
+        self.start()
+
+    def start(self) -> None:
+        with self.out.open("wb") as out, (self.folder / "err.txt").open("ab") as err:
+            self.process = subprocess.Popen(
+                [*CROSSTOWN, "serve", str(self.file)], stdout=out, stderr=err, env=self.env, start_new_session=True
+            )
+        wait_for(lambda: "http" in self.out.read_text() and self.out.read_text().endswith("\n"), 60)
+
+    @property
+    def address(self) -> str:
+        return self.out.read_text().split("\n", 1)[0].rstrip("/")
+
+    @property
+    def code(self) -> str:
+        """Of the link for the first organiser."""
+        found = re.search(r"code=(\S+)", self.out.read_text())
+        assert found, self.out.read_text()
+        return found[1]
+
+    def run(self, *words: str, code: int = 0, limit_s: float = 240) -> str:
+        done = subprocess.run(
+            [*CROSSTOWN, *words], capture_output=True, text=True, env=self.env, timeout=limit_s, check=False
+        )
+        assert done.returncode == code, f"{words}\n{done.stdout}\n{done.stderr}\n{self.errors()}"
+        return done.stdout
+
+    def errors(self) -> str:
+        return (self.folder / "err.txt").read_text()
+
+    def ask(self, path: str) -> dict[str, object]:
+        with urllib.request.urlopen(f"{self.address}/api/v1{path}", timeout=20) as answer:
+            found: dict[str, object] = json.load(answer)
+            return found
+
+    def stop(self, number: int = signal.SIGINT) -> None:
+        self.process.send_signal(number)
+        self.process.wait(60)
+
+
+def wait_for(condition: Callable[[], object], within_s: float) -> None:
+    end_s = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < end_s, "it did not happen"
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[str], Served]]:
+    made: list[Served] = []
+
+    def start(game: str = "toy") -> Served:
+        made.append(Served(tmp_path, game))
+        return made[-1]
+
+    yield start
+    for one in made:
+        if one.process.poll() is None:
+            one.stop()
+
+
+def has_played(served: Served, run: str, bot: str) -> bool:
+    """Whether a rated match of the bot is in the tables of the division."""
+    listed = served.ask(f"/runs/{run}/matches")["matches"]
+    assert isinstance(listed, list)
+    return any(seat["name"] == bot for match in listed for seat in match["seats"])
+
+
+def test_a_bot_is_handed_in_by_command_and_plays_rated_matches(serve: Callable[..., Served]) -> None:
+    served = serve()
+    said = served.run("login", served.address, "--invitation", served.code, "--name", "otto")
+    assert "signed in to trial as otto" in said
+    tokens = served.folder / "config" / "crosstown" / "ladders.json"
+    assert tokens.stat().st_mode & 0o777 == 0o600
+    said = served.run("submit", str(RANDOM), "--name", "mine", "--follow")
+    assert "handed in version 1 of 'mine'" in said
+    assert "is active in toy" in said
+    wait_for(lambda: has_played(served, "toy", "mine"), 60)
+    again = served.run("submit", str(RANDOM), "--name", "mine")
+    assert "these files are known: version 1" in again
+
+
+def test_what_was_confirmed_is_there_after_a_kill_of_all_processes(
+    serve: Callable[..., Served], tmp_path: Path
+) -> None:
+    served = serve()
+    served.run("login", served.address, "--invitation", served.code, "--name", "otto")
+    served.run("submit", str(RANDOM), "--name", "mine")
+    served.stop(signal.SIGKILL)
+    served.start()
+    served.run("login", served.address, "--token-file", token_file(served, tmp_path))
+    said = served.run("submit", str(RANDOM), "--name", "mine", "--follow")
+    assert "these files are known: version 1" in said
+    assert "is active in toy" in said
+
+
+def token_file(served: Served, folder: Path) -> str:
+    """A file with the token that was kept: the address of the server is another one after a start."""
+    kept = json.loads((served.folder / "config" / "crosstown" / "ladders.json").read_text())["tokens"]
+    path = folder / "token"
+    path.write_text(next(iter(kept.values())))
+    return str(path)
+
+
+@pytest.mark.long
+def test_a_bot_in_go_is_built_and_plays(serve: Callable[..., Served], tmp_path: Path) -> None:
+    served = serve("shibuya")
+    served.run("login", served.address, "--invitation", served.code, "--name", "otto")
+    served.run("bots", "new", "gopher", "--lang", "go", "--in", str(tmp_path))
+    said = served.run("submit", str(tmp_path / "gopher"), "--follow", limit_s=600)
+    assert "built in" in said
+    assert "is active in shibuya" in said
+    wait_for(lambda: has_played(served, "shibuya", "gopher"), 120)
+
+
+def write_bot(folder: Path, name: str, *, code: str | None = None, more: str = "") -> Path:
+    folder.mkdir(parents=True)
+    manifest = f'name = "{name}"\nversion = "1"\ngames = ["*"]\nrun = ["{{python}}", "bot.py"]\n{more}'
+    (folder / "bot.toml").write_text(manifest + ("\n[options]\nsalt = 0\n" if code is None else ""))
+    (folder / "bot.py").write_text((RANDOM / "bot.py").read_text() if code is None else code)
+    return folder
+
+
+def write_class(folder: Path, good: int) -> Path:
+    """A file of hand-ins: so many good ones, of which one is an archive, and five that are broken in different ways."""
+    lines = []
+    for number in range(good):
+        bot = write_bot(folder / f"good-{number}", f"good-{number}")
+        where = f'path = "good-{number}"'
+        if number == 0:
+            with zipfile.ZipFile(folder / "good.zip", "w") as packed:
+                for path in bot.iterdir():
+                    packed.write(path, f"bot/{path.name}")
+            where = 'path = "good.zip"\nname = "good-0"'
+        lines.append(f'[[bots]]\nowner = "student-{number}"\n{where}')
+    (folder / "none").mkdir()
+    write_bot(folder / "crash", "crash", code="raise SystemExit('no')\n")
+    write_bot(folder / "unbuilt", "unbuilt", more='build = ["false"]\n')
+    (folder / "tricks.zip").write_bytes(b"PK\x03\x04" + b"half a zip")
+    for owner, where in {
+        "empty": 'path = "none"',
+        "crash": 'path = "crash"',
+        "unbuilt": 'path = "unbuilt"',
+        "trick": 'path = "tricks.zip"\nname = "tricks"',
+        "missing": 'path = "not-there"',
+    }.items():
+        lines.append(f'[[bots]]\nowner = "{owner}"\n{where}')
+    file = folder / "class.toml"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+@pytest.mark.parametrize("good", [1, pytest.param(25, marks=pytest.mark.long)])
+def test_a_class_is_collected_and_each_author_gets_a_verdict(
+    serve: Callable[..., Served], tmp_path: Path, good: int
+) -> None:
+    served = serve()
+    (tmp_path / "class").mkdir()
+    file = write_class(tmp_path / "class", good)
+    said = served.run("ladder", "collect", str(file), "--file", str(served.file), code=1, limit_s=1500)
+    verdicts = said.splitlines()
+    assert len(verdicts) == good + 5
+    assert sum("active in toy" in line for line in verdicts) == good
+    broken = {line.partition(":")[0]: line for line in verdicts if "active in toy" not in line}
+    assert sorted(broken) == ["crash", "empty", "missing", "trick", "unbuilt"]
+    assert "no such file" in broken["empty"]
+    assert "'handshake' failed" in broken["crash"]
+    assert "exit code 1" in broken["unbuilt"]
+    assert "damaged or cut off" in broken["trick"]
+    assert "does not exist" in broken["missing"]
+    again = served.run("ladder", "collect", str(file), "--file", str(served.file), "--no-wait", code=1)
+    assert sum("version 1 active" in line for line in again.splitlines()) == good
