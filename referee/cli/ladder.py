@@ -24,7 +24,7 @@ File = Annotated[
     Path | None,
     typer.Option(
         "--file",
-        metavar="LADDER.toml",
+        metavar="FILE",
         help="File of the ladder, as for crosstown serve. Default: the ladder in ./ladder.",
         show_default=False,
     ),

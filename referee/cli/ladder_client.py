@@ -161,7 +161,7 @@ def _checked(status: int, answer: bytes) -> Answer:
 
 def _problem(status: int, answer: bytes) -> tuple[str, str]:
     what, step = f"HTTP status {status}", ""
-    with suppress(ValueError, RecursionError, AttributeError, TypeError):
+    with suppress(ValueError, RecursionError, AttributeError, TypeError, KeyError):
         values = json.loads(answer)
         what, step = one_line(values["error"]), one_line(values.get("next_step", ""))
     if status == 401:

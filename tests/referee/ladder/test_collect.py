@@ -1,0 +1,194 @@
+"""Bots of a class from a file: folders, archives, and git repositories."""
+
+import shutil
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from leaderboard.web.hand_ins import VersionState
+from referee.errors import ConfigError
+from referee.ladder import collect as module
+from referee.ladder.collect import Collected, Collector, Source, clone_arguments, load_sources, why_not
+from referee.ladder.hand_ins import LadderHandIns
+from referee.ladder.store import LadderStore
+from tests.referee.ladder.handing_in import archive, bot_files
+
+
+@pytest.fixture
+def collector(hand_ins: LadderHandIns, store: LadderStore) -> Collector:
+    return Collector(store, hand_ins, "plain")
+
+
+def write(folder: Path, files: dict[str, str | bytes]) -> Path:
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_text(str(content))
+    return folder
+
+
+def test_one_bad_hand_in_does_not_stop_the_others(collector: Collector, tmp_path: Path, store: LadderStore) -> None:
+    write(tmp_path / "ann", bot_files(name="ann-bot"))
+    (tmp_path / "bob.tar.gz").write_bytes(archive(bot_files(name="other")))
+    (tmp_path / "bomb.tar.gz").write_bytes(archive({"zeros": bytes(3 << 20)}))
+    (tmp_path / "empty").mkdir()
+    file = tmp_path / "class.toml"
+    file.write_text(
+        '[[bots]]\nowner = "ann"\npath = "ann"\n'
+        '[[bots]]\nowner = "missing"\npath = "nowhere"\n'
+        '[[bots]]\nowner = "empty"\npath = "empty"\n'
+        '[[bots]]\nowner = "unnamed"\npath = "bob.tar.gz"\n'
+        '[[bots]]\nowner = "bomb"\npath = "bomb.tar.gz"\nname = "bomb"\n'
+        '[[bots]]\nowner = "thief"\npath = "ann"\n'
+        '[[bots]]\nowner = "a/b"\npath = "ann"\n'
+        '[[bots]]\nowner = "bob"\npath = "bob.tar.gz"\nname = "bob-bot"\ngames = ["toy"]\n'
+    )
+    found = {one.source.owner: one for one in collector.collect(load_sources(file))}
+    assert {owner for owner, one in found.items() if one.version} == {"ann", "bob"}
+    reasons = {owner: one.reason for owner, one in found.items() if not one.version}
+    assert "does not exist" in reasons["missing"]
+    assert "no such file" in reasons["empty"]
+    assert "says no name" in reasons["unnamed"]
+    assert "times as large" in reasons["bomb"]
+    assert "belongs to 'ann'" in reasons["thief"]
+    assert "has '/'" in reasons["a/b"]
+    assert all(one.next_step for one in found.values() if not one.version)
+    assert {bot.name: bot.owner for bot in store.bots()} == {"ann-bot": "ann", "bob-bot": "bob"}
+    assert store.waiting()[1].games == ("toy",)
+
+
+def test_a_bot_that_has_not_changed_is_the_version_that_it_was(collector: Collector, tmp_path: Path) -> None:
+    source = Source("ann", None, write(tmp_path / "ann", bot_files(name="ann-bot")))
+
+    def numbers() -> list[int]:
+        return [version(one).number for one in collector.collect([source])]
+
+    assert (numbers(), numbers()) == ([1], [1])
+    (tmp_path / "ann" / "bot.py").write_text("pass\n")
+    assert numbers() == [2]
+
+
+def version(one: Collected) -> VersionState:
+    assert one.version, one.reason
+    return one.version
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('path = "a"\ngit = "https://g.example/a.git"', "has both 'path' and 'git'"),
+        ("", "has neither 'path' nor 'git'"),
+        ('path = "a"\nref = "v1"', "without 'git'"),
+        ('git = "ext::sh -c touch% /tmp/x"', "is not an address"),
+        ('git = "ext::x"', "helper program"),
+        ('git = "file:///etc"', "only https and ssh"),
+        ('git = "http://g.example/a.git"', "only https and ssh"),
+        ('git = "/home/ann/bot"', "not an address on a server"),
+        ('git = "--upload-pack=x"', "is not an address"),
+        ('git = "ssh://-oProxyCommand=x/a"', "has no host"),
+        ('git = "https://ann:secret@g.example/a.git"', "password"),
+        ('git = "https://g.example/a.git"\nref = "--x"', "'ref' must be"),
+        ('git = "https://g.example/a.git"\nref = "a..b"', "'ref' must be"),
+        ('git = "https://g.example/a.git"\nfolder = "../x"', "must lie in the repository"),
+        ('path = "a"\ngames = "toy"', "must be a list"),
+        ('path = "a"\nplan = 1', "plan"),
+        ("path = 3", "must be a text"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused_before_anything_is_fetched(tmp_path: Path, line: str, why: str) -> None:
+    file = tmp_path / "class.toml"
+    file.write_text(f'[[bots]]\nowner = "ann"\n{line}\n')
+    with pytest.raises(ConfigError, match=r"class\.toml") as caught:
+        load_sources(file)
+    assert why in str(caught.value)
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize("text", ["", "bots = 3", "bots = []", "[[bots]]\npath = 'a'"])
+def test_a_file_without_bots_or_owners_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "class.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError):
+        load_sources(file)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://g.example/ann/bot.git", "ssh://git@g.example:22/ann/bot.git", "git@g.example:ann/bot.git"],
+)
+def test_addresses_of_servers_are_allowed(address: str) -> None:
+    assert why_not(address) == ""
+
+
+def test_git_is_kept_to_one_commit_and_two_ways_to_a_server() -> None:
+    words = clone_arguments(Source("ann", None, git="https://g.example/a.git", ref="v1"), "clone")
+    settings = {word for before, word in pairwise(words) if before == "-c"}
+    assert {"protocol.allow=never", "protocol.https.allow=always", "protocol.ssh.allow=always"} <= settings
+    assert {"core.hooksPath=/dev/null", "filter.lfs.smudge=", "credential.helper="} <= settings
+    assert {"--depth=1", "--no-recurse-submodules", "--single-branch", "--branch"} <= set(words)
+    assert words[words.index("--") :] == ["--", "https://g.example/a.git", "clone"]
+
+
+def fake_git(folder: Path, script: str) -> str:
+    """A program in git's place: what it is to do with the folder in which the clone is to be."""
+    path = folder / "fake-git"
+    path.write_text(f"#!{sys.executable}\nimport os, sys, time\ntarget = sys.argv[-1]\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_what_git_has_fetched_is_handed_in_without_its_own_files(
+    store: LadderStore, hand_ins: LadderHandIns, tmp_path: Path
+) -> None:
+    bot = write(tmp_path / "there", bot_files(name="cleo-bot"))
+    script = f"import shutil; shutil.copytree({str(bot)!r}, f'{{target}}/bot'); os.mkdir(f'{{target}}/.git')"
+    collector = Collector(store, hand_ins, "plain", git=fake_git(tmp_path, script))
+    source = Source("cleo", None, git="https://g.example/cleo.git", folder="bot")
+    (one,) = collector.collect([source])
+    assert version(one).bot == "cleo-bot"
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("print('fatal: repository not found', file=sys.stderr); sys.exit(128)", "fatal: repository not found"),
+        ("os.mkdir(target)", "has no folder 'bot'"),
+        ("os.mkdir(target); os.symlink('/', f'{target}/bot')", "leads out of the repository"),
+        ("time.sleep(600)", "could not be fetched"),
+        (
+            "os.mkdir(target); [open(f'{target}/{n}', 'wb').write(os.urandom(900_000)) for n in range(3)];"
+            " time.sleep(600)",
+            "more than 1 MiB",
+        ),
+    ],
+    ids=["fails", "no folder", "link", "slow", "large"],
+)
+def test_a_repository_that_cannot_be_had_is_a_reason(
+    store: LadderStore,
+    hand_ins: LadderHandIns,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str,
+    why: str,
+) -> None:
+    monkeypatch.setattr(module, "CLONE_S", 3.0)
+    monkeypatch.setattr(module, "CLONE_MIB", 1)
+    collector = Collector(store, hand_ins, "plain", git=fake_git(tmp_path, script))
+    (one,) = collector.collect([Source("cleo", None, git="https://g.example/cleo.git", folder="bot")])
+    assert one.version is None
+    assert why in one.reason
+    assert one.next_step
+
+
+def test_git_itself_refuses_what_is_not_on_a_server(tmp_path: Path) -> None:
+    """The settings that it is given hold, whatever the checks before let through."""
+    if shutil.which("git") is None:
+        pytest.fail("git is needed for this test")
+    subprocess.run(["git", "init", "-q", str(tmp_path / "there")], check=True)
+    for address in (f"file://{tmp_path / 'there'}", str(tmp_path / "there"), "ext::sh -c true"):
+        words = clone_arguments(Source("ann", None, git=address), str(tmp_path / "clone"))
+        done = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
+        assert done.returncode != 0
+        assert "not allowed" in done.stderr
