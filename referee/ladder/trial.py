@@ -10,6 +10,8 @@ import secrets
 import shutil
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -54,6 +56,7 @@ MOST_LOG_BYTES = 1 << 20
 _LEAST_FREE_BYTES = 64 << 20
 _BUILD_PROCESSES = 1024
 _SHOWN_OF_OUTPUT = 12
+_LOOK_FOR_PARENT_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,7 @@ class _Log:
 
 def main() -> None:
     """Exit code 0 if the job was done, whatever came of it."""
+    threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
     out = os.dup(1)
     os.dup2(2, 1)  # what a library prints is no event
     job = Trial.from_json(sys.stdin.read())
@@ -147,6 +151,14 @@ def main() -> None:
     except Exception as error:
         log.line("an error in Crosstown itself, which the organiser sees; it is tried again")
         say("bug", step=step, reason=f"{type(error).__name__}: {one_line(error)}")
+
+
+def _end_with(parent: int) -> None:
+    """End when the process that started this one is gone: another does the same job from then on. Builds and bots end
+    with this process, as their guardians see it."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_FOR_PARENT_S)
+    os._exit(1)
 
 
 def _of_author(job: Trial, sentence: str) -> str:

@@ -51,7 +51,8 @@ class Served:
 
     @property
     def code(self) -> str:
-        """Of the link for the first organiser."""
+        """Of the link for the first organiser, which is the second line."""
+        wait_for(lambda: self.out.read_text().count("\n") >= 2, 20)
         found = re.search(r"code=(\S+)", self.out.read_text())
         assert found, self.out.read_text()
         return found[1]

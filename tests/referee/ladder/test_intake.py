@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 import sqlite3
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -23,7 +24,8 @@ from referee.ladder.intake import Intake, Places
 from referee.ladder.store import LadderStore
 from referee.ladder.trial import Trial, TrialDivision
 from referee.process import checkup
-from tests.referee.ladder.handing_in import RANDOM, Sign, archive, bot_files, send
+from referee.schedule.spec import Limits
+from tests.referee.ladder.handing_in import RANDOM, Sign, archive, bot_files, send, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -379,3 +381,23 @@ def test_the_job_of_a_trial_is_read_as_it_was_written(config: LadderConfig) -> N
     job = Trial("/b", "mine", "/r", "/s", "strict", 1.0, 2, ("/x",), (), (division,))
     assert Trial.from_json(job.to_json()) == job
     assert json.loads(job.to_json())["divisions"][0]["players"] == 2
+
+
+def test_a_trial_ends_when_the_process_that_plays_is_killed(tmp_path: Path) -> None:
+    """Else its build would go on, and keep the next one waiting."""
+    bot = tmp_path / "bot"
+    bot.mkdir()
+    for name, content in bot_files(more='build = ["sh", "-c", "echo $$ > pid; sleep 600"]\n').items():
+        (bot / name).write_text(str(content))
+    division = TrialDivision("first", "toy", 2, {}, Limits().in_force())
+    job = Trial(str(bot), "mine", str(RANDOM), str(tmp_path), "plain", 300.0, 1000, (), (), (division,))
+    (tmp_path / "job").write_text(job.to_json())
+    script = f"exec {sys.executable} -m referee.ladder.trial < {tmp_path / 'job'} > {tmp_path / 'out'} & echo $!; wait"
+    parent = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    wait_for(lambda: "compiling" in (tmp_path / "out").read_text())
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    wait_for(lambda: not is_alive(pid))
