@@ -35,7 +35,7 @@ from referee.record.reasons import EndReason
 from referee.run.judging import judge
 from referee.schedule.spec import MatchSpec
 from referee.tournament.messages import BotSetup, Meeting
-from referee.tournament.outcome import Reached
+from referee.tournament.progress import Reached
 
 
 class Nobody:

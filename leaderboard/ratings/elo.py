@@ -16,9 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
-from leaderboard.ratings.normal import Array
 from leaderboard.ratings.official import centring_of
-from leaderboard.ratings.skill import Skill
+from leaderboard.ratings.skill import Array, Skill
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, Team, groups_of, tally
 

@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from trueskill import Rating, TrueSkill
 
-from leaderboard.ratings.normal import above, between
-from leaderboard.ratings.skill import BETA, MU, SIGMA, Skill
+from leaderboard.ratings.skill import BETA, MU, SIGMA, Skill, above, between
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, Team, result_of
 

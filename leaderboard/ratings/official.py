@@ -17,8 +17,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from leaderboard.ratings.normal import Array, above, between, cdf, pdf
-from leaderboard.ratings.skill import BETA, MU, SIGMA, Skill
+from leaderboard.ratings.skill import BETA, MU, SIGMA, Array, Skill, above, between, cdf, pdf
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, groups_of, tally, tied_pairs
 

@@ -31,8 +31,8 @@ from referee.run.lock import RunLock
 from referee.texts import one_line
 from referee.tournament.executor import Executor
 from referee.tournament.local import LocalExecutor
-from referee.tournament.outcome import Reached
-from referee.tournament.sections.processes import Processes
+from referee.tournament.progress import Reached
+from referee.tournament.sections import Processes
 
 LOCK = "ladder.lock"
 """In the data folder: held by the process that plays and by its workers."""

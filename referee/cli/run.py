@@ -59,8 +59,8 @@ def run(
     from referee.cli.building import build_missing
     from referee.run.participants import newest_participants
     from referee.tournament.config import load_config, tournament_name
-    from referee.tournament.cores import available_cores
     from referee.tournament.entrants import check_apart, load_tournament, sources_needed
+    from referee.tournament.resources import available_cores
 
     if listed and not dry_run:
         from referee.errors import UsageError

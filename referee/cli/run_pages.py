@@ -30,13 +30,12 @@ from referee.schedule.spec import MatchSpec
 from referee.texts import one_line, plural
 from referee.tournament.config import Tournament
 from referee.tournament.confine import Confinement
-from referee.tournament.cores import available_cores, split_cores, too_many_threads
 from referee.tournament.entrants import changed_since
 from referee.tournament.identity import config_of
 from referee.tournament.joining import joining, with_added
-from referee.tournament.outcome import Reached, Summary
 from referee.tournament.play import choose_run, play_run
-from referee.tournament.progress import Decide
+from referee.tournament.progress import Decide, Reached, Summary
+from referee.tournament.resources import available_cores, split_cores, too_many_threads
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -51,15 +51,27 @@ from referee.games.registry import game_ids, get_game
 from referee.process.manifest import INTEGER_BOUND, clashes
 from referee.schedule.spec import IDLE_PROCESSES, Faults, Limits
 from referee.tournament.reading import TomlFile, dotted, show
-from referee.tournament.sections.bots import BotConfig, read_bots
-from referee.tournament.sections.breaker import BreakerConfig, read_breaker
-from referee.tournament.sections.games import KEYS as GAME_KEYS
-from referee.tournament.sections.games import GameConfig, read_game
-from referee.tournament.sections.limits import check_clock, read_clock, read_faults, read_limits, read_ponder
-from referee.tournament.sections.name import read_name
-from referee.tournament.sections.processes import read_fresh, read_idle
-from referee.tournament.sections.remote import RemoteConfig, read_remote
-from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
+from referee.tournament.sections import (
+    GAME_KEYS,
+    BotConfig,
+    BreakerConfig,
+    GameConfig,
+    RemoteConfig,
+    SandboxConfig,
+    check_clock,
+    read_bots,
+    read_breaker,
+    read_clock,
+    read_faults,
+    read_fresh,
+    read_game,
+    read_idle,
+    read_limits,
+    read_name,
+    read_ponder,
+    read_remote,
+    read_sandbox,
+)
 
 NAME = "ladder"
 """Of a ladder without a file, and of its data folder."""

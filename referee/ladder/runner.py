@@ -27,7 +27,7 @@ from referee.texts import one_line
 from referee.tournament.config import BotConfig
 from referee.tournament.messages import BotSetup
 from referee.tournament.runner import Observer, cancel
-from referee.tournament.sections.sandbox import SandboxConfig
+from referee.tournament.sections import SandboxConfig
 
 LOOK_S = 0.5
 """How often it looks for bots that came or went."""

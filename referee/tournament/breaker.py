@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from referee.record.journal import Choice
 from referee.record.reasons import EndReason
 from referee.schedule.formats.api import MatchScore
-from referee.tournament.sections.breaker import BreakerConfig
+from referee.tournament.sections import BreakerConfig
 
 LAST = 50
 LEAST_PLAYED = 20

@@ -43,7 +43,7 @@ remote = true                    # dials in, with a token from token_env = "NAME
 name = "Ada"
 version = "1"                    # what it must say in Hello; default: anything
 
-Each section is read by a module in `sections`.
+`sections` reads them.
 """
 
 from collections.abc import Mapping
@@ -57,16 +57,30 @@ from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
 from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Faults, Limits
 from referee.tournament.reading import TomlFile
-from referee.tournament.sections.bots import BotConfig, read_bots
-from referee.tournament.sections.breaker import KEYS as BREAKER_KEYS
-from referee.tournament.sections.breaker import BreakerConfig, read_breaker
-from referee.tournament.sections.format import read_format, read_settings
-from referee.tournament.sections.games import GameConfig, read_games
-from referee.tournament.sections.limits import FAULT_KEYS, LIMIT_KEYS, read_faults, read_limits, read_ponder
-from referee.tournament.sections.name import read_name
-from referee.tournament.sections.processes import Processes, read_fresh, read_idle
-from referee.tournament.sections.remote import RemoteConfig, read_remote
-from referee.tournament.sections.sandbox import SandboxConfig, read_sandbox
+from referee.tournament.sections import (
+    BREAKER_KEYS,
+    FAULT_KEYS,
+    LIMIT_KEYS,
+    BotConfig,
+    BreakerConfig,
+    GameConfig,
+    Processes,
+    RemoteConfig,
+    SandboxConfig,
+    read_bots,
+    read_breaker,
+    read_faults,
+    read_format,
+    read_fresh,
+    read_games,
+    read_idle,
+    read_limits,
+    read_name,
+    read_ponder,
+    read_remote,
+    read_sandbox,
+    read_settings,
+)
 
 __all__ = ["BotConfig", "GameConfig", "Tournament", "TournamentConfig", "load_config", "tournament_name"]
 

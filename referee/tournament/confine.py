@@ -18,7 +18,7 @@ from referee.process.sandbox import Sandbox, given_to
 from referee.process.sources import copied
 from referee.run.folder import RunFolder
 from referee.tournament.config import Tournament
-from referee.tournament.sections.sandbox import SandboxConfig
+from referee.tournament.sections import SandboxConfig
 
 _OURS = Path(__file__).parents[2]
 """Where this program lies."""

@@ -24,7 +24,7 @@ from referee.tournament.config import BotConfig, Tournament, TournamentConfig, l
 from referee.tournament.identity import describe
 from referee.tournament.joining import departed_entry, stored_sources
 from referee.tournament.reading import TomlFile, show, suggest
-from referee.tournament.sections.sandbox import check_grants
+from referee.tournament.sections import check_grants
 
 
 def load_tournament(path: Path, known: Sequence[Participant] = (), *, to_play: bool = True) -> Tournament:

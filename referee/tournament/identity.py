@@ -9,8 +9,7 @@ from referee.process.entry import Entry
 from referee.schedule.config import ScheduleConfig, schedule_config
 from referee.schedule.spec import SeatSpec
 from referee.tournament.config import Tournament
-from referee.tournament.sections.remote import RemoteConfig
-from referee.tournament.sections.sandbox import SandboxConfig
+from referee.tournament.sections import RemoteConfig, SandboxConfig
 
 
 def seat_of(entry: Entry, clock: Mapping[str, float] | None = None) -> SeatSpec:

@@ -19,9 +19,7 @@ from referee.run.participants import Participant, participants_of
 from referee.schedule.spec import Limits
 from referee.tournament.config import BotConfig, Tournament, TournamentConfig, load_config
 from referee.tournament.reading import TomlFile
-from referee.tournament.sections.bots import read_bot
-from referee.tournament.sections.remote import RemoteBot, RemoteConfig
-from referee.tournament.sections.sandbox import SandboxConfig, check_grants
+from referee.tournament.sections import RemoteBot, RemoteConfig, SandboxConfig, check_grants, read_bot
 
 
 def load_joining(

@@ -22,11 +22,11 @@ from referee.process.sandbox import Sandbox
 from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
-from referee.tournament.cores import pinned
 from referee.tournament.executor import MatchLost
 from referee.tournament.messages import Meeting
 from referee.tournament.remote import Guests
-from referee.tournament.sections.processes import Processes
+from referee.tournament.resources import pinned
+from referee.tournament.sections import Processes
 from referee.tournament.worker import BEAT_S, STOP_S
 
 COMMAND = (sys.executable, "-P", "-m", "referee.tournament.worker")

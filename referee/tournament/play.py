@@ -19,10 +19,9 @@ from referee.tournament.executor import Executor
 from referee.tournament.identity import describe
 from referee.tournament.local import LocalExecutor
 from referee.tournament.machine import machine_of
-from referee.tournament.memory import share_memory
-from referee.tournament.outcome import Summary
-from referee.tournament.progress import Decide
+from referee.tournament.progress import Decide, Summary
 from referee.tournament.remote import invite_all
+from referee.tournament.resources import share_memory
 from referee.tournament.runner import Observer
 from referee.tournament.session import run_session
 

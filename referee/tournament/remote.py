@@ -12,7 +12,7 @@ from referee.match.bot import Invitation
 from referee.process.entry import Entry
 from referee.schedule.spec import Limits
 from referee.tournament.config import BotConfig, Tournament
-from referee.tournament.sections.remote import RemoteBot
+from referee.tournament.sections import RemoteBot
 from referee.wire.public_address import KEEPALIVE_S, Listen, ListenError, check_pair, own_certificate, reached_at
 
 LEAST_TOKEN = 16

@@ -31,9 +31,8 @@ from referee.schedule.spec import MatchSpec
 from referee.texts import missing_package, without_store
 from referee.tournament.attempts import Attempts
 from referee.tournament.executor import MatchLost, MatchPlayer
-from referee.tournament.outcome import GivenUp, Reached, Summary
 from referee.tournament.pace import Pace
-from referee.tournament.progress import RunProgress
+from referee.tournament.progress import GivenUp, Reached, RunProgress, Summary
 
 MAX_ATTEMPTS = 3
 """Attempts at a match until it is given up; the last one is played alone. A later run of the command tries as often."""

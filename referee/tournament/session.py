@@ -26,10 +26,9 @@ from referee.tournament.config import Tournament
 from referee.tournament.executor import Executor
 from referee.tournament.identity import config_of, describe
 from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
-from referee.tournament.outcome import Reached, Summary
-from referee.tournament.progress import Decide, RunProgress
+from referee.tournament.progress import Decide, Reached, RunProgress, Summary
 from referee.tournament.runner import Observer, Runner
-from referee.tournament.sections.breaker import BreakerConfig
+from referee.tournament.sections import BreakerConfig
 
 MAX_LEAD = 100_000
 """Matches beyond the first one that is not settled that may be begun: bounds memory, holds nobody up."""

@@ -15,7 +15,7 @@ LIMITS = {*Limits.__dataclass_fields__, "wait_s", "reconnect_s", "idle", "max_id
 HOME = "referee.schedule.spec"
 OTHER_LIMITS = {
     "referee.process.build": "limits of a build, which is no match",
-    "referee.tournament.sections.limits": "the least with which a bot can start",
+    "referee.tournament.sections": "the least with which a bot can start",
 }
 OF_THEIR_OWN = {
     "EXAMPLES": "how many examples a message has",

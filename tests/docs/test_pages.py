@@ -13,8 +13,7 @@ import yaml
 
 from referee.schedule.formats.registry import OWN
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits
-from referee.tournament import config
-from referee.tournament.sections import bots, breaker, games, limits, remote, sandbox
+from referee.tournament import config, sections
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -74,12 +73,12 @@ def rows(heading: str) -> dict[str, str]:
     [
         ("### Top level", set(config._KEYS) - {"games", "options"}),
         ("### `[clock]`", set(CLOCK_KEYS)),
-        ("### `[limits]`", set(limits.LIMIT_KEYS)),
-        ("### `[sandbox]`", set(sandbox._KEYS)),
-        ("### `[faults]`", set(limits.FAULT_KEYS)),
-        ("### `[breaker]`", set(breaker.KEYS)),
-        ("### `[remote]`", set(remote._KEYS)),
-        ("### `[[bots]]`", set(bots._KEYS)),
+        ("### `[limits]`", set(sections.LIMIT_KEYS)),
+        ("### `[sandbox]`", set(sections.SANDBOX_KEYS)),
+        ("### `[faults]`", set(sections.FAULT_KEYS)),
+        ("### `[breaker]`", set(sections.BREAKER_KEYS)),
+        ("### `[remote]`", set(sections.REMOTE_KEYS)),
+        ("### `[[bots]]`", set(sections.BOT_KEYS)),
         ("## bot.toml", set(json.loads((DOCS / "bot.schema.json").read_text())["properties"])),
     ],
 )
@@ -89,7 +88,7 @@ def test_a_table_of_keys_has_every_key(heading: str, keys: set[str]) -> None:
 
 def test_the_keys_of_games_and_the_tables_of_the_file_are_named() -> None:
     text = CONFIGURATION.split("### `[[games]]`")[1].split("###")[0]
-    assert set(re.findall(r"`(\w+)`", text)) == set(games.KEYS)
+    assert set(re.findall(r"`(\w+)`", text)) == set(sections.GAME_KEYS)
     assert all(f"[{table}]" in CONFIGURATION for table in config._TABLES)
 
 

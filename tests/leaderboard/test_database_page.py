@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.schema import SCHEMA_VERSION
 from leaderboard.standings import standings
-from leaderboard.store import Store
+from leaderboard.store import SCHEMA_VERSION, Store
 
 PAGE = (Path(__file__).parents[2] / "docs" / "database.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, flags=re.DOTALL)

@@ -9,7 +9,8 @@ import trueskill
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.ratings import live, normal
+from leaderboard.ratings import live
+from leaderboard.ratings import skill as normal
 from leaderboard.ratings.live import GuardedTrueSkill, rate_match
 from leaderboard.ratings.skill import BETA, Skill
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from leaderboard.index import load_index
-from leaderboard.schema import RATING_COLUMNS, SCHEMA_VERSION
-from leaderboard.store import Store, StoreError, find_row, read_rows, read_snapshot
+from leaderboard.store import RATING_COLUMNS, SCHEMA_VERSION, Store, StoreError, find_row, read_rows, read_snapshot
 from referee.run.folder import RunFolder
 
 

@@ -19,7 +19,7 @@ from referee.ladder.chooser import Chosen, choose
 from referee.ladder.runner import status_file
 from referee.record.journal import BLOCK, read_lines
 from referee.run.head import head_file
-from referee.tournament.sections.breaker import BreakerConfig
+from referee.tournament.sections import BreakerConfig
 
 CERTAIN = "idle_below = 0.06\nplacement_blocks = 2"
 """It idles after a few blocks."""

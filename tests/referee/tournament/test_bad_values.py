@@ -11,7 +11,7 @@ from referee.process.manifest import ManifestError, parse_manifest
 from referee.schedule.formats.registry import OWN
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits, SpecError, out_of_bounds
 from referee.tournament.config import load_config
-from referee.tournament.sections.limits import LEAST
+from referee.tournament.sections import LEAST
 from tests.sentences import says
 
 HUGE = 9_000_000_000_000_000_000

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from referee.errors import UsageError
-from referee.tournament.cores import available_cores, pinned, split_cores, too_many_threads
 from referee.tournament.entrants import load_tournament
+from referee.tournament.resources import available_cores, pinned, split_cores, too_many_threads
 
 
 @pytest.mark.parametrize(

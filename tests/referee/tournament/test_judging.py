@@ -17,8 +17,8 @@ from referee.schedule.formats.api import MatchScore
 from referee.schedule.schedule import known_matches
 from referee.tournament.breaker import LEAST_PLAYED, Breaker
 from referee.tournament.identity import config_of
-from referee.tournament.outcome import Reached
-from referee.tournament.sections.breaker import BreakerConfig
+from referee.tournament.progress import Reached
+from referee.tournament.sections import BreakerConfig
 
 
 def counted(folder):

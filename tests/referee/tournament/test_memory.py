@@ -12,7 +12,7 @@ from referee.record.reasons import EndReason
 from referee.run.journal import read_journal
 from referee.schedule.schedule import known_matches
 from referee.tournament.identity import config_of
-from referee.tournament.memory import share_memory
+from referee.tournament.resources import share_memory
 
 ROOM = Room(1000, "the control group of the referee (x)")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.tournament.toml_lines import find_line
+from referee.tournament.reading import find_line
 
 TEXT = '''\
 # blocks = 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from referee.games.api import Game
 from referee.games.drawing import Look, action_places, can_draw, draw_board, event_places, stylesheet
-from referee.games.drawing.palette import DARK, FILLS, GROUNDS, INKS, LIGHT
+from referee.games.drawing.style import DARK, FILLS, GROUNDS, INKS, LIGHT
 
 HOSTILE = (
     "<script>alert(1)</script>",

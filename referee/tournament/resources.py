@@ -1,10 +1,11 @@
-"""Cores: which of them each table gets, and whether there are enough."""
+"""What each table gets of this machine: its cores, and how much memory each bot may have at most."""
 
 import os
 import sys
 from collections.abc import Sequence
 
-from referee.errors import UsageError
+from referee.errors import PlatformError, UsageError
+from referee.process.limits import LEAST_MIB, Room, Share
 from referee.tournament.config import Tournament
 
 THREADS_OPTION = "threads"
@@ -48,3 +49,26 @@ def available_cores() -> list[int]:
 
 def _threads(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 1
+
+
+def share_memory(tournament: Tournament, workers: int, room: Room) -> tuple[int, str]:
+    """The most that a bot may have, in MiB, and a sentence for the organiser if that is less than the file allows.
+
+    PlatformError if no bot could start with it.
+    """
+    config = tournament.config
+    seats = max((players for game in config.games for players in game.players), default=2)
+    tables = workers + (config.remote is not None)
+    share = Share(room, tables, tables * seats)
+    if not share.is_enough:
+        raise PlatformError(
+            f"each bot could have {share.mib} MiB of memory, and needs {LEAST_MIB} MiB: {share.words()}",
+            "use fewer --workers, or give the referee more memory",
+        )
+    wanted = [config.limits.with_clock(bot.clock).memory_mib for bot in tournament.bots]
+    if all(0 < mib <= share.mib for mib in wanted):
+        return share.mib, ""
+    return share.mib, (
+        f"memory_mib is lowered to {share.mib}, so that all limits together fit: {share.words()};"
+        " use fewer --workers for more"
+    )
