@@ -82,6 +82,9 @@ def make_run(folder: Path) -> None:
 def visit(page: Any, url: str, heading: str, ready: str = "main") -> None:
     """Open an address, and stop if what came is an error page or another page than the one with this heading."""
     answer = page.goto(url)
+    while "refresh" in answer.headers:  # its tables are still being computed
+        page.wait_for_timeout(1000)
+        answer = page.goto(url)
     shown = (page.locator("h1").first.text_content() or "").strip() if page.locator("h1").count() else "no heading"
     if answer.status != 200 or not shown.startswith(heading):
         raise SystemExit(f"No picture of {url}: status {answer.status}, {shown!r} where {heading!r} is expected.")
@@ -103,7 +106,7 @@ def take(address: str, chromium: Path, out: Path) -> None:
 
         shoot("runs", "/runs", "Tournaments")
         shoot("run", "/runs/cup", "cup")
-        shoot("matches", "/runs/cup/matches", "Matches")
+        shoot("matches", "/runs/cup/matches", "cup")
         shoot("bot", "/runs/cup/bots/00000000", "Ada")
         shoot("match", "/runs/cup/matches/shibuya-24?step=40", "Shibuya: ", "#replay[data-ready]")
         shoot("play-setup", "/play?game=shibuya", "Play Shibuya")

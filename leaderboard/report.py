@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from leaderboard.controls import Counted
 from leaderboard.evidence import BotFault
-from leaderboard.plots import history_plot, intervals_plot, seats_plot
+from leaderboard.plots import history_plot, interval_bar, intervals_plot, seats_plot
 from leaderboard.records import MatchRow, ReadMatch
 from leaderboard.results import is_mirror
 from leaderboard.schedule_view import NO_TABLE, FormatTable
@@ -80,6 +80,7 @@ def report_html(
     matches = _listed(counted.rows)
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS
+    environment.globals["interval_bar"] = bar_cell
     environment.tests["mirror"] = is_mirror
     return environment.get_template("report.html").render(
         title=title,
@@ -121,6 +122,11 @@ def pool_report(key: Pool, matches: Sequence[MatchRow], table: Sequence[Standing
         seats=Markup(seats_plot(found.seats)),  # noqa: S704
         odd=[item for item in residuals(matches, ratings.official) if abs(item.z) > ODD_Z],
     )
+
+
+def bar_cell(row: Standing, low: float, high: float) -> Markup:
+    """The drawing of `interval_bar` for a cell of a table."""
+    return Markup(interval_bar(row, low, high))  # noqa: S704 - numbers alone
 
 
 def _slow_starts(rows: Iterable[MatchRow], startup_s: Mapping[str, float]) -> list[str]:

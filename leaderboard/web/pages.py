@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,9 +16,9 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from leaderboard.comparison import Compared
 from leaderboard.evidence import evidence_of
 from leaderboard.frames import Viewer, extent_of, frames_of, step_of_fault, viewer_of, viewers
-from leaderboard.plots import evidence_plot, history_plot, interval_bar
+from leaderboard.plots import evidence_plot, history_plot
 from leaderboard.records import MatchRow, SeatRow
-from leaderboard.report import FILTERS
+from leaderboard.report import FILTERS, TEMPLATES, bar_cell
 from leaderboard.results import is_mirror, outcome_for
 from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
@@ -51,13 +51,14 @@ class Section:
 
 
 def make_templates() -> Environment:
-    environment = Environment(loader=PackageLoader("leaderboard.web"), autoescape=True, undefined=StrictUndefined)
+    loader = ChoiceLoader([PackageLoader("leaderboard.web"), FileSystemLoader(TEMPLATES)])
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
     environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
     environment.globals |= {
         "pool_title": pool_title,
         "version": version("crosstown-arena"),
-        "interval_bar": lambda row, low, high: Markup(interval_bar(row, low, high)),  # noqa: S704 - numbers alone
+        "interval_bar": bar_cell,
         "evidence_plot": _evidence_plot,
     }
     environment.tests["mirror"] = is_mirror

@@ -97,7 +97,8 @@ def test_tables_plots_faults_and_the_method_are_there(some_matches):
     for part in ("Cross table", "Live rating", "Seats and draws", "Faults and move times", "crashed", "nim, 2 players"):
         assert part in page
     assert "expectation propagation" in page
-    assert Counter(Reading(page).tags)["svg"] == 3
+    assert (page.count('<svg class="plot"'), page.count('<svg class="rate"')) == (3, 3)
+    assert Counter(Reading(page).tags)["svg"] == 6
 
 
 def test_every_bot_has_its_score_in_each_seat(make_row):
