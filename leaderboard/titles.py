@@ -1,5 +1,7 @@
 """Names for people instead of ids: of games, of tables, and of the reasons why matches end."""
 
+from collections.abc import Sequence
+
 from referee.games.registry import BrokenGame, UnknownGame, load_game
 
 
@@ -15,6 +17,12 @@ def game_title(game_id: str) -> str:
 def pool_title(game_id: str, players: int) -> str:
     """The title of a table: "Ticket to Ride: New York, 2 players"."""
     return f"{game_title(game_id)}, {players} players" if players else game_title(game_id)
+
+
+def division_title(name: str, game_id: str, players: Sequence[int]) -> str:
+    """The title of a division of a ladder: "Shibuya, 2 or 4 players", and its own name behind that where it has one."""
+    own = "" if name == game_id else f" ({name})"
+    return f"{game_title(game_id)}, {' or '.join(map(str, players))} players{own}"
 
 
 def in_words(name: str) -> str:

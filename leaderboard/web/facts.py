@@ -12,7 +12,7 @@ from leaderboard.records import MatchRow
 from leaderboard.run_table import entrants
 from leaderboard.schedule_view import UNKNOWN_AHEAD, ScheduleView, view_schedule
 from leaderboard.standings import Entrant
-from leaderboard.titles import game_title, in_words, option_words
+from leaderboard.titles import division_title, game_title, in_words, option_words
 from referee.errors import ExpectedError, TournamentError
 from referee.games.registry import UnknownGame, get_game
 from referee.record import RecordError
@@ -21,6 +21,7 @@ from referee.record.reader import read_header
 from referee.run.folder import SINGLE, check_no_records
 from referee.run.journal import JournalText
 from referee.run.run import Run
+from referee.schedule.formats.ladder import NAME as LADDER
 
 _TRIED = 10
 """Records whose headers are read to find out what they are of."""
@@ -83,7 +84,7 @@ def facts_of(folder: Path) -> RunFacts:
             return _without_journal(run)
         extent = run.extent
         return RunFacts(
-            title=run.title,
+            title=_title(run),
             total=extent.most,
             at_most=extent.least != extent.most,
             entrants=entrants(run),
@@ -98,6 +99,14 @@ def facts_of(folder: Path) -> RunFacts:
         next_step = f": {error.next_step}" if isinstance(error, ExpectedError) else ""
         said = f"{error}{next_step}".replace(f"{folder.parent}/", "")
         return _unknown(folder, f"The journal cannot be used: {said}. {_WITHOUT}.", "journal damaged")
+
+
+def _title(run: Run) -> str:
+    """What people call the run."""
+    if run.configuration["format"] != LADDER:
+        return run.title
+    game = run.configuration["games"][0]
+    return division_title(run.title, game["game"], game["players"])
 
 
 def _without_journal(run: Run) -> RunFacts:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from leaderboard.titles import division_title
 from leaderboard.web.hand_ins import (
     OVER,
     Account,
@@ -237,7 +238,7 @@ class LadderHandIns:
         players = division.game.players
         return Division(
             name=division.name,
-            title=_title(division),
+            title=division_title(division.name, division.game.game, players),
             game=division.game.game,
             players=tuple(players),
             settings={"clock": _clock_words(division)} | _chosen(division),
@@ -283,13 +284,6 @@ class LadderHandIns:
         if owner == account.owner:
             raise HandInRefused(Refusal.CONFLICT, "you cannot block yourself", "ask another organiser")
         return self._accounts.block(owner, reason)
-
-
-def _title(division: DivisionConfig) -> str:
-    """The game's title and the seats, and the division's own name where it has one."""
-    game, seats = get_game(division.game.game), " or ".join(map(str, division.game.players))
-    own = "" if division.name == division.game.game else f" ({division.name})"
-    return f"{game.title}, {seats} players{own}"
 
 
 def _chosen(division: DivisionConfig) -> dict[str, str]:

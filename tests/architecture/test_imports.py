@@ -87,6 +87,7 @@ ALLOWED = {
     "referee.ladder": {
         "referee.event_loop",
         "referee.ladder",
+        "leaderboard.titles",
         "leaderboard.web.hand_ins",  # values and a protocol, which the store and what takes hand-ins fill
         "referee.tournament",
         "referee.errors",
