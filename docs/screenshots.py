@@ -104,7 +104,9 @@ def take(address: str, chromium: Path, out: Path) -> None:
             visit(page, address + path, heading, ready)
             page.screenshot(path=str(out / f"{name}.jpg"), type="jpeg", quality=70)
 
+        shoot("front", "/", "Bots play board games")
         shoot("runs", "/runs", "Tournaments")
+        shoot("game", "/games/king_of_new_york", "King of New York")
         shoot("run", "/runs/cup", "cup")
         shoot("matches", "/runs/cup/matches", "cup")
         shoot("bot", "/runs/cup/bots/00000000", "Ada")
