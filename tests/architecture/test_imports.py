@@ -297,6 +297,7 @@ FOR_TYPES_ALONE = {
     "referee.cli.compare": "`crosstown --help` imports it",
     "referee.cli.games": "`crosstown --help` imports it",
     "referee.cli.run": "`crosstown --help` imports it",
+    "referee.cli.ladder": "`crosstown --help` imports it",
     "referee.cli.run_commands": "`crosstown --help` imports it",
     "referee.cli.submit": "`crosstown --help` imports it",
     "referee.cli.web": "`crosstown --help` imports it",
