@@ -6,21 +6,19 @@ fault the reason alone: those may say what others must not know yet (why an acti
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from leaderboard.evidence import evidence_of
-from referee.games.api import Game, event_sentence
+from referee.games.api import Game, points_so_far, seat_name
 from referee.games.drawing import Look, draw_board, event_places
 from referee.record import Answer, Chance, Dropped, FaultLine, Record, Strike
 from referee.record.format import Line
+from referee.record.narration import EVERYTHING, Narrator, Row, Viewer, fault_words
 from referee.record.replay import Replay, ReplayError, Step, game_of
 from referee.record.store import is_live
 from referee.texts import clean, one_line
-
-EVERYTHING: Final = "all"
-Viewer: TypeAlias = int | Literal["all"] | None
 
 _PART = re.compile(r"(?=<g)")
 
@@ -28,13 +26,16 @@ _PART = re.compile(r"(?=<g)")
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One step. `board` is an `<svg>` element without a style sheet, '' where there is none; `wrong` says why the
-    record cannot be followed any further."""
+    record cannot be followed any further. `row` is the line of the list of moves that the step is part of, as far as
+    it has been told, None where the record cannot be followed; `points` are those of the seats, () if nobody knows."""
 
     step: int
     lines: tuple[dict[str, Any], ...]
     events: tuple[str, ...]
     board: str
     wrong: str = ""
+    row: Row | None = None
+    points: tuple[int, ...] = ()
 
 
 def viewers(record: Record) -> list[Viewer]:
@@ -64,11 +65,13 @@ def frames_of(
             yield _stuck(record, 0, 0, one_line(game))
         return
     number, taken = -1, 0
+    narrator = Narrator(game, record.header.names, viewer)
     try:
         for number, step in enumerate(Replay(record.header, record.lines, game)):
             taken += len(step.lines)
+            row, events = narrator.tell(number, step)
             if number >= first:
-                yield _frame(record, game, step, number, viewer, drawn=drawn)
+                yield _frame(record, game, step, Frame(number, (), events, "", "", row), viewer, drawn=drawn)
             if number == last:
                 return
     except Exception as error:
@@ -87,10 +90,13 @@ def last_frame(record: Record, viewer: Viewer) -> Frame:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How far a record can be followed: the last step with a board, and why not further ('' if to its end)."""
+    """How far a record can be followed: the last step with a board, and why not further ('' if to its end). `faults`
+    has by seat the step of its last fault, `points` are those of the last step."""
 
     last: int
     wrong: str
+    faults: Mapping[int, int] = field(default_factory=dict)
+    points: tuple[int, ...] = ()
 
 
 def extent_of(record: Record) -> Extent:
@@ -98,13 +104,17 @@ def extent_of(record: Record) -> Extent:
     game = game_of(record.header)
     if isinstance(game, str):
         return Extent(0, one_line(game))
-    last = 0
+    last, wrong = 0, ""
+    faults: dict[int, int] = {}
+    replay = None
     try:
-        for last, _ in enumerate(Replay(record.header, record.lines, game)):  # noqa: B007 - the number is the answer
-            pass
+        replay = Replay(record.header, record.lines, game)
+        for last, step in enumerate(replay):
+            faults |= {line.seat: last for line in step.lines if isinstance(line, FaultLine | Strike)}
     except Exception as error:
-        return Extent(last, _wrong(game, error))
-    return Extent(last, "")
+        wrong = _wrong(game, error)
+    points = () if replay is None else points_so_far(game, replay.state, replay.state.observation(None))
+    return Extent(last, wrong, faults, points)
 
 
 def step_of_fault(record: Record, seat: int) -> int | None:
@@ -134,10 +144,17 @@ def packed(frames: list[Frame]) -> dict[str, Any]:
             "events": frame.events,
             "board": part_indexes(frame.board, parts),
             "wrong": frame.wrong,
+            "row": row_values(frame.row),
+            "points": frame.points,
         }
         for frame in frames
     ]
     return {"parts": list(parts), "frames": shown}
+
+
+def row_values(row: Row | None) -> dict[str, Any] | None:
+    """A line of the list of moves as JSON values."""
+    return None if row is None else {**asdict(row), "text": one_line(row.text)}
 
 
 def part_indexes(board: str, parts: dict[str, int]) -> list[int]:
@@ -145,23 +162,27 @@ def part_indexes(board: str, parts: dict[str, int]) -> list[int]:
     return [parts.setdefault(part, len(parts)) for part in _PART.split(board) if part]
 
 
-def _frame(record: Record, game: Game, step: Step, number: int, viewer: Viewer, *, drawn: bool) -> Frame:
+def _frame(record: Record, game: Game, step: Step, frame: Frame, viewer: Viewer, *, drawn: bool) -> Frame:
+    """What was told of the step, with its lines, points and board."""
     seat = viewer if isinstance(viewer, int) else None
-    payloads = [event.seen_by(seat) for event in step.events]
-    lines = tuple(_line(line, record) for line in step.lines)
-    names = record.header.names
-    seen = step.state.observation(seat)
-    events = tuple(one_line(event_sentence(game, payload, seen, names)) for payload in payloads)
+    state = step.state
+    seen = state.observation(seat)
+    frame = replace(
+        frame,
+        lines=tuple(_line(line, record) for line in step.lines),
+        events=tuple(one_line(event) for event in frame.events),
+        points=points_so_far(game, state, seen),
+    )
     if not drawn:
-        return Frame(number, lines, events, "")
+        return frame
+    payloads = [event.seen_by(seat) for event in step.events]
     look = Look(
-        names=names,
+        names=record.header.names,
         marked=tuple(place for payload in payloads for place in event_places(game, payload)),
         styled=False,
     )
-    state = step.state
     revealed = [state.observation(seat) for seat in range(record.header.players)] if viewer == EVERYTHING else ()
-    return Frame(number, lines, events, draw_board(game, seen, look, revealed))
+    return replace(frame, board=draw_board(game, seen, look, revealed))
 
 
 def _line(line: Line, record: Record) -> dict[str, Any]:
@@ -190,7 +211,8 @@ def _line(line: Line, record: Record) -> dict[str, Any]:
 def _fault(line: FaultLine | Strike, said: str, record: Record, *, secret: bool) -> dict[str, Any]:
     text = said if secret else f"{said}: {line.detail}"
     texts = [] if secret else _texts(record, line)
-    return {"kind": "fault", "seat": line.seat, "text": one_line(text), "texts": texts}
+    words = f"{seat_name(record.header.names, line.seat)} {fault_words(line.reason)}"
+    return {"kind": "fault", "seat": line.seat, "text": one_line(text), "words": one_line(words), "texts": texts}
 
 
 def _texts(record: Record, line: FaultLine | Strike) -> list[tuple[str, str]]:

@@ -12,13 +12,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypeAlias
 
-from leaderboard.frames import Frame, Viewer, frames_of
+from leaderboard.frames import Frame, frames_of
 from referee.errors import ExpectedError
 from referee.games.drawing import Look, stylesheet
 from referee.games.drawing.parts import picture, text
 from referee.games.drawing.spots import Spots
 from referee.games.drawing.text import cleaned
 from referee.record import Record
+from referee.record.narration import Viewer
 
 END_S = 3.0
 """How long the last step stays before the film begins again."""

@@ -11,10 +11,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from leaderboard.evidence import evidence_of
-from leaderboard.frames import EVERYTHING, Frame, Viewer, frames_of, part_indexes, viewers
+from leaderboard.frames import Frame, frames_of, part_indexes, row_values, viewers
 from leaderboard.report import TEMPLATES
+from leaderboard.titles import game_title, in_words
 from referee.games.drawing import stylesheet
 from referee.record import Record
+from referee.record.narration import EVERYTHING, Viewer, ending_of
 from referee.record.times import seat_times
 from referee.texts import clean, one_line
 
@@ -25,13 +27,13 @@ def replay_page(record: Record) -> str:
     """The page. It has the view of every seat if the match is over, otherwise what everybody could see."""
     script = "".join(
         path.read_text(encoding="utf-8")
-        for path in (TEMPLATES / "board.js", TEMPLATES / "keys.js", _HERE / "replay.js")
+        for path in (*(TEMPLATES / name for name in ("board.js", "keys.js", "moves.js")), _HERE / "replay.js")
     )
     style = (_HERE / "replay.css").read_text(encoding="utf-8") + stylesheet()
     views = {viewer: list(frames_of(record, viewer)) for viewer in viewers(record)}
     frames = views[None]
     environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"clean": clean, "line": one_line}
+    environment.filters |= {"clean": clean, "line": one_line, "words": in_words}
     return environment.get_template("replay.html").render(
         head=record.header,
         footer=record.footer,
@@ -39,6 +41,9 @@ def replay_page(record: Record) -> str:
         problems=record.problems,
         evidence=evidence_of(record),
         wrong=frames[-1].wrong,
+        names=record.header.names,
+        title=game_title(record.header.game),
+        ending=ending_of(record.header, record.lines, record.footer).sentence if record.footer else "",
         policy=f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)};"
         " base-uri 'none'; form-action 'none'",
         script=Markup(script),  # noqa: S704 - our own file
@@ -64,7 +69,7 @@ def _packed(record: Record, views: dict[Viewer, list[Frame]]) -> str:
     Base64 has no character that could end the element it stands in, whatever a bot wrote.
     """
     parts: dict[str, int] = {}
-    seats = [one_line(seat.name) for seat in record.header.seats]
+    seats = [one_line(name) for name in record.header.names]
     content: dict[str, Any] = {
         "seats": seats,
         "steps": [frame.lines for frame in views[None]],
@@ -73,7 +78,12 @@ def _packed(record: Record, views: dict[Viewer, list[Frame]]) -> str:
                 "key": "" if viewer is None else str(viewer),
                 "name": _view_name(viewer, seats),
                 "frames": [
-                    {"events": frame.events, "board": part_indexes(frame.board, parts), "wrong": frame.wrong}
+                    {
+                        "events": frame.events,
+                        "board": part_indexes(frame.board, parts),
+                        "wrong": frame.wrong,
+                        "row": row_values(frame.row),
+                    }
                     for frame in frames
                 ],
             }
@@ -87,4 +97,4 @@ def _packed(record: Record, views: dict[Viewer, list[Frame]]) -> str:
 def _view_name(viewer: Viewer, seats: list[str]) -> str:
     if viewer is None:
         return "everybody"
-    return "all seats at once" if viewer == EVERYTHING else f"seat {viewer} {seats[int(viewer)]}"
+    return "all seats at once" if viewer == EVERYTHING else f"as {seats[int(viewer)]} saw it"

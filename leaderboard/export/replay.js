@@ -7,12 +7,11 @@
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const match = JSON.parse(await new Response(stream).text());
   const last = match.steps.length - 1;
-  const buttons = [];
+  const list = listOfMoves(moves, match.seats, (step) => go(step));
   let view = match.views[0];
   let at = 0;
   let playing = 0;
   let waiting = 0;
-  let marked;
 
   function element(name, words, className) {
     const made = document.createElement(name);
@@ -23,12 +22,15 @@
 
   const milliseconds = (us) => `${(us / 1000).toFixed(1)} ms`;
   const took = (line) => milliseconds(Math.max(0, line.wall_us - line.lag_us)) + (line.lag_us >= 1000 ? ` (and ${milliseconds(line.lag_us)} of lag)` : "");
-  const who = (line) => (line.seat === undefined ? "chance" : `${line.seat} ${match.seats[line.seat] ?? ""}`);
+  const who = (line) => (line.seat === undefined ? "chance" : match.seats[line.seat] ?? `seat ${line.seat}`);
+  const words = (line) => (line.kind === "fault" ? line.words : line.kind === "dropped" ? `a message of ${who(line)} was dropped` : who(line));
 
   function told(line) {
-    const time = line.wall_us === undefined ? "" : ` ${took(line)}`;
-    const kind = line.kind === "fault" ? "fault: " : line.kind === "dropped" ? "message dropped: " : "";
-    return `${who(line)} ${kind}${line.text}${time}`;
+    const said = element("p", "", line.kind === "fault" ? "fault" : "");
+    said.append(words(line));
+    if (line.wall_us !== undefined) said.append(` took ${took(line)}`);
+    if (line.text) said.append(" ", element("code", line.text));
+    return said;
   }
 
   function drawBoard(step) {
@@ -45,22 +47,32 @@
     slider.value = at;
     slider.setAttribute("aria-valuetext", `step ${at} of ${last}`);
     where.textContent = `step ${at} of ${last}`;
-    const shown = lines.flatMap((line) => {
-      const said = element("p", told(line), line.kind === "fault" ? "fault" : "");
+    const shown = lines.filter((line) => line.kind !== "chance").flatMap((line) => {
       const more = line.note ? [element("p", line.note, "said")] : [];
       for (const [name, text] of line.texts ?? []) more.push(element("p", `${name}:`, "note"), element("pre", text));
-      return [said, ...more];
+      return [told(line), ...more];
     });
-    for (const event of events) shown.push(element("p", event, "note"));
+    shown.unshift(...events.map((event) => element("p", event)));
     if (wrong) shown.unshift(element("p", wrong, "wrong"));
     happened.replaceChildren(...(shown.length ? shown : [element("p", "The start.", "note")]));
-    marked?.removeAttribute("aria-current");
-    const current = (marked = buttons[at]);
-    if (current) {
-      current.setAttribute("aria-current", "step");
-      const row = current.parentElement;
-      moves.scrollTop = row.offsetTop - moves.clientHeight / 2;
-    }
+    list.show(at);
+  }
+
+  // The list as the view tells it.
+  function listMoves() {
+    list.clear();
+    const slowest = new Map();
+    match.steps.forEach((lines, step) => {
+      const { row, wrong } = view.frames[step] ?? {};
+      if (row) list.take(step, row, lines);
+      else if (!lines.length) list.take(step, null, [], wrong ?? "");
+      else for (const line of lines) list.take(step, null, [line], `${words(line)} ${line.text}`);
+      for (const line of lines.filter((one) => one.wall_us !== undefined)) {
+        const most = slowest.get(line.seat);
+        if (!most || line.wall_us - line.lag_us > most.us) slowest.set(line.seat, { step, us: line.wall_us - line.lag_us });
+      }
+    });
+    list.markSlowest([...slowest].map(([seat, { step }]) => [step, seat]));
   }
 
   function remember() {
@@ -110,7 +122,10 @@
   }
 
   function look(key) {
-    view = match.views.find((item) => item.key === key) ?? match.views[0];
+    const wanted = match.views.find((item) => item.key === key) ?? match.views[0];
+    const fresh = wanted !== view || !moves.childElementCount;
+    view = wanted;
+    if (fresh) listMoves();
     choice.value = view.key;
     show(at);
   }
@@ -127,17 +142,6 @@
     option.value = item.key;
     choice.append(option);
   }
-  match.steps.forEach((lines, step) => {
-    for (const line of lines.filter((one) => one.kind !== "chance")) {
-      const row = element("li");
-      const button = element("button", told(line), line.kind === "fault" ? "fault" : "");
-      button.type = "button";
-      button.addEventListener("click", () => go(step));
-      row.append(button);
-      moves.append(row);
-      buttons[step] ??= button;
-    }
-  });
   play.addEventListener("click", toggle);
   slider.max = last;
   slider.addEventListener("input", () => go(Number(slider.value)));
@@ -145,7 +149,10 @@
     look(choice.value);
     remember();
   });
-  stepByKeys(keys, go, toggle);
+  stepByKeys(keys, go, toggle, () => {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.documentElement.requestFullscreen?.();
+  });
 
   function fromAddress() {
     const wanted = new URLSearchParams(location.hash.slice(1));

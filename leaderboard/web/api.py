@@ -21,6 +21,7 @@ from leaderboard.standings import apart
 from leaderboard.web.pages import read_wanted, tables_of, there, wanted_run, wanted_viewer
 from leaderboard.web.rights import hides_open_blocks, shown_start
 from referee.record.store import is_live, match_id_of
+from referee.texts import one_line
 
 MOST = 1000
 """Matches in one answer."""
@@ -145,7 +146,7 @@ def frames(request: Request, first: int, last: int | None, *, drawn: bool) -> Re
     _, record = read_wanted(request)
     viewer = wanted_viewer(request, record)
     found = list(frames_of(record, viewer, first, last, drawn=drawn))
-    shown = {**packed(found), "seats": [seat.name for seat in record.header.seats], "live": is_live(record.path)}
+    shown = {**packed(found), "seats": [one_line(name) for name in record.header.names], "live": is_live(record.path)}
     return Response(json.dumps(shown, separators=(",", ":")), media_type="application/json")
 
 

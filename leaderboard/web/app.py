@@ -76,6 +76,7 @@ def make_app(
             Route("/static/base.css", _shared_file),
             Route("/static/board.js", _shared_file),
             Route("/static/keys.js", _shared_file),
+            Route("/static/moves.js", _shared_file),
             *(play.routes() if play_host else ()),
             *((*ladder.routes(), *members.routes(), *organiser.routes()) if hand_ins else ()),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),

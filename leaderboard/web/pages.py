@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 
 from leaderboard.comparison import Compared
 from leaderboard.evidence import evidence_of
-from leaderboard.frames import Viewer, extent_of, frames_of, step_of_fault, viewer_of, viewers
+from leaderboard.frames import extent_of, frames_of, step_of_fault, viewer_of, viewers
 from leaderboard.plots import evidence_plot, history_plot
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.report import FILTERS, TEMPLATES, bar_cell
@@ -33,7 +33,8 @@ from leaderboard.web.rights import hides_open_blocks, may_see_output, shown_reco
 from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.journal import slow_start
-from referee.record.store import is_aside, is_live, match_id_of
+from referee.record.narration import EVERYTHING, Viewer, ending_of, fault_words
+from referee.record.store import is_aside, is_live, match_id_of, record_name, why_aside
 from referee.record.times import seat_times
 from referee.run.folder import RunFolder, runs_in
 from referee.texts import one_line
@@ -55,6 +56,7 @@ def make_templates() -> Environment:
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.filters |= FILTERS | {"line": one_line, "coded": coded, "option": option_words}
     environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
+    environment.filters["fault"] = fault_words
     environment.globals |= {
         "pool_title": pool_title,
         "version": version("crosstown-arena"),
@@ -255,13 +257,17 @@ def _ways(tables: RunTables, versions: Sequence[Standing]) -> dict[Pool, Markup]
 
 
 def match(request: Request) -> Response:
-    """One match: the board at `step`, as `seat` saw it; `fault` names a seat and leads to its fault."""
+    """One match: the board at `step`, as `seat` saw it; `fault` names a seat and leads to its fault. Without `seat` it
+    is shown as everybody may see it, which is everything once it is over."""
     place, record = read_wanted(request)
     if seat := request.query_params.get("fault", ""):
         step = step_of_fault(record, _number(seat, -1))
         return RedirectResponse(request.url.include_query_params(step=step or 0).remove_query_params("fault"), 302)
     viewer = wanted_viewer(request, record)
+    if "seat" not in request.query_params and EVERYTHING in viewers(record):
+        viewer = EVERYTHING
     extent = extent_of(record)
+    ending = None if record.footer is None else ending_of(record.header, record.lines, record.footer)
     wanted = request.query_params.get("step", "")
     step = extent.last if wanted == "last" else min(_number(wanted, 0), extent.last)
     board = next((frame.board for frame in frames_of(record, viewer, step, step)), "")
@@ -274,7 +280,18 @@ def match(request: Request) -> Response:
         record=record,
         head=record.header,
         footer=record.footer,
+        names=record.header.names,
         times=seat_times(record.lines, record.header.players),
+        points=extent.points,
+        ending=ending,
+        end_step=extent.last if ending is None else extent.faults.get(ending.seat, extent.last),
+        why_aside=why_aside(record.path),
+        attempts=_other_attempts(place, record),
+        failed_starts=[
+            start
+            for start in request.app.state.tables.facts(place).failed_starts.values()
+            if start.match_id == match_id_of(record.path)
+        ],
         live=is_live(record.path) and record.footer is None,
         state=request.app.state.tables.facts(place).state,
         reason="" if run is None else run.reason_for(record.header.block),
@@ -287,6 +304,21 @@ def match(request: Request) -> Response:
         board=Markup(board),  # noqa: S704 - escaped where it is drawn
         evidence=evidence_of(record),
     )
+
+
+def _other_attempts(place: RunFolder, record: Record) -> list[tuple[str, str, str]]:
+    """Name, why it does not count, and how it ended, of each other attempt at the match that was set aside."""
+    found = []
+    for path in place.records.aside_of(match_id_of(record.path)):
+        if path == record.path or is_live(path):
+            continue
+        try:
+            other = read_record(path)
+        except RecordError:
+            continue
+        ended = "" if other.footer is None else ending_of(other.header, other.lines, other.footer).sentence
+        found.append((record_name(path), why_aside(path), ended or "it has no end"))
+    return found
 
 
 def download(request: Request) -> Response:

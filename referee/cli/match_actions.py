@@ -6,7 +6,7 @@ from pathlib import Path
 from leaderboard.export.document import match_document
 from leaderboard.export.film import film, still
 from leaderboard.export.page import replay_page
-from leaderboard.frames import Viewer, viewer_of, viewers
+from leaderboard.frames import viewer_of, viewers
 from leaderboard.indexer import forget_match
 from referee.cli.find import find_record
 from referee.cli.output import print_text, write_whole
@@ -15,6 +15,7 @@ from referee.errors import UsageError
 from referee.games.drawing import THEMES
 from referee.match.rejudge import rejudge
 from referee.record import Record, read_record
+from referee.record.narration import Viewer
 from referee.record.store import counts_in, match_id_of
 from referee.run.run import Run
 

@@ -80,7 +80,8 @@ class Narrator:
 
     def tell(self, number: int, step: Step) -> tuple[Row, tuple[str, ...]]:
         """The line of the list that step `number` is part of, and the sentences of this step alone."""
-        events = [self._told(event, step.state) for event in step.events]
+        seen: dict[int | None, Any] = {}
+        events = [self._told(event, step.state, seen) for event in step.events]
         acted = [line for line in step.lines if isinstance(line, Answer | FaultLine | Strike)]
         if acted:
             if self._answered or self._row.turn == 0:
@@ -121,9 +122,12 @@ class Narrator:
                 found += map(str, told)
         return found
 
-    def _told(self, event: Event, state: State) -> Told:
+    def _told(self, event: Event, state: State, seen: dict[int | None, Any]) -> Told:
+        """`seen` keeps the observations of this step."""
         viewer = min(event.private, default=None) if self._viewer == EVERYTHING else self._viewer
-        return told(self._game, event.seen_by(viewer), state.observation(viewer), self._names)
+        if viewer not in seen:
+            seen[viewer] = state.observation(viewer)
+        return told(self._game, event.seen_by(viewer), seen[viewer], self._names)
 
     def _fault(self, line: FaultLine | Strike) -> str:
         more = _EFFECTS.get(line.effect, "") if isinstance(line, Strike) else ""

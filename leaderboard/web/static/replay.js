@@ -5,11 +5,15 @@
   const root = document.getElementById("replay");
   const part = (id) => document.getElementById(id);
   const [board, slider, where, happened, moves, clocks] = ["board", "at", "where", "happened", "moves", "clocks"].map(part);
-  const [play, speed, seat] = ["play", "speed", "seat"].map(part);
+  const [play, speed, seat, full] = ["play", "speed", "seat", "full"].map(part);
+  const limits = JSON.parse(root.dataset.limits);
   const frames = [];
   const times = [];
+  const faults = [];
   const bars = new Map();
   const LOT = 60; // boards in one answer
+  const SWIPE = 50; // pixels
+  let list = null;
   let marked = [];
   let names = [];
   let settling = 0;
@@ -26,7 +30,7 @@
   const milliseconds = (us) => `${(us / 1000).toFixed(1)} ms`;
   const charged = (line) => Math.max(0, line.wall_us - line.lag_us);
   const took = (line) => milliseconds(charged(line)) + (line.lag_us >= 1000 ? ` (and ${milliseconds(line.lag_us)} of lag)` : "");
-  const who = (line) => (line.seat === undefined ? "chance" : `${line.seat} ${names[line.seat] ?? ""}`);
+  const who = (line) => (line.seat === undefined ? "chance" : names[line.seat] ?? `seat ${line.seat}`);
 
   // The step whose board is shown: the last one of a record that cannot be followed further has none of its own.
   function boardStep() {
@@ -37,7 +41,15 @@
 
   function drawBoard() {
     const { parts, board: indexes } = frames[boardStep()];
-    if (parts && indexes.length) becomeDrawing(board, indexes.map((index) => parts[index]).join(""));
+    if (!parts || !indexes.length) return;
+    becomeDrawing(board, indexes.map((index) => parts[index]).join(""));
+    shape();
+  }
+
+  // How high the board is for its width: as much of the window as fits is for it.
+  function shape() {
+    const box = board.querySelector("svg")?.viewBox.baseVal;
+    if (box?.width) root.style.setProperty("--ratio", (box.height / box.width).toFixed(3));
   }
 
   function printed(name, text) {
@@ -49,30 +61,52 @@
     return made;
   }
 
+  const words = (line) => (line.kind === "fault" ? line.words : line.kind === "dropped" ? `a message of ${who(line)} was dropped` : who(line));
+
   function tell(frame) {
-    const shown = frame.lines.map((line) => {
+    const said = frame.events.map((text) => element("p", text));
+    if (frame.step === 0 && !said.length) said.push(element("p", "The start."));
+    const shown = frame.lines.filter((line) => line.kind !== "chance").flatMap((line) => {
       const item = element("p", "", `line ${line.kind}`);
-      item.append(element("strong", who(line)), ` ${line.kind === "fault" ? "fault: " : ""}${line.text}`);
-      if (line.wall_us !== undefined) item.append(` ${took(line)}`);
+      item.append(element("strong", words(line)));
+      if (line.wall_us !== undefined) item.append(` took ${took(line)}`);
+      if (line.text) item.append(" ", element("code", line.text));
       if (line.note) item.append(element("span", line.note, "note"));
       return [item, ...(line.texts ?? []).map(([name, text]) => printed(name, text))];
-    }).flat();
-    if (frame.step === 0) shown.push(element("p", "The start."));
-    const list = element("ul");
-    list.append(...frame.events.map((text) => element("li", text)));
+    });
     if (frame.wrong) shown.push(element("p", frame.wrong, "wrong"));
-    happened.replaceChildren(...shown, list);
+    happened.replaceChildren(...said, ...shown);
+  }
+
+  // Of each seat what it has used up to this step, and what is left of a bank or a total.
+  function tellSeats(frame) {
+    names.forEach((_, number) => {
+      const row = root.querySelector(`[data-of="${number}"]`);
+      if (!row) return;
+      const own = times.filter((time) => time.seat === number && time.step <= at);
+      const used = own.map(charged);
+      const sum = (values) => values.reduce((all, one) => all + one, 0) / 1e6;
+      const parts = [`${sum(used).toFixed(2)} s used`];
+      if (limits.bank_s) {
+        const over = used.map((us, index) => Math.max(0, us - 1e6 * (index ? limits.move_s : limits.first_move_s ?? limits.move_s)));
+        parts.push(`${Math.max(0, limits.bank_s - sum(over)).toFixed(1)} s of bank left`);
+      } else if (limits.total_s) {
+        parts.push(`${Math.max(0, limits.total_s + own.length * (limits.increment_s ?? 0) - sum(used)).toFixed(1)} s left`);
+      }
+      row.querySelector(".clock").textContent = parts.join(", ");
+      row.querySelector(".took").textContent = own.length ? milliseconds(used.at(-1)) : "";
+      if (frame.points?.length) row.querySelector(".points").textContent = frame.points[number];
+    });
   }
 
   function show(step) {
     at = Math.max(0, Math.min(step, frames.length - 1));
     const frame = frames[at];
     if (!frame) return;
-    // First what needs the layout, while it is still that of the last step.
-    const row = moves.children[at];
-    if (row) moves.scrollTop = row.offsetTop - moves.clientHeight / 2;
+    list.show(at); // first what needs the layout, while it is still that of the last step
     drawBoard();
     tell(frame);
+    tellSeats(frame);
     slider.value = at;
     slider.setAttribute("aria-valuetext", `step ${at} of ${frames.length - 1}`);
     where.textContent = `step ${at} of ${frames.length - 1}`;
@@ -81,8 +115,7 @@
 
   function mark() {
     for (const item of marked) item.removeAttribute("aria-current");
-    const row = moves.children[at];
-    marked = [...(row ? [row.firstChild] : []), ...(bars.get(at) ?? [])];
+    marked = bars.get(at) ?? [];
     for (const item of marked) item.setAttribute("aria-current", "step");
   }
 
@@ -103,15 +136,9 @@
   }
 
   function listMove(frame) {
-    const row = element("li");
-    const button = element("button", "", "move");
-    button.type = "button";
-    const text = frame.lines.map((line) => `${who(line)} ${line.text}${line.note ? " *" : ""}`).join("; ");
-    button.textContent = `${frame.step}  ${text || frame.wrong || "start"}`;
-    if (frame.lines.some((line) => line.kind === "fault")) button.classList.add("fault");
-    button.addEventListener("click", () => go(frame.step));
-    row.append(button);
-    moves.append(row);
+    if (frame.row) list.take(frame.step, frame.row, frame.lines);
+    else if (!frame.lines.length) list.take(frame.step, null, [], frame.wrong);
+    else for (const line of frame.lines) list.take(frame.step, null, [line], `${words(line)} ${line.text}`);
   }
 
   function svg(name, attributes) {
@@ -121,23 +148,31 @@
   }
 
   function drawClocks() {
+    const longest = [];
     clocks.replaceChildren();
     bars.clear();
     names.forEach((name, number) => {
       const own = times.filter((time) => time.seat === number);
+      const slowest = own.reduce((most, time) => (!most || charged(time) > charged(most) ? time : most), null);
       const worst = Math.max(1, ...own.map(charged));
       const worstLag = Math.max(0, ...own.map((time) => time.lag_us));
-      const title = `seat ${number} ${name}: ${own.length} decisions, worst ${milliseconds(own.length ? worst : 0)}, worst lag ${milliseconds(worstLag)}`;
+      const failed = faults.some((fault) => fault.seat === number) ? ", faults marked in red" : "";
+      const title = `${name}: ${own.length} decisions, slowest ${milliseconds(own.length ? worst : 0)}, worst lag ${milliseconds(worstLag)}${failed}`;
+      if (slowest) longest.push([slowest.step, number]);
       const width = Math.max(frames.length, 40);
       const chart = svg("svg", { viewBox: `0 0 ${width} 40`, preserveAspectRatio: "none", role: "img", "aria-label": title });
       chart.classList.add("clock");
       for (const time of own) {
         const whole = Math.min(40, Math.max(0.5, (38 * time.wall_us) / worst));
         const lag = Math.max(0, whole - (38 * charged(time)) / worst);
-        const bar = svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: whole, class: "bar" });
+        const kind = time === slowest ? "bar slowest" : "bar";
+        const bar = svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: whole, class: kind });
         bars.set(time.step, [...(bars.get(time.step) ?? []), bar]);
         chart.append(bar);
         if (lag > 0.3) chart.append(svg("rect", { x: time.step, y: 40 - whole, width: 0.9, height: lag, class: "lag" }));
+      }
+      for (const step of faults.filter((fault) => fault.seat === number).map((fault) => fault.step)) {
+        chart.append(svg("rect", { x: step, y: 0, width: 0.9, height: 40, class: "fault" }));
       }
       chart.addEventListener("click", (event) => {
         const box = chart.getBoundingClientRect();
@@ -147,10 +182,12 @@
       figure.append(element("figcaption", title), chart);
       clocks.append(figure);
     });
+    list.markSlowest(longest);
   }
 
   function take(answer) {
     names = answer.seats;
+    list ??= listOfMoves(moves, names, go);
     for (const frame of answer.frames) {
       if (frame.step < frames.length) continue;
       if (answer.drawn) frame.parts = answer.parts;
@@ -158,6 +195,7 @@
       listMove(frame);
       for (const line of frame.lines) {
         if (line.wall_us !== undefined) times.push({ step: frame.step, ...line });
+        if (line.kind === "fault") faults.push({ step: frame.step, seat: line.seat });
       }
     }
     slider.max = frames.length - 1;
@@ -214,6 +252,25 @@
   }
 
   const toggle = () => (playing ? (stop(), settle()) : start());
+  function fill() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else root.requestFullscreen?.();
+  }
+
+  // A swipe over the board is a step, to the left the next one.
+  function stepBySwipes() {
+    let from = null;
+    board.addEventListener("touchstart", (event) => {
+      from = event.touches.length === 1 ? { x: event.touches[0].clientX, y: event.touches[0].clientY } : null;
+    }, { passive: true });
+    board.addEventListener("touchend", (event) => {
+      if (!from) return;
+      const [x, y] = [event.changedTouches[0].clientX - from.x, event.changedTouches[0].clientY - from.y];
+      from = null;
+      if (Math.abs(x) > SWIPE && Math.abs(x) > 2 * Math.abs(y)) go(at + (x < 0 ? 1 : -1));
+    });
+  }
+
   const targets = { first: () => 0, previous: () => at - 1, next: () => at + 1, last: () => frames.length - 1 };
   const keys = {
     ArrowLeft: targets.previous, ArrowRight: targets.next, Home: targets.first, End: targets.last,
@@ -224,14 +281,17 @@
     slider.addEventListener("input", () => go(Number(slider.value)));
     play.addEventListener("click", toggle);
     seat.addEventListener("change", () => seat.form.submit());
-    for (const link of root.querySelectorAll("[data-go]")) {
+    for (const link of document.querySelectorAll("[data-go]")) {
       link.addEventListener("click", (event) => {
         event.preventDefault();
-        go(targets[link.dataset.go]());
+        go(link.dataset.end === undefined ? targets[link.dataset.go]() : Number(link.dataset.end));
       });
     }
-    stepByKeys(keys, go, toggle);
+    stepByKeys(keys, go, toggle, fill);
+    stepBySwipes();
+    full.addEventListener("click", fill);
     for (const id of ["play", "slide", "pace"]) part(id).hidden = false;
+    full.hidden = !document.fullscreenEnabled;
     part("look").hidden = true;
   }
 

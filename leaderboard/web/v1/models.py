@@ -231,6 +231,7 @@ class FrameLine(BaseModel):
 
     kind: Literal["chance", "answer", "fault", "dropped"]
     text: str
+    words: str | None = Field(None, description="Of a fault: what its seat did, as a sentence.")
     seat: int | None = None
     wall_us: int | None = None
     cpu_us: int | None = None
@@ -239,6 +240,17 @@ class FrameLine(BaseModel):
     texts: list[tuple[str, str]] | None = Field(
         None, description="Name and text of what the referee kept of a fault, the last output among it."
     )
+
+
+class MoveRow(BaseModel):
+    """A line of the list of moves, as far as it is told by a step. The last frame with its `start` has it whole."""
+
+    start: int = Field(description="The first step of the line.")
+    move: int = Field(description="The number of its first answer, from 1; 0 for the set-up.")
+    turn: int = Field(description="The number of the turn, from 1; 0 for the set-up.")
+    seat: int = Field(description="Whose turn it is; -1 if nobody's.")
+    text: str
+    fault: bool
 
 
 class Frame(BaseModel):
@@ -252,6 +264,8 @@ class Frame(BaseModel):
         " /static/board.css."
     )
     wrong: str = Field(description="Why there are no more frames; empty if the record can be followed.")
+    row: MoveRow | None = Field(None, description="The line of the list of moves that the step is part of.")
+    points: list[int] = Field([], description="Points by seat; empty if the game does not tell them.")
 
 
 class Frames(BaseModel):

@@ -140,7 +140,8 @@ class View(Protocol):
     event do not hold. Things have their printed names, never ids.
 
     Optional, as an attribute `dealt`: per `KIND` of event that chance brings in numbers a noun ('card'), so that a run
-    of them is told as one sentence ('4 cards dealt').
+    of them is told as one sentence ('4 cards dealt'). Also optional is `points(observation)`: per seat the points that
+    everybody can count so far, to be shown beside the board.
     """
 
     def text_board(self, observation: Any, names: Sequence[str] = ()) -> str:

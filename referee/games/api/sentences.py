@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from referee.games.api.contract import Action, Game, Payload
+from referee.games.api.contract import Action, Game, Payload, State
 
 ID_LIKE = re.compile(r"\b[a-z]+_[a-z_]+|\b[TR]\d\d\b")
 """What a sentence must not hold: the id of a card, a tile, a route, a ticket."""
@@ -54,6 +54,14 @@ def text_board(game: Game, observation: Any, names: Sequence[str] = ()) -> str:
     return board
 
 
+def points_so_far(game: Game, state: State, observation: Any) -> tuple[int, ...]:
+    """Per seat its points, at the end those of the result; () if the game's view cannot tell. See `View`."""
+    if state.is_terminal():
+        return tuple(state.returns())
+    count = getattr(game.view, "points", None)
+    return tuple(count(observation)) if callable(count) else ()
+
+
 def _described(view: Any, method: str, value: Any, names: Sequence[str]) -> str:
     """A sentence about `value` by the older method of a view, or its fields as words."""
     if callable(describe := getattr(view, method, None)):
@@ -86,7 +94,7 @@ def told(game: Game, payload: Payload, observation: Any, names: Sequence[str] = 
 def folded(game: Game, events: Sequence[Told], *, setting_up: bool = False) -> list[str]:
     """The sentences of what chance brought in a run of steps, things that are dealt counted instead of listed.
 
-    `setting_up`: nobody has answered yet; everything that can be counted is, and one sentence starts with 'set-up:'.
+    `setting_up`: nobody has answered yet; everything that can be counted is, in a first sentence.
     """
     nouns: Mapping[str, str] = getattr(game.view, "dealt", {})
     counts: dict[str, int] = {}
@@ -97,7 +105,7 @@ def folded(game: Game, events: Sequence[Told], *, setting_up: bool = False) -> l
     sentences = [event.sentence for event in events if event.kind not in counted]
     if counted:
         dealt = ", ".join(_counted(counts[kind], nouns[kind]) for kind in counts if kind in counted)
-        sentences.append(f"{'set-up: ' if setting_up else ''}{dealt} dealt")
+        sentences = [f"set-up: {dealt} dealt", *sentences] if setting_up else [*sentences, f"{dealt} dealt"]
     if len(sentences) > _TOLD_IN_ALL:
         sentences = [*sentences[: _TOLD_IN_ALL - 1], f"and {len(sentences) - _TOLD_IN_ALL + 1} more events"]
     return sentences

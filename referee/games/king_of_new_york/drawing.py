@@ -121,7 +121,7 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
             _monster(18, 15, sign, 9) if sign != NO_SEAT else "",
             text(36, 18, headline, size=11.5, css="ink b", width=WIDTH - 40),
             moved(0, _HEAD, "".join(_borough_parts(o, spots))),
-            moved(0, dice, "".join(_dice_parts(o, _notes(o), spots))),
+            moved(0, dice, "".join(_dice_parts(o, _notes(o, look), spots))),
             moved(0, cards, "".join(_card_parts(o, spots))),
             *seats,
         ],
@@ -132,15 +132,19 @@ def _headline(o: Observation, look: Look) -> str:
     if o.reason:
         winner = "nobody" if o.winner_seat == NO_SEAT else seat_name(look, o.winner_seat, MONSTERS[o.winner_seat])
         return f"The match is over: {winner} has won ({o.reason.replace('_', ' ')})"
-    turn = f"turn {o.turn} of seat {o.active_seat}"
+    turn = f"turn {o.turn} of {seat_name(look, o.active_seat, MONSTERS[o.active_seat])}"
     if o.asked_seat == NO_SEAT:
         return f"{turn}; chance decides"
     question = question_words(o.question)
     return f"{seat_name(look, o.asked_seat, MONSTERS[o.asked_seat])}: {question}; {turn}"
 
 
-def _notes(o: Observation) -> list[str]:
+def _notes(o: Observation, look: Look) -> list[str]:
     """What the roll and the turn are about."""
+
+    def who(seat: int) -> str:
+        return seat_name(look, seat, MONSTERS[seat])
+
     now = o.turn_state
     notes = [f"rerolls left {now.rerolls}" if any(now.dice) or any(now.bonus) else "no dice to resolve"]
     if now.force:
@@ -148,9 +152,9 @@ def _notes(o: Observation) -> list[str]:
     if now.rides:
         notes.append(f"Subway moves left {now.rides}")
     if o.cards.claims:
-        notes.append(f"next Keep card: seat {', '.join(map(str, o.cards.claims))}")
+        notes.append(f"next Keep card: {', '.join(map(who, o.cards.claims))}")
     if o.cards.extra_turns:
-        notes.append(f"extra turns: seat {', '.join(str(turn >> 1) for turn in o.cards.extra_turns)}")
+        notes.append(f"extra turns: {', '.join(who(turn >> 1) for turn in o.cards.extra_turns)}")
     return notes
 
 
@@ -350,7 +354,7 @@ _DICE_HEIGHT, _CARDS_HEIGHT = 68, 70
 _DIE, _DIE_PITCH, _DICE_ACROSS = 26, 28, 11
 _SEAT, _LINE, _LEFT = 25, 13, 36
 _CARD_WIDTH, _CARD_PITCH = 110, 114
-_TITLE_WIDTHS = (80, 98, 58)
+_TITLE_WIDTHS = (66, 84, 50)
 """Of the rows of a card's title: the cost stands beside the first, the type beside the last."""
 
 

@@ -32,7 +32,16 @@ from referee.games.king_of_new_york.drawing import (
 from referee.games.king_of_new_york.events import KingEvent
 from referee.games.king_of_new_york.observation import Observation, Setting
 
-__all__ = ["action_places", "action_sentence", "dealt", "draw", "event_places", "event_sentence", "text_board"]
+__all__ = [
+    "action_places",
+    "action_sentence",
+    "dealt",
+    "draw",
+    "event_places",
+    "event_sentence",
+    "points",
+    "text_board",
+]
 
 Sentence: TypeAlias = str | Callable[["Teller", Any], str]
 """A template over the fields of an action or event, or a function where the wording depends on their values."""
@@ -266,6 +275,11 @@ def action_sentence(action: KingAction, observation: Observation, names: Sequenc
 def event_sentence(payload: KingEvent, observation: Observation, names: Sequence[str] = ()) -> str:
     """The event as a sentence."""
     return _sentence(EVENT_SENTENCES[payload.KIND], payload, Teller(observation.setting, names))
+
+
+def points(observation: Observation) -> tuple[int, ...]:
+    """Per seat its victory points."""
+    return observation.seats.vp
 
 
 dealt = {"tile_shown": "building", "card_shown": "market card"}

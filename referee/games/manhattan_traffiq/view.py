@@ -11,7 +11,16 @@ from referee.games.manhattan_traffiq.drawing import action_places, draw, event_p
 from referee.games.manhattan_traffiq.events import TraffiqEvent
 from referee.games.manhattan_traffiq.observation import Observation
 
-__all__ = ["action_places", "action_sentence", "dealt", "draw", "event_places", "event_sentence", "text_board"]
+__all__ = [
+    "action_places",
+    "action_sentence",
+    "dealt",
+    "draw",
+    "event_places",
+    "event_sentence",
+    "points",
+    "text_board",
+]
 
 COLUMNS = 80
 SEAT_COLOURS = ("red", "yellow", "blue", "green")
@@ -188,6 +197,11 @@ def event_sentence(payload: TraffiqEvent, observation: Observation, names: Seque
             return f"{who} ends its turn"
         case ev.Withdrew():
             return f"{who} leaves the match; its vehicles leave the map"
+
+
+def points(observation: Observation) -> tuple[int, ...]:
+    """Per seat the points of its vehicles on the map."""
+    return observation.fleet.scores
 
 
 dealt = {"tile_drawn": "tile"}

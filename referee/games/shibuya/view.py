@@ -20,7 +20,16 @@ from referee.games.shibuya.events import (
 )
 from referee.games.shibuya.observation import Observation
 
-__all__ = ["action_places", "action_sentence", "dealt", "draw", "event_places", "event_sentence", "text_board"]
+__all__ = [
+    "action_places",
+    "action_sentence",
+    "dealt",
+    "draw",
+    "event_places",
+    "event_sentence",
+    "points",
+    "text_board",
+]
 
 _WIDTH = 80
 _SLOT_WIDTH = 11
@@ -213,6 +222,11 @@ def event_sentence(payload: ShibuyaEvent, observation: Observation, names: Seque
             return f"{who} passes"
         case Withdrew():
             return f"{who} leaves the match"
+
+
+def points(observation: Observation) -> tuple[int, ...]:
+    """Per seat the pedestrians of its team in goal."""
+    return tuple(sum(observation.goals[seat % 2]) for seat in range(observation.setting.players))
 
 
 dealt = {"tile_drawn": "tile"}

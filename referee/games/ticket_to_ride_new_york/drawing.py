@@ -32,6 +32,8 @@ from referee.games.ticket_to_ride_new_york.board import NO_TWIN, Location, Route
 from referee.games.ticket_to_ride_new_york.observation import Observation
 
 _HEAD = 24
+_COUNTS_LEFT = 166
+"""Where a seat's counts begin, behind its name."""
 QUESTIONS = {
     "lot": "the first player is drawn by lot",
     "hands": "starting hands are dealt",
@@ -84,12 +86,15 @@ def _headline(seen: Observation, look: Look) -> str:
 
 def _description(seen: Observation, look: Look) -> str:
     """The public position in sentences."""
+    board = board_of(seen.box)
     lines = []
     for seat in range(seen.players):
-        routes = [route_id(place + 1) for place, owner in enumerate(seen.owner) if owner == seat]
+        routes = [
+            _ends(board.locations, board.routes[place]) for place, owner in enumerate(seen.owner) if owner == seat
+        ]
         lines.append(
             f"Seat {seat}, {seat_name(look, seat)}: {seen.taxis[seat]} taxis, {seen.hand_sizes[seat]} cards, "
-            f"{seen.ticket_counts[seat]} tickets, routes {' '.join(routes) or 'none'}."
+            f"{seen.ticket_counts[seat]} tickets, routes {', '.join(routes) or 'none'}."
         )
     return " ".join(lines)
 
@@ -303,16 +308,20 @@ def _ground(box: str) -> str:
     return "".join(parts)
 
 
+def _ends(locations: Sequence[Location], route: Route) -> str:
+    return f"{locations[route.a].name} - {locations[route.b].name}"
+
+
 @lru_cache(maxsize=2048)
 def _route(box: str, place: int, owner: int, closed: bool) -> tuple[str, str, str]:
     """Tooltip, drawing and halo of a route as it is now."""
     board, track = board_of(box), chart_of(box).tracks[place]
     route = board.routes[place]
-    ends = f"{board.locations[route.a].name} - {board.locations[route.b].name}"
+    ends = _ends(board.locations, route)
     color = route.color_name
     colour = "gray, any colour" if color == "gray" else color
     state = f"claimed by seat {owner}" if owner >= 0 else "closed" if closed else "free"
-    title = f"{route_id(place + 1)} {ends}: {route.length} {colour}, {route.points} points, {state}"
+    title = f"{ends}: {route.length} {colour}, {route.points} points, {state}"
     content = path(f"M{' '.join(_pair(point) for point in track.line)}", f"hole s-{color}", width=2)
     if owner >= 0:
         seat = SEAT_FILLS[owner]
@@ -393,7 +402,7 @@ def card_parts(seen: Observation, spots: Spots) -> Iterator[str]:
     yield _pile(206, "deck", "Deck", str(seen.deck_size), f"the deck, {seen.deck_size} cards", spots)
     under = len(seen.under)
     tickets = f"{seen.unknown_tickets + under}"
-    known = " ".join(ticket_id(number) if number else "?" for number in seen.under)
+    known = " ".join(_ticket_code(seen, number) if number else "?" for number in seen.under)
     told = f"the tickets: {seen.unknown_tickets} unseen, then {under} returned ones" + (f": {known}" if known else "")
     yield _pile(270, "tickets", "Tickets", tickets, told, spots)
     if known:
@@ -405,6 +414,12 @@ def card_parts(seen: Observation, spots: Spots) -> Iterator[str]:
     if any(seen.aside):
         yield text(270, 69, "aside", size=10, css="soft")
         yield chips(300, 58, seen.aside)
+
+
+def _ticket_code(seen: Observation, number: int) -> str:
+    board = board_of(seen.box)
+    ticket = board.tickets[number - 1]
+    return f"{board.locations[ticket.a].code}-{board.locations[ticket.b].code}"
 
 
 def _rows(names: Sequence[str]) -> list[str]:
@@ -487,13 +502,14 @@ def _seat(seen: Observation, own: Observation | None, seat: int, look: Look, y: 
     points, detail = _points(seen, seat)
     state = " (left)" if left else " (to play)" if asked else ""
     name = seat_name(look, seat)
+    room = WIDTH - 14 - width_of(points, 12, bold=True) - _COUNTS_LEFT
     counts = f"{seen.taxis[seat]} taxis, {seen.hand_sizes[seat]} cards, {seen.ticket_counts[seat]} tickets"
     parts = [
         f"<g>{_tooltip(f'seat {seat}: {counts}, {points}; {detail}')}",
         rect(4, y, WIDTH - 8, height, "panel" + (" s-can" if asked else ""), radius=5),
         token(20, y + 13, seat),
-        text(_LEFT, y + 17, name + state, size=12, css="ink b", width=150),
-        text(194, y + 17, counts, size=10.5, css="ink", width=146),
+        text(_LEFT, y + 17, name + state, size=12, css="ink b", width=_COUNTS_LEFT - _LEFT - 4),
+        text(_COUNTS_LEFT, y + 17, counts, size=10, css="ink", width=room),
         text(WIDTH - 10, y + 17, points, size=12, css="ink b e"),
         chips(_LEFT, y + 22, hand, unknown),
         text(WIDTH - 10, y + 32, detail, size=10, css="soft e"),
@@ -537,7 +553,7 @@ def _ticket(seen: Observation, seat: int, number: int, offered: bool, x: float, 
     content += text(x + _TICKET_WIDTH - 4, y + 12.3, str(ticket.points), size=10.5, css="ink b e")
     if ticked:
         content += path(f"M{x + 3} {y + 9}l3 4l5 -9", "hole s-now", width=2)
-    title = f"{ticket_id(number)} {one.name} - {other.name}, {ticket.points} points, {state}"
+    title = f"{one.name} - {other.name}, {ticket.points} points, {state}"
     return spots.spot(f"ticket:{ticket_id(number)}", title, content, rect(x - 1, y - 1, 60, 19, "halo", radius=4))
 
 

@@ -23,7 +23,16 @@ from referee.games.ticket_to_ride_new_york.board import NO_TWIN, Board, board_of
 from referee.games.ticket_to_ride_new_york.drawing import QUESTIONS, action_places, draw, event_places
 from referee.games.ticket_to_ride_new_york.observation import Observation
 
-__all__ = ["action_places", "action_sentence", "dealt", "draw", "event_places", "event_sentence", "text_board"]
+__all__ = [
+    "action_places",
+    "action_sentence",
+    "dealt",
+    "draw",
+    "event_places",
+    "event_sentence",
+    "points",
+    "text_board",
+]
 
 _COLUMNS = 3
 _WIDTH = 80
@@ -182,6 +191,12 @@ def event_sentence(payload: ev.Payload, observation: Observation, names: Sequenc
             return f"{who} leaves; its routes stay, its cards and tickets are out of play"
         case ev.SeatScore():
             return _score(payload, board, names)
+
+
+def points(observation: Observation) -> tuple[int, ...]:
+    """Per seat what its routes and attractions count so far; tickets are secret."""
+    board = board_of(observation.box)
+    return tuple(sum(board.map_points(observation.owner, seat)) for seat in range(observation.players))
 
 
 dealt = {"card_drawn": "card", "card_turned_up": "face-up card", "ticket_drawn": "ticket"}

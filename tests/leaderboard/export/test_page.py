@@ -139,11 +139,13 @@ def test_every_way_to_a_step_leads_in_every_view_to_the_board_that_the_library_d
 def test_moves_come_with_times_and_notes_and_lead_to_their_step(opened: Callable[..., Any]) -> None:
     page = opened("toy")
     move = page.locator("#moves button").nth(3)
-    words = str(move.text_content())
-    assert re.search(r"^\d [A-Z]\w+ .*\d+\.\d ms$", words)
+    words = str(move.locator("span").first.text_content())
+    assert re.search(r"^[A-Z]\w+ [a-z]+s ", words)
     move.click()
     assert page.locator("#moves [aria-current=step]").count() == 1
-    assert words in page.locator("#happened p").all_text_contents()
+    said = page.locator("#happened p").all_text_contents()
+    assert words.split("; ")[0] in said
+    assert any(re.search(r"^[A-Z]\w+ took \d+\.\d ms", line) for line in said)
     assert page.locator("#happened .said").first.text_content() == "I see"
 
 
@@ -151,7 +153,7 @@ def test_a_fault_comes_with_its_evidence(opened: Callable[..., Any]) -> None:
     page = opened("crashed")
     page.locator("#moves .fault").click()
     assert "crashed, leaves: exit code 3" in str(page.locator("#happened").text_content())
-    assert page.locator("h2:has-text('Fault of seat 1')").count() == 1
+    assert page.locator("h2:has-text('Fault of Boole')").count() == 1
     assert "last words\n" in page.locator("main > pre").all_text_contents()
 
 
@@ -175,7 +177,7 @@ def test_a_match_that_is_not_over_has_no_views_of_seats_and_no_answers(
         ("other-move", "line 23 cannot be followed"),
         ("changed-move", "line 11: the line was changed"),
         ("cut-closed", "Damaged: the compressed file is cut"),
-        ("void", "platform_fault (void): the disk is full"),
+        ("void", "platform fault (void): the disk is full"),
     ],
 )
 def test_what_cannot_be_followed_is_shown_as_far_as_it_goes(
@@ -184,7 +186,7 @@ def test_what_cannot_be_followed_is_shown_as_far_as_it_goes(
     page = opened(name, "#step=last")
     assert reason in page.locator("main").text_content()
     answers = sum(isinstance(line, Answer) for line in old_record(name).lines)
-    assert page.locator("#moves button").count() >= answers
+    assert page.locator("#moves button").count() >= answers - 1  # two answers are given at once
     assert page.locator("#board svg").count() == (0 if "no board" in reason else 1)
 
 
