@@ -47,9 +47,9 @@ from referee.games.registry import get_game
 from referee.record import Answer, Footer, Header, RecordWriter, SeatHeader, SeatStats
 from referee.record.format import seed_commitment
 from referee.record.store import FileStamp, closed_path, live_path
-from referee.run.folder import RunFolder
+from referee.run.folder import SINGLE, RunFolder
 from referee.run.journal import Journal, JournalText
-from referee.run.run import SINGLE, Run
+from referee.run.run import Run
 from referee.schedule.config import digest
 from referee.schedule.spec import MatchSpec
 

@@ -281,15 +281,15 @@ async def test_a_match_that_cannot_start_is_void_and_says_why(hall: Hall, deed: 
     assert printed in evidence(record, 0).get("stderr", "")
 
 
-async def test_a_program_that_does_not_exist_is_a_failed_start(hall: Hall, tmp_path: Path) -> None:
-    (tmp_path / "bot.toml").write_text('name = "gone"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "none.py"]\n')
-    (tmp_path / "none.py").write_text(f"# {tmp_path}\n")
+async def test_a_module_that_does_not_exist_is_a_failed_start(hall: Hall, tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text(
+        'name = "gone"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "-m", "nomod"]\n'
+    )
     entry = load_entry(tmp_path)
-    (entry.home / "none.py").unlink()
     hall.entries[entry.id] = entry
     result, record = await hall.play(entry.id, hall.entry())
     assert result.reason is R.START_FAILED
-    assert "none.py" in evidence(record, 0)["stderr"]
+    assert "nomod" in evidence(record, 0)["stderr"]
 
 
 async def test_an_entry_nobody_knows_is_a_failed_start(hall: Hall) -> None:
