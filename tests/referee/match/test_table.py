@@ -281,15 +281,15 @@ async def test_a_match_that_cannot_start_is_void_and_says_why(hall: Hall, deed: 
     assert printed in evidence(record, 0).get("stderr", "")
 
 
-async def test_a_module_that_does_not_exist_is_a_failed_start(hall: Hall, tmp_path: Path) -> None:
-    (tmp_path / "bot.toml").write_text(
-        'name = "gone"\nversion = "1"\ngames = ["*"]\nrun = ["{python}", "-m", "nomod"]\n'
-    )
+async def test_a_program_that_the_system_cannot_start_is_a_failed_start(hall: Hall, tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text('name = "noise"\nversion = "1"\ngames = ["*"]\nrun = ["./noise"]\n')
+    (tmp_path / "noise").write_bytes(b"\x00\x01\x02\x03")
+    (tmp_path / "noise").chmod(0o755)
     entry = load_entry(tmp_path)
     hall.entries[entry.id] = entry
     result, record = await hall.play(entry.id, hall.entry())
     assert result.reason is R.START_FAILED
-    assert "nomod" in evidence(record, 0)["stderr"]
+    assert "noise" in result.detail, (result.detail, evidence(record, 0))
 
 
 async def test_an_entry_nobody_knows_is_a_failed_start(hall: Hall) -> None:
