@@ -354,7 +354,7 @@ _DICE_HEIGHT, _CARDS_HEIGHT = 68, 70
 _DIE, _DIE_PITCH, _DICE_ACROSS = 26, 28, 11
 _SEAT, _LINE, _LEFT = 25, 13, 36
 _CARD_WIDTH, _CARD_PITCH = 110, 114
-_TITLE_WIDTHS = (66, 84, 50)
+_TITLE_WIDTHS = (80, 98, 58)
 """Of the rows of a card's title: the cost stands beside the first, the type beside the last."""
 
 
@@ -409,7 +409,7 @@ def _card_parts(o: Observation, spots: Spots) -> Iterator[str]:
         printed = printed_cards()[card_id]
         content = rect(x, 2, _CARD_WIDTH, 41, "panel edge", radius=5)
         for row, words in enumerate(_title_rows(printed["name"])):
-            content += text(x + 6, 15 + 12 * row, words, size=10.5, css="ink b", width=_TITLE_WIDTHS[row])
+            content += text(x + 6, 15 + 12 * row, words, size=9.5, css="ink b", width=_TITLE_WIDTHS[row])
         content += text(x + _CARD_WIDTH - 17, 17, str(o.setting.card_costs[card]), size=12, css="ink b e")
         content += _icon("energy", x + _CARD_WIDTH - 9, 13, 11, "ink")
         content += text(x + _CARD_WIDTH - 5, 39, printed["type"], size=10, css="soft e")
