@@ -54,7 +54,7 @@ def test_ctrl_c_as_soon_as_the_address_is_printed_ends_it_without_an_error(
         raise KeyboardInterrupt
 
     make_run()
-    monkeypatch.setattr("referee.cli.output.print_text", press)
+    monkeypatch.setattr("referee.cli.listening.print_text", press)
     printed = crosstown("web", "--port", "0")
     assert (printed.code, printed.err) == (0, "")
 

@@ -120,7 +120,7 @@ def test_a_result_of_a_match_that_was_played_carries_no_output() -> None:
     assert MatchResult.from_json(result.to_json()).startup_us == (5, 0)
 
 
-@pytest.mark.parametrize(("waited_s", "sleeps_s", "reason"), [(60, 1.5, R.NORMAL), (0, 1.5, R.START_FAILED)])
+@pytest.mark.parametrize(("waited_s", "sleeps_s", "reason"), [(60, 1.5, R.NORMAL), (0, 30.0, R.START_FAILED)])
 async def test_time_in_which_others_kept_a_bot_from_running_is_none_of_its_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waited_s: int, sleeps_s: float, reason: EndReason
 ) -> None:

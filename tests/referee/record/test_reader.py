@@ -148,8 +148,9 @@ def test_a_newer_format_is_explained(lines: Any, tmp_path: Path) -> None:
     index = lines.find('"header"')
     lines.replace(index, '"format":1', '"format":2')
     path = lines.write(tmp_path / "new.jsonl", rechain=True)
-    with pytest.raises(RecordError, match="format 2, this version of Crosstown reads format 1: use a newer"):
+    with pytest.raises(RecordError, match="format 2, this version of Crosstown reads format 1") as caught:
         read_record(path)
+    assert caught.value.next_step == "use a newer Crosstown"
 
 
 def test_every_changed_line_is_named(lines: Any, tmp_path: Path) -> None:
