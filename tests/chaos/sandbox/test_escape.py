@@ -88,7 +88,8 @@ def stranger_python() -> Iterator[tuple[list[str], Path]]:
     try:
         code = folder / "code"
         (code / "referee").mkdir(parents=True)
-        for name in ("__init__.py", "folders.py", "texts.py"):
+        (code / "referee" / "schedule").mkdir()
+        for name in ("__init__.py", "errors.py", "folders.py", "texts.py", "schedule/__init__.py", "schedule/spec.py"):
             shutil.copyfile(ROOT / "referee" / name, code / "referee" / name)
         shutil.copytree(ROOT / "referee" / "process", code / "referee" / "process")
         shutil.copytree(ESCAPE, folder / "escape")
