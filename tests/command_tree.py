@@ -15,3 +15,13 @@ def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[
             yield from commands(command, (*before, name))
         else:
             yield (*before, name), command
+
+
+OF_A_LADDER = {
+    "serve",
+    "login",
+    "submit",
+    *(f"ladder {name}" for name in ("invite", "token", "revoke", "people", "block", "collect")),
+}
+"""These need the data of a ladder or a server. Their bad values are in tests/referee/cli/test_serve.py and
+test_ladder_client.py, and in tests/referee/ladder."""

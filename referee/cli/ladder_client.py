@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import shlex
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -215,7 +216,7 @@ def find_token(address: str | None) -> tuple[str, str]:
         address = next(iter(kept))
     token = given or kept.get(address, "")
     if not token:
-        raise UsageError(f"you have not signed in to {address}", f"crosstown login {address}")
+        raise UsageError(f"you have not signed in to {address}", f"crosstown login {shlex.quote(address)}")
     return address, token
 
 
@@ -223,7 +224,9 @@ def _kept(path: Path) -> dict[str, str]:
     try:
         found = path.stat()
         if found.st_mode & 0o077:
-            raise UsageError(f"{path}: others can read your tokens", f"make it yours alone: chmod 600 {path}")
+            raise UsageError(
+                f"{path}: others can read your tokens", f"make it yours alone: chmod 600 {shlex.quote(str(path))}"
+            )
         values = json.loads(path.read_bytes())["tokens"]
         return {str(address): str(token) for address, token in values.items()}
     except FileNotFoundError:

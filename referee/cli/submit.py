@@ -1,5 +1,6 @@
 """`crosstown login` and `crosstown submit`."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -151,7 +152,9 @@ def submit(
     if as_json:
         print_json(version)
     elif not follow:
-        print_text(f"it is {version['status']}; see how it goes on: crosstown submit {folder} --follow")
+        print_text(
+            f"it is {version['status']}; see how it goes on: crosstown submit {shlex.quote(str(folder))} --follow"
+        )
     if version["status"] == "rejected":
         raise typer.Exit(ExitCode.FAILED)
 

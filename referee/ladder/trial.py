@@ -7,6 +7,7 @@ bot's author. Whatever happens to this process, the one that started it has lost
 import json
 import os
 import secrets
+import shlex
 import shutil
 import sys
 import tempfile
@@ -277,7 +278,7 @@ async def _drill(
                 log.line(f"    {line}")
     where = f" with {row.game}" if row.game else ""
     advice = missing_package(report.stderr)
-    command = f"crosstown bots check FOLDER{f' --game {row.game}' if row.game else ''}"
+    command = "crosstown bots check FOLDER" + (f" --game {row.game}" if row.game else "")
     raise RejectedError(
         one_line(without_store(f"the drill '{row.drill}'{where} failed: {row.detail}")),
         one_line(advice) if advice else f"try it at home: {command}",
@@ -341,7 +342,7 @@ def _rejected(division: TrialDivision, fault: Fault, log: _Log) -> RejectedError
         what = f"it did not start for a match in {division.name}: {fault.detail}"
     else:
         what = f"a fault in the match against random in {division.name}: {fault.reason}: {fault.detail}"
-    command = f"crosstown match {division.game} --seat FOLDER --seat FOLDER"
+    command = f"crosstown match {shlex.quote(division.game)} --seat FOLDER --seat FOLDER"
     return RejectedError(one_line(without_store(what)), one_line(advice) or f"try it at home: {command}")
 
 

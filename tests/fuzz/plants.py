@@ -56,7 +56,7 @@ PLANTS: dict[str, tuple[str, ...]] = {
     "bot.toml": (
         "referee.process.manifest:check_name",
         "referee.process.manifest:_Checker._line_of",
-        "referee.process.manifest:_syntax_message",
+        "referee.process.manifest:_syntax_error",
     ),
     "tournament file": (
         "referee.schedule.spec:Limits.__post_init__",

@@ -61,7 +61,7 @@ def test_every_way_to_a_step_leads_to_the_board_that_the_server_draws(
     for _ in range(STEPS):
         assert match.step()
     record = read_record(match.crash(1))
-    page = show("/runs/cup/matches/m1?step=5", ready=READY).page
+    page = show("/runs/cup/matches/m1?seat=&step=5", ready=READY).page
     for viewer in viewers(record):
         if viewer is not None:
             with page.expect_navigation():
@@ -83,7 +83,7 @@ def test_a_step_without_a_board_shows_the_last_one_wherever_one_comes_from(
     shutil.copy(CORPUS / path.name, path)
     frames = list(frames_of(read_record(path)))
     assert frames[-1].board == ""
-    page = show("/runs/cup/matches/v1-other-move", ready=READY).page
+    page = show("/runs/cup/matches/v1-other-move?seat=", ready=READY).page
     for first in ("Home", "End", "Home"):
         page.keyboard.press(first)
         page.evaluate(JUMP, frames[-1].step)

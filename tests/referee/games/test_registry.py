@@ -99,5 +99,6 @@ def test_two_plug_ins_of_one_id_are_both_named_and_neither_is_played(install: In
 
 
 def test_an_unknown_game_is_answered_with_those_there_are() -> None:
-    with pytest.raises(UnknownGame, match=r"unknown game 'chess'; installed: .*\btoy\b"):
+    with pytest.raises(UnknownGame, match="unknown game 'chess'") as caught:
         get_game("chess")
+    assert "toy" in caught.value.next_step

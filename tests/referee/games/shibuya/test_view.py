@@ -61,7 +61,7 @@ blue  in goal 1, on the grid 2, waiting 5
   square): ko-ko-ko-ko*11, ko-wo-wq-kq
 
         turn 0       turn 1
-tile 10 (##) [##]    [##] (##)
+tile    (##) [##]    [##] (##)
         [##] (##)    (##) [##]
 """
 
