@@ -16,6 +16,7 @@ import pytest
 from referee.cli.runner_process import state_of, waits_in
 from referee.ladder.runner import status_file
 from referee.run.run import Run
+from tests.living import is_alive
 
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = ROOT / "bots" / "python"
@@ -82,14 +83,6 @@ def runner_pid(data: Path) -> int:
         return 0
 
 
-def is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def test_it_plays_shows_pages_and_ends_with_ctrl_c(serve, tmp_path):
     (tmp_path / "LADDER.toml").write_text(LADDER)
     process, address = serve("LADDER.toml")
@@ -104,7 +97,7 @@ def test_it_plays_shows_pages_and_ends_with_ctrl_c(serve, tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
-    until(lambda: not is_there(pid), 10)
+    until(lambda: not is_alive(pid), 10)
     assert Run(run).journal.last_state == "stopped"
 
 
@@ -119,7 +112,7 @@ def test_the_process_that_plays_is_started_again_when_it_is_killed(serve, tmp_pa
     _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
     assert "was killed by signal 9; it is started again in 1 s, and continues" in " ".join(said.split())
-    until(lambda: not is_there(second), 10)
+    until(lambda: not is_alive(second), 10)
 
 
 def test_the_process_that_plays_ends_when_the_server_is_killed(serve, tmp_path):
@@ -127,7 +120,7 @@ def test_the_process_that_plays_ends_when_the_server_is_killed(serve, tmp_path):
     process, _ = serve("LADDER.toml")
     pid = until(lambda: runner_pid(tmp_path / "kept"))
     process.kill()
-    until(lambda: not is_there(pid), 40)
+    until(lambda: not is_alive(pid), 40)
 
 
 @pytest.mark.parametrize(

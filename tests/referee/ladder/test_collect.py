@@ -134,7 +134,8 @@ def test_git_is_kept_to_one_commit_and_two_ways_to_a_server() -> None:
 def fake_git(folder: Path, script: str) -> str:
     """A program in git's place: what it is to do with the folder in which the clone is to be."""
     path = folder / "fake-git"
-    path.write_text(f"#!{sys.executable}\nimport os, sys, time\ntarget = sys.argv[-1]\n{script}\n")
+    start = f'"exec" "{sys.executable}" "$0" "$@"'  # a shell starts Python, which takes the line for a text
+    path.write_text(f"#!/bin/sh\n{start}\nimport os, sys, time\ntarget = sys.argv[-1]\n{script}\n")
     path.chmod(0o755)
     return str(path)
 

@@ -25,6 +25,7 @@ from referee.ladder.store import LadderStore
 from referee.ladder.trial import Trial, TrialDivision
 from referee.process import checkup
 from referee.schedule.spec import Limits
+from tests.living import is_alive
 from tests.referee.ladder.handing_in import RANDOM, Sign, archive, bot_files, send, wait_for
 
 
@@ -50,10 +51,6 @@ async def until(condition: Callable[[], bool], within_s: float = 60.0) -> None:
     async with asyncio.timeout(within_s):
         while not condition():  # noqa: ASYNC110 - of another process
             await asyncio.sleep(0.02)
-
-
-def is_alive(pid: int) -> bool:
-    return Path("/proc", str(pid)).exists()
 
 
 async def over(store: LadderStore, number: int = 1, bot: str = "mine", within_s: float = 60.0) -> VersionState:
@@ -392,8 +389,9 @@ def test_a_trial_ends_when_the_process_that_plays_is_killed(tmp_path: Path) -> N
     division = TrialDivision("first", "toy", 2, {}, Limits().in_force())
     job = Trial(str(bot), "mine", str(RANDOM), str(tmp_path), "plain", 300.0, 1000, (), (), (division,))
     (tmp_path / "job").write_text(job.to_json())
-    script = f"exec {sys.executable} -m referee.ladder.trial < {tmp_path / 'job'} > {tmp_path / 'out'} & echo $!; wait"
-    parent = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, text=True)
+    (tmp_path / "out").touch()
+    script = '"$0" -m referee.ladder.trial < job > out & echo $!; wait'
+    parent = subprocess.Popen(["sh", "-c", script, sys.executable], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     assert parent.stdout is not None
     pid = int(parent.stdout.readline())
     wait_for(lambda: "compiling" in (tmp_path / "out").read_text())
