@@ -40,6 +40,16 @@ Secret = Annotated[
     ),
 ]
 
+HostNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="Additional host name that the server answers to, such as games.example. Can be repeated.",
+        show_default=False,
+    ),
+]
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 Workers = Annotated[

@@ -2,16 +2,27 @@
 
 import errno
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from referee.cli.output import print_text
 from referee.errors import PlatformError, UsageError
+from referee.wire.public_address import check_public
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from leaderboard.web.limits import WebLimits
+
+
+def check_names(names: Sequence[str] | None) -> None:
+    """UsageError if one of `--name` cannot be the name of a host."""
+    for name in names or ():
+        try:
+            check_public(name)
+        except ValueError as error:
+            raise UsageError(f"--name: {error}", "correct it, or leave --name out") from None
 
 
 def listen_on(host: str, port: int, *, how: str = "--") -> socket.socket:

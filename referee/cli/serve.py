@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import HostNames
+
 
 def serve(
     file: Annotated[
@@ -29,15 +31,7 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    names: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="Additional host name that the server answers to, such as games.example. Can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    names: HostNames = None,
 ) -> None:
     """Run a ladder: authors hand in bots in a browser or by command, and matches go on while there is something to
     learn. Ctrl-C ends the command; enter it again, and the ladder continues.
@@ -51,20 +45,14 @@ def serve(
     from leaderboard.web.limits import WebLimits
     from referee.cli.building import build_missing
     from referee.cli.ladder_process import ladder_of
-    from referee.cli.listening import address_of, listen_on, serve_pages
+    from referee.cli.listening import address_of, check_names, listen_on, serve_pages
     from referee.cli.runner_process import RunnerProcess, check_house_bots, state_of, waits_in
     from referee.cli.web import own_bots
-    from referee.errors import UsageError
     from referee.ladder.hand_ins import LadderHandIns
     from referee.ladder.intake import open_store
     from referee.ladder.runner import make_data
-    from referee.wire.public_address import check_public
 
-    for name in names or ():
-        try:
-            check_public(name)
-        except ValueError as error:
-            raise UsageError(f"--name: {error}", "correct it, or leave --name out") from None
+    check_names(names)
     house = next(iter(own_bots()), None)
     data = Path("ladder")
     config = ladder_of(file, data, house)

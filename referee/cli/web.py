@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.arguments import Secret
+from referee.cli.arguments import HostNames, Secret
 
 if TYPE_CHECKING:
     from leaderboard.web.host import PlayHost
@@ -25,15 +25,7 @@ def web(
     port: Annotated[
         int, typer.Option(metavar="NUMBER", help="Port to listen on; 0 chooses a free port.", min=0, max=65535)
     ] = 8000,
-    names: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="Additional host name that the server answers to, such as games.example. Can be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    names: HostNames = None,
     hide_live: Annotated[
         bool, typer.Option("--hide-live", help="Show a match only after its block is complete.")
     ] = False,
@@ -94,11 +86,11 @@ def web(
 
     from leaderboard.web.app import make_app
     from leaderboard.web.limits import WebLimits
-    from referee.cli.listening import address_of, listen_on, serve_pages
+    from referee.cli.listening import address_of, check_names, listen_on, serve_pages
     from referee.cli.output import print_text
     from referee.errors import UsageError
     from referee.run.luck import known_words, read_secrets
-    from referee.wire.public_address import LOOPBACK, check_public
+    from referee.wire.public_address import LOOPBACK
 
     if play and not play_open and host not in LOOPBACK:
         raise UsageError(
@@ -112,11 +104,7 @@ def web(
     for option, value in {"--secret": secret, "--bots": bots, "--move-limit": move_limit_s}.items():
         if value is not None and not (play or play_open):
             raise UsageError(f"{option} is for matches that people play here", f"add --play, or leave {option} out")
-    for name in names or ():
-        try:
-            check_public(name)
-        except ValueError as error:
-            raise UsageError(f"--name: {error}", "correct it, or leave --name out") from None
+    check_names(names)
     if play or play_open:
         runs.mkdir(parents=True, exist_ok=True)
     if not runs.is_dir():

@@ -16,6 +16,7 @@ from referee.games.registry import get_game
 from referee.match import EndReason, Limits, MatchSpec, SeatSpec, Table
 from referee.process.entry import Entry, load_entry
 from referee.record import Answer, Chance, RecordFollower, read_record, verify
+from tests.living import is_alive
 
 ROOT = Path(__file__).resolve().parents[3]
 ROGUE = ROOT / "tests" / "mock_bots" / "grpc_rogue"
@@ -57,13 +58,6 @@ def processes_of(table: Any) -> set[int]:
     return {bot.process.pid for bot in table._pool._idle}
 
 
-def alive(pid: int) -> bool:
-    try:
-        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
-
-
 def children() -> list[int]:
     """Living children of this process."""
     found = []
@@ -88,7 +82,7 @@ async def answers_in(record: Path) -> None:
 
 async def gone(pid: int, limit_s: float = 5.0) -> bool:
     end = time.monotonic() + limit_s
-    while alive(pid):
+    while is_alive(pid):
         if time.monotonic() > end:
             return False
         await asyncio.sleep(0.01)
@@ -163,7 +157,7 @@ def watch_starts(table: Any, entry_id: str) -> list[int]:
 
     async def start(wanted: str, *more: Any) -> Any:
         if wanted == entry_id:
-            assert not any(map(alive, pids))
+            assert not any(map(is_alive, pids))
         bot = await real(wanted, *more)
         if wanted == entry_id:
             pids.append(bot.process.pid)

@@ -14,6 +14,7 @@ from referee.folders import CACHE_VARIABLE
 from referee.process.bot import BotProcess
 from referee.process.entry import Entry, load_entry
 from referee.process.limits import ProcessLimits
+from tests.living import is_alive
 
 MOCK_BOTS = Path(__file__).resolve().parents[2] / "mock_bots"
 PATIENCE_S = 20.0
@@ -133,15 +134,6 @@ def write_bot(tmp_path: Path) -> Callable[..., Path]:
         return folder
 
     return write
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process is there and more than a zombie."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
 
 
 @pytest.fixture
