@@ -4,8 +4,9 @@ import hashlib
 import os
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from leaderboard.titles import division_title
@@ -47,10 +48,12 @@ from referee.run.journal import read_journal
 
 MOST_BOTS = 20
 MOST_WAITING = 10
-"""Bots of one owner, and hand-ins of one owner that are on their way."""
+MOST_UPLOADS = 4
+"""Of one owner: bots, hand-ins that are on their way, and archives that are being sent at the same time."""
 
 _MOST_SHOWN = 50
 _RETRY_S = 60
+_SOON_S = 5
 _AT_ONCE = 2
 """Archives that are unpacked side by side."""
 
@@ -80,6 +83,8 @@ class LadderHandIns:
         for path in self._places.uploads.iterdir() if alone else ():
             remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
         self._unpacking = threading.BoundedSemaphore(_AT_ONCE)
+        self._uploads = Counter[str]()
+        self._counting = threading.Lock()
         self._entries: dict[str, tuple[tuple[int, int], dict[str, Entry]]] = {}
 
     @property
@@ -184,7 +189,29 @@ class LadderHandIns:
             )
         if not key or self._store.known_key(account.owner, key) is None:
             self._check_room(account.owner, name)
-        return ArchiveUpload(self._config, self._store, self._places, self._unpacking, account.owner, name, key, games)
+        with ExitStack() as stack:
+            stack.enter_context(self._sending(account.owner))
+            return ArchiveUpload(
+                self._config, self._store, self._places, self._unpacking, account.owner, name, key, games, stack
+            )
+
+    @contextmanager
+    def _sending(self, owner: str) -> Iterator[None]:
+        """TOO_MANY if the owner sends as many archives as may be sent at the same time."""
+        with self._counting:
+            if self._uploads[owner] >= MOST_UPLOADS:
+                raise HandInRefused(
+                    Refusal.TOO_MANY,
+                    f"{MOST_UPLOADS} archives of '{owner}' are being sent",
+                    "wait until one of them has arrived",
+                    _SOON_S,
+                )
+            self._uploads[owner] += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._uploads[owner] -= 1
 
     def _check_room(self, owner: str, name: str) -> None:
         """TOO_MANY if the owner may hand in nothing more now."""
@@ -353,7 +380,9 @@ class ArchiveUpload:
         name: str,
         key: str,
         games: Sequence[str],
+        sending: ExitStack,
     ) -> None:
+        """`sending` is closed when this has ended."""
         self._config = config
         self._store = store
         self._places = places
@@ -366,6 +395,7 @@ class ArchiveUpload:
             self._file = self._path.open("xb")
         except OSError as error:
             raise _disk(error) from None
+        self._sending = sending.pop_all()
 
     def write(self, data: bytes) -> None:
         self._bytes += len(data)
@@ -445,6 +475,7 @@ class ArchiveUpload:
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
         remove_tree(self._unpacked)
+        self._sending.close()
 
 
 def _sync(path: Path) -> None:

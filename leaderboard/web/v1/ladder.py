@@ -383,7 +383,7 @@ async def receive(
         declared = request.headers.get("content-length", "")
         if declared.isascii() and declared.isdecimal() and int(declared[:20]) > most:
             raise too_large(int(declared[:20]), most)
-        upload = await asyncio.to_thread(ladder.begin_upload, caller, name, key, games)
+        upload = await _begin(ladder, caller, name, key, games)
         arrived = False
         try:
             await _pass_on(request, upload, most)
@@ -408,6 +408,17 @@ def too_large(size: int, most: int) -> HandInRefused:
         f"the archive has {size} bytes; at most {most} are allowed",
         "leave out what the bot does not need: builds, packages, data",
     )
+
+
+async def _begin(ladder: HandIns, caller: Account, name: str, key: str, games: Sequence[str]) -> Upload:
+    """An upload, which is ended again if nobody waits for it any more."""
+    task = asyncio.ensure_future(asyncio.to_thread(ladder.begin_upload, caller, name, key, games))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(HandInRefused):
+            await _whole((await task).abort)
+        raise
 
 
 async def _pass_on(request: Request, upload: Upload, most: int) -> None:

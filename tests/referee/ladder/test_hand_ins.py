@@ -72,6 +72,38 @@ def test_a_client_that_lost_the_answer_gets_the_same_version_with_its_key(
     assert uploads(config) == []
 
 
+def test_one_owner_may_send_only_so_many_archives_at_the_same_time(hand_ins: LadderHandIns, sign: Sign) -> None:
+    ann, bob = sign(), sign("bob")
+    sent = [hand_ins.begin_upload(ann, f"mine-{number}", "") for number in range(module.MOST_UPLOADS)]
+    with pytest.raises(HandInRefused, match="4 archives of 'ann' are being sent") as caught:
+        hand_ins.begin_upload(ann, "mine", "")
+    assert (caught.value.refusal, caught.value.retry_after_s) == (Refusal.TOO_MANY, 5)
+    hand_ins.begin_upload(bob, "bobs", "").abort()
+    sent[0].abort()
+    sent[0].abort()
+    hand_ins.begin_upload(ann, "mine", "").abort()
+    sent[1].write(b"no archive")
+    refused(Refusal.UNUSABLE, sent[1].finish)
+    send(hand_ins, ann, archive(bot_files()))
+    for upload in sent[2:]:
+        upload.abort()
+
+
+def test_an_upload_that_cannot_begin_is_not_counted(
+    hand_ins: LadderHandIns, sign: Sign, config: LadderConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = sign()
+    with monkeypatch.context() as patch:
+
+        def full(_self: Path, _mode: str) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        patch.setattr(Path, "open", full)
+        for _ in range(module.MOST_UPLOADS + 1):
+            refused(Refusal.UNAVAILABLE, lambda: hand_ins.begin_upload(ann, "mine", ""))
+    hand_ins.begin_upload(ann, "mine", "").abort()
+
+
 def test_an_upload_that_breaks_off_leaves_nothing(hand_ins: LadderHandIns, sign: Sign, config: LadderConfig) -> None:
     upload = hand_ins.begin_upload(sign(), "mine", "")
     upload.write(archive(bot_files())[:100])
