@@ -54,7 +54,7 @@ def make_app(
         routes=[
             Route("/", games.front),
             Route("/games", games.games),
-            Route("/games/{game}", games.game),
+            Route("/games/{game:path}", games.game),
             Route("/runs", pages.runs),
             Route(_RUN, pages.run),
             Route(f"{_RUN}/events", live.run_events),

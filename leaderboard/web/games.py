@@ -16,7 +16,7 @@ from leaderboard.web.rights import hides_open_blocks
 from referee.games.api import Game, Option, resolve_options
 from referee.games.conformance.game_object import readme
 from referee.games.drawing import Look, PieceGroup, draw_board, pieces_of
-from referee.games.registry import BrokenGame, game_ids, load_game
+from referee.games.registry import BrokenGame, game_ids, is_game_id, load_game
 
 PICTURE_NODES = 80
 """How far a match of random actions has come in the picture of a game."""
@@ -59,7 +59,7 @@ def games(request: Request) -> Response:
 def game(request: Request) -> Response:
     """One game: how it is played, its options, and what is in its box."""
     game_id = request.path_params["game"]
-    found = load_game(game_id) if game_id in game_ids() else None
+    found = load_game(game_id) if is_game_id(game_id) else None
     if found is None or isinstance(found, BrokenGame):
         raise HTTPException(404, "There is no such game on this server. The page Games lists those there are.")
     return page(request, "game.html", rules=_rules(game_id), plays=request.app.state.play_host is not None)

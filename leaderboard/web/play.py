@@ -21,7 +21,7 @@ from leaderboard.web.rights import hides_open_blocks
 from leaderboard.web.strength import rivals, usual
 from referee.games.api import Game, action_sentence, event_sentence
 from referee.games.drawing import Look, draw_board, event_places
-from referee.games.registry import UnknownGame, game_ids, get_game
+from referee.games.registry import UnknownGame, get_game, is_game_id
 from referee.record import RecordError, read_record
 from referee.record.format import told_apart
 from referee.run.folder import RunFolder
@@ -123,7 +123,7 @@ async def answer(request: Request) -> Response:
 
 
 def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str) -> Response:
-    game = _game(wanted) if wanted in game_ids() else None
+    game = _game(wanted) if is_game_id(wanted) else None
     found = rivals(_host(request).opponents(game.id), game.id) if game else []
     first = usual(found)
     return page(
@@ -164,7 +164,7 @@ def _setup(form: Mapping[str, str]) -> Setup:
 def _changed(form: Mapping[str, str]) -> dict[str, str]:
     """The options whose value is not the game's default: a browser without scripts sends all of them."""
     sent = {name.removeprefix(_OPTION): text for name, text in form.items() if name.startswith(_OPTION) and text}
-    if form.get("game", "") not in game_ids():
+    if not is_game_id(form.get("game", "")):
         return sent
     options = {option.name: option.default for option in _game(form["game"]).options}
     return {name: text for name, text in sent.items() if name not in options or text != as_typed(options[name])}

@@ -18,12 +18,12 @@ from referee.games.conformance.tally import coverage
 from referee.games.registry import BrokenGame
 
 
-def print_list(found: Sequence[Game | BrokenGame], *, as_json: bool) -> None:
-    """Working games as a table, broken ones below it by name."""
+def print_list(found: Sequence[Game | BrokenGame], *, as_json: bool, unusable: str = "broken") -> None:
+    """Working games as a table, the others below it by name, each called `unusable`."""
     broken = [game for game in found if isinstance(game, BrokenGame)]
     games = [game for game in found if not isinstance(game, BrokenGame)]
     if as_json:
-        print_json({"games": [_summary(game) for game in games], "broken": [asdict(game) for game in broken]})
+        print_json({"games": [_summary(game) for game in games], "broken": [_problem(game) for game in broken]})
         return
     out = console()
     rows = table(
@@ -33,7 +33,11 @@ def print_list(found: Sequence[Game | BrokenGame], *, as_json: bool) -> None:
         rows.add_row(*(Text(cell) for cell in (game.id, game.title, _players(game), str(game.rules_version))))
     out.print(rows)
     for problem in broken:
-        out.print(Text(f"broken: {problem.id} ({problem.source}): {problem.problem}"))
+        out.print(Text(f"{unusable}: {problem.id} ({problem.source}): {problem.problem}"))
+
+
+def _problem(game: BrokenGame) -> dict[str, str]:
+    return {"id": game.id, "source": game.source, "problem": game.problem}
 
 
 def print_game(game: Game, *, as_json: bool) -> None:
@@ -74,6 +78,8 @@ def print_report(report: Report, *, suffix: str, as_json: bool) -> None:
         return
     out = console()
     _print_coverage(out, report)
+    for check, why in report.not_checked.items():
+        out.print(Text(f"not checked: {check}: {why}"))
     traces: set[str] = set()
     for failure in report.failures:
         out.print(Text.assemble((f"{failure.check}: ", "bold red"), failure.message))
@@ -131,6 +137,7 @@ def _report(report: Report, suffix: str) -> dict[str, Any]:
         "plan": plan,
         "failures": [{**failure, "command": failure["command"] + suffix} for failure in failures],
         "coverage": report.tally.to_json(),
+        "not_checked": dict(report.not_checked),
     }
 
 

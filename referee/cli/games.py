@@ -22,15 +22,28 @@ MOST_MATCHES = 1_000_000_000
 
 
 @app.command("list")
-def list_games(as_json: AsJson = False) -> None:
+def list_games(
+    family: Annotated[
+        str | None,
+        typer.Argument(metavar="FAMILY", help="Name of a library: openspiel lists its games.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """List all installed games, and plug-ins that do not work.
+
+    The games of OpenSpiel are listed by 'crosstown games list openspiel'.
 
     Example: crosstown games list
     """
     from referee.cli.game_pages import print_list
-    from referee.games.registry import game_ids, load_game
+    from referee.errors import UsageError
+    from referee.games.registry import OPENSPIEL, all_openspiel_ids, game_ids, load_game
 
-    print_list([load_game(game_id) for game_id in game_ids()], as_json=as_json)
+    if family not in (None, OPENSPIEL):
+        raise UsageError(f"there is no family of games '{family}'", f"the one there is: {OPENSPIEL}")
+    ids = game_ids() if family is None else all_openspiel_ids()
+    unusable = "broken" if family is None else "not playable"
+    print_list([load_game(game_id) for game_id in ids], as_json=as_json, unusable=unusable)
 
 
 @app.command()

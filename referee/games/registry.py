@@ -1,13 +1,22 @@
-"""Finds games through the entry-point group `crosstown.games`; a broken plug-in breaks nothing else."""
+"""Finds games through the entry-point group `crosstown.games`; a broken plug-in breaks nothing else.
+
+Games of another library have ids like `openspiel/chess`. They are found when they are asked for, and the library is
+imported then.
+"""
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 
 from referee.errors import ExpectedError
 from referee.games.api import Game
 
 GROUP = "crosstown.games"
+OPENSPIEL = "openspiel"
+"""The family of games whose ids begin with `openspiel/`."""
+_LIST_ALL = f"see: crosstown games list {OPENSPIEL}"
 
 
 class UnknownGame(ExpectedError, LookupError):
@@ -21,16 +30,55 @@ class BrokenGame:
     id: str
     source: str
     problem: str
+    next_step: str = "see: crosstown games list"
 
 
 def game_ids() -> list[str]:
-    """Ids of all installed games, working or not, sorted."""
+    """Ids of all installed games, working or not, sorted. Without those of OpenSpiel: see `openspiel_ids`."""
     return sorted({entry.name for entry in entry_points(group=GROUP)})
+
+
+def has_openspiel() -> bool:
+    """Whether the package open_spiel is installed."""
+    return find_spec("pyspiel") is not None
+
+
+def all_openspiel_ids() -> list[str]:
+    """Ids of OpenSpiel's games, playable or not, sorted. UnknownGame if open_spiel is not installed."""
+    if not has_openspiel():
+        raise UnknownGame(*_NOT_INSTALLED)
+    from referee.games.openspiel import family as openspiel
+
+    return [f"{OPENSPIEL}/{name}" for name in openspiel.all_names()]
+
+
+def openspiel_ids() -> list[str]:
+    """Those that can be played."""
+    if not has_openspiel():
+        raise UnknownGame(*_NOT_INSTALLED)
+    from referee.games.openspiel import family as openspiel
+
+    return [f"{OPENSPIEL}/{name}" for name in openspiel.names()]
+
+
+_NOT_INSTALLED = ("the package open_spiel is not installed", "run: pip install 'crosstown-arena[openspiel]'")
+
+
+def is_game_id(game_id: str) -> bool:
+    """Whether there is a game of this id, working or not."""
+    try:
+        load_game(game_id)
+    except UnknownGame:
+        return False
+    return True
 
 
 @cache
 def load_game(game_id: str) -> Game | BrokenGame:
     """The game of this id, or why its plug-in does not work. UnknownGame if none is installed."""
+    library, slash, name = game_id.partition("/")
+    if slash and library == OPENSPIEL:
+        return _load_openspiel(game_id, name)
     found = [entry for entry in entry_points(group=GROUP) if entry.name == game_id]
     if not found:
         raise UnknownGame(f"unknown game '{game_id}'", f"installed: {', '.join(game_ids()) or 'none'}")
@@ -44,9 +92,25 @@ def get_game(game_id: str) -> Game:
     """The working game of this id. Raises UnknownGame."""
     game = load_game(game_id)
     if isinstance(game, BrokenGame):
-        raise UnknownGame(
-            f"game '{game.id}' ({game.source}) cannot be loaded: {game.problem}", "see: crosstown games list"
-        )
+        raise UnknownGame(f"game '{game.id}' ({game.source}) cannot be loaded: {game.problem}", game.next_step)
+    return game
+
+
+def _load_openspiel(game_id: str, name: str) -> Game | BrokenGame:
+    if not has_openspiel():
+        problem, next_step = _NOT_INSTALLED
+        return BrokenGame(game_id, "OpenSpiel", problem, next_step)
+    from referee.games.openspiel import family as openspiel
+
+    try:
+        problem = openspiel.refusal(name)
+    except LookupError:
+        near = get_close_matches(name, openspiel.names(), n=1)
+        hint = f"did you mean '{OPENSPIEL}/{near[0]}'?" if near else _LIST_ALL
+        raise UnknownGame(f"OpenSpiel has no game '{name}'", hint) from None
+    if problem:
+        return BrokenGame(game_id, "OpenSpiel", problem, _LIST_ALL)
+    game: Game = openspiel.find(name)
     return game
 
 

@@ -384,7 +384,7 @@ def read_choice(message: BotMessage, question: Question, game: Game) -> Any:
         detail = f"the action of decision {number} cannot be decoded: {what[:_SHOWN]}"
         return Refusal(EndReason.MALFORMED_MESSAGE, detail)
     if action in legal:
-        return action
+        return legal[legal.index(action)]  # equal, and as the game itself writes it
     what = game.format_action(action)[:_SHOWN]
     some = ", ".join(game.format_action(other) for other in legal[:_EXAMPLES])
     expected = some if len(legal) <= _EXAMPLES else f"{some}, ..."

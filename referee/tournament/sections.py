@@ -106,7 +106,8 @@ def _game(file: TomlFile, where: Where) -> Game:
     try:
         return get_game(game_id)
     except UnknownGame as error:
-        file.fail((*where, "game"), str(error), suggest(game_id, game_ids(), "the games installed are"))
+        next_step = error.next_step if "/" in game_id else suggest(game_id, game_ids(), "the games installed are")
+        file.fail((*where, "game"), str(error), next_step)
 
 
 def _data(file: TomlFile, where: Where, game: Game) -> Any:

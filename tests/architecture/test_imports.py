@@ -23,7 +23,7 @@ ALLOWED = {
     "referee.games.api": set(),
     "referee.games.keyed": {"referee.games.api"},
     "referee.games.drawing": {"referee.games.api", "referee.games.drawing"},
-    "referee.games.registry": {"referee.games.api", "referee.errors"},
+    "referee.games.registry": {"referee.games.api", "referee.games.openspiel", "referee.errors"},
     "referee.games.conformance": {"referee.games", "referee.errors"},
     "referee.games": {"referee.games.api", "referee.games.drawing", "crosstown_proto"},
     "referee.process": {
@@ -125,6 +125,7 @@ ALLOWED = {
 }
 
 THIRD_PARTY = {
+    "referee.games.openspiel": {"google", "pyspiel"},
     "referee.games": {"google"},  # codecs: DecodeError and the types of messages
     "referee.record": set(),
     "referee.process": set(),

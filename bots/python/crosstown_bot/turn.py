@@ -59,8 +59,9 @@ class Match:
     def messages(self) -> ModuleType:
         """The game's generated messages: Observation, LegalActions, Action, Events. LookupError if there are none."""
         if self._messages is None:
+            family = self.game.partition("/")[0]  # the games openspiel/... share their messages
             try:
-                self._messages = importlib.import_module(f"crosstown_proto.v1.{self.game}_pb2")
+                self._messages = importlib.import_module(f"crosstown_proto.v1.{family}_pb2")
             except ImportError:
                 raise LookupError(
                     f"the messages of game '{self.game}' are not in crosstown_proto: set `messages` of your Bot class"

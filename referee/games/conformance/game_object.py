@@ -5,7 +5,7 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from importlib.resources import files
@@ -48,6 +48,16 @@ def package_of(game: Game) -> str:
     return sys.modules[module].__package__ or module
 
 
+def not_offered(game: Game) -> Mapping[str, str]:
+    """What a game says that it cannot do, with the reasons: an attribute `not_offered` that a game may have.
+
+    Only 'resample' (the state then returns a copy) and 'from_observation' (which then raises GameError) may be missing.
+    Checks that need them are left out, and the report says so.
+    """
+    named: Mapping[str, str] = getattr(game, "not_offered", {})
+    return named
+
+
 def readme(game: Game) -> str | None:
     """The rules as implemented, as Markdown, from the game's folder."""
     try:
@@ -83,12 +93,17 @@ def walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
 
 
 NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+GAME_ID = re.compile(r"([a-z][a-z0-9_]*/)?[a-z0-9][a-z0-9_]*", re.ASCII)
+MAY_LACK = ("resample", "from_observation")
 DAMAGED_DATA = 40
 
 
 def check_attributes(game: Game) -> None:
     """CheckFailed `attributes` for the first malformed attribute of the game."""
-    require(NAME.fullmatch(game.id) is not None, f"id {game.id!r} is not like 'a_name'")
+    require(GAME_ID.fullmatch(game.id) is not None, f"id {game.id!r} is not like 'a_name' or 'family/a_name'")
+    for name, why in not_offered(game).items():
+        require(name in MAY_LACK, f"not_offered names {name!r}; a game may lack {' and '.join(MAY_LACK)} only")
+        require(type(why) is str and bool(why.strip()), f"not_offered gives no reason for {name!r}")
     require(bool(game.title) and game.title.isprintable(), f"title is {game.title!r}")
     version = game.rules_version
     require(type(version) is int and version >= 1, f"rules_version is {version!r}, not 1 or more")

@@ -24,6 +24,7 @@ from random import Random
 from referee.games.api import IllegalAction, State
 from referee.games.conformance.chance import Ledger
 from referee.games.conformance.checks import CheckFailed, difference, first_difference, viewer_name
+from referee.games.conformance.game_object import not_offered
 from referee.games.conformance.states import check_json
 from referee.games.conformance.trial import (
     AnswerStep,
@@ -266,6 +267,8 @@ STEPS_ON_A_BUILT_STATE = 4
 def check_from_observation(trial: Trial, state: State, node: Node) -> None:
     """CheckFailed `from_observation` unless each asked seat's built state shows it the same node and is playable."""
     game, codec = trial.game, trial.game.codec
+    if "from_observation" in not_offered(game):
+        return
     for decision in node.decisions:
         seat = decision.seat
         purpose = f"from_observation of seat {seat}"

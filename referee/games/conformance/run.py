@@ -7,8 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +17,14 @@ from referee.errors import ExpectedError
 from referee.games.api import DATA_OPTION, Game, PlayersError, resolve_options
 from referee.games.conformance.checks import CheckFailed, Failure
 from referee.games.conformance.determinism import check_golden, check_hash_seed
-from referee.games.conformance.game_object import check_attributes, check_data, code_hash, package_of, resolve
+from referee.games.conformance.game_object import (
+    check_attributes,
+    check_data,
+    code_hash,
+    not_offered,
+    package_of,
+    resolve,
+)
 from referee.games.conformance.match import Job, check_match
 from referee.games.conformance.tally import Tally
 from referee.games.conformance.trial import apply_step, match_seed, plain_step
@@ -313,6 +320,8 @@ class Report:
     done: int
     kept: int
     wall_s: float
+    not_checked: Mapping[str, str] = field(default_factory=dict)
+    """Checks that the game cannot be put to, with the reasons: see `game_object.not_offered`."""
 
     @property
     def passed(self) -> bool:
@@ -373,7 +382,7 @@ def run_plan(
     failures += resample_failures(game, tally)
     named = tuple(replace(failure, game=plan.ref) for failure in failures)
     done = sum(tally["matches"].values())
-    return Report(plan.ref, plan, tally, named, done, kept, time.monotonic() - begin)
+    return Report(plan.ref, plan, tally, named, done, kept, time.monotonic() - begin, not_offered(game))
 
 
 def static_failures(game: Game, plan: Plan, golden: Path | None, other_processes: bool) -> Iterator[Failure]:
@@ -394,6 +403,8 @@ def static_failures(game: Game, plan: Plan, golden: Path | None, other_processes
 
 def resample_failures(game: Game, tally: Tally) -> Iterator[Failure]:
     """A failure if resample() too seldom changed what was proven to be hidden, over all matches."""
+    if "resample" in not_offered(game):
+        return
     proven, moved = (tally["hidden"][key] for key in ("proven hidden", "proven hidden, resampled otherwise"))
     if proven >= PROVEN_ENOUGH and moved < LEAST_RESAMPLED_SHARE * proven:
         yield Failure(

@@ -1,0 +1,47 @@
+"""What OpenSpiel does not say of its games in a form that a program can read."""
+
+PARTNERS = frozenset({"bridge", "euchre", "spades", "tiny_bridge_4p"})
+"""Games of two teams: seats 0 and 2 against 1 and 3."""
+
+THOUSANDTHS = frozenset(
+    {
+        "bargaining",
+        "battleship",
+        "coop_box_pushing",
+        "deep_sea",
+        "pathfinding",
+        "sheriff",
+        "skat",
+        "social_deduction",
+        "tiny_bridge_2p",
+        "tiny_hanabi",
+    }
+)
+"""Games whose points are no whole numbers, with the default parameters or others."""
+
+RESAMPLED = frozenset(
+    {
+        "bargaining",
+        "bridge",
+        "euchre",
+        "gin_rummy",
+        "hearts",
+        "leduc_poker",
+        "oh_hell",
+    }
+)
+"""Games of imperfect information whose `resample_from_infostate` the conformance kit has found to work."""
+
+SEATS_EXPLAINED = {
+    "antichess": "Seat 1 has the white pieces and moves first, as OpenSpiel numbers them.",
+    "chess": "Seat 1 has the white pieces and moves first, as OpenSpiel numbers them.",
+    "go": "Seat 0 has the black stones and moves first.",
+}
+
+FOR_TWO = frozenset({"universal_poker"})
+"""Games that take more seats only with other parameters changed as well; without, OpenSpiel ends the whole process."""
+
+NOT_PLAYABLE = {
+    "crossword": "it needs the files of puzzles, which OpenSpiel does not ship",
+}
+"""Games that load and cannot be played."""
