@@ -340,9 +340,9 @@ async def _guilty(hall: _Hall, table: Table, level: Level, deed: str) -> None:
 
 async def _search(hall: _Hall, table: Table, level: Level, deed: str, nodes: list[int]) -> None:
     result = await table.play(hall.spec("searches", deed), hall.records)
-    for fault in result.faults:
+    for who, fault in zip((f"a search beside {deed}", f"{deed} beside a search"), result.faults, strict=True):
         if fault is not None:
-            _tell(level, f"a search beside one that is {deed}", fault.reason, fault.evidence)
+            _tell(level, who, fault.reason, fault.evidence)
     record = read_record(hall.records / f"{result.match_id}.jsonl.gz")
     nodes += [int(line.note) for line in record.lines if isinstance(line, Answer) and line.seat == 0 and line.note]
     _forget(hall, result)

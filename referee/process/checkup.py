@@ -32,6 +32,9 @@ _NAMESPACES_FIX = (
     " kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker, run with"
     " --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
 )
+_FEW_FILES = 256
+"""Fewer open files than this may be why the sandbox does not start."""
+_FILES_FIX = "ulimit -n 4096"
 _PROC_FIX = "a container hides parts of /proc: in Docker, run with --security-opt systempaths=unconfined"
 
 
@@ -120,6 +123,9 @@ def _explain(told: str, said: str) -> Probe:
         line = lines[-1]
     elif len(words) == 3 and words[0] == "failed":
         line = f"its step '{words[2]}' failed: {os.strerror(int(words[1]))}"
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if 0 <= files < _FEW_FILES:
+        return Probe(False, f"at most {files} files may be open, which are too few to start it ({line})", _FILES_FIX)
     if "nknown option" in said:
         return Probe(False, f"{PROGRAM} is too old ({line})", INSTALL)
     if any(word.lower() in said.lower() for word in _NO_USER_NAMESPACES):
@@ -270,7 +276,7 @@ def _room() -> Iterator[Row]:
     yield (
         Row("open files", "ok", f"at most {files} for the referee")
         if files < 0 or files >= 1024
-        else Row("open files", "weaker", f"at most {files} for the referee, some 10 for each bot", "ulimit -n 4096")
+        else Row("open files", "weaker", f"at most {files} for the referee, some 10 for each bot", _FILES_FIX)
     )
     cores = len(os.sched_getaffinity(0))
     yield (

@@ -1,5 +1,7 @@
 """The check of a machine tells every lack apart, why it matters and what to do."""
 
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,6 +76,16 @@ def test_what_bubblewrap_says_is_explained(
     assert not found.works
     assert why in found.why
     assert fix in found.fix
+
+
+def test_a_limit_on_open_files_that_is_too_low_is_named() -> None:
+    """In a process of its own, which may not raise the limit again."""
+    code = "from referee.process.checkup import try_sandbox as t; found = t(); print(found.why); print(found.fix)"
+    limited = 'ulimit -n 20 && exec "$0" -c "$1"'
+    done = subprocess.run(["sh", "-c", limited, sys.executable, code], capture_output=True, text=True, check=True)
+    why, fix = done.stdout.splitlines()
+    assert why.startswith("at most 20 files may be open, which are too few to start it")
+    assert fix == "ulimit -n 4096"
 
 
 def test_a_program_that_the_bots_user_cannot_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
