@@ -40,6 +40,7 @@ class Question:
         "cpu_before_ns",
         "cpu_us",
         "effort_before",
+        "effort_now",
         "effort_seen",
         "kind",
         "lag_before_ns",
@@ -51,6 +52,7 @@ class Question:
         "number",
         "open",
         "others_before_ns",
+        "runnable",
         "seat",
         "sent_ns",
         "state",
@@ -87,6 +89,10 @@ class Question:
         self.action: Any = None
         self.note = ""
         self.wall_ns = 0
+        self.effort_now: Effort | None = None
+        """The same when the decision was last measured, once it matters."""
+        self.runnable = False
+        """Whether one of them ran or was ready to, just before that."""
         self.effort_seen: Effort | None = None
         """The same at the last look after the deadline."""
         self.others_before_ns: Sequence[int | None] = ()
@@ -146,8 +152,9 @@ class Question:
         self.traffic_ns = traffic_now_ns - self.traffic_before_ns
         self.lag_ns = max(0, self.lag_ns - self.traffic_ns)
 
-    def weigh(self, effort: Effort) -> None:
-        """Note what the bot's tasks did up to now. After `measure`."""
+    def weigh(self, effort: Effort, runnable: bool) -> None:
+        """Note what the bot's tasks did up to now, and whether one was `runnable` before that. After `measure`."""
+        self.effort_now, self.runnable = effort, runnable
         if self.effort_before is not None:
             self.waited_ns = effort.excused_ns(self.effort_before, max(self.cpu_us, 0) * 1000)
             self.throttled_ns = effort.throttled_ns - self.effort_before.throttled_ns

@@ -59,15 +59,18 @@ def time_left_ns(seat: SeatPlay, question: Question) -> int | None:
     left_ns = question.limit_ns - question.charged_ns
     if left_ns >= 0:
         return left_ns
-    return LOOK_NS if is_held_up(seat, question) else None
+    return LOOK_NS if is_held_up(question) else None
 
 
-def is_held_up(seat: SeatPlay, question: Question) -> bool:
-    """Whether the bot may be waiting for a processor at this moment: a wait is counted only when it is over."""
-    if question.effort_before is None or seat.bot.process_state() != "R":
+def is_held_up(question: Question) -> bool:
+    """Whether the bot may have been waiting for a processor when the question was measured last: a wait is counted only
+    when it is over. Judged by that same reading: with a newer one, a wait that ended between the two would count as
+    progress and be in no sum.
+    """
+    if question.effort_before is None or question.effort_now is None or not question.runnable:
         return False
-    before, question.effort_seen = question.effort_seen, seat.bot.effort()
-    return before is None or question.effort_seen.same_progress(before)
+    before, question.effort_seen = question.effort_seen, question.effort_now
+    return before is None or question.effort_now.same_progress(before)
 
 
 class Waits:

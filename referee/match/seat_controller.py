@@ -242,7 +242,7 @@ class SeatController:
     def _judge_at_cap(self, seat: SeatPlay, question: Question) -> None:
         try:
             self._measure(seat, question, self._clock.now_ns())
-            if question.charged_ns > question.limit_ns and not is_held_up(seat, question):
+            if question.charged_ns > question.limit_ns and not is_held_up(question):
                 self._time_out(seat, question)
         except Exception as error:
             self._break(error)
@@ -457,8 +457,11 @@ class SeatController:
 
     def _measure(self, seat: SeatPlay, question: Question, at_ns: int) -> None:
         question.measure(at_ns, self._clock, seat.bot.cpu_ns(), seat.bot.traffic_ns())
-        if question.effort_before is not None and (question.wall_ns > question.limit_ns or seat.budget.counts):
-            question.weigh(seat.bot.effort())
+        late = question.wall_ns > question.limit_ns
+        if question.effort_before is not None and (late or seat.budget.counts):
+            # The state first: a wait that ends after it has been read is then in the effort.
+            runnable = late and seat.bot.process_state() == "R"
+            question.weigh(seat.bot.effort(), runnable)
 
     def _answered(self, seat: SeatPlay) -> None:
         self._waiting_for.discard(seat.number)

@@ -103,6 +103,30 @@ async def test_a_bot_that_never_gets_a_processor_is_suspect_only(sit: Sit) -> No
     assert table.match.faults[mover.number].evidence["bot_waited_us"] > 9_000_000
 
 
+@pytest.mark.parametrize("read", ["the state", "the effort"])
+async def test_a_wait_that_ends_while_the_time_out_is_judged_is_given_back(sit: Sit, read: str) -> None:
+    """The bot gets a processor right after this was read, for a moment."""
+    table = sit()
+    await table.start()
+    mover = await table.play_to("turn")
+    mover.state = "R"
+    await table.clock.turn(1.5)
+    assert not table.task.done()
+    name = {"the state": "process_state", "the effort": "effort"}[read]
+    look = getattr(mover, name)
+
+    def last_look() -> Any:
+        found = look()
+        mover.waited, mover.cpu = 1_400 * MS, 1 * MS
+        return found
+
+    setattr(mover, name, last_look)
+    await table.clock.turn(0.02)
+    assert not table.task.done()
+    mover.move(0)
+    await table.play_to("turn", 1 - mover.number)
+
+
 async def test_what_a_bot_waits_by_its_own_limit_of_cores_is_charged(sit: Sit) -> None:
     """Where its share is used up nobody else runs in its place."""
     table = sit()
