@@ -50,6 +50,8 @@ class MatchResult:
     `startup_us`: per seat, how long the process that was started for this match took until its Hello; 0 for a process
     that had played before and for a remote bot; empty if none was started.
     `memory_of`: the seat whose process the kernel took because the machine had no memory left; the match is void.
+    `record`: the closed record, compressed, of a match that was played on another machine; the runner writes it. None
+    if it lies in the run folder already.
     """
 
     match_id: str
@@ -65,10 +67,13 @@ class MatchResult:
     state_hash: str
     startup_us: tuple[int, ...] = ()
     memory_of: int | None = None
+    record: bytes | None = field(default=None, repr=False)
 
     def to_json(self) -> str:
-        """One line of JSON; evidence is left to the record, all but the last lines of a bot that did not start."""
+        """One line of JSON; evidence is left to the record, all but the last lines of a bot that did not start. The
+        record itself travels beside it."""
         values = asdict(self)
+        del values["record"]
         values["faults"] = [
             None
             if fault is None

@@ -61,12 +61,14 @@ class Table:
         listen: Listen | None = None,
         at_once: int | None = None,
         on_remote_bot: Callable[[str, str], None] = lambda _entry_id, _what: None,
+        machine: Mapping[str, str] | None = None,
     ) -> None:
         """`entries`, `sandboxes` and `remote_bots` by id; a bot without a sandbox is plain. A remote bot is not started
         but connects (see `bot`), with `listen` from another machine too; `on_remote_bot` gets a sentence about that.
         `max_idle` processes wait for their next match; `fresh` and `copies`, by id, as in `Pool`.
         At most `at_once` matches are played side by side, without those whose remote bot is awaited.
-        `most_memory_mib`: no bot may have more, whatever a match allows; 0 for any.
+        `most_memory_mib`: no bot may have more, whatever a match allows; 0 for any. `machine`: what records say of
+        where they were played.
         `child_reaper` only in a process of our own; without `cgroups` no limit is held by control groups. ValueError if
         the socket's path is too long."""
         self._entries = entries
@@ -79,6 +81,7 @@ class Table:
         self._cgroups = cgroups or Cgroups()
         self._max_idle = max_idle
         self._fresh, self._copies = fresh, copies
+        self._machine = machine or {}
         self._most_memory_mib = most_memory_mib
         self._child_reaper = child_reaper
         self._games = games
@@ -204,6 +207,7 @@ class Table:
             created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             crosstown=_crosstown_version(),
             policy=_policy(spec),
+            machine=self._machine,
         )
 
     def _seat_header(self, spec: MatchSpec, number: int) -> SeatHeader:

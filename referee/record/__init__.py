@@ -20,7 +20,7 @@ from referee.record.format import (
 )
 from referee.record.reader import Problem, Record, RecordFollower, read_record
 from referee.record.verify import Verdict, verify, verify_record
-from referee.record.writer import RecordWriter, close_record
+from referee.record.writer import RecordWriter, close_record, keep_record
 
 __all__ = [
     "FORMAT",
@@ -41,6 +41,7 @@ __all__ = [
     "Strike",
     "Verdict",
     "close_record",
+    "keep_record",
     "read_record",
     "verify",
     "verify_record",

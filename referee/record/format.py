@@ -96,6 +96,8 @@ class Header:
     crosstown: str
     policy: Mapping[str, str | int | bool] = field(default_factory=dict)
     """What differs from the default of: policy ("forfeit"), strikes (0), ponder (true)."""
+    machine: Mapping[str, str] = field(default_factory=dict)
+    """Where it was played, of a match of a cluster: the machine's `name` and `class`. Empty for the runner's own."""
     format: int = FORMAT
 
     @property
@@ -250,7 +252,7 @@ def open_line(text: str) -> tuple[str, str]:
 def header_body(header: Header) -> str:
     fields = asdict(header)
     optional = [(seat, name) for seat in fields["seats"] for name in _OPTIONAL_OF_SEAT]
-    for holder, name in ((fields, "policy"), *optional):
+    for holder, name in ((fields, "policy"), (fields, "machine"), *optional):
         if not holder[name]:
             del holder[name]
     return dumps([HEADER, fields])[:-1]
@@ -368,6 +370,7 @@ def parse_header(fields: dict[str, Any]) -> Header:
         created_at=_str(fields["created_at"]),
         crosstown=_str(fields["crosstown"]),
         policy=_policy(fields.get("policy", {})),
+        machine={name: _str(value) for name, value in _dict(fields.get("machine", {})).items()},
     )
 
 

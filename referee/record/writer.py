@@ -157,6 +157,35 @@ def close_record(live: Path) -> Path:
     return closed
 
 
+def keep_record(folder: Path, match_id: str, data: bytes) -> Path:
+    """Write the closed record of a match that was played elsewhere, durably, and remove a live one of the same match.
+
+    RecordExistsError, and nothing changes, if the match has a closed record already; RecordError if `data` cannot be
+    written.
+    """
+    live = live_path(folder, match_id)
+    closed = closed_path(live)
+    temporary = live.with_name(f".{live.name}.{os.getpid()}.tmp")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        try:
+            with os.fdopen(fd, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(temporary, closed)  # which replaces nothing
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(folder)
+        live.unlink(missing_ok=True)
+    except FileExistsError:
+        raise RecordExistsError(f"match {match_id} has a record in {folder} already") from None
+    except OSError as error:
+        raise RecordError(f"cannot write the record {closed}: {error.strerror}") from error
+    return closed
+
+
 def _sync_folder(folder: Path) -> None:
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -8,6 +8,8 @@ Each line is `[kind, time, {...}, chain]`:
                last_output: per entry the last lines that a bot printed which did not start; memory_of: the entry
                whose process the kernel took because the machine had no memory left; flood: [seat, why] of a bot
                that kept the worker busy until it died, for which it loses the next attempt
+    lost       a match whose machine was lost, or could not play: match, place, machine, detail. No attempt: it is
+               played again elsewhere
     given_up   a match that stayed void through all attempts
     stopped    the runner ended before the schedule did: why
     extended   the schedule may have so many blocks from here on: only a comparison can go on so

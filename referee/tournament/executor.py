@@ -1,7 +1,8 @@
 """Where matches are played: the seam between the runner and whatever machines there are.
 
-An executor takes specifications and gives results. It knows no schedule, no ratings and no journal; the record that a
-match leaves in the run folder is the truth, its result only the news of it.
+An executor takes specifications and gives results. It knows no schedule, no ratings and no journal. The record of a
+match is the truth, its result only the news of it: the result brings the record, and the runner writes it. An executor
+on the runner's own machine may write the record to the run folder itself.
 """
 
 from collections.abc import Collection
@@ -16,12 +17,14 @@ class MatchLost(Exception):
     """A match that came to no result: its worker died, or the referee failed.
 
     `flood`: the seat of a bot whose messages took most of the worker's time before it died, and a sentence that says
-    so; None if no bot did that.
+    so; None if no bot did that. `machine`: the name of the machine that is to blame, not the match: it was lost, or
+    could not play. The match is played again on another one, and this was no attempt at it.
     """
 
-    def __init__(self, message: str, flood: tuple[int, str] | None = None) -> None:
+    def __init__(self, message: str, flood: tuple[int, str] | None = None, machine: str = "") -> None:
         super().__init__(message)
         self.flood = flood
+        self.machine = machine
 
 
 class MatchPlayer(Protocol):
@@ -29,13 +32,13 @@ class MatchPlayer(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many matches it is given at once at the most."""
+        """How many matches it is given at once at the most; at least 1. It may change."""
 
     def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
         """Whether it would begin with this match beside those that it has been given and has not given back."""
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
-        """Play one match; its record is then in the folder of the run. Called where there is room.
+        """Play one match; its record is then in the result, or in the folder of the run. Called where there is room.
 
         MatchLost if there is no result, or none after `cap_s`; PlatformError if no match can be played at all.
         A cancelled call abandons its match.

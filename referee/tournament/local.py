@@ -76,10 +76,12 @@ class LocalExecutor:
         processes: Processes | None = None,
         note: Callable[[str], None] = lambda _: None,
         most_memory_mib: int = 0,
+        machine: Mapping[str, str] | None = None,
     ) -> None:
         """`sandboxes` by entry id; a bot without is plain. `cores`: per worker those it is bound to, none for any; the
         one for `guests` is bound to none. `note` is told what the organiser should know.
-        `most_memory_mib`: no bot may have more; 0 for any."""
+        `most_memory_mib`: no bot may have more; 0 for any. `machine`: what records say of where they were played."""
+        self._machine = machine
         self._cores = cores
         self._sandboxes = sandboxes or {}
         self._guests = None if guests is None else replace(guests, at_once=workers)
@@ -123,6 +125,7 @@ class LocalExecutor:
                 self._sandboxes,
                 processes=unlimited,
                 most_memory_mib=self._most_memory_mib,
+                machine=self._machine,
             )
             command = pinned(self._command, self._cores[number]) if self._cores else self._command
             worker = _Worker(command, setup, self._log, self._lock_fd, self._note)

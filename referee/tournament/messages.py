@@ -17,7 +17,7 @@ The end of the worker's stdin means that the runner is gone.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,8 @@ class Setup:
     most_memory_mib: int = 0
     """No bot may have more; 0 for any."""
     processes: Processes = Processes()  # noqa: RUF009 - frozen
+    machine: Mapping[str, str] = field(default_factory=dict)
+    """What records say of where they were played; empty for the runner's own machine."""
 
     @property
     def together(self) -> bool:
@@ -90,6 +92,7 @@ def setup_line(
     guests: Guests | None = None,
     processes: Processes | None = None,
     most_memory_mib: int = 0,
+    machine: Mapping[str, str] | None = None,
 ) -> bytes:
     """`entries` with those of `guests`, whose secrets are in the line."""
     processes = processes or Processes()
@@ -114,6 +117,7 @@ def setup_line(
         "guests": None,
         "processes": {"idle": processes.idle, "fresh": sorted(processes.fresh), "copies": dict(processes.copies)},
         "most_memory_mib": most_memory_mib,
+        "machine": dict(machine or {}),
     }
     if guests is not None:
         listen = guests.listen
@@ -187,7 +191,8 @@ def read_line(line: bytes) -> tuple[str, Any]:
             processes = Processes(kept["idle"], frozenset(kept["fresh"]), kept["copies"])
             guests = _guests(content["guests"])
             most_memory_mib = content["most_memory_mib"]
-            return kind, Setup(bots, *places, content["lock_fd"], guests, most_memory_mib, processes)
+            machine = content["machine"]
+            return kind, Setup(bots, *places, content["lock_fd"], guests, most_memory_mib, processes, machine)
         if kind == "meet":
             return kind, Meeting(Path(content["records"]), _bots(content["bots"]))
         if kind == "play":

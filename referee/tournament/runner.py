@@ -10,7 +10,6 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -19,9 +18,11 @@ from referee.games.registry import get_game
 from referee.match.result import Fault, MatchResult
 from referee.match.seat import FREE_MEMORY_VOIDS
 from referee.match.time_control import MOST_STARTS
+from referee.record.format import RecordError
 from referee.record.journal import slow_start
 from referee.record.reader import Record
 from referee.record.reasons import EndReason
+from referee.record.writer import keep_record
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal
 from referee.run.judging import COUNTS, Judged, close_if_live, judge
@@ -43,8 +44,16 @@ STOP_GRACE_S = 5.0
 _MOST_REASONS = 3
 """Different reasons why one bot does not start that are told in a run of the command."""
 
+MOST_MACHINES = 10
+"""Machines on which a match is lost until that counts as an attempt at it: it may be the match that ends them."""
+
+_LOOK_AGAIN_S = 1.0
+"""How often it is seen whether the executor has got more slots."""
+
 _LOOK_AHEAD = 8
 """Matches per slot that are looked at to start long ones first where the end is in sight."""
+
+_MOST_LOOK_AHEAD = 2_000
 
 _MOST_WAITING = 10_000
 """Matches that are looked past because their bots are awaited, or play as often as they may."""
@@ -130,6 +139,7 @@ class Runner:
         self._told: Reached | None = None
         self._stop = asyncio.Event()
         self._failed_starts: dict[str, set[str]] = {}
+        self._machines_lost = Counter[str]()
         self._slow_starts: set[str] = set()
 
     async def run(self, stop: asyncio.Event) -> Summary:
@@ -143,7 +153,7 @@ class Runner:
                     self.start(spec, playing)
                 if not playing or stop.is_set():
                     break
-                await asyncio.wait([stopping, *playing], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([stopping, *playing], timeout=_LOOK_AGAIN_S, return_when=asyncio.FIRST_COMPLETED)
                 self.judge_finished(playing)
             await self.finish(playing)
         finally:
@@ -160,8 +170,16 @@ class Runner:
 
     def start(self, spec: MatchSpec, playing: Playing) -> None:
         """Play a match that `next` has returned."""
-        playing[asyncio.create_task(self._executor.play(self._charging(spec), cap_s(spec)))] = spec
+        playing[asyncio.create_task(self._play(self._charging(spec)))] = spec
         self._seated.update(seat.entry_id for seat in spec.seats)
+
+    async def _play(self, spec: MatchSpec) -> MatchResult:
+        """The record of the match is in the run folder at the end."""
+        result = await self._executor.play(spec, cap_s(spec))
+        if result.record is not None:
+            # fsync blocks for milliseconds: other matches go on. Not undone if the run is stopped just now.
+            await asyncio.shield(asyncio.to_thread(keep_record, self._folder.matches, spec.match_id, result.record))
+        return result
 
     @property
     def drains(self) -> bool:
@@ -185,25 +203,26 @@ class Runner:
         for: a match whose bot is awaited holds up no other one."""
         if (spec := self._pick_again(playing)) is not None:
             return spec
-        enough = _LOOK_AHEAD * self._executor.slots
-        queues = [queue for queue in self._ready.values() if self._fits(queue[0], playing)]
-        fitting = list(islice(heapq.merge(*queues, key=_place), enough))
+        enough = min(_LOOK_AHEAD * self._executor.slots, _MOST_LOOK_AHEAD)
+        fitting = sum(len(queue) for queue in self._ready.values() if self._fits(queue[0], playing))
         while (
-            len(fitting) < enough
-            and self._waiting < enough + _MOST_WAITING
-            and (more := self._progress.next()) is not None
+            fitting < enough and self._waiting < enough + _MOST_WAITING and (more := self._progress.next()) is not None
         ):
             if more.match_id not in self._attempts:
                 self._ready.setdefault(_bots_of(more), deque()).append(more)
                 self._waiting += 1
-                fitting += [more] if self._fits(more, playing) else []
+                fitting += self._fits(more, playing)
                 continue
             self._try_again(more)
             if (spec := self._pick_again(playing)) is not None:
                 return spec
         if not fitting:
             return None
-        spec = fitting[0] if len(fitting) >= enough else self._pace.longest(fitting)
+        queues = [queue for queue in self._ready.values() if self._fits(queue[0], playing)]
+        if fitting >= enough:
+            spec = min((queue[0] for queue in queues), key=_place)
+        else:
+            spec = self._pace.longest(list(heapq.merge(*queues, key=_place)))
         self._remove(spec)
         return spec
 
@@ -282,13 +301,16 @@ class Runner:
             self._quiet = None
         result: MatchResult | None = None
         flood: tuple[int, str] | None = None
+        machine = ""
         try:
             result = task.result()
             reason, detail = result.reason, result.detail
             self._warn_of_slow_starts(spec, result)
         except MatchLost as error:
-            reason, detail, flood = EndReason.PLATFORM_FAULT, str(error), error.flood
+            reason, detail, flood, machine = EndReason.PLATFORM_FAULT, str(error), error.flood, error.machine
             self._folder.records.tidy_match(spec.match_id)
+        except RecordError as error:
+            reason, detail = EndReason.PLATFORM_FAULT, str(error)
         record = self._folder.records.find(spec.match_id)
         judged = Judged("lost") if record is None else judge(record, spec, (spec.seed,))
         if record is not None and judged.why == COUNTS and self._stop.is_set() and _has_fault(result):
@@ -311,6 +333,8 @@ class Runner:
             self._folder.records.set_aside(record, "lost" if result is None else judged.why)
         if reason is EndReason.PLATFORM_FAULT:
             check_disk(self._folder)
+        if machine and self._is_lost_with(spec, machine, detail):
+            return
         self._void(spec, reason, detail, result, flood)
 
     def _void(
@@ -351,6 +375,21 @@ class Runner:
             self._progress.failed_to_start(spec, entry_id, why)
         self._try_again(spec)
 
+    def _is_lost_with(self, spec: MatchSpec, machine: str, detail: str) -> bool:
+        """Whether only the machine is to blame: then the match is played again, and this was no attempt at it."""
+        self._machines_lost[spec.match_id] += 1
+        if self._machines_lost[spec.match_id] > MOST_MACHINES:
+            return False
+        self._journal.append("lost", match=spec.match_id, place=spec.place, machine=machine, detail=detail)
+        heapq.heappush(self._queue_after(self._attempts.get(spec.match_id, Attempts())), (spec.place, spec))
+        return True
+
+    def _queue_after(self, past: Attempts) -> list[tuple[int, MatchSpec]]:
+        """Where a match that is played again waits, after these attempts."""
+        # What is wrong with a bot that does not start is not the company it is in.
+        alone = past.number == MAX_ATTEMPTS - 1 and past.reason is not EndReason.START_FAILED
+        return self._alone if alone else self._again
+
     def _charging(self, spec: MatchSpec) -> MatchSpec:
         """The match, in which bots lose that have had their share of matches void for want of memory, or have flooded
         a worker that played it."""
@@ -387,9 +426,7 @@ class Runner:
         """After a void attempt, of this run of the command or an earlier one."""
         past = self._attempts[spec.match_id]
         if past.number < MAX_ATTEMPTS:
-            # What is wrong with a bot that does not start is not the company it is in.
-            alone = past.number == MAX_ATTEMPTS - 1 and past.reason is not EndReason.START_FAILED
-            heapq.heappush(self._alone if alone else self._again, (spec.place, spec))
+            heapq.heappush(self._queue_after(past), (spec.place, spec))
             return
         given_up = GivenUp(spec.match_id, spec.place, past.reason.value, past.detail)
         self._tally.given_up[spec.place] = spec, given_up

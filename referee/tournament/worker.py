@@ -140,6 +140,7 @@ async def serve(link: Link) -> None:
                 copies=setup.processes.copies,
                 listen=setup.guests.listen if setup.guests else None,
                 at_once=setup.guests.at_once if setup.guests else None,
+                machine=setup.machine,
                 on_remote_bot=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
             )
             table = await stack.enter_async_context(hosted)

@@ -88,7 +88,7 @@ def make_tournament(write_bot, write_file) -> Callable[..., Tournament]:
 
 Behaviour = str
 """What a made-up match does: rated (the default), struck (a strike pays for a fault), void, lost (no footer),
-cut (amid a line), hang,
+cut (amid a line), hang, machine (it is lost, and with it the match),
 'dies at the end' (the record is complete, but neither compressed nor told)."""
 
 
@@ -131,6 +131,8 @@ class FakeExecutor:
     """How often `has_room` was."""
     starved: str = ""
     floods: str = ""
+    brings: bool = False
+    """Whether results bring their records, as from other machines: then none is in the run folder."""
 
     async def __aenter__(self) -> "FakeExecutor":
         return self
@@ -160,7 +162,12 @@ class FakeExecutor:
             self.company[place] = max(self.company[place], len(self.in_play) - 1)
         self.most_at_once = max(self.most_at_once, len(self.in_play))
         try:
-            return replace(await self._play(spec), startup_us=self.startup_us)
+            result = replace(await self._play(spec), startup_us=self.startup_us)
+            if self.brings:
+                made = self.records / f"{spec.match_id}.jsonl.gz"
+                result = replace(result, record=made.read_bytes())
+                made.unlink()
+            return result
         finally:
             self.in_play.discard(spec.place)
             self.ended.append(spec.place)
@@ -193,6 +200,8 @@ class FakeExecutor:
         if behaviour == "hang":
             await self.killed.wait()
             raise MatchLost("killed")
+        if behaviour == "machine":
+            raise MatchLost("the machine 'b' is gone", machine="b")
         if behaviour == "dies at the end":
             make_record(self.records, spec)
             closed = self.records / f"{spec.match_id}.jsonl.gz"
