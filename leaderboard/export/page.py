@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,18 @@ from referee.texts import clean, one_line
 _HERE = Path(__file__).parent
 
 
-def replay_page(record: Record) -> str:
-    """The page. It has the view of every seat if the match is over, otherwise what everybody could see."""
+def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, str] | None = None) -> str:
+    """The page. It has the `wanted` views, default those of every seat, if the match is over, otherwise what everybody
+    could see. `back` is a link to where it belongs, and its words."""
     script = "".join(
         path.read_text(encoding="utf-8")
         for path in (*(TEMPLATES / name for name in ("board.js", "keys.js", "moves.js")), _HERE / "replay.js")
     )
     style = (_HERE / "replay.css").read_text(encoding="utf-8") + stylesheet()
-    views = {viewer: list(frames_of(record, viewer)) for viewer in viewers(record)}
-    frames = views[None]
+    offered = viewers(record)
+    chosen = [viewer for viewer in offered if viewer in wanted] or offered
+    views = {viewer: list(frames_of(record, viewer)) for viewer in chosen}
+    frames = views[chosen[0]]
     environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"clean": clean, "line": one_line, "words": in_words}
     return environment.get_template("replay.html").render(
@@ -49,6 +53,7 @@ def replay_page(record: Record) -> str:
         script=Markup(script),  # noqa: S704 - our own file
         style=Markup(style),  # noqa: S704 - our own file
         board=_board(frames),
+        back=back,
         content=_packed(record, views),
     )
 
@@ -72,7 +77,7 @@ def _packed(record: Record, views: dict[Viewer, list[Frame]]) -> str:
     seats = [one_line(name) for name in record.header.names]
     content: dict[str, Any] = {
         "seats": seats,
-        "steps": [frame.lines for frame in views[None]],
+        "steps": [frame.lines for frame in next(iter(views.values()))],
         "views": [
             {
                 "key": "" if viewer is None else str(viewer),

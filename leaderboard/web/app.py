@@ -13,7 +13,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
-from leaderboard.web import api, games, ladder, live, members, organiser, pages, play
+from leaderboard.web import api, games, ladder, live, members, monitoring, organiser, pages, play
 from leaderboard.web.accounts import STATUS, sentence
 from leaderboard.web.facts import FactsOf, facts_of
 from leaderboard.web.glances import Glances
@@ -22,6 +22,7 @@ from leaderboard.web.hand_ins import HandInRefused, HandIns
 from leaderboard.web.host import PlayHost
 from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.live_boards import LiveBoards
+from leaderboard.web.metrics import Monitor
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Tables
 from leaderboard.web.turns import Turns
@@ -39,12 +40,14 @@ def make_app(
     hide_live: bool = False,
     play_host: PlayHost | None = None,
     hand_ins: HandIns | None = None,
+    monitor: Monitor | None = None,
     names: frozenset[str] = frozenset(),
     limits: WebLimits = WebLimits(),  # noqa: B008 - frozen
 ) -> Starlette:
     """The pages over the run folders in `runs`. With `hide_live` no match is shown before its block is complete.
 
-    With `hand_ins` the runs are the divisions of a ladder, and open blocks are always hidden.
+    With `hand_ins` the runs are the divisions of a ladder, and open blocks are always hidden. `monitor` has what is
+    answered to programs that watch the ladder.
 
     Answers only under `names`, `localhost` and addresses. Writes nothing, unless a `play_host` lets people play.
     """
@@ -79,6 +82,7 @@ def make_app(
             Route("/static/moves.js", _shared_file),
             *(play.routes() if play_host else ()),
             *((*ladder.routes(), *members.routes(), *organiser.routes()) if hand_ins else ()),
+            *(monitoring.routes() if hand_ins and monitor else ()),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ],
         middleware=[
@@ -90,8 +94,10 @@ def make_app(
         exception_handlers={HTTPException: _refused, HandInRefused: _hand_in_refused},
     )
     app.state.runs = runs
+    app.state.runs_shown = None  # of these names; None for all
     app.state.play_host = play_host
     app.state.hand_ins = hand_ins
+    app.state.monitor = monitor
     app.state.guard = Guard()
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.hide_live = hide_live

@@ -3,6 +3,8 @@ that does not read holds. No browser meets these limits; who opens connections a
 """
 
 import asyncio
+import ipaddress
+from collections.abc import Sequence
 from typing import Any
 
 import h11
@@ -21,8 +23,10 @@ _REFUSAL = (
 )
 
 
-def limited_protocol(limits: WebLimits) -> type[asyncio.Protocol]:
-    """The protocol for `uvicorn.Config(http=...)` of one server."""
+def limited_protocol(limits: WebLimits, proxies: Sequence[str] = ()) -> type[asyncio.Protocol]:
+    """The protocol for `uvicorn.Config(http=...)` of one server. The connections of `proxies`, addresses and networks,
+    are those of many visitors: they count in all, and not by address."""
+    trusted = [ipaddress.ip_network(one, strict=False) for one in proxies]
     places = Places(limits.connections, limits.connections_per_address)
     connections: dict[str, set[Any]] = {}
     look_s = min(_LOOK_S, limits.request_s / 4, limits.stalled_s / 4)
@@ -30,7 +34,8 @@ def limited_protocol(limits: WebLimits) -> type[asyncio.Protocol]:
     class LimitedProtocol(H11Protocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self._address = address_key(self.client[0] if self.client else "")
+            host = self.client[0] if self.client else ""
+            self._address = f"proxy {id(self)}" if _is_among(host, trusted) else address_key(host)
             self._asks_since_s: float | None = self.loop.time()
             self._came_since_s = self.loop.time()
             self._left_bytes = 0
@@ -93,3 +98,11 @@ def limited_protocol(limits: WebLimits) -> type[asyncio.Protocol]:
             self._watch = self.loop.call_later(look_s, self._look)
 
     return LimitedProtocol
+
+
+def _is_among(host: str, networks: Sequence[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return any(address in network for network in networks)

@@ -40,6 +40,11 @@ class Places:
         self._taken[address] += 1
         return True
 
+    @property
+    def taken(self) -> int:
+        """How many are taken."""
+        return self._taken.total()
+
     def give_back(self, address: str) -> None:
         self._taken[address] -= 1
         if not self._taken[address]:

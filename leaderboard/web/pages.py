@@ -58,6 +58,7 @@ def make_templates() -> Environment:
     environment.filters |= {"ago": ago, "took": took, "duration": in_time, "rating": rating_words, "sentence": sentence}
     environment.filters["fault"] = fault_words
     environment.globals |= {
+        "archive": "",  # what pages that become files are an archive of
         "pool_title": pool_title,
         "version": version("crosstown-arena"),
         "interval_bar": bar_cell,
@@ -374,7 +375,8 @@ def wanted_run(request: Request) -> RunFolder:
 
 def there(request: Request) -> list[RunFolder]:
     """All runs there are, the one that changed last first. What is kept of others is forgotten."""
-    places = runs_in(request.app.state.runs)
+    shown = request.app.state.runs_shown
+    places = [place for place in runs_in(request.app.state.runs) if shown is None or place.name in shown]
     request.app.state.tables.keep_only(places)
     return places
 

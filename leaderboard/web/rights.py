@@ -5,7 +5,7 @@ a match do not. On a ladder what a bot printed and wrote is for its owner and fo
 block is complete: the other matches of the block have the same dice and cards.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -42,13 +42,21 @@ def may_see_output(request: Request, run: str, entry_id: str) -> bool:
     return entry is not None and not entry.house and entry.owner == account.owner
 
 
+def public_record(record: Record) -> Record:
+    """The record as a visitor of a ladder may see it."""
+    return _without_output(record, [False] * len(record.header.seats))
+
+
 def shown_record(request: Request, place: RunFolder, record: Record) -> Record:
     """The record without notes and output that who asks may not see."""
     if not has_ladder(request) or is_organiser(request):
         return record
     own = [may_see_output(request, place.name, seat.entry_id) for seat in record.header.seats]
-    if all(own):
-        return record
+    return record if all(own) else _without_output(record, own)
+
+
+def _without_output(record: Record, own: Sequence[bool]) -> Record:
+    """Without what the bots of those seats printed and wrote that are not one's `own`."""
     lines = tuple(
         replace(line, note="") if isinstance(line, Answer) and line.note and not own[line.seat] else line
         for line in record.lines

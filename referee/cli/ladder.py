@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
     from referee.ladder.config import LadderConfig
     from referee.ladder.store import LadderStore
 
-app = typer.Typer(no_args_is_help=True, help="Invite people to a ladder, and hand in the bots of a class.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Invite people to a ladder, hand in the bots of a class, back it up, and end its season.",
+)
+season_app = typer.Typer(no_args_is_help=True, help="End the season of a ladder.")
+app.add_typer(season_app, name="season")
 
 File = Annotated[
     Path | None,
@@ -29,6 +35,16 @@ File = Annotated[
         show_default=False,
     ),
 ]
+Site = Annotated[
+    Path | None,
+    typer.Option(
+        "--site",
+        metavar="DIR",
+        help="Folder for the pages. Default: site in the folder of the season.",
+        show_default=False,
+    ),
+]
+Jobs = Annotated[int, typer.Option("--jobs", metavar="NUMBER", help="Processes that draw matches.", min=1, max=256)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Days = Annotated[int, typer.Option("--days", metavar="NUMBER", help="How many days it is good for.", min=1, max=3650)]
 Owner = Annotated[str, typer.Argument(metavar="OWNER", help="Name of the owner's account.", show_default=False)]
@@ -246,7 +262,6 @@ def _say(text: str) -> None:
 
 def _wait(store: "LadderStore", found: "Sequence[Collected]", limit_s: float) -> "list[Collected]":
     """Until nothing more happens to any of them, or the time is over; with the versions as they are then."""
-    import time
     from dataclasses import replace
 
     from leaderboard.web.hand_ins import OVER
@@ -290,3 +305,152 @@ def _verdict(one: "Collected") -> dict[str, Any]:
         "good": good,
         "line": one_line(f"{source.owner}:{bot}{number} {what}"),
     }
+
+
+@app.command()
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="New folder for the backup.", show_default=False)],
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy a ladder into a new folder, also while crosstown serve runs: journals, records, database, files of bots and
+    secrets. Builds are made again after a restore. Keep the folder from others: it has the secret of the dice.
+
+    Example: crosstown ladder backup /backups/2026-11-29
+    """
+    from referee.cli.ladder_process import ladder_of
+    from referee.cli.output import print_json, print_text
+    from referee.cli.web import own_bots
+    from referee.ladder.backup import back_up
+    from referee.texts import plural
+
+    config = ladder_of(file, Path("ladder"), next(iter(own_bots()), None))
+    made = back_up(config, target.absolute())
+    if as_json:
+        print_json({name: value for name, value in made.items() if name != "files"} | {"files": len(made["files"])})
+        return
+    matches = sum(division["matches"] for division in made["divisions"].values())
+    divisions = plural(len(made["divisions"]), "division")
+    print_text(f"{target}: {divisions} with {plural(matches, 'match')}, {plural(len(made['files']), 'file')}")
+
+
+@app.command()
+def restore(
+    source: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder that the command backup made.", show_default=False)
+    ],
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a ladder from a backup, in the folder that the ladder's file names, which must be empty or missing. All
+    files are checked before the folder appears. Then start it: crosstown serve.
+
+    Example: crosstown ladder restore /backups/2026-11-29 --file LADDER.toml
+    """
+    from referee.cli.ladder_process import ladder_of
+    from referee.cli.output import print_json, print_text
+    from referee.cli.web import own_bots
+    from referee.ladder.backup import restore as make_from
+
+    config = ladder_of(file, Path("ladder"), next(iter(own_bots()), None))
+    made = make_from(source, config)
+    if as_json:
+        values = {name: value for name, value in made.items() if name != "files"}
+        print_json({**values, "data": str(config.data)})
+        return
+    print_text(f"{config.data} is the ladder '{made['ladder']}' as of {made['made']}; start it with crosstown serve")
+    if file is None and (source / "ladder.toml").is_file():
+        print_text(f"its file was {source / 'ladder.toml'}: to play by that, restore with --file and a copy of it")
+
+
+@season_app.command("end")
+def season_end(
+    site: Site = None,
+    limit_min: Annotated[
+        float,
+        typer.Option(
+            "--limit", metavar="MINUTES", help="Wait at most so long for the last blocks.", min=0.1, max=10_080
+        ),
+    ] = 60.0,
+    jobs: Jobs = 1,
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """End the season, also while crosstown serve runs. The blocks that have begun are played to their end. The journals
+    tell the secret of the dice. The pages of the season are written as a static site. The next season begins with the
+    same bots.
+
+    If the command is interrupted while it waits, enter it again.
+
+    Example: crosstown ladder season end --file LADDER.toml
+    """
+    from referee.cli.output import print_text
+    from referee.ladder.season import season_folder
+
+    with _opened(file) as (config, store):
+        number = _end_season(config, store, limit_min * 60)
+        if not as_json:
+            print_text(f"season {number} has ended; it lies in {season_folder(config.data, number)}")
+        _write_pages(config, store, number, site, jobs, as_json=as_json)
+
+
+@season_app.command("pages")
+def season_pages(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the season.", min=1, show_default=False)],
+    site: Site = None,
+    jobs: Jobs = 1,
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the pages of a season that has ended once more, as a static site.
+
+    Example: crosstown ladder season pages 1 --site /srv/www/season-1
+    """
+    with _opened(file) as (config, store):
+        _write_pages(config, store, number, site, jobs, as_json=as_json)
+
+
+def _write_pages(
+    config: "LadderConfig", store: "LadderStore", number: int, site: Path | None, jobs: int, *, as_json: bool
+) -> None:
+    from leaderboard.web.site import publish
+    from referee.cli.output import print_json, print_text
+    from referee.errors import UsageError
+    from referee.ladder.hand_ins import LadderHandIns
+    from referee.ladder.season import ended_on, season_folder
+    from referee.texts import plural
+
+    folder = season_folder(config.data, number)
+    runs, target = folder / "divisions", (site or folder / "site").absolute()
+    if not runs.is_dir():
+        raise UsageError(f"season {number} has no matches, or has not ended", "end it: crosstown ladder season end")
+    hand_ins = LadderHandIns(config, store, alone=False, runs=runs)
+    caption = f"Season {number} of {config.name}, which ended on {ended_on(config.data, number)}."
+    made = publish(runs, target, hand_ins=hand_ins, caption=caption, jobs=jobs)
+    if as_json:
+        print_json({"season": number, "folder": str(folder), "site": str(target), "replays": made.replays})
+        return
+    print_text(f"its pages, with {plural(made.replays, 'replay')}: {target / 'index.html'}")
+
+
+def _end_season(config: "LadderConfig", store: "LadderStore", limit_s: float) -> int:
+    """The number of the season that has ended. Where no process plays, it is ended here."""
+    from referee.cli.ladder_process import LOCK
+    from referee.errors import BusyError, PlatformError
+    from referee.ladder.season import ask_for_end, end_if_asked, read_season
+    from referee.run.lock import RunLock
+
+    number = ask_for_end(config.data).number
+    end_s = time.monotonic() + limit_s
+    while read_season(config.data).number == number:
+        try:
+            with RunLock(config.data / LOCK, wait_s=0.0):
+                end_if_asked(config, store, _say)
+        except BusyError:
+            if time.monotonic() > end_s:
+                raise PlatformError(
+                    f"the blocks of season {number} are not over within {limit_s / 60:g} minutes",
+                    "it ends when they are; enter the command again, to wait and to write its pages",
+                ) from None
+            time.sleep(0.5)
+    return number

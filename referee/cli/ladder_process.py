@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
@@ -19,16 +18,17 @@ from pathlib import Path
 from leaderboard.indexer import Indexer
 from referee.cli.bot_pages import kit_folder
 from referee.cli.errors import ExitCode, explain
+from referee.cli.log import Log
 from referee.event_loop import run_loop
 from referee.ladder.config import LadderConfig, default_ladder, load_ladder
 from referee.ladder.intake import Intake, open_store
 from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
+from referee.ladder.season import end_if_asked
 from referee.process.checkup import probe
 from referee.process.child_reaper import ChildReaper
 from referee.record.reader import Record
 from referee.run.folder import RunFolder
 from referee.run.lock import RunLock
-from referee.texts import one_line
 from referee.tournament.executor import Executor
 from referee.tournament.local import LocalExecutor
 from referee.tournament.progress import Reached
@@ -87,8 +87,9 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
         lock = stack.enter_context(RunLock(config.data / LOCK))
         house = HouseBots(config)
         store = stack.enter_context(open_store(config, tuple(house.settings)))
-        intake = Intake(config, store, kit_folder("python"), note=note)
         loader = Loader(config, profile_of(config, probe()), house)
+        end_if_asked(config, store, note)
+        intake = Intake(config, store, kit_folder("python"), note=note, unbuilt=loader.unbuilt)
         executor = LocalExecutor(
             [],
             divisions,
@@ -100,7 +101,7 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
             note=note,
             most_memory_mib=memory_of(config),
         )
-        runner = LadderRunner(config, [house, store], executor, loader, observer, note)
+        runner = LadderRunner(config, [house, store], executor, loader, observer, note, keep_only=loader.keep_only)
         try:
             run_loop(_play(runner, executor, [intake.run], note, ended))
         finally:
@@ -147,11 +148,14 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=Path("ladder"))
     parser.add_argument("--house-bots", type=Path)
     given = parser.parse_args(words)
+    log = Log("runner", "text")
     try:
-        play_ladder(ladder_of(given.file, given.data, given.house_bots), _say, _wait_for_end)
+        config = ladder_of(given.file, given.data, given.house_bots)
+        log = Log("runner", config.server.log)
+        play_ladder(config, log, _wait_for_end)
     except Exception as error:
         explained = explain(error)
-        _say(f"{explained.what}; {explained.next_step}")
+        log(f"{explained.what}; {explained.next_step}", "error")
         if explained.code == ExitCode.BUG:
             traceback.print_exception(error)
         return int(explained.code)
@@ -162,10 +166,6 @@ def _wait_for_end() -> None:
     """Until nobody can write to this process any more."""
     while os.read(0, 4096):
         pass
-
-
-def _say(sentence: str) -> None:
-    print(time.strftime("%H:%M:%S", time.gmtime()), one_line(sentence), file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

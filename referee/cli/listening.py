@@ -1,11 +1,15 @@
 """The socket that pages are served on, and the server behind it."""
 
 import errno
+import logging
 import socket
+import ssl
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from referee.cli.log import Log, LogHandler
 from referee.cli.output import print_text
 from referee.errors import PlatformError, UsageError
 from referee.wire.public_address import check_public
@@ -45,28 +49,57 @@ def listen_on(host: str, port: int, *, how: str = "--") -> socket.socket:
     return bound
 
 
-def address_of(bound: socket.socket, host: str) -> str:
+def address_of(bound: socket.socket, host: str, scheme: str = "http") -> str:
     """Of the pages, for people."""
     shown = f"[{host}]" if bound.family == socket.AF_INET6 else host
-    return f"http://{shown}:{bound.getsockname()[1]}/"
+    return f"{scheme}://{shown}:{bound.getsockname()[1]}/"
 
 
-def serve_pages(pages: "Starlette", limits: "WebLimits", bound: socket.socket, *lines: str) -> None:
-    """Print the lines, and serve until Ctrl-C."""
+def web_tls(certificate: Path, key: Path) -> ssl.SSLContext:
+    """For pages over https. UsageError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        what = f"the certificate {certificate} with the key {key} cannot be used: {error.strerror or error}"
+        raise UsageError(what, "give PEM files that belong together, and that this user can read") from None
+    return context
+
+
+def serve_pages(
+    pages: "Starlette",
+    limits: "WebLimits",
+    bound: socket.socket,
+    *lines: str,
+    proxies: Sequence[str] = ("127.0.0.1", "::1"),
+    tls: ssl.SSLContext | None = None,
+    log: Log | None = None,
+) -> None:
+    """Print the lines, and serve until Ctrl-C. `proxies` are believed for whom they ask. `log` gets what libraries log;
+    None: it goes to stderr as it is."""
     import uvicorn
+    from uvicorn.config import LOGGING_CONFIG
 
     from leaderboard.web.connections import limited_protocol
 
     server = uvicorn.Server(
         uvicorn.Config(
             pages,
-            http=limited_protocol(limits),
+            http=limited_protocol(limits, proxies),
             ws="none",
+            log_config=LOGGING_CONFIG if log is None else None,
             log_level="warning",
+            proxy_headers=True,
+            forwarded_allow_ips=list(proxies),
+            ssl_context_factory=None if tls is None else (lambda _config, _default: tls),
             timeout_graceful_shutdown=1,
             lifespan="off",
         )
     )
+    if log is not None:
+        logging.getLogger().addHandler(LogHandler(log))
     bound.listen()  # a client that reads the address may ask at once; the answer waits for the server
     with suppress(KeyboardInterrupt):  # Ctrl-C is how to end it, from the moment that the address is printed
         for line in lines:

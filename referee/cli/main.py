@@ -15,6 +15,7 @@ from referee.cli.docs import docs
 from referee.cli.doctor import doctor
 from referee.cli.errors import ExitCode, report
 from referee.cli.match import match
+from referee.cli.publish import publish
 from referee.cli.run import run
 from referee.cli.serve import serve
 from referee.cli.standings import standings
@@ -46,6 +47,7 @@ def make_app() -> typer.Typer:
     app.command("certificate")(run_commands.certificate)
     app.command("doctor")(doctor)
     app.command("web")(web)
+    app.command("publish")(publish)
     app.command("serve")(serve)
     app.command("login")(login)
     app.command("submit")(submit)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from leaderboard.web.hand_ins import Alarm, Worker
 from referee.cli.ladder_process import arguments_for
-from referee.cli.output import console
+from referee.cli.log import Log
 from referee.errors import UsageError
 from referee.ladder.config import LadderConfig
 from referee.ladder.runner import HouseBots, read_status
@@ -20,7 +20,7 @@ from referee.process.entry import EntryError, ManifestError
 from referee.process.manifest import BotNameError
 
 STOP_S = 30.0
-"""What the process gets to end its matches in order."""
+"""What the process gets to end, beside what its matches get."""
 
 WELL_S = 60.0
 """A process that has lived so long is started again at once."""
@@ -71,9 +71,12 @@ _LOOK = "see what the command 'crosstown serve' printed, and workers.log in the 
 class RunnerProcess:
     """A context manager. While it is open the process runs; SIGTERM to this one then ends it as Ctrl-C does."""
 
-    def __init__(self, file: Path | None, data: Path, house_bots: Path | None) -> None:
+    def __init__(self, file: Path | None, data: Path, house_bots: Path | None, log: Log, drain_s: float) -> None:
+        """`drain_s`: what the matches in play get to finish when it ends."""
         words = arguments_for(file, data, house_bots)
         self._command = [sys.executable, "-m", "referee.cli.ladder_process", *words]
+        self._log = log
+        self._stop_s = drain_s + STOP_S
         self._process: subprocess.Popen[bytes] | None = None
         self._stopping = threading.Event()
         self._turn = threading.Lock()
@@ -95,8 +98,9 @@ class RunnerProcess:
             if process.stdin is not None:
                 process.stdin.close()  # which it takes for the request to end
             try:
-                process.wait(STOP_S)
+                process.wait(self._stop_s)
             except subprocess.TimeoutExpired:
+                self._log(f"the process that plays did not end within {self._stop_s:g} s; it is killed", "error")
                 process.kill()
         self._watch.join()
 
@@ -123,7 +127,7 @@ class RunnerProcess:
             wait_s = 0.0 if not failed else min(_MOST_BACK_OFF_S, _BACK_OFF_S * 2 ** (failed - 1))
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             text = f"the process that plays {how}; it is started again in {wait_s:.0f} s, and continues"
-            console(stderr=True).print(text, markup=False)
+            self._log(text, "error")
             if not self._stopping.wait(wait_s):
                 self._start()
 

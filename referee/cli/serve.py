@@ -45,31 +45,43 @@ def serve(
     from leaderboard.web.limits import WebLimits
     from referee.cli.building import build_missing
     from referee.cli.ladder_process import ladder_of
-    from referee.cli.listening import address_of, check_names, listen_on, serve_pages
+    from referee.cli.listening import address_of, check_names, listen_on, serve_pages, web_tls
+    from referee.cli.log import Log
     from referee.cli.runner_process import RunnerProcess, check_house_bots, state_of, waits_in
     from referee.cli.web import own_bots
     from referee.ladder.hand_ins import LadderHandIns
     from referee.ladder.intake import open_store
+    from referee.ladder.monitor import LadderMonitor
     from referee.ladder.runner import make_data
 
     check_names(names)
     house = next(iter(own_bots()), None)
     data = Path("ladder")
     config = ladder_of(file, data, house)
+    server = config.server
+    tls = web_tls(server.certificate, server.key) if server.certificate and server.key else None
+    log = Log("server", server.log)
     runs = make_data(config)
     build_missing([(bot.folder, bot.sandbox.profile or config.sandbox.profile) for bot in config.bots], runs, file)
     house_names = check_house_bots(config)
     bound_host = host or config.host
     with listen_on(bound_host, config.port if port is None else port) as listening, ExitStack() as stack:
-        address = address_of(listening, bound_host)
+        address = address_of(listening, bound_host, "http" if tls is None else "https")
         store = stack.enter_context(open_store(config, house_names))
         hand_ins = LadderHandIns(
             config, store, state=partial(state_of, config.data), waits=partial(waits_in, config.data)
         )
-        known = frozenset(names or ()) | {bound_host}
-        limits = WebLimits()
-        pages = make_app(runs, hide_live=True, hand_ins=hand_ins, names=known, limits=limits)
+        known = frozenset((*(names or ()), *server.names, bound_host))
+        limits = WebLimits(
+            connections=server.connections,
+            connections_per_address=server.connections_per_address,
+            streams=server.streams,
+            streams_per_address=server.streams_per_address,
+            request_s=server.request_s,
+        )
+        monitor = LadderMonitor(config, store)
+        pages = make_app(runs, hide_live=True, hand_ins=hand_ins, monitor=monitor, names=known, limits=limits)
         code = store.accounts.organiser_link()
         link = [f"To become its organiser, open this once: {address}join?code={code}"] if code else []
-        stack.enter_context(RunnerProcess(file, data, house))
-        serve_pages(pages, limits, listening, address, *link)
+        stack.enter_context(RunnerProcess(file, data, house, log, server.drain_s))
+        serve_pages(pages, limits, listening, address, *link, proxies=server.proxies, tls=tls, log=log)

@@ -22,6 +22,24 @@ unpacked_mib = 256           # size of what is in it
 files = 10000                # how many there may be
 build_s = 600                # time for fetch and build, each
 
+[server]                     # the pages, beside host and port
+certificate = "cert.pem"     # serve https with this certificate and key; default: http
+key = "key.pem"
+names = ["games.example"]    # host names that the server answers to, as --name
+proxies = ["10.0.0.7"]       # proxies that say for whom they ask; default: ["127.0.0.1", "::1"]
+connections = 1200           # at most, in all and from one address; a proxy's own connections count in all only
+connections_per_address = 100
+streams = 600                # live pages at most, in all and for one address
+streams_per_address = 50
+request_s = 15               # until a request has arrived
+drain_s = 30                 # what matches in play get to finish when the ladder is ended; default: 5
+log = "json"                 # lines on stderr: "text" or "json"; default: "text"
+
+[storage]
+hand_ins_free = 0.10         # no hand-in is taken while less of the disk than this share is free
+matches_free = 0.05          # no match and no build begins while less is free
+owner_mib = 2048             # files of all versions of one owner; retired and rejected ones are removed first
+
 [clock]                      # this and the next four as in a tournament file, for all divisions
 [limits]
 [faults]
@@ -40,8 +58,9 @@ clock = { move_s = 2 }       # limits of this division that differ from [clock]
 path = "bots/random"
 """
 
+import ipaddress
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -72,6 +91,7 @@ from referee.tournament.sections import (
     read_remote,
     read_sandbox,
 )
+from referee.wire.public_address import check_public
 
 NAME = "ladder"
 """Of a ladder without a file, and of its data folder."""
@@ -80,9 +100,27 @@ Admitted: TypeAlias = Literal["remote", "network", "people"]
 ADMITTED: tuple[Admitted, ...] = get_args(Admitted)
 
 _KEYS = ("name", "data", "host", "port", "workers", "ponder", "idle", "fresh")
-_TABLES = ("matchmaking", "hand_ins", "clock", "limits", "faults", "breaker", "sandbox", "remote", "divisions", "bots")
+_TABLES = (
+    "matchmaking",
+    "hand_ins",
+    "server",
+    "storage",
+    "clock",
+    "limits",
+    "faults",
+    "breaker",
+    "sandbox",
+    "remote",
+    "divisions",
+    "bots",
+)
 _MATCHMAKING = ("seed", "placement_blocks", "exploration", "idle_below", "alarm_min")
 _HAND_INS = ("archive_mib", "unpacked_mib", "files", "build_s")
+_SERVER = (
+    *("certificate", "key", "names", "proxies", "connections", "connections_per_address", "streams"),
+    *("streams_per_address", "request_s", "drain_s", "log"),
+)
+_STORAGE = ("hand_ins_free", "matches_free", "owner_mib")
 _DIVISION = ("name", *GAME_KEYS, "admits", "clock")
 _MOST = 1_000_000
 
@@ -106,6 +144,37 @@ class HandInConfig:
     unpacked_mib: int = 256
     files: int = 10_000
     build_s: float = 600.0
+
+
+LogFormat: TypeAlias = Literal["text", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """How the pages are served. `certificate` and `key`: both or none. `names` are host names that the server answers
+    to. `proxies` are addresses and networks of proxies that say for whom they ask."""
+
+    certificate: Path | None = None
+    key: Path | None = None
+    names: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ("127.0.0.1", "::1")
+    connections: int = 1200
+    connections_per_address: int = 100
+    streams: int = 600
+    streams_per_address: int = 50
+    request_s: float = 15.0
+    drain_s: float = 5.0
+    log: LogFormat = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class StorageConfig:
+    """What may fill the disk: `hand_ins_free` and `matches_free` are shares of it that must be free, `owner_mib` the
+    files of all versions of one owner."""
+
+    hand_ins_free: float = 0.10
+    matches_free: float = 0.05
+    owner_mib: int = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +207,8 @@ class LadderConfig:
     workers: int = 1
     matchmaking: MatchmakingConfig = field(default_factory=MatchmakingConfig)
     hand_ins: HandInConfig = field(default_factory=HandInConfig)
+    server: ServerConfig = field(default_factory=ServerConfig)
+    storage: StorageConfig = field(default_factory=StorageConfig)
     limits: Limits = field(default_factory=Limits)
     faults: Faults = field(default_factory=Faults)
     breaker: BreakerConfig = field(default_factory=BreakerConfig)
@@ -146,6 +217,11 @@ class LadderConfig:
     ponder: bool = True
     idle: int = IDLE_PROCESSES
     fresh: bool = False
+
+    @property
+    def content(self) -> Path:
+        """The files of all versions that were handed in, by the hash of their content. Nothing in there is changed."""
+        return self.data / "content"
 
     def folder_of(self, division: DivisionConfig) -> Path:
         """The run folder of a division."""
@@ -186,6 +262,8 @@ def _read(file: TomlFile) -> LadderConfig:
         ),
         matchmaking=_matchmaking(file),
         hand_ins=_hand_ins(file),
+        server=_server(file),
+        storage=_storage(file),
         limits=limits,
         faults=read_faults(file),
         breaker=read_breaker(file),
@@ -211,7 +289,8 @@ def _homes() -> dict[str, str]:
     """Where each key belongs that has one place only."""
     homes = dict.fromkeys(("game", "players", "options", "admits"), "in [[divisions]]")
     homes |= dict.fromkeys(_MATCHMAKING, "in [matchmaking]") | dict.fromkeys(_HAND_INS, "in [hand_ins]")
-    homes |= {"path": "in [[bots]]"} | dict.fromkeys(("listen", "public", "certificate", "key"), "in [remote]")
+    homes |= dict.fromkeys(_SERVER, "in [server]") | dict.fromkeys(_STORAGE, "in [storage]")
+    homes |= {"path": "in [[bots]]"} | dict.fromkeys(("listen", "public"), "in [remote]")
     return homes | dict.fromkeys(("host", "port", "workers", "ponder"), "at the top of the file")
 
 
@@ -305,6 +384,73 @@ def _hand_ins(file: TomlFile) -> HandInConfig:
         whole("unpacked_mib", usual.unpacked_mib),
         whole("files", usual.files),
         _number(file, ("hand_ins", "build_s"), 1, 86400, usual.build_s),
+    )
+
+
+def _server(file: TomlFile) -> ServerConfig:
+    here, usual = "server", ServerConfig()
+    file.check_keys((here,), file.table(here), _SERVER)
+
+    def whole(name: str, default: int) -> int:
+        return file.integer(here, name, minimum=1, maximum=_MOST, default=default, example=f"{name} = {default}")
+
+    def path(name: str) -> Path | None:
+        if file.get(here, name) is None:
+            return None
+        return (file.path.parent / file.text_at(here, name, default="", example=f'{name} = "{name}.pem"')).absolute()
+
+    certificate, key = path("certificate"), path("key")
+    if (certificate is None) != (key is None):
+        missing = "key" if key is None else "certificate"
+        file.fail((here,), f"'server' lacks '{missing}'", "give both certificate and key, or none of them")
+    log = file.text_at(here, "log", default=usual.log, example='log = "json"')
+    if log not in get_args(LogFormat):
+        file.fail((here, "log"), f'\'server.log\' must be "text" or "json", not {show(log)}', 'write log = "json"')
+    return ServerConfig(
+        certificate,
+        key,
+        _texts(file, (here, "names"), 'names = ["games.example"]', check_public),
+        _texts(file, (here, "proxies"), 'proxies = ["127.0.0.1"]', ipaddress.ip_network, usual.proxies),
+        whole("connections", usual.connections),
+        whole("connections_per_address", usual.connections_per_address),
+        whole("streams", usual.streams),
+        whole("streams_per_address", usual.streams_per_address),
+        _number(file, (here, "request_s"), 1, 3600, usual.request_s),
+        _number(file, (here, "drain_s"), 0, 3600, usual.drain_s),
+        "json" if log == "json" else "text",
+    )
+
+
+def _texts(
+    file: TomlFile,
+    key: tuple[str, ...],
+    example: str,
+    check: Callable[[str], object],
+    default: tuple[str, ...] = (),
+) -> tuple[str, ...]:
+    """A list of texts, each of which `check` takes without a ValueError."""
+    value: Any = file.get(*key)
+    if value is None:
+        return default
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        file.fail(
+            key, f"'{dotted(*key)}' must be a list of texts, not {show(value)}", f"write, for instance, {example}"
+        )
+    for word in value:
+        try:
+            check(word)
+        except ValueError as error:
+            file.fail(key, f"'{dotted(*key)}': {error}", f"write, for instance, {example}")
+    return tuple(value)
+
+
+def _storage(file: TomlFile) -> StorageConfig:
+    here, usual = "storage", StorageConfig()
+    file.check_keys((here,), file.table(here), _STORAGE)
+    return StorageConfig(
+        _number(file, (here, "hand_ins_free"), 0, 0.9, usual.hand_ins_free),
+        _number(file, (here, "matches_free"), 0, 0.9, usual.matches_free),
+        file.integer(here, "owner_mib", minimum=1, maximum=_MOST, default=usual.owner_mib, example="owner_mib = 2048"),
     )
 
 

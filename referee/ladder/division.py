@@ -46,13 +46,16 @@ from referee.tournament.session import open_progress
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A bot as it can be started here. `bot_id` is its id in this division, `setup` what a worker needs; `clock` are
-    limits of its own; `trouble` says why it cannot be started, '' if it can."""
+    limits of its own; `trouble` says why it cannot be started, '' if it can; with `waits` that passes. `handed_in`: its
+    files are those of a hand-in."""
 
     bot_id: str
     setup: BotSetup
     options: Mapping[str, str | int | bool] = field(default_factory=dict)
     clock: Mapping[str, float] = field(default_factory=dict)
     trouble: str = ""
+    waits: bool = False
+    handed_in: bool = False
 
 
 _TUPLES = ("env", "read", "hidden", "devices")
@@ -112,6 +115,8 @@ class Division:
         """What its matches have taken of the tables, so that all divisions get as much."""
         self.idle = Idle("")
         """Why nothing was begun when that was looked at last."""
+        self.frozen = False
+        """Whether no block is decided any more: those that are decided are played to their end."""
         self.new_epoch = False
         """Whether a new epoch is to begin although the day is the same."""
         self._ladder = config
@@ -233,7 +238,7 @@ class Division:
         }
         for line in run.journal.events:
             if line.kind == "added":
-                member = _member(line.fields, activations[line.fields["entry_id"]])
+                member = _member(line.fields, activations[line.fields["entry_id"]], self._ladder.content)
                 if control := left.get(member.entry_id):
                     member.out, member.reason = control.kind, control.reason
                 self._members[member.entry_id] = member
@@ -290,10 +295,12 @@ class Division:
         for bot in active:
             loaded = load(bot)
             if loaded.trouble:
-                kept_out.append((bot.name, loaded.trouble))
+                kept_out += [] if loaded.waits else [(bot.name, loaded.trouble)]
                 continue
             member = self._members.get(loaded.bot_id)
             wanted.add(loaded.bot_id)
+            if member is not None:
+                member.setup = loaded.setup  # the ladder's folder, or how bots are confined, may be others since
             if member is None:
                 self._join(bot, loaded)
             elif member.out and (member.out in ("replaced", "paused") or bot.activation > member.bot.activation):
@@ -377,6 +384,9 @@ class Division:
         """The next match to play, for which a block is decided if that is needed; None if there is none now."""
         if (spec := self.runner.next(self.playing.values())) is not None:
             return spec
+        if self.frozen:
+            self.idle = Idle("the season ends")
+            return None
         if self.runner.drains or not self._may_decide():
             return None
         decision = choose(self.snapshot())
@@ -394,6 +404,13 @@ class Division:
     def bots(self) -> int:
         """How many bots play in it."""
         return sum(not member.out for member in self._members.values())
+
+    @property
+    def contents(self) -> frozenset[str]:
+        """Of the sources of all versions that play, or are in a block that is not over."""
+        return frozenset(
+            member.setup.content for member in self._members.values() if not member.out or member.playing > 0
+        )
 
     @property
     def awaits_first_match(self) -> bool:
@@ -566,8 +583,11 @@ def describe(config: LadderConfig, division: DivisionConfig) -> dict[str, Any]:
     }
 
 
-def _member(fields: Mapping[str, Any], activation: int) -> Member:
-    """From a line of the journal by which the bot was added."""
+def _member(fields: Mapping[str, Any], activation: int, content: Path) -> Member:
+    """From a line of the journal by which the bot was added. `content`: the store of what was handed in, which may lie
+    elsewhere since."""
+    if not fields.get("house", False) and fields.get("content") and (content / fields["content"]).is_dir():
+        fields = {**fields, "folder": str(content / fields["content"] / "bot")}
     box = fields.get("sandbox", {})
     sandbox = Sandbox(**{**box, **{name: tuple(box[name]) for name in _TUPLES if name in box}})
     setup = BotSetup(

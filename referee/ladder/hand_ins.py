@@ -33,11 +33,14 @@ from leaderboard.web.hand_ins import (
     Worker,
 )
 from referee.errors import JournalError, PlatformError
+from referee.folders import cache_folder
 from referee.games.registry import get_game
 from referee.ladder.accounts import SESSION_DAYS
 from referee.ladder.archives import ArchiveError, ArchiveLimits, unpack
 from referee.ladder.config import DivisionConfig, LadderConfig
+from referee.ladder.disk import DiskWatch, watch_of
 from referee.ladder.intake import QUALIFY_S, Places
+from referee.ladder.quotas import Quotas
 from referee.ladder.store import LadderStore
 from referee.process.manifest import ANY_GAME, Manifest, ManifestError, load_manifest
 from referee.process.sources import EntryError, read_sources
@@ -54,6 +57,7 @@ MOST_UPLOADS = 4
 _MOST_SHOWN = 50
 _RETRY_S = 60
 _SOON_S = 5
+_DISK_RETRY_S = 600
 _AT_ONCE = 2
 """Archives that are unpacked side by side."""
 
@@ -69,11 +73,14 @@ class LadderHandIns:
         state: Callable[[], tuple[Sequence[Alarm], Sequence[Worker], str]] = lambda: ((), (), ""),
         waits: Callable[[str], str] = lambda _: "",
         alone: bool = True,
+        disk: DiskWatch | None = None,
+        runs: Path | None = None,
     ) -> None:
         """`state`: alarms, workers, and why nothing is played, as the process that plays says; `waits`: by division why
         no match is played there. `alone`: this is the server, and what an earlier one left of uploads is removed.
-        PlatformError."""
+        `runs`: the folder with the runs of the divisions, default those of the season that goes on. PlatformError."""
         self._config = config
+        self._runs = runs or config.data / "divisions"
         self._store = store
         self._accounts = store.accounts
         self._state = state
@@ -82,6 +89,8 @@ class LadderHandIns:
         self._places.make()
         for path in self._places.uploads.iterdir() if alone else ():
             remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        self._disk = disk or watch_of(config)
+        self._quotas = Quotas(store, self._places.content, cache_folder(), config.storage.owner_mib)
         self._unpacking = threading.BoundedSemaphore(_AT_ONCE)
         self._uploads = Counter[str]()
         self._counting = threading.Lock()
@@ -214,7 +223,11 @@ class LadderHandIns:
                 self._uploads[owner] -= 1
 
     def _check_room(self, owner: str, name: str) -> None:
-        """TOO_MANY if the owner may hand in nothing more now."""
+        """TOO_MANY if the owner may hand in nothing more now, UNAVAILABLE if nobody may."""
+        if full := self._disk.stops_hand_ins():
+            step = "try again later; the organiser sees this, too"
+            raise HandInRefused(Refusal.UNAVAILABLE, f"no hand-in is taken now: {full}", step, _DISK_RETRY_S)
+        self._quotas.check(owner)
         if self._store.count_waiting(owner) >= MOST_WAITING:
             raise HandInRefused(
                 Refusal.TOO_MANY,
@@ -233,6 +246,14 @@ class LadderHandIns:
 
     def activate(self, account: Account, name: str, number: int) -> VersionState:
         self._need_bot(account, name)
+        version = self._store.version(name, number)
+        gone = not (self._places.content / version.content).is_dir()
+        if version.status == "retired" and gone and not self._store.bot(name).remote:
+            raise HandInRefused(
+                Refusal.CONFLICT,
+                f"the files of version {number} of '{name}' were removed after it was retired",
+                "hand them in again: it is the same version",
+            )
         return self._store.activate(name, number)
 
     def retire(self, account: Account, name: str, number: int) -> VersionState:
@@ -285,7 +306,7 @@ class LadderHandIns:
         return found
 
     def entries(self, division: str) -> Mapping[str, Entry]:
-        journal = RunFolder(self._config.folder_of(self._find(division))).journal
+        journal = RunFolder(self._runs / self._find(division).name).journal
         try:
             stamp = (journal.stat().st_mtime_ns, journal.stat().st_size)
             known = self._entries.get(division)

@@ -7,6 +7,7 @@ what was built before is not built again.
 
 import asyncio
 import json
+import math
 import os
 import signal
 import subprocess
@@ -20,7 +21,11 @@ from typing import Any
 
 from leaderboard.web.hand_ins import OVER, HandInRefused, StepName, VersionStatus
 from referee.errors import ExpectedError, PlatformError
+from referee.folders import cache_folder
+from referee.ladder.bots import LadderBot
 from referee.ladder.config import DivisionConfig, LadderConfig
+from referee.ladder.disk import DiskWatch, watch_of
+from referee.ladder.quotas import Quotas
 from referee.ladder.store import LadderStore, WaitingVersion
 from referee.ladder.trial import Trial, TrialDivision
 from referee.process.checkup import SandboxError, choose_profile, probe
@@ -44,6 +49,10 @@ BACK_OFF_S = 20.0
 """After trouble of this machine, such as a full disk, the hand-in waits so long."""
 
 BUILD_DISK_MIB = 4096
+
+EVICT_S = 300.0
+"""How often it looks for versions to remove."""
+
 _KILL_S = 10.0
 _LINE_BYTES = 1 << 20
 
@@ -126,6 +135,8 @@ class Intake:
         build_margin_s: float = BUILD_MARGIN_S,
         back_off_s: float = BACK_OFF_S,
         command: Sequence[str] = (sys.executable, "-m", "referee.ladder.trial"),
+        disk: DiskWatch | None = None,
+        unbuilt: list[LadderBot] | None = None,
     ) -> None:
         """`opponent`: the folder of the bot that plays by chance. PlatformError where the sandbox that the ladder's
         file asks for does not work."""
@@ -144,6 +155,12 @@ class Intake:
         self._build_margin_s = build_margin_s
         self._back_off_s = back_off_s
         self._command = command
+        self._disk = disk or watch_of(config)
+        self._full = ""
+        self._quotas = Quotas(store, self._places.content, cache_folder(), config.storage.owner_mib)
+        self._unbuilt = unbuilt if unbuilt is not None else []
+        self._rebuilding: dict[str, asyncio.Task[None]] = {}
+        self._evicted_s = -math.inf
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -155,6 +172,11 @@ class Intake:
                 except HandInRefused as error:  # another program holds the database: it is looked at again
                     self._note(str(error))
                     waiting = []
+                full = await asyncio.to_thread(self._is_full)
+                if full:
+                    waiting.clear()
+                await self._evict()
+                self._rebuild()
                 for version in waiting:
                     if version.id not in self._tasks:
                         task = asyncio.create_task(self._take(version))
@@ -162,10 +184,59 @@ class Intake:
                         task.add_done_callback(lambda _, id_=version.id: self._tasks.pop(id_))  # type: ignore[misc]
                 await asyncio.sleep(LOOK_S)
         finally:
-            tasks = list(self._tasks.values())
+            tasks = [*self._tasks.values(), *self._rebuilding.values()]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _is_full(self) -> bool:
+        """Whether too little of the disk is free to begin a build. Hand-ins wait, and none is rejected for that."""
+        full = self._disk.stops_matches()
+        if bool(full) != bool(self._full):
+            self._note(f"no hand-in is built: {full}" if full else "hand-ins are built again: the disk has room")
+        self._full = full
+        return bool(full)
+
+    async def _evict(self) -> None:
+        """Now and then, remove files of versions that do not play, of owners who have too much."""
+        if time.monotonic() < self._evicted_s + EVICT_S:
+            return
+        self._evicted_s = time.monotonic()
+        try:
+            removed = await asyncio.to_thread(self._quotas.evict)
+        except (HandInRefused, OSError) as error:
+            self._note(f"old versions are not removed just now: {one_line(error)}")
+            return
+        for version in removed:
+            self._note(
+                f"the files of version {version.number} of '{version.bot}', which is {version.status}, are removed"
+            )
+
+    def _rebuild(self) -> None:
+        """Begin to build again what plays and whose build is gone."""
+        while self._unbuilt:
+            bot = self._unbuilt.pop()
+            if bot.content not in self._rebuilding:
+                task = asyncio.create_task(self._build_again(bot))
+                self._rebuilding[bot.content] = task
+                task.add_done_callback(lambda _, content=bot.content: self._rebuilding.pop(content))  # type: ignore[misc]
+
+    async def _build_again(self, bot: LadderBot) -> None:
+        """Without another trial: it has qualified. After trouble it is tried again, as long as it is to play."""
+        last: dict[str, Any] = {}
+        async with self._turns:
+            self._note(f"the build of '{bot.name}', version {bot.version}, is gone: it is built again")
+            process = await self._start(self._places.logs / f"{bot.content}.txt")
+            try:
+                said, _ = await process.communicate(self._trial(bot.name, bot.content, ()).to_json().encode())
+                last = json.loads(said.splitlines()[-1]) if said else {}
+            finally:
+                await _end(process)
+        if last.get("event") != "done":
+            why = one_line(str(last.get("reason", f"its process ended with {process.returncode}")))
+            self._note(f"warning: '{bot.name}' cannot be built again, and waits: {why}")
+            await asyncio.sleep(self._back_off_s)
+        await asyncio.to_thread(self._store.note_roster_change)
 
     def _waiting(self) -> list[WaitingVersion]:
         """In the order in which they came. A version that plays in one division may have others left."""
@@ -302,7 +373,7 @@ class Intake:
     async def _run_trial(self, version: WaitingVersion, left: list[DivisionConfig], log: Path, *, active: bool) -> None:
         """One process over what is left, from which it removes each division that is decided. TimeoutError if one takes
         too long."""
-        trial = self._trial(version, left)
+        trial = self._trial(version.bot, version.content, left)
         process = await self._start(log)
         try:
             assert process.stdin is not None
@@ -334,10 +405,10 @@ class Intake:
                 await _end(await starting)
                 raise
 
-    def _trial(self, version: WaitingVersion, left: Sequence[DivisionConfig]) -> Trial:
+    def _trial(self, name: str, content: str, left: Sequence[DivisionConfig]) -> Trial:
         return Trial(
-            folder=str(self._places.content / version.content / "bot"),
-            name=version.bot,
+            folder=str(self._places.content / content / "bot"),
+            name=name,
             opponent=str(self._opponent),
             scratch=str(self._places.scratch),
             profile=self._profile,

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import math
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,15 +16,18 @@ from leaderboard.web.hand_ins import HandInRefused
 from referee.errors import JournalError, PlatformError, TournamentError
 from referee.ladder.bots import LadderBot, Roster, entry_id
 from referee.ladder.config import LadderConfig
+from referee.ladder.counts import CountingObserver
+from referee.ladder.disk import DiskWatch, watch_of
 from referee.ladder.division import Division, Loaded, Tables
+from referee.ladder.season import Season, read_season, season_file
 from referee.process.checkup import Probe, SandboxError, choose_profile
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry
+from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry
 from referee.process.limits import Share, memory_room
 from referee.process.manifest import ANY_GAME, BotNameError, load_manifest
 from referee.process.sandbox import Profile, Sandbox
 from referee.run.folder import RunFolder
 from referee.run.head import write_durably
-from referee.texts import one_line
+from referee.texts import one_line, plural
 from referee.tournament.config import BotConfig
 from referee.tournament.messages import BotSetup
 from referee.tournament.runner import Observer, cancel
@@ -34,6 +38,9 @@ LOOK_S = 0.5
 
 STATUS_S = 2.0
 """How often the state is written for the pages, if it has changed."""
+
+DISK_S = 5.0
+"""How often it looks how much of the disk is free."""
 
 
 class HouseBots:
@@ -72,20 +79,29 @@ class Loader:
         self._config = config
         self._profile = profile
         self._house = house
-        self._known: dict[tuple[object, ...], Loaded] = {}
-        self._entries: list[Entry] = []
-        """Held, so that nothing they need is removed from the store."""
+        self._known: dict[tuple[object, ...], tuple[Loaded, Entry]] = {}
+        """With the entries: as long as they are there, nothing that they need is removed from the store."""
+        self.unbuilt: list[LadderBot] = []
+        """Handed-in bots whose builds are gone, as after a move to another machine; whoever builds them empties it."""
 
     def __call__(self, bot: LadderBot) -> Loaded:
         key = bot.name, bot.version, bot.content, bot.folder, tuple(sorted(bot.options.items())), bot.network
         if key not in self._known:
-            found = self._load(bot)
-            if found.trouble:
+            found, entry = self._load(bot)
+            if entry is None:
                 return found
-            self._known[key] = found
-        return self._known[key]
+            self._known[key] = found, entry
+        return self._known[key][0]
 
-    def _load(self, bot: LadderBot) -> Loaded:
+    def keep_only(self, contents: Collection[str]) -> None:
+        """Forget handed-in bots with other contents: they play no more, and their files may be removed."""
+        self._known = {
+            key: (loaded, entry)
+            for key, (loaded, entry) in self._known.items()
+            if not loaded.handed_in or entry.content in contents
+        }
+
+    def _load(self, bot: LadderBot) -> tuple[Loaded, Entry | None]:
         settings = self._house.settings.get(bot.name) if bot.house else None
         given = settings.sandbox if settings else SandboxConfig()
         sandbox = Sandbox(
@@ -99,16 +115,19 @@ class Loader:
         try:
             entry = load_entry(bot.folder, bot.name, bot.options)
         except (ManifestError, EntryError, BotNameError) as error:
-            return Loaded("", none, trouble=f"it cannot be started: {error.sentence}")
+            if isinstance(error, NotBuiltError) and bot.content:
+                self.unbuilt.append(bot)
+                return Loaded("", none, trouble="it is built again first", waits=True), None
+            return Loaded("", none, trouble=f"it cannot be started: {error.sentence}"), None
         if bot.content and entry.content != bot.content:
-            return Loaded("", none, trouble=f"its files in {bot.folder} are not those that were handed in")
-        self._entries.append(entry)
+            return Loaded("", none, trouble=f"its files in {bot.folder} are not those that were handed in"), None
         known_as = entry_id(bot, entry.id)
         fresh = self._config.fresh if settings is None or settings.fresh is None else settings.fresh
         setup = BotSetup(
             str(entry.folder), bot.name, dict(entry.options), entry.id, sandbox, entry.content, known_as, fresh
         )
-        return Loaded(known_as, setup, dict(entry.options), settings.clock if settings else {})
+        clock = settings.clock if settings else {}
+        return Loaded(known_as, setup, dict(entry.options), clock, handed_in=bool(bot.content)), entry
 
 
 def profile_of(config: LadderConfig, found: Probe) -> Profile:
@@ -143,8 +162,12 @@ class LadderRunner:
         *,
         time_s: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        disk: DiskWatch | None = None,
+        keep_only: Callable[[Collection[str]], None] = lambda _: None,
     ) -> None:
-        """`rosters`: of several with a bot of one name the first counts. `observer` makes one for each division."""
+        """`rosters`: of several with a bot of one name the first counts. `observer` makes one for each division.
+        `disk`: default the ladder's own. `keep_only` is called with the contents of bots that are in use: others may
+        go."""
         self._config = config
         self._rosters = rosters
         self._tables = tables
@@ -159,6 +182,14 @@ class LadderRunner:
         """When the alarm of a division began, or ended."""
         self._kept_out: set[tuple[str, str, str]] = set()
         self._trouble = ""
+        self._disk = disk or watch_of(config)
+        self._disk_look_s = -math.inf
+        self._keep_only = keep_only
+        self._full = ""
+        """Why no match begins: little of the disk is free."""
+        self._observers: dict[str, CountingObserver] = {}
+        self._frozen = False
+        self._season_read = 0, Season()
         self._idled: set[str] = set()
         self._reached_s = 0.0
         """What the division that was served last has used of the tables."""
@@ -180,6 +211,8 @@ class LadderRunner:
                     self._reconcile()
                     self._fill()
                     self._tell()
+                    if self._has_ended():
+                        break
                     playing = [task for division in self.divisions for task in division.playing]
                     await asyncio.wait(
                         [stopping, *others, *playing], timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED
@@ -189,7 +222,7 @@ class LadderRunner:
                             other.result()
                     for division in self.divisions:
                         division.judge_finished()
-                await asyncio.gather(*(division.runner.finish(division.playing) for division in self.divisions))
+                await self._drain()
             finally:
                 for other in others:
                     other.cancel()
@@ -199,14 +232,27 @@ class LadderRunner:
                 division.stop()
             self._tell(stopped=True)
 
+    async def _drain(self) -> None:
+        """Matches in play get `drain_s` to finish; those that do not are played again after the next start."""
+        playing = sum(len(division.playing) for division in self.divisions)
+        grace_s, began_s = self._config.server.drain_s, self._time_s()
+        if playing:
+            self._note(f"ending: {plural(playing, 'match')} in play, which {_has(playing)} up to {grace_s:g} s to end")
+        self._tell()
+        await asyncio.gather(*(division.runner.finish(division.playing, grace_s) for division in self.divisions))
+        left = sum(len(division.playing) for division in self.divisions)
+        how = f"; {plural(left, 'match')} did not end and will be played again" if left else ""
+        self._note(f"ended after {self._time_s() - began_s:.1f} s{how}")
+
     def _enter(self, stack: ExitStack, stop: asyncio.Event) -> None:
         for settings in self._config.divisions:
             folder = RunFolder(self._config.folder_of(settings))
+            observer = CountingObserver(self._observer(folder))
             division = Division(
                 self._config,
                 settings,
                 self._tables,
-                self._observer(folder),
+                observer,
                 now=self._now,
                 time_s=self._time_s,
             )
@@ -218,6 +264,7 @@ class LadderRunner:
                 continue
             division.begin(stop)
             self.divisions.append(division)
+            self._observers[settings.name] = observer
         if not self.divisions:
             raise PlatformError("no division can be played", "see the sentences above")
 
@@ -229,6 +276,7 @@ class LadderRunner:
                 return
             self._take_over()
             self._seen = seen
+            self._keep_only({content for division in self.divisions for content in division.contents})
         except HandInRefused as error:  # another program holds ladder.db: it is tried again
             if str(error) != self._trouble:
                 self._note(f"who plays is not known just now: {error}")
@@ -253,6 +301,8 @@ class LadderRunner:
     def _fill(self) -> None:
         """Begin matches while there are tables: first of a division in which somebody waits for the first match of a
         bot, then of the one that has had the least of the tables."""
+        if self._is_full():
+            return
         free = self._tables.slots - sum(len(division.playing) for division in self.divisions)
         waiting = list(self.divisions)
         while free > 0 and waiting:
@@ -271,6 +321,36 @@ class LadderRunner:
             division.start(spec)
             free -= 1
 
+    def _has_ended(self) -> bool:
+        """Whether the season is to end, and all that was decided in it is played."""
+        if not self._frozen and self._season().ends:
+            self._frozen = True
+            self._note("the season ends: no block is decided any more, and those that are decided are played")
+            for division in self.divisions:
+                division.frozen = True
+            return False  # what is left to play is looked for first
+        return self._frozen and not any(division.playing for division in self.divisions)
+
+    def _season(self) -> Season:
+        """As of now; the file is read when it has changed."""
+        try:
+            stamp = season_file(self._config.data).stat().st_mtime_ns
+        except OSError:
+            return Season()
+        if stamp != self._season_read[0]:
+            self._season_read = stamp, read_season(self._config.data)
+        return self._season_read[1]
+
+    def _is_full(self) -> bool:
+        """Whether too little of the disk is free to begin a match. Matches in play go on."""
+        if self._time_s() >= self._disk_look_s + DISK_S:
+            self._disk_look_s = self._time_s()
+            full = self._disk.stops_matches()
+            if bool(full) != bool(self._full):
+                self._note(f"no match begins: {full}" if full else "matches begin again: the disk has room")
+            self._full = full
+        return bool(self._full)
+
     def _tell_broken(self, division: Division) -> None:
         if division.broken:
             division.broken.clear()
@@ -280,7 +360,7 @@ class LadderRunner:
         """Alarms, and the state of the divisions for the pages, in `runner.json` in the data folder."""
         state: dict[str, Any] = {}
         for division in self.divisions:
-            alarm = division.alarm()
+            alarm = f"no match begins in {division.config.name}: {self._full}" if self._full else division.alarm()
             if bool(alarm) != bool(self._alarms.get(division.config.name)):
                 self._note(f"warning: {alarm}" if alarm else f"matches of {division.config.name} end again")
                 self._since[division.config.name] = self._now().isoformat(timespec="seconds")
@@ -288,10 +368,11 @@ class LadderRunner:
             state[division.config.name] = {
                 "bots": division.bots,
                 "playing": len(division.playing),
-                "idle": "" if division.playing else division.idle.reason,
+                "idle": "" if division.playing else self._full or division.idle.reason,
                 "alarm": alarm,
                 "since": self._since.get(division.config.name, ""),
                 "matches": division.in_play(),
+                "counts": {**self._observers[division.config.name].counts.values(), "void": division.runner.voided},
             }
         for name, trouble in self.troubles.items():
             since = self._since.setdefault(name, self._now().isoformat(timespec="seconds"))
@@ -311,6 +392,10 @@ class LadderRunner:
             except OSError:
                 return  # what matters will fail, too, and say so
             self._status = self._time_s(), text
+
+
+def _has(number: int) -> str:
+    return "has" if number == 1 else "have"
 
 
 def make_data(config: LadderConfig) -> Path:

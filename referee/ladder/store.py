@@ -55,6 +55,17 @@ class WaitingVersion:
     remote: bool
 
 
+@dataclass(frozen=True, slots=True)
+class KeptVersion:
+    """A version whose files lie, or lay, in the content store."""
+
+    bot: str
+    owner: str
+    number: int
+    content: str
+    status: VersionStatus
+
+
 class LadderStore:
     """One process's access to `ladder.db`. Methods raise HandInRefused, with UNAVAILABLE where the database cannot be
     read or written now; nothing was changed then."""
@@ -342,6 +353,30 @@ class LadderStore:
         )
         return [self._version_state(row) for row in waiting], [self._version_state(row) for row in over]
 
+    def kept_versions(self, owner: str | None = None) -> list[KeptVersion]:
+        """The versions of one owner or of all that came as files, the oldest first."""
+        where, wanted = ("", []) if owner is None else (" AND o.name = ?", [owner])
+        rows = self._database.rows(
+            "SELECT b.name AS bot, o.name AS owner, v.number, v.content, v.status FROM versions v"  # noqa: S608 - ours
+            " JOIN bots b ON b.id = v.bot_id JOIN owners o ON o.id = b.owner_id"
+            f" WHERE b.remote = 0{where} ORDER BY v.id",
+            *wanted,
+        )
+        return [KeptVersion(*row) for row in rows]
+
+    def step_seconds(self) -> dict[StepName, tuple[int, float]]:
+        """By step of hand-ins how many have ended, and how long they took together."""
+        rows = self._database.rows(
+            "SELECT name, count(took_s) AS number, total(took_s) AS took_s FROM steps WHERE state IN ('done', 'failed')"
+            " AND took_s IS NOT NULL GROUP BY name"
+        )
+        return {row["name"]: (row["number"], row["took_s"]) for row in rows}
+
+    def count_by_status(self) -> dict[VersionStatus, int]:
+        """How many versions there are of each status."""
+        rows = self._database.rows("SELECT status, count(*) AS number FROM versions GROUP BY status")
+        return {row["status"]: row["number"] for row in rows}
+
     def count_waiting(self, owner: str) -> int:
         """Hand-ins of the owner that are on their way."""
         return sum(version.owner == owner for version in self.waiting())
@@ -590,6 +625,10 @@ class LadderStore:
 
     # The roster
 
+    def note_roster_change(self) -> None:
+        """Have the roster asked again, since a bot that could not be started now can."""
+        self._database.write(note_change)
+
     def change_count(self) -> int:
         """A number that is another one after every change of what `active` returns."""
         row = self._database.row("SELECT value FROM counters WHERE name = 'changes'")
@@ -644,6 +683,15 @@ class LadderStore:
                 )
 
         self._database.write(keep)
+
+    def forget_breaks(self) -> None:
+        """What the breakers of divisions that have ended paused plays in new ones."""
+
+        def forget(db: Database) -> None:
+            db.execute("DELETE FROM breaks")
+            note_change(db)
+
+        self._database.write(forget)
 
     # Inside a change
 

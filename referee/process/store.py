@@ -154,6 +154,21 @@ def remove_older(place: Path, but: Path | None) -> None:
                 os.close(file)
 
 
+def discard_builds(place: Path) -> bool:
+    """Remove all builds in CACHE/<source id>, except those that somebody plays from; whether none is left. Not during a
+    build, which goes on."""
+    try:
+        with (place / "lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove_older(place, None)
+            if any(path.is_dir() for path in place.iterdir()):
+                return False
+            (place / "built.json").unlink(missing_ok=True)
+            return True
+    except OSError:
+        return False
+
+
 MOST_VARIABLE = "CROSSTOWN_STORE_MIB"
 MOST_MIB = 10240
 MOST_VERSIONS = 2000
@@ -276,6 +291,11 @@ def evict(store: Path, *, most_bytes: int, most_versions: int) -> None:
             return
         if _remove_unused(path):
             total, number = total - size, number - 1
+
+
+def discard(store: Path, content: str) -> bool:
+    """Remove a version, unless somebody holds it; whether it is gone now."""
+    return _remove_unused(store / content)
 
 
 @contextmanager

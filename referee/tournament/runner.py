@@ -182,6 +182,11 @@ class Runner:
         return result
 
     @property
+    def voided(self) -> int:
+        """Matches that did not count, in this run of the command."""
+        return self._tally.void
+
+    @property
     def drains(self) -> bool:
         """Whether a match waits, or is played, for which nothing else may be in play."""
         return bool(self._alone) or self._quiet is not None
@@ -280,10 +285,10 @@ class Runner:
             self._observer.reached(now)
         self._told = now
 
-    async def finish(self, playing: Playing) -> None:
+    async def finish(self, playing: Playing, grace_s: float = STOP_GRACE_S) -> None:
         """Give what is in progress a moment; what still goes on is abandoned, and starts afresh on resume."""
         if playing:
-            await asyncio.wait(playing, timeout=STOP_GRACE_S)
+            await asyncio.wait(playing, timeout=grace_s)
             self.judge_finished(playing)
 
     def judge_finished(self, playing: Playing) -> None:

@@ -1,0 +1,60 @@
+"""`crosstown publish`: runs as a folder of pages that need no server of ours."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def publish(
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="Run folder, or a folder that contains run folders.", show_default=False),
+    ],
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="Folder to write. One that this command wrote before is replaced.",
+            show_default=False,
+        ),
+    ],
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="NUMBER", help="Processes that draw matches.", min=1, max=256)
+    ] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Write runs as a static site: tables, brackets, plots, bots, and a replay of each match. Any web server can show
+    it, at any address, and a browser can open index.html from the disk.
+
+    The pages show what the pages of crosstown web --hide-live show: no match of a block that is not complete. A match
+    that has not changed since the last time is not drawn again.
+
+    Example: crosstown publish runs/cup site
+    """
+    from leaderboard.web.site import publish as write
+    from referee.cli.output import console, print_json, print_text
+    from referee.errors import UsageError
+    from referee.run.folder import RunFolder
+    from referee.texts import one_line, plural
+
+    if not run.is_dir():
+        raise UsageError(f"{run} is not a folder", "give a run folder, such as runs/cup")
+    run = run.resolve()
+    is_one = RunFolder(run).records.exists
+    with console(stderr=True).status("") as shown:
+        made = write(
+            run.parent if is_one else run,
+            target.absolute(),
+            (run.name,) if is_one else (),
+            jobs=jobs,
+            told=lambda done, all_: shown.update(f"{done} of {all_} matches"),
+        )
+    if as_json:
+        values = {"pages": made.pages, "replays": made.replays, "kept": made.kept, "unreadable": made.unreadable}
+        print_json({**values, "index": str(target / "index.html")})
+        return
+    for name in made.unreadable:
+        print_text(f"left out, its record cannot be read: {one_line(name)}")
+    print_text(f"{plural(made.pages, 'page')} and {plural(made.replays, 'replay')} ({made.kept} as before)")
+    print_text(str(target / "index.html"))

@@ -1,0 +1,302 @@
+"""A copy of a ladder that is made while it plays, and the ladder that is made of it again.
+
+The ladder writes content, then `ladder.db`, then journals. A backup reads them the other way round: first how far each
+journal is, then the database, then the files of versions. So all that the copy of a journal speaks of is in the copy of
+the database, and all that this speaks of is in the copy of the content. What came later is left out, or not spoken of:
+the ladder that is restored goes on from the state at which its journals were read, and plays again what it has no
+result of.
+
+BACKUP/backup.json           what is in it: each file with its size and a hash; written last
+BACKUP/ladder.toml           the ladder's file, where it has one
+BACKUP/ladder.db, content/, divisions/, seasons/, hand_ins/logs/   as in the ladder's folder
+
+Builds, tables and caches are not in it: they are made again. It holds secrets, so only its owner can read it.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from referee.errors import PlatformError, UsageError
+from referee.ladder.config import LadderConfig
+from referee.ladder.schema import SCHEMA_VERSION
+from referee.process.sources import EntryError
+from referee.process.store import hold
+from referee.process.trees import remove_tree, walk
+from referee.record.journal import anchors_of
+from referee.record.store import is_live, match_id_of
+from referee.run.folder import RunFolder, runs_in
+from referee.run.journal import read_journal
+
+FORMAT = 1
+MANIFEST = "backup.json"
+_FILE = "ladder.toml"
+_DATABASE = "ladder.db"
+_BLOCK_BYTES = 1 << 20
+_TRIES = 3
+_OWNER_ONLY = 0o600
+
+
+@dataclass(slots=True)
+class _Copies:
+    """The files of a backup, copied one by one, with what tells whether they are whole."""
+
+    folder: Path
+    told: Callable[[str], None]
+    known: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def copy(self, source: Path, name: str, *, most_bytes: int | None = None) -> None:
+        """OSError. Of a file that grows, the first `most_bytes`."""
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("rb") as data:
+            mode = os.fstat(data.fileno()).st_mode & 0o700
+            with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY), "wb") as made:
+                made_of, size = blake2b(digest_size=16), 0
+                while block := data.read(min(_BLOCK_BYTES, _BLOCK_BYTES if most_bytes is None else most_bytes - size)):
+                    made.write(block)
+                    made_of.update(block)
+                    size += len(block)
+            shutil.copystat(source, target)
+        target.chmod(mode | _OWNER_ONLY if mode & 0o100 else _OWNER_ONLY)
+        self.known[name] = size, made_of.hexdigest()
+        self.told(name)
+
+    def note(self, name: str) -> None:
+        """A file that was made in the backup itself."""
+        path = self.folder / name
+        path.chmod(_OWNER_ONLY)
+        self.known[name] = path.stat().st_size, _digest(path)
+
+
+def _digest(path: Path) -> str:
+    made = blake2b(digest_size=16)
+    with path.open("rb") as data:
+        while block := data.read(_BLOCK_BYTES):
+            made.update(block)
+    return made.hexdigest()
+
+
+def back_up(config: LadderConfig, target: Path, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Copy the ladder into the new folder `target`, also while it plays; what `backup.json` says. UsageError,
+    PlatformError."""
+    if not (config.data / _DATABASE).is_file():
+        raise UsageError(f"{config.data} has no ladder in it", "start it first: crosstown serve, or give --file FILE")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target} is there already", "give a new folder for each backup")
+    half = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
+    try:
+        half.mkdir(parents=True, mode=0o700)
+        copies = _Copies(half, told)
+        divisions = {run.name: _copy_run(run, f"divisions/{run.name}", copies) for run in _runs(config.data)}
+        for season in _folders(config.data / "seasons"):
+            for run in _runs(season):
+                _copy_run(run, f"seasons/{season.name}/divisions/{run.name}", copies)
+        for name in ("season.json",):
+            with suppress(FileNotFoundError):
+                copies.copy(config.data / name, name)
+        contents = _copy_database(config.data / _DATABASE, copies)
+        for content in contents:
+            _copy_content(config.content / content, f"content/{content}", copies)
+        _copy_logs(config.data / "hand_ins" / "logs", copies)
+        if config.path.is_file():
+            copies.copy(config.path, _FILE)
+        made = {
+            "format": FORMAT,
+            "ladder": config.name,
+            "made": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "crosstown": version("crosstown-arena"),
+            "schema": SCHEMA_VERSION,
+            "divisions": divisions,
+            "files": copies.known,
+        }
+        _write_private(half / MANIFEST, json.dumps(made))
+        os.sync()  # one for all files, which may be many
+        if target.is_dir():
+            target.rmdir()
+        half.rename(target)
+    except OSError as error:
+        raise PlatformError(
+            f"{error.filename or target}: the backup could not be made ({error.strerror})",
+            "free some space, or choose another folder; the ladder itself was only read",
+        ) from None
+    finally:
+        remove_tree(half)
+    return made
+
+
+def _write_private(path: Path, text: str) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _folders(place: Path) -> list[Path]:
+    with suppress(OSError):
+        return sorted(path for path in place.iterdir() if path.is_dir())
+    return []
+
+
+def _runs(data: Path) -> list[RunFolder]:
+    return sorted(runs_in(data / "divisions"), key=lambda run: run.name)
+
+
+def _copy_run(run: RunFolder, name: str, copies: _Copies) -> dict[str, int]:
+    """Its journal as far as it is now; then the records that count by it, the secrets, and what was set aside."""
+    journal = read_journal(run.journal)
+    copies.copy(run.journal, f"{name}/{run.journal.name}", most_bytes=journal.size_bytes)
+    counted = anchors_of(journal.events).digests
+    with suppress(FileNotFoundError):  # after the journal: each secret is written before the epoch is begun
+        copies.copy(run.secrets, f"{name}/{run.secrets.name}")
+    for match_id in counted:
+        found = run.records.find(match_id)
+        # Set aside since, or packed: the next loop has it.
+        with suppress(FileNotFoundError):
+            if found is not None and found.is_file() and not is_live(found):
+                copies.copy(found, f"{name}/{found.relative_to(run.path)}")
+    for path in _files(run.matches):
+        place = f"{name}/{path.relative_to(run.path)}"
+        is_other = path.parent != run.matches or not match_id_of(path)
+        if is_other and place not in copies.known and not path.name.startswith("."):
+            with suppress(FileNotFoundError):
+                copies.copy(path, place)
+    return {"journal_bytes": journal.size_bytes, "matches": len(counted)}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        for entry in walk(folder):
+            if entry.is_file(follow_symlinks=False):
+                yield Path(entry.path)
+
+
+def _copy_database(path: Path, copies: _Copies) -> list[str]:
+    """By SQLite's own means, which wait for nobody that writes; the contents that it speaks of."""
+    target = copies.folder / _DATABASE
+    try:
+        with (
+            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(target)) as made,
+        ):
+            source.backup(made)
+            made.execute("PRAGMA journal_mode = DELETE")  # one file, without what WAL keeps beside it
+            found = made.execute(
+                "SELECT DISTINCT v.content FROM versions v JOIN bots b ON b.id = v.bot_id WHERE b.remote = 0"
+            ).fetchall()
+    except sqlite3.Error as error:
+        raise PlatformError(f"{path} cannot be copied ({error})", "try again") from None
+    copies.note(_DATABASE)
+    return sorted(row[0] for row in found)
+
+
+def _copy_content(folder: Path, name: str, copies: _Copies) -> None:
+    """Nothing where the files were removed, since the version is retired."""
+    for path in _files(folder):
+        with suppress(FileNotFoundError):
+            copies.copy(path, f"{name}/{path.relative_to(folder)}")
+
+
+def _copy_logs(folder: Path, copies: _Copies) -> None:
+    for path in _files(folder):
+        with suppress(FileNotFoundError):
+            copies.copy(path, f"hand_ins/logs/{path.name}")
+
+
+def restore(backup: Path, config: LadderConfig, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Make the ladder of `config`, whose folder must be empty or missing, from a backup; what `backup.json` says. A
+    backup that is not whole is refused, and nothing is made. UsageError, PlatformError."""
+    made = _read_manifest(backup)
+    data = config.data
+    if data.exists() and (not data.is_dir() or any(data.iterdir())):
+        raise UsageError(
+            f"{data} is there already, and a restored ladder takes no other's place",
+            'move it away, or choose another folder: data = "..." in the ladder\'s file',
+        )
+    half = data.with_name(f".{data.name}-{secrets.token_hex(4)}")
+    try:
+        half.mkdir(parents=True, mode=0o700)
+        copies = _Copies(half, told)
+        for name, (size, digest) in made["files"].items():
+            if name == _FILE:
+                continue
+            source = _within(backup, name)
+            copies.copy(source, name)
+            if copies.known[name] != (size, digest):
+                raise UsageError(f"{source} is not the file that was backed up", "use another backup")
+        for run in _runs(half):
+            _check_run(run)
+        _check_content(half / "content")
+        os.sync()
+        half.chmod(0o755)
+        if data.is_dir():
+            data.rmdir()
+        half.rename(data)
+    except FileNotFoundError as error:
+        raise UsageError(f"{error.filename} is missing in the backup", "use another backup") from None
+    except OSError as error:
+        raise PlatformError(
+            f"{error.filename or data}: cannot be written ({error.strerror})",
+            "free some space, or choose another folder",
+        ) from None
+    finally:
+        remove_tree(half)
+    return made
+
+
+def _read_manifest(backup: Path) -> dict[str, Any]:
+    path = backup / MANIFEST
+    try:
+        found = json.loads(path.read_bytes())
+        if found["format"] != FORMAT or found["schema"] > SCHEMA_VERSION:
+            raise UsageError(
+                f"{backup} was made by a newer Crosstown ({found['crosstown']})", "use that one, or a newer one"
+            )
+        found["files"] = {str(name): (int(size), str(digest)) for name, (size, digest) in found["files"].items()}
+    except FileNotFoundError:
+        raise UsageError(
+            f"{backup} is no backup: it has no {MANIFEST}", "give a folder that the command backup made"
+        ) from None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UsageError(f"{path} cannot be read ({error})", "use another backup") from None
+    return dict(found)
+
+
+def _within(backup: Path, name: str) -> Path:
+    path = Path(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise UsageError(f"{backup / MANIFEST} names {name}, which lies elsewhere", "use another backup")
+    return backup / path
+
+
+def _check_run(run: RunFolder) -> None:
+    """JournalError for a journal that is damaged."""
+    read_journal(run.journal)
+
+
+def _check_content(content: Path) -> None:
+    """The modes of what is played from, as the store keeps them; UsageError for files that are not what they were."""
+    for folder in _folders(content):
+        for entry in walk(folder / "bot"):
+            path = Path(entry.path)
+            if entry.is_file(follow_symlinks=False):
+                path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
+        for entry in sorted(walk(folder / "bot"), key=lambda one: one.path, reverse=True):
+            if entry.is_dir(follow_symlinks=False):
+                Path(entry.path).chmod(0o555)
+        (folder / "bot").chmod(0o555)
+        folder.chmod(0o755)
+        try:
+            hold(content, folder.name)
+        except EntryError as error:
+            raise UsageError(str(error), "use another backup") from None
+    if content.is_dir():
+        content.chmod(0o755)

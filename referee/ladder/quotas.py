@@ -1,0 +1,113 @@
+"""How much of the disk the versions of one owner may take, and which of their files go first.
+
+Files that several owners handed in alike are kept once, and count for each of them. The files of a version are those
+that were handed in and what was built of them. They go only if no version that plays, may be made active again, or is
+on its way has them. Records and tables need none of them.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from leaderboard.web.hand_ins import HandInRefused, Refusal
+from referee.ladder.store import KeptVersion, LadderStore
+from referee.process.entry import source_id
+from referee.process.manifest import ManifestError, load_manifest
+from referee.process.sources import EntryError, read_sources
+from referee.process.store import discard, discard_builds, read_built
+from referee.process.trees import walk
+
+GOING = ("retired", "rejected")
+"""Whose files may be removed."""
+
+_RETRY_S = 600
+
+
+class Quotas:
+    """Sizes are kept: files in the content store, and whole builds, do not change. Calls wait for the disk."""
+
+    def __init__(self, store: LadderStore, content: Path, cache: Path, owner_mib: int) -> None:
+        self._store = store
+        self._content = content
+        self._cache = cache
+        self._owner_mib = owner_mib
+        self._build_ids: dict[str, str] = {}
+        self._build_sizes: dict[Path, int] = {}
+
+    def check(self, owner: str) -> None:
+        """TOO_MANY if what cannot be removed of the owner's versions takes all that an owner may have."""
+        staying = [version for version in self._store.kept_versions(owner) if version.status not in GOING]
+        taken = self._taken(staying).get(owner, 0)
+        if taken >= self._owner_mib << 20:
+            raise HandInRefused(
+                Refusal.TOO_MANY,
+                f"the versions of '{owner}' and their builds take {taken / 2**20:.0f} MiB, and {self._owner_mib} MiB"
+                " are allowed",
+                "retire versions that need not play again; their files are removed within some minutes",
+                _RETRY_S,
+            )
+
+    def evict(self) -> list[KeptVersion]:
+        """Remove what was built of retired and rejected versions; of each owner who then has more than an owner may
+        have, their files, too, the oldest first. The versions whose files are gone now."""
+        versions = self._store.kept_versions()
+        staying = {version.content for version in versions if version.status not in GOING}
+        going = [version for version in versions if version.content not in staying]
+        kept_builds = {self._build_id(content) for content in staying}
+        for content in dict.fromkeys(version.content for version in going):
+            build_id = self._build_id(content)
+            if build_id and build_id not in kept_builds and (self._cache / build_id).is_dir():
+                discard_builds(self._cache / build_id)
+        taken = self._taken(versions)
+        removed: list[KeptVersion] = []
+        for version in going:
+            size = self._size(version.content)
+            over = taken[version.owner] > self._owner_mib << 20
+            if over and size and discard(self._content, version.content):
+                taken[version.owner] -= size
+                removed.append(version)
+        return removed
+
+    def _taken(self, versions: Iterable[KeptVersion]) -> dict[str, int]:
+        """Bytes by owner."""
+        contents: dict[str, set[str]] = defaultdict(set)
+        for version in versions:
+            contents[version.owner].add(version.content)
+        return {owner: self._bytes(found) for owner, found in contents.items()}
+
+    def _bytes(self, contents: Collection[str]) -> int:
+        built = {self._build_id(content) for content in contents} - {""}
+        return sum(map(self._size, contents)) + sum(map(self._build_size, built))
+
+    def _size(self, content: str) -> int:
+        """0 where the files are gone."""
+        with suppress(OSError, ValueError):
+            return int((self._content / content / "size").read_text())
+        return 0
+
+    def _build_id(self, content: str) -> str:
+        """Names its build in the cache; '' for what is gone, or is no bot."""
+        if content not in self._build_ids:
+            folder = self._content / content / "bot"
+            try:
+                manifest = load_manifest(folder)
+                found = source_id(manifest, read_sources(folder, manifest)) if manifest.build else ""
+            except (ManifestError, EntryError, OSError):
+                found = ""
+            if not found and not folder.is_dir():
+                return ""  # its files may come again
+            self._build_ids[content] = found
+        return self._build_ids[content]
+
+    def _build_size(self, build_id: str) -> int:
+        built = read_built(self._cache / build_id)
+        if built is None:
+            return 0
+        if built.folder not in self._build_sizes:
+            size = 0
+            with suppress(OSError):
+                for entry in walk(built.folder.parent):
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
+            self._build_sizes[built.folder] = size
+        return self._build_sizes[built.folder]

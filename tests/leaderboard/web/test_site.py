@@ -1,0 +1,213 @@
+"""Runs as a folder of pages: every link leads to a file, and a file shows what the page shows a visitor."""
+
+import base64
+import gzip
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from leaderboard.schedule_view import Ahead
+from leaderboard.web.facts import RunFacts
+from leaderboard.web.hand_ins import Entry
+from leaderboard.web.site import MARKER, publish
+from referee.errors import UsageError
+from tests.leaderboard.web.ladders import Intake
+
+ANN, BOB = "00ff00ff", "01ff00ff"
+HREF = re.compile(r'(?:href|src)="([^"]*)"')
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    return tmp_path / "site"
+
+
+def play(start: Callable[..., Any], *ids: str, names: tuple[str, ...] = ("ann", "bob")) -> None:
+    for place, match_id in enumerate(ids):
+        start(match_id, names, place=place, note="a note of a bot").play().close()
+
+
+def files(site: Path) -> set[str]:
+    return {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+
+
+def links(site: Path) -> dict[str, set[str]]:
+    """By page what it links to."""
+    return {
+        name: {unescape(one) for one in HREF.findall((site / name).read_text())}
+        for name in files(site)
+        if name.endswith(".html")
+    }
+
+
+def check_links(site: Path) -> None:
+    there = files(site)
+    for name, found in links(site).items():
+        for link in found - {"#main"}:
+            parts = urlsplit(link)
+            assert not parts.scheme, f"{name} loads {link}"
+            assert not link.startswith("/"), f"{name} links to {link}, which is another thing elsewhere"
+            target = (site / name).parent / unquote(parts.path)
+            assert target.resolve().relative_to(site.resolve()).as_posix() in there, f"{name} links to {link}"
+
+
+def test_one_run_is_a_site_whose_links_lead_to_files(runs: Path, start, site: Path) -> None:
+    play(start, "m1", "m2", "m3")
+    made = publish(runs, site, ["cup"])
+    assert (made.replays, made.kept, made.unreadable) == (3, 0, ())
+    check_links(site)
+    front = (site / "index.html").read_text()
+    assert "ann" in front
+    assert 'href="runs/cup/bots/00ff00ff.html"' in front
+    assert {"search.html", "runs/cup/cross.html", "runs/cup/matches.csv", "games/toy.html"} <= files(site)
+    assert {f"runs/cup/matches/m{number}.html" for number in (1, 2, 3)} <= files(site)
+    replay = (site / "runs/cup/matches/m1.html").read_text()
+    assert '<a href="../../../index.html">cup</a>' in replay
+
+
+def test_every_page_can_be_reached_from_the_first(runs: Path, start, site: Path) -> None:
+    play(start, *(f"m{number}" for number in range(205)))
+    publish(runs, site, ["cup"])
+    found, waiting, all_links = set[str](), ["index.html"], links(site)
+    while waiting:
+        name = waiting.pop()
+        for link in all_links.get(name, ()):
+            target = ((site / name).parent / unquote(urlsplit(link).path)).resolve()
+            if link != "#main" and (there := target.relative_to(site.resolve()).as_posix()) not in found:
+                found.add(there)
+                waiting.append(there)
+    assert {name for name in files(site) if name.endswith(".html")} == {
+        name for name in found if name.endswith(".html")
+    }
+    assert "runs/cup/matches-200.html" in found
+
+
+def test_what_needs_a_server_is_not_in_the_pages(runs: Path, start, site: Path) -> None:
+    play(start, "m1")
+    publish(runs, site, ["cup"])
+    for path in site.rglob("*.html"):
+        text = path.read_text()
+        if "/matches/" not in path.as_posix():
+            assert not re.search(r"<form|data-events|/api/|follow\.js|renewal\.js", text), path
+
+
+def test_several_runs_share_a_front_page_and_a_search(runs: Path, start, site: Path) -> None:
+    play(start, "m1")
+    other = runs / "other" / "matches"
+    other.mkdir(parents=True)
+    (other / "m1.jsonl.gz").write_bytes((runs / "cup" / "matches" / "m1.jsonl.gz").read_bytes())
+    publish(runs, site)
+    check_links(site)
+    assert "Tournaments" in (site / "index.html").read_text()
+    search = (site / "search.html").read_text()
+    assert search.count("bots/00ff00ff.html") == 2
+    assert (site / "runs/cup/matches/m1.html").is_file()
+    assert (site / "runs/other/matches/m1.html").is_file()
+
+
+def test_other_runs_of_the_folder_are_not_published(runs: Path, start, site: Path) -> None:
+    play(start, "m1")
+    secret = runs / "secret" / "matches"
+    secret.mkdir(parents=True)
+    (secret / "m1.jsonl.gz").write_bytes((runs / "cup" / "matches" / "m1.jsonl.gz").read_bytes())
+    publish(runs, site, ["cup"])
+    assert not [name for name in files(site) if "secret" in name]
+    assert not [path for path in site.rglob("*.html") if "secret" in path.read_text()]
+
+
+def test_a_match_that_has_not_changed_is_not_drawn_again(runs: Path, start, site: Path) -> None:
+    play(start, "m1", "m2")
+    publish(runs, site, ["cup"])
+    before = (site / "runs/cup/matches/m1.html").stat().st_ino
+    start("m3", place=2).play().close()
+    made = publish(runs, site, ["cup"])
+    assert (made.replays, made.kept) == (3, 2)
+    assert (site / "runs/cup/matches/m1.html").stat().st_ino == before
+    check_links(site)
+
+
+def test_a_folder_with_other_files_is_not_replaced(runs: Path, start, site: Path) -> None:
+    play(start, "m1")
+    site.mkdir()
+    (site / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="did not write"):
+        publish(runs, site, ["cup"])
+    assert files(site) == {"thesis.txt"}
+    (site / "thesis.txt").unlink()
+    publish(runs, site, ["cup"])
+    assert MARKER in files(site)
+    assert [path.name for path in site.parent.iterdir() if path.name.startswith(".site")] == []
+
+
+def test_a_record_that_cannot_be_read_is_left_out_and_named(runs: Path, start, site: Path) -> None:
+    play(start, "m1", "m2")
+    publish(runs, site, ["cup"])
+    record = runs / "cup" / "matches" / "m2.jsonl.gz"
+    stat = record.stat()
+    record.write_bytes(gzip.compress(b"nothing\n"))
+    os.utime(record, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    made = publish(runs, site, ["cup"])
+    assert made.replays + len(made.unreadable) <= 2
+    assert (site / "runs/cup/matches/m1.html").is_file()
+
+
+def test_names_that_are_no_file_names_have_files(runs: Path, start, site: Path) -> None:
+    names = ("a/../../b <i>", "index")
+    play(start, "m1", names=names)
+    publish(runs, site, ["cup"])
+    check_links(site)
+    assert not [path for path in site.rglob("*.html") if "<i>" in path.read_text()]
+    assert {path.name for path in site.parent.iterdir()} <= {"site", "runs"}
+
+
+@pytest.fixture
+def open_blocks(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, int]]:
+    """The blocks that are not complete."""
+    blocks: set[tuple[str, int]] = set()
+    view = RunFacts.view
+
+    def with_blocks(self: RunFacts, rows: Any) -> Any:
+        found, said = view(self, rows)
+        return replace(found, ahead=Ahead(open_blocks=frozenset(blocks))), said
+
+    monkeypatch.setattr(RunFacts, "view", with_blocks)
+    return blocks
+
+
+def test_no_match_of_a_block_that_is_not_complete_is_there(runs: Path, start, site: Path, open_blocks) -> None:
+    play(start, "m1")
+    open_blocks.add(("toy", 0))
+    made = publish(runs, site, ["cup"])
+    assert made.replays == 0
+    pages = [*(site / "runs").rglob("*.html"), site / "index.html", site / "search.html"]
+    assert not [path for path in pages if "m1" in path.read_text()]
+
+
+def test_of_a_ladder_it_has_the_pages_of_divisions_and_bots_and_no_output(
+    runs: Path, start, site: Path, tmp_path: Path
+) -> None:
+    intake = Intake(tmp_path / "ladder")
+    intake.entries_of["cup"] = {ANN: Entry(ANN, "ann bot", "ann", 1), BOB: Entry(BOB, "bobbot", "bob", 1)}
+    for owner, name in (("ann", "ann bot"), ("bob", "bobbot")):
+        intake.accounts.add_owner(owner)
+        intake.store.hand_in(owner, name, f"content of {name}")
+        intake.qualify(name, 1)
+    match = start("m1", note="ann noted this")
+    match.play().close()
+    publish(runs, site, hand_ins=intake, caption="Season 1 of the class, which ended on 2026-11-29.")
+    intake.store.close()
+    check_links(site)
+    assert "Season 1 of the class" in (site / "index.html").read_text()
+    assert "Sign in" not in (site / "index.html").read_text()
+    assert "ladder/cup.html" in files(site)
+    assert [name for name in files(site) if name.startswith("bots/ann_bot~")]
+    content = re.search(r'id="content">([^<]*)<', (site / "runs/cup/matches/m1.html").read_text())
+    assert content
+    assert b"ann noted this" not in gzip.decompress(base64.b64decode(content[1]))

@@ -1,0 +1,289 @@
+"""What keeps a ladder going for months: little disk, quotas, numbers for monitoring, an orderly end."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaderboard.web.hand_ins import HandInRefused, Refusal
+from referee.ladder import disk as disk_module
+from referee.ladder.config import LadderConfig
+from referee.ladder.disk import DiskWatch, free_share
+from referee.ladder.hand_ins import LadderHandIns
+from referee.ladder.intake import Intake, Places
+from referee.ladder.monitor import LadderMonitor
+from referee.ladder.quotas import Quotas
+from referee.ladder.runner import read_status
+from referee.ladder.store import LadderStore
+from tests.referee.ladder.handing_in import RANDOM, Sign, archive, bot_files, send
+
+
+class Share:
+    """Tells how much of the disk is free: what a test wants."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def __call__(self, _place: Path) -> float:
+        return self.share
+
+
+def watch(share: Share) -> DiskWatch:
+    return DiskWatch((Path("/"),), 0.10, 0.05, share)
+
+
+def refused(call: Callable[[], object]) -> HandInRefused:
+    with pytest.raises(HandInRefused) as caught:
+        call()
+    return caught.value
+
+
+# Disk
+
+
+def test_the_free_share_of_a_disk_is_that_of_its_bytes_or_of_its_files(monkeypatch, tmp_path):
+    class Disk:
+        f_blocks, f_bavail, f_files, f_favail = 1000, 400, 100, 20
+
+    monkeypatch.setattr(disk_module.os, "statvfs", lambda _: Disk)
+    assert free_share(tmp_path / "is" / "not" / "there") == 0.2
+    Disk.f_files = 0  # as on file systems that make room for files as they come
+    assert free_share(tmp_path) == 0.4
+
+
+def test_hand_ins_stop_at_ten_percent_and_matches_at_five() -> None:
+    share = Share(0.11)
+    disk = watch(share)
+    assert (disk.stops_hand_ins(), disk.stops_matches()) == ("", "")
+    share.share = 0.07
+    assert disk.stops_hand_ins() == "7.0 % of the ladder's disk is free; hand-ins are taken again when 10 % is"
+    assert disk.stops_matches() == ""
+    share.share = 0.04
+    assert disk.stops_matches() == "4.0 % of the ladder's disk is free; matches and builds begin again when 5 % is"
+
+
+def test_with_little_disk_a_hand_in_is_refused_before_a_byte_is_written(
+    config: LadderConfig, store: LadderStore, sign: Sign
+) -> None:
+    share = Share(0.09)
+    ladder = LadderHandIns(config, store, disk=watch(share))
+    ann = sign()
+    problem = refused(lambda: ladder.begin_upload(ann, "mine", ""))
+    assert (problem.refusal, problem.retry_after_s) == (Refusal.UNAVAILABLE, 600)
+    assert "9.0 % of the ladder's disk is free" in str(problem)
+    assert list(Places(config.data).uploads.iterdir()) == []
+    share.share = 0.5
+    assert send(ladder, ann, archive(bot_files())).created
+
+
+def test_with_very_little_disk_no_match_begins_and_the_organiser_is_told(make_ladder, bot) -> None:
+    world = make_ladder()
+    world.roster.set(bot("ann"), bot("bob"))
+    share = Share(0.04)
+    runner = world.runner()
+    runner._disk = watch(share)
+    world.play(seconds=20, runner=runner)
+    assert world.tables.played == []
+    said = read_status_of(world)
+    assert "4.0 % of the ladder's disk is free" in said["toy"]["alarm"]
+    assert "4.0 %" in said["toy"]["idle"]
+    assert any(note.startswith("no match begins: 4.0 %") for note in world.notes)
+    share.share = 0.5
+    again = world.runner()
+    again._disk = watch(share)
+    world.play(lambda: len(world.tables.played) > 2, runner=again)
+    assert len(world.tables.played) > 2
+
+
+def read_status_of(world: Any) -> dict[str, Any]:
+    import json
+
+    from referee.ladder.runner import status_file
+
+    found: dict[str, Any] = json.loads(status_file(world.config.data).read_text())["divisions"]
+    return found
+
+
+async def test_with_very_little_disk_a_hand_in_waits_and_is_not_rejected(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign
+) -> None:
+    send(hand_ins, sign(), archive(bot_files()))
+    notes: list[str] = []
+    task = asyncio.create_task(Intake(config, store, RANDOM, note=notes.append, disk=watch(Share(0.01))).run())
+    async with asyncio.timeout(20):
+        while not notes:  # noqa: ASYNC110 - of another thread
+            await asyncio.sleep(0.02)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert notes == [
+        "no hand-in is built: 1.0 % of the ladder's disk is free; matches and builds begin again when 5 % is"
+    ]
+    assert store.version("mine", 1).status == "received"
+
+
+# Quotas
+
+BIG = "x" * (600 << 10)
+
+
+def quotas(config: LadderConfig, store: LadderStore, cache: Path, owner_mib: int = 1) -> Quotas:
+    return Quotas(store, Places(config.data).content, cache, owner_mib)
+
+
+def hand_in_big(hand_ins: LadderHandIns, account: Any, version: str, bot: str = "mine") -> str:
+    files = {**bot_files(version=version, name=bot), "weights.txt": version + BIG}
+    content = send(hand_ins, account, archive(files), bot=bot).version.content
+    assert content
+    return content
+
+
+def end(store: LadderStore, number: int, status: str, bot: str = "mine") -> None:
+    """The version's way ends like this."""
+    version_id = next(one.id for one in store.waiting() if (one.bot, one.number) == (bot, number))
+    if status == "rejected":
+        store.reject(version_id, "checked", None, "no", "no")
+        return
+    store.checked(version_id, "1", ["first"])
+    store.qualified(version_id, "first")
+    if status == "retired":
+        store.retire(bot, number)
+
+
+def test_an_owner_with_too_much_is_refused_and_told_what_to_do(
+    config: LadderConfig, store: LadderStore, sign: Sign
+) -> None:
+    ladder = LadderHandIns(replace(config, storage=replace(config.storage, owner_mib=1)), store)
+    ann = sign()
+    for number in (1, 2):
+        hand_in_big(ladder, ann, str(number))
+        end(store, number, "active")
+    problem = refused(lambda: ladder.begin_upload(ann, "mine", ""))
+    assert problem.refusal is Refusal.TOO_MANY
+    assert "the versions of 'ann' and their builds take 1 MiB, and 1 MiB are allowed" in str(problem)
+    assert "retire versions" in problem.next_step
+    assert ladder.begin_upload(sign("bob"), "his", "").abort() is None
+    store.retire("mine", 1)
+    assert hand_in_big(ladder, ann, "3")
+
+
+def test_of_an_owner_with_too_much_the_oldest_that_do_not_play_are_removed(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path
+) -> None:
+    ann, bob = sign(), sign("bob")
+    contents = [hand_in_big(hand_ins, ann, str(number)) for number in (1, 2, 3)]
+    his = hand_in_big(hand_ins, bob, "1", "his")
+    end(store, 1, "rejected")
+    end(store, 2, "retired")
+    end(store, 3, "active")
+    end(store, 1, "rejected", "his")
+    removed = quotas(config, store, cache).evict()
+    kept = {path.name for path in Places(config.data).content.iterdir()}
+    assert [(one.bot, one.number) for one in removed] == [("mine", 1), ("mine", 2)]
+    assert kept == {contents[2], his}, "what plays stays, and so does what is rejected of an owner with little"
+
+
+def test_files_that_another_owner_plays_with_stay(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path
+) -> None:
+    ann, bob = sign(), sign("bob")
+    shared = hand_in_big(hand_ins, ann, "1")
+    hand_in_big(hand_ins, ann, "2")
+    files = {**bot_files(version="1"), "weights.txt": "1" + BIG}
+    assert send(hand_ins, bob, archive(files), bot="his").version.content == shared
+    end(store, 1, "retired")
+    end(store, 2, "retired")
+    end(store, 1, "active", "his")
+    removed = quotas(config, store, cache).evict()
+    assert [one.number for one in removed] == [2]
+    assert (Places(config.data).content / shared).is_dir()
+
+
+def test_a_retired_version_without_files_is_activated_by_handing_it_in_again(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path
+) -> None:
+    ann = sign()
+    for number, how in ((1, "retired"), (2, "active"), (3, "active")):
+        hand_in_big(hand_ins, ann, str(number))
+        end(store, number, how)
+    assert [one.number for one in quotas(config, store, cache).evict()] == [1]
+    problem = refused(lambda: hand_ins.activate(ann, "mine", 1))
+    assert problem.refusal is Refusal.CONFLICT
+    assert problem.next_step == "hand them in again: it is the same version"
+    hand_in_big(hand_ins, ann, "1")
+    assert store.version("mine", 1).status == "active"
+
+
+def test_builds_of_what_does_not_play_are_removed_and_those_of_what_plays_stay(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path
+) -> None:
+    ann = sign()
+    made = {}
+    for number, how in ((1, "retired"), (2, "active")):
+        files = bot_files(version=str(number), more='build = ["make"]\n')
+        content = send(hand_ins, ann, archive(files)).version.content
+        end(store, number, how)
+        build_id = quotas(config, store, cache)._build_id(content)
+        assert build_id
+        made[number] = cache / build_id / "1" / "bot"
+        made[number].mkdir(parents=True)
+    quotas(config, store, cache).evict()
+    assert not made[1].exists()
+    assert made[2].is_dir()
+
+
+# Numbers for monitoring
+
+
+def test_matches_faults_and_lag_are_counted_by_division(make_ladder, bot, tmp_path) -> None:
+    world = make_ladder()
+    world.roster.set(bot("ann"), bot("bob"))
+    world.tables.behaves = lambda spec: "crashed bob" if spec.place == 1 else "rated"
+    world.play(lambda: len(world.tables.played) >= 4)
+    counts = read_status_of(world)["toy"]["counts"]
+    assert sum(counts["rated"].values()) >= 3
+    assert counts["faults"] == {"crashed": 1}
+    assert counts["void"] == 0
+    with LadderStore(tmp_path / "ladder.db", tmp_path / "content") as store:
+        monitor = LadderMonitor(world.config, store, status=lambda: read_status_of(world), disk=watch(Share(0.5)))
+        assert monitor.problems() == []
+        found = {metric.name: metric for metric in monitor.metrics()}
+        assert found["crosstown_faults"].samples == [(("toy", "crashed"), 1.0)]
+        assert found["crosstown_disk_free_ratio"].samples == [((), 0.5)]
+
+
+def test_what_keeps_a_ladder_from_its_work_is_a_problem(config: LadderConfig, store: LadderStore) -> None:
+    assert read_status(config.data) == {}
+    monitor = LadderMonitor(config, store, disk=watch(Share(0.01)))
+    assert list(monitor.problems()) == [
+        "the process that plays does not run",
+        "1.0 % of the ladder's disk is free; matches and builds begin again when 5 % is",
+    ]
+
+
+def test_steps_of_hand_ins_are_counted_with_what_they_took(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign
+) -> None:
+    send(hand_ins, sign(), archive(bot_files()))
+    (waiting,) = store.waiting()
+    store.begin_step(waiting.id, "built", "building", 60)
+    store.end_step(waiting.id, "built", "done", 2.5)
+    found = {metric.name: metric for metric in LadderMonitor(config, store).metrics()}
+    summary = found["crosstown_hand_in_step_seconds"]
+    assert (summary.samples, summary.counts) == ([(("built",), 2.5)], [1])
+    assert found["crosstown_versions"].samples == [(("building",), 1)]
+
+
+# The end
+
+
+def test_an_orderly_end_says_how_long_matches_get_and_how_long_it_took(make_ladder, bot) -> None:
+    world = make_ladder(divisions='[server]\ndrain_s = 0.2\n[[divisions]]\ngame = "toy"\n')
+    world.roster.set(bot("ann"), bot("bob"))
+    world.tables.behaves = lambda _: "stays"
+    world.play(lambda: len(world.tables.played) == 2)
+    assert "ending: 2 matches in play, which have up to 0.2 s to end" in world.notes
+    assert world.notes[-1].startswith("ended after ")
+    assert world.notes[-1].endswith("2 matches did not end and will be played again")
