@@ -4,11 +4,12 @@ import base64
 import gzip
 import json
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from leaderboard.evidence import evidence_of
@@ -27,18 +28,12 @@ _HERE = Path(__file__).parent
 def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, str] | None = None) -> str:
     """The page. It has the `wanted` views, default those of every seat, if the match is over, otherwise what everybody
     could see. `back` is a link to where it belongs, and its words."""
-    script = "".join(
-        path.read_text(encoding="utf-8")
-        for path in (*(TEMPLATES / name for name in ("board.js", "keys.js", "moves.js")), _HERE / "replay.js")
-    )
-    style = (_HERE / "replay.css").read_text(encoding="utf-8") + stylesheet()
+    template, script, style = _page()
     offered = viewers(record)
     chosen = [viewer for viewer in offered if viewer in wanted] or offered
     views = {viewer: list(frames_of(record, viewer)) for viewer in chosen}
     frames = views[chosen[0]]
-    environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"clean": clean, "line": one_line, "words": in_words}
-    return environment.get_template("replay.html").render(
+    return template.render(
         head=record.header,
         footer=record.footer,
         times=seat_times(record.lines, record.header.players),
@@ -56,6 +51,19 @@ def replay_page(record: Record, wanted: Sequence[Viewer] = (), back: tuple[str, 
         back=back,
         content=_packed(record, views),
     )
+
+
+@cache
+def _page() -> tuple[Template, str, str]:
+    """What all pages have in common: the template, the script and the style."""
+    script = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (*(TEMPLATES / name for name in ("board.js", "keys.js", "moves.js")), _HERE / "replay.js")
+    )
+    style = (_HERE / "replay.css").read_text(encoding="utf-8") + stylesheet()
+    environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"clean": clean, "line": one_line, "words": in_words}
+    return environment.get_template("replay.html"), script, style
 
 
 def _board(frames: list[Frame]) -> Markup:

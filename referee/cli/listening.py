@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from referee.cli.log import Log, LogHandler
 from referee.cli.output import print_text
 from referee.errors import PlatformError, UsageError
-from referee.wire.public_address import check_public
+from referee.wire.public_address import ListenError, check_pair, check_public
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -57,14 +57,14 @@ def address_of(bound: socket.socket, host: str, scheme: str = "http") -> str:
 
 def web_tls(certificate: Path, key: Path) -> ssl.SSLContext:
     """For pages over https. UsageError."""
+    try:
+        check_pair(certificate, key)
+    except ListenError as error:
+        raise UsageError(str(error), error.next_step) from None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION
-    try:
-        context.load_cert_chain(certificate, key)
-    except (OSError, ssl.SSLError) as error:
-        what = f"the certificate {certificate} with the key {key} cannot be used: {error.strerror or error}"
-        raise UsageError(what, "give PEM files that belong together, and that this user can read") from None
+    context.load_cert_chain(certificate, key)
     return context
 
 

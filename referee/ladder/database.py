@@ -77,12 +77,15 @@ class LadderDatabase:
             self._db.conn.execute("BEGIN IMMEDIATE")
             try:
                 result = change(self._db)
-                self._db.conn.execute("COMMIT")
+                self._commit()
             except BaseException:
                 if self._db.conn.in_transaction:
                     self._db.conn.execute("ROLLBACK")
                 raise
             return result
+
+    def _commit(self) -> None:
+        self._db.conn.execute("COMMIT")
 
     def rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         """All that a query finds."""

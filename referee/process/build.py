@@ -21,10 +21,10 @@ from typing import Literal, Self, TypeAlias
 from referee.errors import ExpectedError
 from referee.folders import cache_folder
 from referee.process import fetch_relay
-from referee.process.build_settings import copy_settings, environment
+from referee.process.build_settings import Settings, copy_settings, environment
 from referee.process.cgroup import Cgroups
 from referee.process.entry import source_id
-from referee.process.fetch_proxy import RELAY_PORT, FetchHostsError, FetchProxy, find_hosts, proxy_environment
+from referee.process.fetch_proxy import RELAY_PORT, FetchHostsError, FetchProxy, fetch_environment, find_hosts
 from referee.process.homes import Home, Owner, keep_home, most_mib, take_back
 from referee.process.launch import LaunchContext
 from referee.process.limits import ProcessLimits
@@ -151,8 +151,8 @@ class Workshop:
 
     Under "plain" HOME is the user's instead, and the home has only what would not be kept otherwise. `tools`: what the
     sandbox shows of this machine besides; `hidden`: what it never shows. `told` is called with each phase when it
-    begins, `heard` with what is printed. `python` is what the word {python} stands for; `settings` are the texts of
-    package managers' settings that lie in the home.
+    begins, `heard` with what is printed. `python` is what the word {python} stands for; `settings` are
+    those of package managers that lie in the home.
     """
 
     copy: Path
@@ -164,7 +164,7 @@ class Workshop:
     told: Callable[[Phase], None]
     hidden: tuple[str, ...] = ()
     python: str = sys.executable
-    settings: tuple[str, ...] = ()
+    settings: Settings = Settings()  # noqa: RUF009 - frozen
     heard: Callable[[bytes], None] = lambda _: None
 
 
@@ -245,14 +245,15 @@ def _run(phase: Phase, argv: Sequence[str], workshop: Workshop, output: Callable
 def _run_through_proxy(command: SupervisedCommand, workshop: Workshop, output: Callable[[bytes], None]) -> Ended:
     """With no other way out of the sandbox than to the hosts for the bot's language."""
     try:
-        hosts = find_hosts(workshop.copy, os.environ, workshop.settings)
+        hosts = find_hosts(workshop.copy, os.environ, workshop.settings.texts)
     except FetchHostsError as error:
         raise BuildError(f"fetch: {error}", error.next_step) from None
-    with FetchProxy(hosts, os.environ) as proxy:
+    credentials = workshop.settings.credentials
+    with FetchProxy(hosts, os.environ, credentials) as proxy:
         relay = Path(fetch_relay.__file__).read_text(encoding="utf-8")
         through = replace(
             command,
-            env={**command.env, **proxy_environment(command.env)},
+            env=fetch_environment(command.env, credentials),
             before=(sys.executable, "-I", "-S", "-c", relay, str(proxy.path), str(RELAY_PORT)),
             socket=proxy.path,
         )

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from configparser import Error, RawConfigParser
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import date, time
 from io import StringIO
 from json import dumps
@@ -19,6 +20,7 @@ from xml.etree import ElementTree
 
 from referee.folders import home_folder
 from referee.process.paths import HOME
+from referee.process.registries import Place, find_credentials, without_credentials
 from referee.process.trees import remove_tree
 
 SECRET = re.compile(r"token|secret|passw|passphrase|credential|_?auth|api_?key|private_?key", re.IGNORECASE)
@@ -178,16 +180,16 @@ _SETTINGS = (".config/go/env", ".cargo/config.toml", ".npmrc", ".m2/settings.xml
 
 
 def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
-    """Of `ours` what toolchains look at, and no variable whose name speaks of a secret. `confined`: in the sandbox."""
-    kept = {
-        name: value
-        for name, value in ours.items()
-        if (name in _KEPT or name in CERTIFICATES or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_ENDINGS))
-        and (not SECRET.search(name) or name.startswith("CROSSTOWN_BUILD_"))
-    }
+    """Of `ours` what toolchains look at, and no variable whose name speaks of a secret. `confined`: in the sandbox,
+    where no address has a password in it, except in what is passed on for builds on purpose."""
+    kept = _looked_at(ours)
     if not confined:
         return kept
-    kept = {name: value for name, value in kept.items() if name.lower() not in _PLACES_LOWER}
+    kept = {
+        name: value if name.startswith("CROSSTOWN_BUILD_") else without_credentials(value, ())
+        for name, value in kept.items()
+        if name.lower() not in _PLACES_LOWER
+    }
     rustup = rustup_home(ours)
     return {
         **kept,
@@ -198,14 +200,32 @@ def environment(ours: Mapping[str, str], *, confined: bool) -> dict[str, str]:
     }
 
 
+def _looked_at(ours: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in ours.items()
+        if (name in _KEPT or name in CERTIFICATES or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_ENDINGS))
+        and (not SECRET.search(name) or name.startswith("CROSSTOWN_BUILD_"))
+    }
+
+
 def rustup_home(ours: Mapping[str, str]) -> Path:
     """Where rustup keeps its toolchains, if it is there at all."""
     return Path(ours.get("RUSTUP_HOME") or home_folder(ours) / ".rustup")
 
 
-def copy_settings(ours: Mapping[str, str], home: Path) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the organiser's settings say of package registries. `texts` have their addresses. `credentials` are for the
+    proxy alone: by registry, what it has to say there."""
+
+    texts: tuple[str, ...] = ()
+    credentials: Mapping[Place, str] = field(default_factory=dict, repr=False)
+
+
+def copy_settings(ours: Mapping[str, str], home: Path) -> Settings:
     """Lay the settings of package managers into the `home` of a build, those of the machine and of the user in one,
-    without what they hold of credentials. The texts that were laid.
+    without what they hold of credentials.
 
     Files that are not there or cannot be read are passed over; what an earlier build left at their places goes. Raises
     OSError where `home` cannot be written.
@@ -221,10 +241,14 @@ def copy_settings(ours: Mapping[str, str], home: Path) -> tuple[str, ...]:
         (maven, (*_beside("mvn", "conf/settings.xml", ours), user / ".m2/settings.xml")),
         (ini, (MACHINE_SETTINGS / "pip.conf", pip)),
     )
-    laid = tuple(merged([text for text in map(_text, sources) if text]) for merged, sources in files)
+    raw = [[text for text in map(_text, sources) if text] for _, sources in files]
+    seen = [value for name, value in _looked_at(ours).items() if not name.lower().endswith("_proxy")]
+    credentials = find_credentials([*seen, *(text for texts in raw for text in texts)], ours)
+    laid = tuple(merged(texts) for (merged, _), texts in zip(files, raw, strict=True))
     for name, text in zip(_SETTINGS, laid, strict=True):
-        _lay(home, name, text)
-    return laid
+        # Maven refuses registries without TLS.
+        _lay(home, name, without_credentials(text, () if name.endswith(".xml") else credentials))
+    return Settings(laid, credentials)
 
 
 def _beside(program: str, name: str, ours: Mapping[str, str]) -> Iterator[Path]:

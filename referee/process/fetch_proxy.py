@@ -10,6 +10,7 @@ import ipaddress
 import re
 import shutil
 import socket
+import ssl
 import threading
 import tomllib
 from base64 import b64encode
@@ -25,6 +26,7 @@ from referee.errors import ExpectedError
 from referee.folders import make_socket_folder
 from referee.process.build_settings import environment
 from referee.process.fetch_relay import pump
+from referee.process.registries import Place, carry, place_of, without_credentials
 
 HOSTS_VARIABLE = "CROSSTOWN_FETCH_HOSTS"
 """Names a file of the form of `data/fetch_hosts.toml`."""
@@ -125,9 +127,14 @@ class FetchProxy:
     """Listens on `path` while it is entered. `refused` holds a sentence for each host that was asked for in vain, of
     the first `MAX_REFUSED`."""
 
-    def __init__(self, hosts: FetchHosts, ours: Mapping[str, str]) -> None:
-        """`ours`: the organiser's environment, of which a proxy on the way to the internet is used."""
+    def __init__(
+        self, hosts: FetchHosts, ours: Mapping[str, str], credentials: Mapping[Place, str] | None = None
+    ) -> None:
+        """`ours`: the organiser's environment, of which a proxy on the way to the internet is used, and the certificate
+        authorities for registries with `credentials`."""
         self._hosts = hosts
+        self._credentials = credentials or {}
+        self._authorities = ours.get("SSL_CERT_FILE") or None
         self._upstream = ours.get("https_proxy") or ours.get("HTTPS_PROXY") or ""
         self._folder = make_socket_folder()
         self.path = self._folder / "proxy.sock"
@@ -173,7 +180,16 @@ class FetchProxy:
         server: socket.socket | None = None
         try:
             client.settimeout(HEAD_S)
-            server = self._connect(_read_head(client))
+            head = _read_head(client)
+            first = head.split("\r\n", 1)[0]
+            if (place := self._registry(first)) is not None:
+                server = self._reach(*place)
+                self._open.add(server)
+                client.settimeout(IDLE_S)
+                context = ssl.create_default_context(cafile=self._authorities)
+                carry(client, server, head, place, self._credentials[place], self._credentials, context, IDLE_S)
+                return
+            server = self._connect(first)
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             self._open.add(server)
             for end in (client, server):
@@ -200,20 +216,34 @@ class FetchProxy:
             raise _Refused(target, f"only https through CONNECT is carried, not {method}: use an https address")
         host, _, port = target.rpartition(":")
         host = host.strip("[]").rstrip(".").lower()
-        if not port.isdigit() or (host, int(port)) not in self._hosts.allowed:
+        if not port.isdigit():
+            raise _Refused(target, f"{target} is not a host with a port")
+        return self._reach(host, int(port))
+
+    def _registry(self, first: str) -> Place | None:
+        """The registry with credentials that a request is for; None for any other request."""
+        method, _, rest = first.partition(" ")
+        if method not in ("GET", "HEAD"):
+            return None
+        place = place_of(rest.split(" ")[0])
+        return place if place in self._credentials else None
+
+    def _reach(self, host: str, port: int) -> socket.socket:
+        target = f"{host}:{port}"
+        if (host, port) not in self._hosts.allowed:
             raise _Refused(
                 target, f"{target} is not a host that this build may reach; an organiser can list it ({HOSTS_VARIABLE})"
             )
         if self._upstream:
-            return self._through_upstream(host, int(port))
-        found = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)
+            return self._through_upstream(host, port)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = [str(info[4][0]) for info in found]
-        if (host, int(port)) not in self._hosts.private and any(map(_is_closed, addresses)):
+        if (host, port) not in self._hosts.private and any(map(_is_closed, addresses)):
             raise _Refused(target, f"{target} leads to a private address; list it in private_hosts ({HOSTS_VARIABLE})")
         trouble = OSError(f"{host} has no address")
         for address in addresses:
             try:
-                return socket.create_connection((address, int(port)), CONNECT_S)
+                return socket.create_connection((address, port), CONNECT_S)
             except OSError as error:
                 trouble = error
         raise trouble
@@ -228,7 +258,7 @@ class FetchProxy:
                 user = f"{parts.username}:{parts.password or ''}".encode()
                 lines.append(f"Proxy-Authorization: Basic {b64encode(user).decode()}")
             server.sendall("\r\n".join([*lines, "", ""]).encode())
-            answer = _read_head(server).split(" ")
+            answer = _read_head(server).split("\r\n", 1)[0].split(" ")
             if len(answer) < 2 or answer[1] != "200":
                 raise OSError(f"the proxy of this machine answered {' '.join(answer)}")
         except BaseException:
@@ -247,14 +277,14 @@ class _Refused(Exception):
 
 
 def _read_head(client: socket.socket) -> str:
-    """The first line of a request or answer, read to the end of its head."""
+    """A request or answer, read to the end of its head."""
     head = b""
     while b"\r\n\r\n" not in head:
         chunk = client.recv(1)  # not a byte of what follows
         if not chunk or len(head) >= HEAD_BYTES:
             raise OSError("no whole request")
         head += chunk
-    return head.split(b"\r\n", 1)[0].decode("ascii", "replace")
+    return head.removesuffix(b"\r\n\r\n").decode("ascii", "replace")
 
 
 def _is_closed(address: str) -> bool:
@@ -267,6 +297,16 @@ def _is_closed(address: str) -> bool:
 def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     """The IPv4 address that a NAT64 gateway makes of it (RFC 6052)."""
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else None
+
+
+def fetch_environment(seen: Mapping[str, str], places: Iterable[Place]) -> dict[str, str]:
+    """The environment of a fetch phase, of what a build sees: with the proxy, without passwords, and without scripts of
+    npm's packages, which a build can run later, without a network. `places` are the registries with credentials."""
+    places = list(places)
+    shown = {name: without_credentials(value, places) for name, value in seen.items()}
+    hosts = [host for host, _ in places]
+    trusted = {"PIP_TRUSTED_HOST": " ".join([*shown.get("PIP_TRUSTED_HOST", "").split(), *hosts])} if hosts else {}
+    return {"npm_config_ignore_scripts": "true", **shown, **trusted, **proxy_environment(shown)}
 
 
 def proxy_environment(ours: Mapping[str, str]) -> dict[str, str]:

@@ -186,7 +186,7 @@ def test_a_link_that_a_build_left_where_settings_lie_names_no_hosts(tmp_path: Pa
     (home / "c" / "config.toml").write_text('x = "https://evil.example/"\n')
     (home / ".cargo").symlink_to("c")
     laid = copy_settings({"HOME": str(tmp_path / "nobody"), "PATH": ""}, home)
-    assert not any("evil.example" in text for text in laid)
+    assert not any("evil.example" in text for text in laid.texts)
     assert not (home / ".cargo").is_symlink()
 
 
