@@ -191,7 +191,8 @@ class _Site:
                 return ""
             if not target.startswith("runs/") or "/matches/" not in target:
                 found.append(wanted)
-            return f' {name}="{escape(relative(file, target))}"'
+            fragment = urlsplit(wanted).fragment
+            return f' {name}="{escape(relative(file, target))}{f"#{escape(fragment)}" if fragment else ""}"'
 
         text = _FORM.sub("", text)
         text = _SCRIPT.sub(lambda match: match[0] if match[1] in _SCRIPTS else "", text)
@@ -398,7 +399,13 @@ async def get(app: Starlette, address: str) -> tuple[int, bytes]:
     }
     status, body = 0, bytearray()
 
+    asked = False
+
     async def receive() -> dict[str, Any]:
+        nonlocal asked
+        if asked:
+            await asyncio.Event().wait()  # a visitor who never goes away
+        asked = True
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Any) -> None:
