@@ -155,7 +155,7 @@ def test_what_is_no_backup_is_refused(config, tmp_path, made: str, said: str) ->
 def test_a_ladder_that_is_there_is_never_replaced(playing, tmp_path) -> None:
     with pytest.raises(UsageError, match="takes no other's place"):
         restore(tmp_path / "backup", playing.config)
-    with pytest.raises(UsageError, match="a new folder for each backup"):
+    with pytest.raises(UsageError, match="is there already"):
         back_up(playing.config, tmp_path / "backup")
 
 
