@@ -1,4 +1,5 @@
-"""Write `docs/cli.md` from the command line itself, and `docs/api.md` from the description of `/api/v1`.
+"""Write the generated pages: `cli.md` from the command line itself, `api.md` from the description of `/api/v1`, and
+`games/` from the games.
 
 python docs/make_reference.py
 """
@@ -9,12 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from crosstown_env import GAMES
 from starlette.datastructures import State
 from typer.main import get_command
 
 from leaderboard.web.v1.app import make_api
 from leaderboard.web.v1.loading import Operation, operations_of
+from referee.cli.game_data import data_page
 from referee.cli.main import make_app
+from referee.games.registry import get_game
 
 PAGE = Path(__file__).parent / "cli.md"
 
@@ -27,6 +31,8 @@ Generated from the commands by `python docs/make_reference.py`. `crosstown COMMA
 
 
 API_PAGE = PAGE.with_name("api.md")
+
+GAME_PAGES = PAGE.with_name("games")
 
 API_HEAD = """# API
 
@@ -57,6 +63,9 @@ def main() -> None:
     """Write the pages."""
     PAGE.write_text(reference(), encoding="utf-8")
     API_PAGE.write_text(api_reference(), encoding="utf-8")
+    GAME_PAGES.mkdir(exist_ok=True)
+    for game in GAMES:
+        (GAME_PAGES / f"{game}.md").write_text(data_page(get_game(game)), encoding="utf-8")
 
 
 def api_reference() -> str:

@@ -71,6 +71,20 @@ def print_game(game: Game, *, as_json: bool) -> None:
         print_text(rules)
 
 
+def print_data(game: Game, *, as_json: bool) -> None:
+    """Box data, and observations and actions as arrays."""
+    from referee.cli.game_data import data_as_json, data_page
+
+    if as_json:
+        print_json(data_as_json(game))
+        return
+    out, page = console(), data_page(game)
+    if out.is_terminal:
+        out.print(Markdown(page))
+    else:
+        print_text(page)
+
+
 def print_report(report: Report, *, suffix: str, as_json: bool) -> None:
     """Coverage, failures, verdict. `suffix` goes to the end of the lines that show a failure again."""
     if as_json:

@@ -47,15 +47,29 @@ def list_games(
 
 
 @app.command()
-def show(game: GameId, as_json: AsJson = False) -> None:
+def show(
+    game: GameId,
+    data: Annotated[
+        bool,
+        typer.Option(
+            "--data",
+            help="Print the box data instead (board, cards, tiles), and how observations and actions become arrays.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Print the rules of a game as implemented, its options, and what is a reconstruction.
 
     Example: crosstown games show shibuya
     """
-    from referee.cli.game_pages import print_game
+    from referee.cli.game_pages import print_data, print_game
     from referee.games.conformance.game_object import resolve
 
-    print_game(resolve(game), as_json=as_json)
+    found = resolve(game)
+    if data:
+        print_data(found, as_json=as_json)
+    else:
+        print_game(found, as_json=as_json)
 
 
 @app.command()

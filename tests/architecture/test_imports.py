@@ -15,6 +15,7 @@ PACKAGES = {
     "leaderboard": ROOT / "leaderboard",
     "crosstown_bot": ROOT / "bots" / "python" / "crosstown_bot",
     "crosstown_bridge": ROOT / "bots" / "python" / "crosstown_bridge",
+    "crosstown_env": ROOT / "bots" / "python" / "crosstown_env",
     "crosstown_greedy": ROOT / "bots" / "python" / "crosstown_greedy",
 }
 
@@ -103,7 +104,7 @@ ALLOWED = {
         "referee.record",
         "referee.games",
     },
-    "referee.cli": {"referee", "leaderboard", "crosstown_bridge", "crosstown_proto"},
+    "referee.cli": {"referee", "leaderboard", "crosstown_bridge", "crosstown_env", "crosstown_proto"},
     "referee.addresses": set(),
     "referee.event_loop": set(),
     "referee.errors": set(),
@@ -122,6 +123,7 @@ ALLOWED = {
     },
     "crosstown_bot": {"crosstown_bot", "crosstown_proto"},
     "crosstown_bridge": {"crosstown_bridge", "crosstown_bot"},
+    "crosstown_env": {"crosstown_env", "crosstown_greedy", "referee.games"},
     "crosstown_greedy": {"crosstown_greedy", "referee.games"},
 }
 
@@ -146,10 +148,21 @@ THIRD_PARTY = {
     "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},
     "crosstown_bridge": {"google"},
+    "crosstown_env.multi_agent": {"gymnasium", "numpy", "pettingzoo"},
+    "crosstown_env.single_agent": {"gymnasium", "numpy"},
+    "crosstown_env": {"numpy"},
     "crosstown_greedy": set(),
 }
 
-OURS = {"referee", "leaderboard", "crosstown_proto", "crosstown_bot", "crosstown_bridge", "crosstown_greedy"}
+OURS = {
+    "referee",
+    "leaderboard",
+    "crosstown_proto",
+    "crosstown_bot",
+    "crosstown_bridge",
+    "crosstown_env",
+    "crosstown_greedy",
+}
 
 
 def modules() -> list[tuple[str, Path]]:

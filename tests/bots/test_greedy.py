@@ -131,7 +131,7 @@ def test_ticket_to_ride_plans_complete_tickets_with_routes_that_can_be_claimed(n
     completed = 0
     for state, seat in nodes("ticket_to_ride_new_york", players, matches=2):
         seen = state.observation(seat)
-        network = network_of(seen.box, seen.owner, seat, players, seen.taxis[seat])
+        network = network_of(seen.box, seen.holders(), seat, players, seen.taxis[seat])
         plan = plan_of(network, seen.tickets)
         assert set(plan) <= set(state.available[seat])
         assert len(set(plan)) == len(plan)

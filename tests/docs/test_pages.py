@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
+from crosstown_env import GAMES
 
+from referee.cli.game_data import data_page
+from referee.games.registry import get_game
 from referee.schedule.formats.registry import OWN
 from referee.schedule.spec import CLOCK_KEYS, RESOURCE_KEYS, Limits
 from referee.tournament import config, sections
@@ -54,6 +57,12 @@ def test_a_page_begins_with_what_the_reader_can_do_after_it(page: str) -> None:
 def test_the_reference_of_commands_is_that_of_the_command_line() -> None:
     made = load_script("make_reference").reference()
     assert made == (DOCS / "cli.md").read_text(encoding="utf-8"), "run python docs/make_reference.py"
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_page_of_a_game_is_that_of_its_data_and_arrays(game: str) -> None:
+    page = DOCS / "games" / f"{game}.md"
+    assert data_page(get_game(game)) == page.read_text(encoding="utf-8"), "run python docs/make_reference.py"
 
 
 def test_the_reference_of_the_api_is_that_of_its_description() -> None:

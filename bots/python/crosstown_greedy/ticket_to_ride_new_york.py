@@ -31,7 +31,7 @@ TAXIS_FOR_TICKETS = 6
 
 def worths(seen: Observation, legal: Sequence[Answer], seat: int) -> list[float]:
     """Points, about, that each action is good for."""
-    network = network_of(seen.box, seen.owner, seat, seen.players, seen.taxis[seat])
+    network = network_of(seen.box, seen.holders(), seat, seen.players, seen.taxis[seat])
     plan = plan_of(network, seen.tickets)
     found = []
     for action in legal:

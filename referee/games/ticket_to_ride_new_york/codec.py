@@ -50,6 +50,7 @@ _REPEATED = (
     "row",
     "discards",
     "aside",
+    "owner",
     "taxis",
     "hand_sizes",
     "ticket_counts",
@@ -80,7 +81,7 @@ _HEAD = b"".join(
         "unknown_tickets",
     )
 )
-_COLUMN_KEYS = keys_with_length(pb.Observation, (*_REPEATED[:6], "owner", *_REPEATED[6:], "ledger"), 2000)
+_COLUMN_KEYS = keys_with_length(pb.Observation, (*_REPEATED, "ledger"), 2000)
 _ASKED, _LEFT, _PASSED, _ROW, _DISCARDS, _ASIDE, _OWNER, _TAXIS, *_MORE = _COLUMN_KEYS
 _HAND_SIZES, _TICKET_COUNTS, _KNOWN, _HAND, _TICKETS_HELD, _OFFERED, _UNDER, _LEDGER = _MORE
 _KIND, _CARD, _NUMBER, _OTHER = keys_with_length(pb.LegalActions, ("kind", "card", "number", "other"), 2000)
@@ -219,14 +220,13 @@ def encode_observation(observation: Observation) -> bytes:
     if seen.viewer is not None:
         head += _VIEWER_KEY
         head.append(seen.viewer)
-    owner = bytes([seat + 1 for seat in seen.owner])
     # fmt: off
     return b"".join((
         head,
         _ASKED[len(seen.asked)], bytes(seen.asked), _LEFT[len(seen.left)], bytes(seen.left),
         _PASSED[len(seen.passed)], bytes(seen.passed), _ROW[len(seen.row)], bytes(seen.row),
         _DISCARDS[len(seen.discards)], bytes(seen.discards), _ASIDE[len(seen.aside)], bytes(seen.aside),
-        _OWNER[len(owner)], owner, _TAXIS[len(seen.taxis)], bytes(seen.taxis),
+        _OWNER[len(seen.owner)], bytes(seen.owner), _TAXIS[len(seen.taxis)], bytes(seen.taxis),
         _HAND_SIZES[len(seen.hand_sizes)], bytes(seen.hand_sizes),
         _TICKET_COUNTS[len(seen.ticket_counts)], bytes(seen.ticket_counts),
         _KNOWN[len(seen.known)], bytes(seen.known), _HAND[len(seen.hand)], bytes(seen.hand),
@@ -241,7 +241,6 @@ def observation_message(observation: Observation) -> pb.Observation:
     return pb.Observation(
         **{name: getattr(observation, name) for name in (*_SCALARS, *_REPEATED)},
         stage=_STAGE_NUMBERS[observation.stage],
-        owner=[seat + 1 for seat in observation.owner],
         ledger=pb.Ledger.FromString(observation.ledger),
         scores=[_EVENTS.body(score) for score in observation.scores],
         box=observation.box,
@@ -259,7 +258,6 @@ def decode_observation(data: bytes) -> Observation:
     return Observation(
         **values,
         stage=enum_name(STAGES, message.stage, "stage"),
-        owner=tuple([seat - 1 for seat in message.owner]),
         ledger=_ledger(message.ledger),
         scores=tuple([_EVENTS.from_body(ev.SeatScore, score) for score in message.scores]),
         box=message.box,

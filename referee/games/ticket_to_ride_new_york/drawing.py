@@ -69,7 +69,7 @@ def draw(observation: Observation, look: Look, revealed: Sequence[Any] = ()) -> 
         content=[
             token(16, 12, seen.turn_seat, 7.5) if seen.stage != "over" else "",
             text(30, 16, headline, size=11.5, css="ink b", width=WIDTH - 36),
-            moved(0, _HEAD, "".join(map_parts(seen.box, seen.owner, seen.players, spots))),
+            moved(0, _HEAD, "".join(map_parts(seen.box, seen.holders(), seen.players, spots))),
             moved(0, top, "".join(card_parts(seen, spots))),
             *seats,
         ],
@@ -90,7 +90,7 @@ def _description(seen: Observation, look: Look) -> str:
     lines = []
     for seat in range(seen.players):
         routes = [
-            _ends(board.locations, board.routes[place]) for place, owner in enumerate(seen.owner) if owner == seat
+            _ends(board.locations, board.routes[place]) for place, holder in enumerate(seen.holders()) if holder == seat
         ]
         lines.append(
             f"Seat {seat}, {seat_name(look, seat)}: {seen.taxis[seat]} taxis, {seen.hand_sizes[seat]} cards, "
@@ -528,7 +528,7 @@ def _points(seen: Observation, seat: int) -> tuple[str, str]:
         if score.seat == seat:
             made = f"routes {score.route_points}, tickets {score.ticket_points}, sights {score.attraction_points}"
             return f"{score.total} points", made
-    routes, sights = board_of(seen.box).map_points(seen.owner, seat)
+    routes, sights = board_of(seen.box).map_points(seen.holders(), seat)
     return f"{routes + sights}+ points", f"routes {routes}, sights {sights}"
 
 
@@ -543,7 +543,7 @@ def _tickets_of(seen: Observation, own: Observation | None, seat: int) -> tuple[
 def _ticket(seen: Observation, seat: int, number: int, offered: bool, x: float, y: float, spots: Spots) -> str:
     board = board_of(seen.box)
     ticket = board.tickets[number - 1]
-    done = board.completed(seen.owner, seat, number)
+    done = board.completed(seen.holders(), seat, number)
     state = "offered" if offered else "done" if done else "open"
     one, other = board.locations[ticket.a], board.locations[ticket.b]
     content = rect(x, y, _TICKET_WIDTH, 17, "paper edge" + (" dash" if offered else ""), radius=3)

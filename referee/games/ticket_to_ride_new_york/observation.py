@@ -25,8 +25,8 @@ class Observation:
     """The table from one seat, or from outside (viewer None).
 
     `known` is per seat seven counts, one seat after another: what everybody has seen it get and not yet pay. `owner` is
-    per route the seat that claimed it or -1. `under` are the returned tickets, uppermost first. `hand` is empty for a
-    spectator. When the match is over `scores` are there and all tickets that were drawn are turned up. `ledger` is
+    per route 1 + the seat that claimed it, or 0. `under` are the returned tickets, uppermost first. `hand` is empty for
+    a spectator. When the match is over `scores` are there and all tickets that were drawn are turned up. `ledger` is
     the Ledger message (see `Ledger`). `box` is the JSON of a replaced box, "" for the shipped one.
     """
 
@@ -61,6 +61,10 @@ class Observation:
     def known_of(self, seat: int) -> Numbers:
         """Seven counts: the cards that everybody has seen `seat` get and not yet pay."""
         return self.known[CARD_KINDS * seat : CARD_KINDS * (seat + 1)]
+
+    def holders(self) -> Numbers:
+        """Per route the seat that claimed it, or -1: what `Board` works with."""
+        return tuple([number - 1 for number in self.owner])
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +164,20 @@ _MASKS = tuple(bytes(255 if byte == seat else 0 for byte in range(256)) for seat
 """By viewer, to be used with `translate`: 255 for its seat, 0 for others."""
 
 
-def observe(position: Position, scores: tuple[SeatScore, ...], viewer: int | None) -> Observation:
-    """What `viewer` may see of the position; None is a spectator. `scores` are shown when the match is over."""
+def observe(
+    position: Position, scores: tuple[SeatScore, ...], viewer: int | None, *, with_ledger: bool = True
+) -> Observation:
+    """What `viewer` may see of the position; None is a spectator. `scores` are shown when the match is over.
+
+    The ledger takes half of the time; without it the observation serves those who never make a state of it.
+    """
     market, deck = position.market, position.tickets
     over = position.stage == OVER
     if over:
         returned, numbers = bytes(deck.returned), bytes(deck.tickets)
     else:
         returned = _own(viewer, deck.seats, deck.returned)
-        numbers = _own(viewer, deck.owners, deck.tickets)
+        numbers = _own(viewer, deck.owners, deck.tickets) if with_ledger else b""
     hand: Numbers = ()
     tickets: Numbers = ()
     offered: Numbers = ()
@@ -192,7 +201,7 @@ def observe(position: Position, scores: tuple[SeatScore, ...], viewer: int | Non
         discards=tuple(market.discards),
         aside=tuple(market.aside),
         epoch=market.epoch,
-        owner=tuple(position.owner),
+        owner=tuple([seat + 1 for seat in position.owner]),
         taxis=tuple(position.taxis),
         hand_sizes=tuple(position.hand_sizes),
         ticket_counts=tuple([len(kept) for kept in position.kept]),
@@ -221,7 +230,9 @@ def observe(position: Position, scores: tuple[SeatScore, ...], viewer: int | Non
                 deck.under,
                 bytes((position.second, position.to_draw, AFTER_ROW.index(position.after_row), market.flushes)),
             )
-        ),
+        )
+        if with_ledger
+        else b"",
         box=position.board.box_text,
     )
     seen.__class__ = Observation

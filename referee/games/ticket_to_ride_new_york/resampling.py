@@ -36,7 +36,7 @@ def resample(position: Position, seen: Observation, rng: Random) -> None:
     position.known = list(seen.known)
     position.debts = bytearray(ledger.debts)
     position.refusals = bytearray(ledger.refusals)
-    position.assign_routes(seen.owner)
+    position.assign_routes(seen.holders())
     drawn, deck = _sample_cards(seen, ledger, rng)
     market = position.market = Market()
     market.row, market.row_size = list(seen.row), sum(seen.row)

@@ -80,7 +80,7 @@ def _seat_lines(seen: Observation, names: Sequence[str]) -> list[str]:
     lines = [f"seat  {label}points  taxis  cards  tickets  known cards"]
     for seat in range(seen.players):
         mark = "*" if seat in seen.asked else "x" if seat in seen.left else " "
-        points = sum(board_of(seen.box).map_points(seen.owner, seat))
+        points = sum(board_of(seen.box).map_points(seen.holders(), seat))
         name = f"{seat_name(names, seat)[:_NAME]:<{_NAME}}  " if names else ""
         head = (
             f"{mark}{seat:>3}  {name}{points:>6}  {seen.taxis[seat]:>5}  {seen.hand_sizes[seat]:>5}"
@@ -98,7 +98,7 @@ def _own_lines(seen: Observation, board: Board) -> list[str]:
         for number in numbers:
             ticket = board.tickets[number - 1]
             one, other = board.locations[ticket.a], board.locations[ticket.b]
-            done = seen.viewer is not None and board.completed(seen.owner, seen.viewer, number)
+            done = seen.viewer is not None and board.completed(seen.holders(), seen.viewer, number)
             lines += _hung(
                 title,
                 f"{one.name} ({one.code}) - {other.name} ({other.code}), {ticket.points} points"
@@ -113,8 +113,8 @@ def _route_lines(seen: Observation, board: Board) -> list[str]:
         ends = f"{board.locations[route.a].code}-{board.locations[route.b].code}"
         double = " " if route.twin == NO_TWIN else "="
         owner = seen.owner[place]
-        closed = seen.players == 2 and route.twin != NO_TWIN and seen.owner[route.twin] >= 0
-        holder = str(owner) if owner >= 0 else "x" if closed else "."
+        closed = seen.players == 2 and route.twin != NO_TWIN and seen.owner[route.twin] > 0
+        holder = str(owner - 1) if owner else "x" if closed else "."
         cells.append(f"{double}{ends:<7} {route.length} {route.color_name:<6} {holder}")
     height = -(-len(cells) // _COLUMNS)
     lines = ["Routes: ends (= half of a double), length, colour, the seat that claimed it"]
@@ -196,7 +196,7 @@ def event_sentence(payload: ev.Payload, observation: Observation, names: Sequenc
 def points(observation: Observation) -> tuple[int, ...]:
     """Per seat what its routes and attractions count so far; tickets are secret."""
     board = board_of(observation.box)
-    return tuple(sum(board.map_points(observation.owner, seat)) for seat in range(observation.players))
+    return tuple(sum(board.map_points(observation.holders(), seat)) for seat in range(observation.players))
 
 
 dealt = {"card_drawn": "card", "card_turned_up": "face-up card", "ticket_drawn": "ticket"}

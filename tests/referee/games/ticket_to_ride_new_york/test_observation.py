@@ -16,7 +16,8 @@ def test_e15_public_are_row_discards_claims_sizes_and_taxis() -> None:
         seen = state.observation(viewer)
         assert sit.words(seen.row) == "1 red, 1 orange, 1 green, 1 blue, 1 black"
         assert sit.words(seen.discards) == "1 pink"
-        assert seen.owner[0] == 1
+        assert (seen.owner[0], seen.holders()[0]) == (2, 1)
+        assert (seen.owner[1], seen.holders()[1]) == (0, -1)
         assert seen.hand_sizes == (3, 2)
         assert seen.ticket_counts == (1, 0)
         assert seen.taxis == (15, 15)

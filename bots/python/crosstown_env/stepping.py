@@ -1,0 +1,144 @@
+"""Matches that are stepped together, and the arrays in which their positions lie."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import prod
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crosstown_env.table import Setup, Table
+
+_ALIGN = 64
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One row per match. After a step they say what the seat that is asked next sees."""
+
+    observations: npt.NDArray[np.int8]
+    """What that seat sees: see `Arrays.layout`."""
+    masks: npt.NDArray[np.int8]
+    """1 for each number of a legal action."""
+    seats: npt.NDArray[np.int8]
+    """The seat that is asked."""
+    samples: npt.NDArray[np.int32]
+    """One of the legal actions, each with the same probability: for random play and exploration."""
+    actions: npt.NDArray[np.int32]
+    """What was chosen: `step` copies its argument there."""
+    rewards: npt.NDArray[np.float32]
+    """Per seat what the last step has earned it."""
+    dones: npt.NDArray[np.bool_]
+    """Whether the last step ended a match. If so, the row shows the first position of the next match already."""
+    ranks: npt.NDArray[np.int8]
+    """Per seat its rank in the match that ended; 0 where none did."""
+    lengths: npt.NDArray[np.int32]
+    """The decisions of the match that ended; 0 where none did."""
+
+
+def _shapes(setup: Setup, n: int) -> dict[str, tuple[tuple[int, ...], Any]]:
+    size, actions, players = setup.arrays.layout.size, setup.arrays.actions.size, setup.players
+    return {
+        "observations": ((n, size), np.int8),
+        "masks": ((n, actions), np.int8),
+        "seats": ((n,), np.int8),
+        "samples": ((n,), np.int32),
+        "actions": ((n,), np.int32),
+        "rewards": ((n, players), np.float32),
+        "dones": ((n,), np.bool_),
+        "ranks": ((n, players), np.int8),
+        "lengths": ((n,), np.int32),
+    }
+
+
+def bytes_for(setup: Setup, n: int) -> int:
+    """The size of a buffer for the columns of `n` matches."""
+    return sum(_room(shape, kind) for shape, kind in _shapes(setup, n).values())
+
+
+def columns_in(buffer: Any, setup: Setup, n: int) -> Columns:
+    """The columns of `n` matches in a buffer."""
+    made, at = {}, 0
+    for name, (shape, kind) in _shapes(setup, n).items():
+        made[name] = np.ndarray(shape, kind, buffer, at)
+        at += _room(shape, kind)
+    return Columns(**made)
+
+
+def _room(shape: tuple[int, ...], kind: Any) -> int:
+    return -(-prod(shape) * int(np.dtype(kind).itemsize) // _ALIGN) * _ALIGN
+
+
+def part_of(columns: Columns, first: int, count: int) -> Columns:
+    """The rows of some of the matches."""
+    names = [field.name for field in fields(Columns)]
+    parts: Mapping[str, Any] = {name: getattr(columns, name)[first : first + count] for name in names}
+    return Columns(**parts)
+
+
+class Stepper:
+    """Plays the matches of some rows. The luck of a match follows from the seed and its place among all matches."""
+
+    def __init__(self, setup: Setup, columns: Columns, first: int) -> None:
+        self._setup, self._columns, self._first = setup, columns, first
+        self._count = len(columns.seats)
+        self._size = setup.arrays.layout.size
+        self._rows = memoryview(columns.observations).cast("B")  # type: ignore[arg-type]
+        self._marked: tuple[Any, Any] = ((), ())
+        self._tables: list[Table] = []
+        self._lengths = [0] * self._count
+
+    def reset(self, seed: int) -> None:
+        """Begin all matches."""
+        self._tables = [
+            Table(self._setup, Random(f"{seed}/{number}")) for number in range(self._first, self._first + self._count)
+        ]
+        self._lengths = [0] * self._count
+        columns = self._columns
+        columns.rewards[:], columns.dones[:], columns.ranks[:], columns.lengths[:] = 0, False, 0, 0
+        self._show()
+
+    def step(self) -> None:
+        """Do what `actions` says. ValueError if an action is illegal; matches before it have been stepped."""
+        columns, lengths = self._columns, self._lengths
+        ended: list[tuple[int, Table]] = []
+        earned = []
+        for number, (table, action) in enumerate(zip(self._tables, columns.actions.tolist(), strict=True)):
+            try:
+                table.answer(action)
+            except ValueError as error:
+                raise ValueError(f"match {self._first + number}: {error}") from None
+            lengths[number] += 1
+            earned.append(table.earned)
+            if table.over:
+                ended.append((number, table))
+        columns.rewards[:] = earned
+        columns.dones[:], columns.ranks[:], columns.lengths[:] = False, 0, 0
+        for number, table in ended:
+            columns.dones[number] = True
+            columns.ranks[number] = table.state.ranking()
+            columns.lengths[number] = lengths[number]
+            lengths[number] = 0
+            table.start(table.rng)
+        self._show()
+
+    def _show(self) -> None:
+        """Fill in what the seats see that are asked next."""
+        columns, rows, size = self._columns, self._rows, self._size
+        seats, samples, marks, counts = [], [], [], []
+        at = 0
+        for table in self._tables:
+            row, ids = table.look()
+            rows[at : at + size] = row
+            at += size
+            seats.append(table.seat)
+            samples.append(ids[int(table.rng.random() * len(ids))])
+            marks += ids
+            counts.append(len(ids))
+        columns.seats[:] = seats
+        columns.samples[:] = samples
+        columns.masks[self._marked] = 0
+        self._marked = (np.repeat(np.arange(len(counts)), counts), np.array(marks, np.intp))
+        columns.masks[self._marked] = 1
