@@ -26,7 +26,7 @@ from referee.errors import ExpectedError
 from referee.folders import make_socket_folder
 from referee.process.build_settings import environment
 from referee.process.fetch_relay import pump
-from referee.process.registries import Place, carry, place_of, without_credentials
+from referee.process.registries import HTTPS, Place, carry, place_of, without_credentials
 
 HOSTS_VARIABLE = "CROSSTOWN_FETCH_HOSTS"
 """Names a file of the form of `data/fetch_hosts.toml`."""
@@ -43,7 +43,6 @@ HEAD_S = 10.0
 CONNECT_S = 30.0
 IDLE_S = 120.0
 
-_HTTPS = 443
 _KEYS = {"files", "hosts", "private_hosts"}
 _URL = re.compile(r"https://[^\s\"'<>,|]+", re.IGNORECASE)
 _CLOSED_NETWORKS = tuple(
@@ -107,7 +106,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 def _place(host: str) -> tuple[str, int]:
     """Of `host` or `host:port`."""
     name, _, port = host.lower().rpartition(":")
-    return (name, int(port)) if name and port.isdigit() else (host.lower(), _HTTPS)
+    return (name, int(port)) if name and port.isdigit() else (host.lower(), HTTPS)
 
 
 def _is_list_of_text(value: object) -> bool:
@@ -120,7 +119,7 @@ def _hosts_in(texts: Iterable[str]) -> Iterable[tuple[str, int]]:
             with suppress(ValueError):
                 parts = urlsplit(url)
                 if parts.hostname:
-                    yield parts.hostname.lower(), parts.port or _HTTPS
+                    yield parts.hostname.lower(), parts.port or HTTPS
 
 
 class FetchProxy:

@@ -15,12 +15,13 @@ from contextlib import suppress
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from referee.process.fetch_relay import CHUNK_BYTES
+
 Place: TypeAlias = tuple[str, int]
 """Host in lower case, and port."""
 
 HTTPS = 443
 MAX_REWRITTEN_BYTES = 64 << 20
-CHUNK_BYTES = 1 << 16
 
 _WITH_PASSWORD = re.compile(r"https://[^\s\"'<>,|/@]+@[^\s\"'<>,|]+", re.IGNORECASE)
 _NPM = re.compile(r"^\s*//(?P<host>[^\s/=]+)/[^\s=]*:(?P<kind>_authToken|_auth)\s*=\s*(?P<value>\S+)\s*$", re.MULTILINE)
