@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -36,13 +36,18 @@ WITHIN_S = 15.0
 
 
 @contextmanager
-def serving(app: Any, limits: WebLimits) -> Iterator[int]:
+def serving(app: Any, limits: WebLimits, proxies: Sequence[str] = ()) -> Iterator[int]:
     """The port of a server with these limits."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         config = uvicorn.Config(
-            app, http=limited_protocol(limits), log_level="error", lifespan="off", timeout_graceful_shutdown=1
+            app,
+            http=limited_protocol(limits, proxies),
+            log_level="error",
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+            forwarded_allow_ips=list(proxies),
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -314,3 +319,34 @@ def test_an_address_that_asks_for_much_at_once_keeps_only_itself_waiting(
             assert one.recv(64).startswith(b"HTTP/1.1 200 OK")
         assert is_served(port)
     assert (slow.begun, slow.most) == (10, limits.answers_per_address)
+
+
+async def who(request: Request) -> Response:
+    """Says who asks, and how."""
+    assert request.client is not None
+    return PlainTextResponse(f"{request.client.host} {request.url.scheme}")
+
+
+FORWARDED = {"X-Forwarded-For": "198.51.100.7, 203.0.113.5", "X-Forwarded-Proto": "https"}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "said"),
+    [(["127.0.0.0/8"], "203.0.113.5 https"), (["192.0.2.1"], "127.0.0.1 http"), ([], "127.0.0.1 http")],
+)
+def test_only_a_proxy_of_ours_is_believed_for_whom_it_asks(proxies: list[str], said: str) -> None:
+    """What a visitor wrote into the header stands before what the proxy adds, and counts for nothing."""
+    with serving(Starlette(routes=[Route("/", who)]), TIGHT, proxies) as number:
+        assert httpx.get(f"http://127.0.0.1:{number}/", headers=FORWARDED, timeout=WITHIN_S).text == said
+
+
+@pytest.mark.parametrize(("proxies", "served"), [(["127.0.0.1"], True), ([], False)])
+def test_connections_of_a_proxy_count_in_all_and_not_by_address(
+    connect: Callable[[int], socket.socket], proxies: list[str], served: bool
+) -> None:
+    limits = replace(TIGHT, connections=20, request_s=60.0)
+    with serving(Starlette(routes=[Route("/static/base.css", who)]), limits, proxies) as number:
+        held = [connect(number) for _ in range(limits.connections_per_address)]
+        assert wait_until(lambda: is_served(number) == served)
+        held += [connect(number) for _ in range(limits.connections - len(held))]
+        assert wait_until(lambda: not is_served(number)), "in all, they count"

@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 from referee.cli.runner_process import state_of, waits_in
 from referee.ladder.runner import status_file
 from referee.run.run import Run
+from referee.wire.public_address import own_certificate
 from tests.living import is_alive
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -162,3 +165,47 @@ def test_organisers_are_shown_what_the_process_that_plays_does(tmp_path):
     assert state_of(tmp_path)[2] != ""
     status_file(tmp_path).write_text("half a li")
     assert state_of(tmp_path)[2] != ""
+
+
+def test_it_is_watched_over_https_and_logs_json_and_says_how_it_ends(serve, tmp_path):
+    certificate, key = own_certificate(tmp_path, "127.0.0.1")
+    table = f'[server]\nlog = "json"\ndrain_s = 4\ncertificate = "{certificate}"\nkey = "{key}"\n'
+    (tmp_path / "LADDER.toml").write_text(LADDER.replace("[clock]", f"{table}\n[clock]", 1))
+    process, address = serve("LADDER.toml")
+    assert address.startswith("https://127.0.0.1:")
+    context = ssl.create_default_context(cafile=str(certificate))
+
+    def health() -> dict[str, Any] | None:
+        try:
+            with urllib.request.urlopen(f"{address}healthz", timeout=20, context=context) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError:  # it does not play yet
+            return None
+
+    assert until(health) == {"status": "ok", "problems": []}
+    until(lambda: json.loads(status_file(tmp_path / "kept").read_text())["divisions"]["shibuya"]["counts"]["rated"])
+    until(lambda: json.loads(status_file(tmp_path / "kept").read_text())["divisions"]["shibuya"]["playing"])
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    lines = [json.loads(line) for line in said.splitlines()]
+    assert {line["level"] for line in lines} <= {"info", "warning"}, said
+    messages = [line["message"] for line in lines if line["process"] == "runner"]
+    assert any(message.startswith("ended after ") for message in messages), said
+    assert all(line["time"].endswith("Z") for line in lines)
+
+
+def test_a_key_that_others_can_read_is_refused(tmp_path):
+    certificate, key = own_certificate(tmp_path, "127.0.0.1")
+    key.chmod(0o644)
+    (tmp_path / "LADDER.toml").write_text(f'[server]\ncertificate = "{certificate}"\nkey = "{key}"\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "referee.cli.main", "serve", "LADDER.toml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "every user of this machine can read this key" in done.stderr
