@@ -100,6 +100,7 @@ def make_app(
     app.state.monitor = monitor
     app.state.guard = Guard()
     app.state.streams = Places(limits.streams, limits.streams_per_address)
+    app.state.looks = live.SharedLooks()
     app.state.hide_live = hide_live
     app.state.kept_pages = WeakKeyDictionary()  # by the tables they show
     app.state.kept_divisions = WeakKeyDictionary()  # by the same

@@ -5,9 +5,11 @@ The files are looked at from here; nothing runs in the referee, which does not k
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -22,9 +24,42 @@ from referee.addresses import address_key
 from referee.record.store import is_live
 from referee.run.folder import RunFolder
 
-LOOK_S = 0.1
+LOOK_S = 0.25
+"""So often, at most, a page is told of something new."""
+
 QUIET_S = 15.0
 """After so long without news a comment is sent, so that a connection whose reader has gone is found out."""
+
+
+class SharedLooks:
+    """What many follow is looked at once for all of them."""
+
+    def __init__(self) -> None:
+        self._turns: WeakValueDictionary[object, _Turn] = WeakValueDictionary()
+        """By what is looked at, as long as somebody follows it."""
+
+    def turn(self, key: object) -> "_Turn":
+        """For who follows it, as long as that goes on."""
+        found = self._turns.get(key)
+        if found is None:
+            found = self._turns[key] = _Turn()
+        return found
+
+
+class _Turn:
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._at_s = -math.inf
+        self._seen: object = None
+
+    async def look(self, look: Callable[[], object], fresh_s: float) -> object:
+        """What `look`, which runs in a thread, saw now, or less than `fresh_s` ago."""
+        async with self._lock:
+            now_s = asyncio.get_running_loop().time()
+            if now_s >= self._at_s + fresh_s:
+                self._seen = await asyncio.to_thread(look)
+                self._at_s = now_s
+            return self._seen
 
 
 async def match_events(request: Request) -> StreamingResponse:
@@ -35,14 +70,14 @@ async def match_events(request: Request) -> StreamingResponse:
         raise HTTPException(404, "There is no such match in this run.")
     if await asyncio.to_thread(hides_open_blocks, request):
         await asyncio.to_thread(read_wanted, request)
-    return stream(_growth(path))
+    return stream(_growth(path, request.app.state.looks))
 
 
 async def run_events(request: Request) -> StreamingResponse:
     """`{"changed": n}` whenever the tables are new, since a record came or something was decided; n counts from 0,
     which is sent at once."""
     place = await asyncio.to_thread(wanted_run, request)
-    return stream(run_changes(place, request.app.state.tables))
+    return stream(run_changes(place, request.app.state.tables, request.app.state.looks))
 
 
 class EventStream(StreamingResponse):
@@ -71,15 +106,19 @@ def stream(events: AsyncIterator[str]) -> EventStream:
 
 
 async def changes(
-    look: Callable[[], object], told: Callable[[Any, int], dict[str, object]], every_s: float = LOOK_S
+    look: Callable[[], object],
+    told: Callable[[Any, int], dict[str, object]],
+    every_s: float = LOOK_S,
+    turn: _Turn | None = None,
 ) -> AsyncIterator[str]:
     """An event with `told(seen, n)` whenever `look`, which runs in a thread, sees something else; n counts from 0.
 
-    Ends when it sees None.
+    Ends when it sees None. `turn`: that of all who look at the same.
     """
+    turn = turn or _Turn()
     seen: object = None
     number, quiet_s = 0, 0.0
-    while (now := await asyncio.to_thread(look)) is not None:
+    while (now := await turn.look(look, every_s / 2)) is not None:
         if now != seen:
             yield event(told(now, number))
             seen, number, quiet_s = now, number + 1, 0.0
@@ -90,7 +129,7 @@ async def changes(
         quiet_s += every_s
 
 
-async def _growth(path: Path) -> AsyncIterator[str]:
+async def _growth(path: Path, looks: SharedLooks) -> AsyncIterator[str]:
     size = -1
 
     def told(now: int, _: int) -> dict[str, object]:
@@ -98,14 +137,19 @@ async def _growth(path: Path) -> AsyncIterator[str]:
         size = now
         return {"bytes": now, "over": False}
 
-    async for text in changes(lambda: _size(path) if is_live(path) else None, told):
+    turn = looks.turn(("match", path))
+    async for text in changes(lambda: _size(path) if is_live(path) else None, told, turn=turn):
         yield text
     yield event({"bytes": size, "over": True})
 
 
-def run_changes(run: RunFolder, tables: Tables) -> AsyncIterator[str]:
+def run_changes(run: RunFolder, tables: Tables, looks: SharedLooks) -> AsyncIterator[str]:
     """Ends when the run's folder is gone."""
-    return changes(lambda: tables.number(run) if run.records.exists else None, lambda _, number: {"changed": number})
+    return changes(
+        lambda: tables.number(run) if run.records.exists else None,
+        lambda _, number: {"changed": number},
+        turn=looks.turn(("run", run.path)),
+    )
 
 
 def _size(path: Path) -> int | None:
