@@ -4,6 +4,7 @@ Readers have connections of their own and wait for nobody. The server and the ru
 file. A change happens wholly or not at all, and outlives a loss of power once it was confirmed.
 """
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,7 @@ BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another program that holds the database."""
 
 _MOST_DAYS = 3650
+_OWNER_ONLY = 0o600
 
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _HELD = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -174,6 +176,9 @@ def _refusing(path: Path) -> Iterator[None]:
 
 def _open(path: Path) -> Database:
     try:
+        # For its owner alone: it has hashes of secrets. What SQLite keeps beside it gets the same rights.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY))
+        path.chmod(_OWNER_ONLY)
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         db = Database(connection, execute_plugins=False)
         try:
@@ -182,6 +187,9 @@ def _open(path: Path) -> Database:
             db.close()
             raise
         return db
+    except OSError as error:
+        what = f"{path} cannot be opened ({error.strerror})"
+        raise PlatformError(what, "check its folder, its rights and the disk") from None
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_NOTADB or code == sqlite3.SQLITE_CORRUPT:

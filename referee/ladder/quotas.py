@@ -5,6 +5,7 @@ that were handed in and what was built of them. They go only if no version that 
 on its way has them. Records and tables need none of them.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -17,6 +18,9 @@ from referee.process.manifest import ManifestError, load_manifest
 from referee.process.sources import EntryError, read_sources
 from referee.process.store import discard, discard_builds, read_built
 from referee.process.trees import walk
+
+ORPHAN_S = 3600.0
+"""Files that belong to no version are removed when they are so old."""
 
 GOING = ("retired", "rejected")
 """Whose files may be removed."""
@@ -59,6 +63,7 @@ class Quotas:
             build_id = self._build_id(content)
             if build_id and build_id not in kept_builds and (self._cache / build_id).is_dir():
                 discard_builds(self._cache / build_id)
+        self._remove_orphans({version.content for version in versions})
         taken = self._taken(versions)
         removed: list[KeptVersion] = []
         for version in going:
@@ -68,6 +73,15 @@ class Quotas:
                 taken[version.owner] -= size
                 removed.append(version)
         return removed
+
+    def _remove_orphans(self, known: Collection[str]) -> None:
+        """What a kill left between the files of a hand-in and its line in the database, and nobody handed in again."""
+        with suppress(OSError):
+            for path in self._content.iterdir():
+                if path.name not in known and not path.name.startswith("."):
+                    with suppress(OSError):
+                        if time.time() - (path / "size").stat().st_mtime > ORPHAN_S:
+                            discard(self._content, path.name)
 
     def _taken(self, versions: Iterable[KeptVersion]) -> dict[str, int]:
         """Bytes by owner."""

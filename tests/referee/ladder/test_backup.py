@@ -88,6 +88,7 @@ def test_all_that_the_journal_speaks_of_is_in_the_copy_and_nothing_else_counts(p
 
 def test_secrets_and_the_database_are_for_their_owner_alone(playing, tmp_path) -> None:
     backup = tmp_path / "backup"
+    assert mode(playing.config.data / "ladder.db") == 0o600
     assert mode(backup) == 0o700
     assert mode(backup / "ladder.db") == 0o600
     assert mode(backup / "divisions" / "toy" / "luck.secret") == 0o600

@@ -1,6 +1,8 @@
 """What keeps a ladder going for months: little disk, quotas, numbers for monitoring, an orderly end."""
 
 import asyncio
+import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -232,6 +234,20 @@ def test_builds_of_what_does_not_play_are_removed_and_those_of_what_plays_stay(
     quotas(config, store, cache).evict()
     assert not made[1].exists()
     assert made[2].is_dir()
+
+
+def test_files_that_belong_to_no_version_are_removed_when_they_are_old(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path, monkeypatch
+) -> None:
+    """Such as a kill leaves between the files and the line in the database."""
+    kept = send(hand_ins, sign(), archive(bot_files())).version.content
+    for name, age_s in (("old", 7200), ("young", 10)):
+        orphan = Places(config.data).content / name
+        (orphan / "bot").mkdir(parents=True)
+        (orphan / "size").write_text("1\n")
+        os.utime(orphan / "size", (time.time() - age_s, time.time() - age_s))
+    quotas(config, store, cache).evict()
+    assert {path.name for path in Places(config.data).content.iterdir()} == {kept, "young"}
 
 
 # Numbers for monitoring
