@@ -73,11 +73,12 @@ def serve_pages(
     limits: "WebLimits",
     bound: socket.socket,
     *lines: str,
-    proxies: Sequence[str] = ("127.0.0.1", "::1"),
+    proxies: Sequence[str] | None = None,
     tls: ssl.SSLContext | None = None,
     log: Log | None = None,
 ) -> None:
-    """Print the lines, and serve until Ctrl-C. `proxies` are believed for whom they ask. `log` gets what libraries log;
+    """Print the lines, and serve until Ctrl-C. `proxies` are believed for whom they ask; None: those that
+    uvicorn believes by its environment variable, which are visitors all the same. `log` gets what libraries log;
     None: it goes to stderr as it is."""
     import uvicorn
     from uvicorn.config import LOGGING_CONFIG
@@ -87,12 +88,12 @@ def serve_pages(
     server = uvicorn.Server(
         uvicorn.Config(
             pages,
-            http=limited_protocol(limits, proxies),
+            http=limited_protocol(limits, proxies or ()),
             ws="none",
             log_config=LOGGING_CONFIG if log is None else None,
             log_level="warning",
             proxy_headers=True,
-            forwarded_allow_ips=list(proxies),
+            forwarded_allow_ips=None if proxies is None else list(proxies),
             ssl_context_factory=None if tls is None else (lambda _config, _default: tls),
             timeout_graceful_shutdown=1,
             lifespan="off",
