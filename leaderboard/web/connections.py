@@ -4,10 +4,12 @@ that does not read holds. No browser meets these limits; who opens connections a
 
 import asyncio
 import ipaddress
+import socket
 from collections.abc import Sequence
 from typing import Any
 
 import h11
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leaderboard.web.limits import Places, WebLimits
@@ -21,6 +23,33 @@ _REFUSAL = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 10\r\n"
     b"Content-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(_FULL), _FULL)
 )
+
+
+class LimitedServer(uvicorn.Server):
+    """Listens on sockets that are given, and ends connections whose TLS handshake takes longer than a request may."""
+
+    def __init__(self, config: uvicorn.Config, limits: WebLimits) -> None:
+        super().__init__(config)
+        self._limits = limits
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        config = self.config
+
+        def protocol() -> asyncio.Protocol:
+            made: asyncio.Protocol = config.http_protocol_class(  # type: ignore[call-arg]
+                config=config, server_state=self.server_state, app_state=self.lifespan.state
+            )
+            return made
+
+        limit_s = None if config.ssl is None else self._limits.request_s
+        self.servers = [
+            await loop.create_server(
+                protocol, sock=listening, ssl=config.ssl, backlog=config.backlog, ssl_handshake_timeout=limit_s
+            )
+            for listening in sockets or ()
+        ]
+        self.started = True
 
 
 def limited_protocol(limits: WebLimits, proxies: Sequence[str] = ()) -> type[asyncio.Protocol]:

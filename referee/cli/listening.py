@@ -83,9 +83,9 @@ def serve_pages(
     import uvicorn
     from uvicorn.config import LOGGING_CONFIG
 
-    from leaderboard.web.connections import limited_protocol
+    from leaderboard.web.connections import LimitedServer, limited_protocol
 
-    server = uvicorn.Server(
+    server = LimitedServer(
         uvicorn.Config(
             pages,
             http=limited_protocol(limits, proxies or ()),
@@ -97,7 +97,8 @@ def serve_pages(
             ssl_context_factory=None if tls is None else (lambda _config, _default: tls),
             timeout_graceful_shutdown=1,
             lifespan="off",
-        )
+        ),
+        limits,
     )
     if log is not None:
         logging.getLogger().addHandler(LogHandler(log))

@@ -1,6 +1,7 @@
 """Attacks on the web server over real sockets, each beside an honest visitor who is served meanwhile."""
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +20,9 @@ from starlette.routing import Route
 
 from leaderboard.web import pages
 from leaderboard.web.app import make_app
-from leaderboard.web.connections import limited_protocol
+from leaderboard.web.connections import LimitedServer, limited_protocol
 from leaderboard.web.limits import Places, WebLimits
+from referee.wire.public_address import own_certificate
 
 TIGHT = WebLimits(
     connections=8,
@@ -36,7 +38,9 @@ WITHIN_S = 15.0
 
 
 @contextmanager
-def serving(app: Any, limits: WebLimits, proxies: Sequence[str] = ()) -> Iterator[int]:
+def serving(
+    app: Any, limits: WebLimits, proxies: Sequence[str] = (), tls: ssl.SSLContext | None = None
+) -> Iterator[int]:
     """The port of a server with these limits."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -48,8 +52,9 @@ def serving(app: Any, limits: WebLimits, proxies: Sequence[str] = ()) -> Iterato
             lifespan="off",
             timeout_graceful_shutdown=1,
             forwarded_allow_ips=list(proxies),
+            ssl_context_factory=None if tls is None else (lambda _config, _default: tls),
         )
-        server = uvicorn.Server(config)
+        server = LimitedServer(config, limits)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -350,3 +355,19 @@ def test_connections_of_a_proxy_count_in_all_and_not_by_address(
         assert wait_until(lambda: is_served(number) == served)
         held += [connect(number) for _ in range(limits.connections - len(held))]
         assert wait_until(lambda: not is_served(number)), "in all, they count"
+
+
+def test_a_handshake_that_does_not_end_ends_its_connection(
+    connect: Callable[[int], socket.socket], tmp_path: Path
+) -> None:
+    certificate, key = own_certificate(tmp_path, "127.0.0.1")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate, key)
+    with serving(Starlette(routes=[Route("/", who)]), TIGHT, tls=tls) as number:
+        silent = connect(number)
+        began_s = time.monotonic()
+        assert ends(silent)
+        assert time.monotonic() - began_s >= TIGHT.request_s / 2
+        trusting = ssl.create_default_context(cafile=str(certificate))
+        answer = httpx.get(f"https://127.0.0.1:{number}/", timeout=WITHIN_S, verify=trusting)
+        assert answer.text == "127.0.0.1 https"
