@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,6 +48,9 @@ MOST_BEGINNINGS = 5
 
 BACK_OFF_S = 20.0
 """After trouble of this machine, such as a full disk, the hand-in waits so long."""
+
+MOST_BACK_OFF_S = 3600.0
+"""After several builds of the same that failed."""
 
 BUILD_DISK_MIB = 4096
 
@@ -160,6 +164,7 @@ class Intake:
         self._quotas = Quotas(store, self._places.content, cache_folder(), config.storage.owner_mib)
         self._unbuilt = unbuilt if unbuilt is not None else []
         self._rebuilding: dict[str, asyncio.Task[None]] = {}
+        self._failed: Counter[str] = Counter()
         self._evicted_s = -math.inf
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
@@ -235,7 +240,8 @@ class Intake:
         if last.get("event") != "done":
             why = one_line(str(last.get("reason", f"its process ended with {process.returncode}")))
             self._note(f"warning: '{bot.name}' cannot be built again, and waits: {why}")
-            await asyncio.sleep(self._back_off_s)
+            self._failed[bot.content] += 1
+            await asyncio.sleep(min(MOST_BACK_OFF_S, self._back_off_s * 2 ** (self._failed[bot.content] - 1)))
         await asyncio.to_thread(self._store.note_roster_change)
 
     def _waiting(self) -> list[WaitingVersion]:

@@ -15,6 +15,7 @@ from leaderboard.web.hand_ins import HandInRefused, Refusal
 from referee.ladder.store import KeptVersion, LadderStore
 from referee.process.entry import source_id
 from referee.process.manifest import ManifestError, load_manifest
+from referee.process.packages import read_requirements
 from referee.process.sources import EntryError, read_sources
 from referee.process.store import discard, discard_builds, read_built
 from referee.process.trees import walk
@@ -36,7 +37,7 @@ class Quotas:
         self._content = content
         self._cache = cache
         self._owner_mib = owner_mib
-        self._build_ids: dict[str, str] = {}
+        self._builds: dict[str, frozenset[str]] = {}
         self._build_sizes: dict[Path, int] = {}
 
     def check(self, owner: str) -> None:
@@ -58,11 +59,10 @@ class Quotas:
         versions = self._store.kept_versions()
         staying = {version.content for version in versions if version.status not in GOING}
         going = [version for version in versions if version.content not in staying]
-        kept_builds = {self._build_id(content) for content in staying}
-        for content in dict.fromkeys(version.content for version in going):
-            build_id = self._build_id(content)
-            if build_id and build_id not in kept_builds and (self._cache / build_id).is_dir():
-                discard_builds(self._cache / build_id)
+        kept = frozenset[str]().union(*map(self._builds_of, staying))
+        for build in frozenset[str]().union(*(self._builds_of(version.content) for version in going)) - kept:
+            if (self._cache / build).is_dir():
+                discard_builds(self._cache / build)
         self._remove_orphans({version.content for version in versions})
         taken = self._taken(versions)
         removed: list[KeptVersion] = []
@@ -91,7 +91,7 @@ class Quotas:
         return {owner: self._bytes(found) for owner, found in contents.items()}
 
     def _bytes(self, contents: Collection[str]) -> int:
-        built = {self._build_id(content) for content in contents} - {""}
+        built = frozenset[str]().union(*map(self._builds_of, contents))
         return sum(map(self._size, contents)) + sum(map(self._build_size, built))
 
     def _size(self, content: str) -> int:
@@ -100,19 +100,23 @@ class Quotas:
             return int((self._content / content / "size").read_text())
         return 0
 
-    def _build_id(self, content: str) -> str:
-        """Names its build in the cache; '' for what is gone, or is no bot."""
-        if content not in self._build_ids:
+    def _builds_of(self, content: str) -> frozenset[str]:
+        """The names in the cache of its build and of the environment with its packages; none of what is no bot, or
+        whose files are gone."""
+        if content not in self._builds:
             folder = self._content / content / "bot"
+            found: set[str] = set()
             try:
                 manifest = load_manifest(folder)
-                found = source_id(manifest, read_sources(folder, manifest)) if manifest.build else ""
+                if manifest.build:
+                    found.add(source_id(manifest, read_sources(folder, manifest)))
+                if (requirements := read_requirements(folder, manifest)) is not None:
+                    found.add(requirements.id)
             except (ManifestError, EntryError, OSError):
-                found = ""
-            if not found and not folder.is_dir():
-                return ""  # its files may come again
-            self._build_ids[content] = found
-        return self._build_ids[content]
+                if not folder.is_dir():
+                    return frozenset()  # its files may come again
+            self._builds[content] = frozenset(found)
+        return self._builds[content]
 
     def _build_size(self, build_id: str) -> int:
         built = read_built(self._cache / build_id)

@@ -1,7 +1,9 @@
 """What keeps a ladder going for months: little disk, quotas, numbers for monitoring, an orderly end."""
 
 import asyncio
+import gc
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,13 +14,14 @@ import pytest
 
 from leaderboard.web.hand_ins import HandInRefused, Refusal
 from referee.ladder import disk as disk_module
+from referee.ladder.bots import LadderBot
 from referee.ladder.config import LadderConfig
 from referee.ladder.disk import DiskWatch, free_share
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import Intake, Places
 from referee.ladder.monitor import LadderMonitor
 from referee.ladder.quotas import Quotas
-from referee.ladder.runner import read_status
+from referee.ladder.runner import HouseBots, Loader, read_status
 from referee.ladder.store import LadderStore
 from tests.referee.ladder.handing_in import RANDOM, Sign, archive, bot_files, send
 
@@ -218,22 +221,23 @@ def test_a_retired_version_without_files_is_activated_by_handing_it_in_again(
     assert store.version("mine", 1).status == "active"
 
 
-def test_builds_of_what_does_not_play_are_removed_and_those_of_what_plays_stay(
+def test_builds_and_packages_of_what_does_not_play_are_removed_and_those_of_what_plays_stay(
     config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path
 ) -> None:
     ann = sign()
-    made = {}
-    for number, how in ((1, "retired"), (2, "active")):
-        files = bot_files(version=str(number), more='build = ["make"]\n')
+    made: dict[int, set[Path]] = {}
+    for number, how, packages in ((1, "retired", "one\n"), (2, "active", "two\n"), (3, "retired", "two\n")):
+        files = {**bot_files(version=str(number), more='build = ["make"]\n'), "requirements.txt": packages}
         content = send(hand_ins, ann, archive(files)).version.content
         end(store, number, how)
-        build_id = quotas(config, store, cache)._build_id(content)
-        assert build_id
-        made[number] = cache / build_id / "1" / "bot"
-        made[number].mkdir(parents=True)
+        made[number] = {cache / build / "1" / "bot" for build in quotas(config, store, cache)._builds_of(content)}
+        assert len(made[number]) == 2
+        for folder in made[number]:
+            folder.mkdir(parents=True, exist_ok=True)
     quotas(config, store, cache).evict()
-    assert not made[1].exists()
-    assert made[2].is_dir()
+    assert not any(folder.exists() for folder in made[1])
+    assert all(folder.is_dir() for folder in made[2])
+    assert {folder for folder in made[3] if folder.exists()} == made[3] & made[2], "packages that are shared stay"
 
 
 def test_files_that_belong_to_no_version_are_removed_when_they_are_old(
@@ -303,3 +307,67 @@ def test_an_orderly_end_says_how_long_matches_get_and_how_long_it_took(make_ladd
     assert "ending: 2 matches in play, which have up to 0.2 s to end" in world.notes
     assert world.notes[-1].startswith("ended after ")
     assert world.notes[-1].endswith("2 matches did not end and will be played again")
+
+
+# Builds that are gone, and bots that play no more
+
+
+def active_bot(store: LadderStore) -> LadderBot:
+    (bot,) = store.active("first")
+    return bot
+
+
+def test_a_bot_whose_build_is_gone_waits_and_is_not_paused(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path
+) -> None:
+    send(hand_ins, sign(), archive(bot_files(more='build = ["true"]\n')))
+    end(store, 1, "active")
+    loader = Loader(config, "plain", HouseBots(config))
+    loaded = loader(active_bot(store))
+    assert loaded.waits
+    assert loader.unbuilt == [active_bot(store)]
+    assert loader(active_bot(store)).waits, "it is looked for again"
+
+
+@pytest.mark.parametrize("last", ['{"event": "done"}', '{"event": "rejected", "reason": "no make"}'])
+async def test_a_build_that_is_gone_is_made_again_and_the_bot_is_looked_at_again(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, last: str
+) -> None:
+    send(hand_ins, sign(), archive(bot_files(more='build = ["true"]\n')))
+    end(store, 1, "active")
+    notes: list[str] = []
+    unbuilt = [active_bot(store), active_bot(store)]
+    before = store.change_count()
+    words = [sys.executable, "-c", f"import sys; sys.stdin.read(); print({last!r})"]
+    intake = Intake(config, store, RANDOM, note=notes.append, unbuilt=unbuilt, command=words, back_off_s=0.01)
+    task = asyncio.create_task(intake.run())
+    async with asyncio.timeout(60):
+        while store.change_count() == before:  # noqa: ASYNC110 - of another thread
+            await asyncio.sleep(0.02)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert notes[0] == "the build of 'mine', version 1, is gone: it is built again"
+    assert notes[1:] == ([] if "done" in last else ["warning: 'mine' cannot be built again, and waits: no make"])
+    assert store.version("mine", 1).status == "active"
+
+
+def test_files_of_bots_that_play_no_more_are_not_held(
+    config: LadderConfig, store: LadderStore, hand_ins: LadderHandIns, sign: Sign, cache: Path
+) -> None:
+    """Or a ladder would keep a file open for each version that ever played."""
+    send(hand_ins, sign(), archive(bot_files()))
+    end(store, 1, "active")
+    bot = active_bot(store)
+    loader = Loader(config, "plain", HouseBots(config))
+    assert not loader(bot).trouble
+    before = open_files()
+    loader.keep_only({bot.content})
+    assert open_files() == before
+    loader.keep_only(set())
+    assert open_files() < before
+    assert not loader(bot).trouble
+
+
+def open_files() -> int:
+    gc.collect()
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
