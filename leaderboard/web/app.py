@@ -59,6 +59,7 @@ def make_app(
             Route("/games", games.games),
             Route("/games/{game:path}", games.game),
             Route("/runs", pages.runs),
+            Route("/search", pages.search),
             Route(_RUN, pages.run),
             Route(f"{_RUN}/events", live.run_events),
             Route(f"{_RUN}/standings.csv", pages.standings_file),

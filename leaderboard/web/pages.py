@@ -22,7 +22,7 @@ from leaderboard.report import FILTERS, TEMPLATES, bar_cell
 from leaderboard.results import is_mirror, outcome_for
 from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
-from leaderboard.titles import option_words, pool_title
+from leaderboard.titles import game_title, option_words, pool_title
 from leaderboard.web.accounts import account_of, has_ladder, is_organiser, sentence
 from leaderboard.web.bracket import rounds_of
 from leaderboard.web.csv_files import matches_csv, standings_csv
@@ -90,6 +90,16 @@ def list_of_runs(request: Request, name: str, places: Sequence[RunFolder], **val
     if len(glances) < len(places):
         answer.headers["Refresh"] = "2"
     return answer
+
+
+def search(request: Request) -> Response:
+    """All bots of all runs, in one table with a field that leaves only the rows with its words."""
+    found = []
+    for place in there(request):
+        tables = tables_of(request, place)
+        found += [(place, tables.facts.title or place.name, game_title(row.game), row) for row in tables.table]
+    found.sort(key=lambda one: (one[3].name.lower(), one[1], one[2]))
+    return page(request, "search.html", found=found)
 
 
 def run(request: Request) -> Response:

@@ -23,15 +23,11 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from leaderboard.export.page import replay_page
-from leaderboard.titles import game_title
 from leaderboard.web.app import make_app
 from leaderboard.web.hand_ins import HandIns
-from leaderboard.web.pages import Section, page, tables_of, there
+from leaderboard.web.pages import Section
 from leaderboard.web.rights import public_record
 from leaderboard.web.tables import Tables, TablesBusy
 from referee.errors import PlatformError, UsageError
@@ -361,22 +357,12 @@ def _static_app(runs: Path, hand_ins: HandIns | None, caption: str, chosen: Mapp
     """The application for pages that become files."""
     app = make_app(runs, hide_live=True, hand_ins=hand_ins)
     app.state.runs_shown = frozenset(chosen)
-    app.router.routes.insert(0, Route("/search", _search))
     first = Section("Ladder", "/ladder") if hand_ins else Section("Tournaments", "/runs")
     app.state.sections = [first, Section("Bots", "/search"), Section("Games", "/games")]
     templates = app.state.templates
     templates.globals["archive"] = caption or "Pages as files"
     templates.filters["ago"] = lambda when: one_line(when).replace("T", " ").replace("Z", " UTC")
     return app
-
-
-def _search(request: Request) -> Response:
-    """All bots of all runs, in one table with a field that leaves only the rows with its words."""
-    found = []
-    for place in there(request):
-        tables = tables_of(request, place)
-        found += [(place, tables.facts.title or place.name, game_title(row.game), row) for row in tables.table]
-    return page(request, "search.html", found=sorted(found, key=lambda one: (one[3].name.lower(), one[1], one[2])))
 
 
 async def get(app: Starlette, address: str) -> tuple[int, bytes]:

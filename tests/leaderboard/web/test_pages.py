@@ -261,3 +261,11 @@ async def test_a_mirror_match_is_one_match_of_its_bot_on_its_page_and_is_not_rat
     assert (found["total"], [item["mirror"] for item in found["matches"]]) == (1, [True])
     assert (found["standings"][0]["played"], found["standings"][0]["mirrors"]) == (1, 1)
     assert [row["mirror"] for row in (await web.get("/api/runs/cup/matches")).json()["matches"]] == [True]
+
+
+async def test_all_bots_of_all_runs_are_on_one_page(web: httpx.AsyncClient, start: Callable[..., Any]) -> None:
+    start("m1").play().close()
+    text = (await web.get("/search")).text
+    for entry in ("00ff00ff", "01ff00ff"):
+        assert f'href="/runs/cup/bots/{entry}"' in text
+    assert 'href="/search"' in (await web.get("/runs")).text
