@@ -2,10 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from leaderboard.records import MatchRow
-from referee.record.journal import LEAVING, Control, in_force
+from referee.record.journal import (
+    LEAVING,
+    Approvals,
+    Control,
+    approvals_of,
+    in_force,
+    unapproved_among,
+)
 
 _TOLD = {
     "withdrawn": "withdrawn",
@@ -26,7 +33,8 @@ class Counted:
     """`rows` are the matches that count, by place. `annulled` and `rejudged` say how many were taken out or changed.
 
     `notes` has a sentence on every entry that has left; `forfeits` how many matches each entry misses that are scored
-    as losses.
+    as losses. `approvals` has the entries that were ever not approved, with the places from which on they were (True)
+    or were not.
     """
 
     rows: tuple[MatchRow, ...]
@@ -34,6 +42,7 @@ class Counted:
     rejudged: int = 0
     notes: Mapping[str, str] | None = None
     forfeits: Mapping[str, int] | None = None
+    approvals: Approvals = field(default_factory=dict)
 
     def caption(self) -> str:
         """What a table over these matches must say, '' if nothing."""
@@ -77,7 +86,12 @@ def apply_controls(
     forfeits = Counter(entry for entries in missed if annulled.isdisjoint(entries) for entry in set(entries) & lost)
     notes = {entry: f"{_TOLD[control.kind]}: {_CHOICES[control.choice]}" for entry, control in leaving.items()}
     counted.sort(key=lambda row: (row.place, row.match_id))
-    return Counted(tuple(counted), taken, changed, notes, dict(forfeits))
+    return Counted(tuple(counted), taken, changed, notes, dict(forfeits), approvals_of(controls))
+
+
+def unapproved_in(row: MatchRow, approvals: Approvals) -> frozenset[str]:
+    """The entries of a match that were not approved then."""
+    return unapproved_among((seat.entry_id for seat in row.seats), row.place, approvals) if approvals else frozenset()
 
 
 def annulled_entries(controls: Sequence[Control]) -> frozenset[str]:

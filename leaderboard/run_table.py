@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from leaderboard.controls import Counted, apply_controls
@@ -83,6 +83,7 @@ def run_table(
         pooled=pooled,
         kept=kept_live(where) if ordinary else {},
         settled=index.settled,
+        approvals=counted.approvals,
     )
     rows = standings(counted, known, pooled=pooled, ratings=ratings)
     live = {pool: found.settled for pool, found in ratings.items()} if ordinary else {}
@@ -169,4 +170,4 @@ def _parse_live(text: str) -> dict[Pool, LiveTable]:
 def without_faults(counted: Counted) -> Counted:
     """The same without the matches in which a seat faulted."""
     clean: list[MatchRow] = [row for row in counted.rows if not any(seat.fault for seat in row.seats)]
-    return Counted(tuple(clean), counted.annulled, counted.rejudged, counted.notes, counted.forfeits)
+    return replace(counted, rows=tuple(clean))

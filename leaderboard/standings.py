@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from leaderboard.controls import Counted
+from leaderboard.ratings.approved import approved_parts, rate_parted
 from leaderboard.ratings.live import METHOD as LIVE_METHOD
 from leaderboard.ratings.live import LiveTable, continue_live
 from leaderboard.ratings.official import INTERVAL_95, METHOD, Official, rate
@@ -14,6 +15,7 @@ from leaderboard.ratings.registry import MODELS
 from leaderboard.ratings.skill import Skill
 from leaderboard.records import MatchRow, SeatRow
 from leaderboard.results import is_mirror
+from referee.record.journal import ALL_APPROVED, Approvals
 
 CAPTION = f"Ranked by mu - 3 sigma. {METHOD}; +- is 95 %. Elo: a Plackett-Luce fit, as a cross-check."
 LIVE_CAPTION = f"Ranked by mu - 3 sigma. {LIVE_METHOD}."
@@ -143,7 +145,7 @@ def standings(
     """
     counted = matches if isinstance(matches, Counted) else Counted(tuple(matches))
     if ratings is None:
-        ratings = rate_pools(counted.rows, pooled=pooled)
+        ratings = rate_pools(counted.rows, pooled=pooled, approvals=counted.approvals)
     known = list(entrants)
     rows: list[Standing] = []
     for pool, found in pools_of(counted.rows, pooled=pooled).items():
@@ -239,17 +241,25 @@ def rate_pools(
     pooled: bool = False,
     kept: Mapping[Pool, LiveTable] | None = None,
     settled: int = 0,
+    approvals: Approvals = ALL_APPROVED,
 ) -> dict[Pool, Ratings]:
     """The ratings of each pool. `kept` are live tables of before, as far as there are any; matches with a place below
-    `settled` are expected not to change."""
+    `settled` are expected not to change. `approvals` say whose matches move whom."""
     pools = pools_of(matches, pooled=pooled)
-    return {pool: rate_pool(found, (kept or {}).get(pool), settled) for pool, found in pools.items()}
+    return {pool: rate_pool(found, (kept or {}).get(pool), settled, approvals) for pool, found in pools.items()}
 
 
-def rate_pool(matches: Sequence[MatchRow], kept: LiveTable | None = None, settled: int = 0) -> Ratings:
-    """The ratings of one pool by all models."""
-    prefix, live = continue_live(matches, kept, settled)
-    return Ratings(rate(matches), live, prefix, {name: model(matches) for name, model in MODELS.items()})
+def rate_pool(
+    matches: Sequence[MatchRow],
+    kept: LiveTable | None = None,
+    settled: int = 0,
+    approvals: Approvals = ALL_APPROVED,
+) -> Ratings:
+    """The ratings of one pool by all models. Of entries that were never approved only TrueSkill says something."""
+    prefix, live = continue_live(matches, kept, settled, approvals)
+    official = rate_parted(matches, approvals) if approvals else rate(matches)
+    clean = approved_parts(matches, approvals)
+    return Ratings(official, live, prefix, {name: model(clean) for name, model in MODELS.items()})
 
 
 def _table(

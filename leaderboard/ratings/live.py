@@ -23,9 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from trueskill import Rating, TrueSkill
 
+from leaderboard.controls import unapproved_in
+from leaderboard.ratings.approved import parts_of
 from leaderboard.ratings.skill import BETA, MU, SIGMA, Skill, above, between
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, Team, result_of
+from referee.record.journal import ALL_APPROVED, Approvals
 
 METHOD = "online TrueSkill in schedule order, tau 0: provisional, the order of matches moves it"
 
@@ -106,35 +109,41 @@ class LiveTable:
     applied: int = 0
     digest: str = ""
 
-    def fits(self, matches: Sequence[MatchRow]) -> bool:
-        """Whether `matches`, in schedule order, begin with those that were applied."""
-        return self.applied <= len(matches) and _digest("", matches[: self.applied]) == self.digest
+    def fits(self, matches: Sequence[MatchRow], approvals: Approvals) -> bool:
+        """Whether `matches`, in schedule order, begin with those that were applied, under the same approvals."""
+        return self.applied <= len(matches) and _digest("", matches[: self.applied], approvals) == self.digest
 
-    def continued(self, matches: Sequence[MatchRow]) -> "LiveTable":
+    def continued(self, matches: Sequence[MatchRow], approvals: Approvals = ALL_APPROVED) -> "LiveTable":
         """This table with the matches after the first `applied` of these, in schedule order, applied too."""
         new = matches[self.applied :]
         ways = {entry: Way(way.count, way.stride, way.kept[:], way.last) for entry, way in self.ways.items()}
         made = LiveTable(dict(self.skills), ways, dict(self.bearers), self.ties, self.pairs)
-        made.applied, made.digest = len(matches), _digest(self.digest, new)
+        made.applied, made.digest = len(matches), _digest(self.digest, new, approvals)
         environment = GuardedTrueSkill(mu=MU, sigma=SIGMA, beta=BETA, tau=0.0)
         for match in new:
-            if (result := result_of(match)) is not None:
-                made._apply(environment, match, result)
+            if result_of(match) is not None:
+                made._apply(environment, match, unapproved_in(match, approvals))
         return made
 
-    def _apply(self, environment: GuardedTrueSkill, match: MatchRow, result: Result) -> None:
-        teams = [team for group in result for team in group]
-        self.pairs += len(teams) - 1
-        self.ties += len(teams) - len(result)
+    def _apply(self, environment: GuardedTrueSkill, match: MatchRow, unapproved: frozenset[str]) -> None:
         names = {seat.entry_id: seat.name for seat in match.seats}
         for entry in sorted(names):
             if entry not in self.skills:
                 self.skills[entry] = self._first_skill(names[entry])
         for entry, name in names.items():
             self.bearers[name] = entry
+        parts = [(moved, result) for moved, row in parts_of(match, unapproved) if (result := result_of(row))]
+        for moved, result in parts:
+            if len(unapproved) in (0, len(names)) or not moved & unapproved:
+                teams = [team for group in result for team in group]
+                self.pairs += len(teams) - 1
+                self.ties += len(teams) - len(result)
         environment.draw_probability = self.ties / self.pairs
-        self.skills |= rate_match(environment, result, self.skills)
-        for entry in names:
+        before = dict(self.skills) if unapproved else self.skills
+        for moved, result in parts:
+            after = rate_match(environment, result, before)
+            self.skills |= {entry: after[entry] for entry in moved if entry in after}
+        for entry in sorted(entry for moved, _ in parts for entry in moved):
             skill = self.skills[entry]
             self.ways.setdefault(entry, Way()).add(Point(match.place, skill.mu, skill.sigma))
 
@@ -195,16 +204,21 @@ def rate_live(matches: Iterable[MatchRow]) -> LiveTable:
     return LiveTable().continued(in_order(matches))
 
 
-def continue_live(matches: Iterable[MatchRow], kept: LiveTable | None, settled: int) -> tuple[LiveTable, LiveTable]:
+def continue_live(
+    matches: Iterable[MatchRow],
+    kept: LiveTable | None,
+    settled: int,
+    approvals: Approvals = ALL_APPROVED,
+) -> tuple[LiveTable, LiveTable]:
     """The table of matches with a place below `settled`, to be kept, and the table of all.
 
     `kept` is such a table of before: only what follows it is applied, unless one of its matches is gone or changed.
     """
     ordered = in_order(matches)
-    start = kept if kept is not None and kept.fits(ordered) else LiveTable()
+    start = kept if kept is not None and kept.fits(ordered, approvals) else LiveTable()
     before = bisect_left(ordered, settled, key=lambda match: match.place)
-    prefix = start.continued(ordered[:before]) if before > start.applied else start
-    return prefix, prefix.continued(ordered)
+    prefix = start.continued(ordered[:before], approvals) if before > start.applied else start
+    return prefix, prefix.continued(ordered, approvals)
 
 
 def in_order(matches: Iterable[MatchRow]) -> list[MatchRow]:
@@ -243,9 +257,11 @@ def _draw(diff: float, margin: float) -> tuple[float, float]:
     return mean[0], 1 - variance[0]
 
 
-def _digest(before: str, matches: Iterable[MatchRow]) -> str:
-    """Of `before` and what each match says."""
+def _digest(before: str, matches: Iterable[MatchRow], approvals: Approvals) -> str:
+    """Of `before` and what each match says, and who of it was not approved."""
     for match in matches:
+        if unapproved := unapproved_in(match, approvals):
+            before = f"{before}{sorted(unapproved)}"
         said = match.match_id, match.place, [(seat.entry_id, seat.name, seat.team, seat.rank) for seat in match.seats]
         before = blake2b(f"{before}{said}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return before

@@ -17,11 +17,13 @@ from leaderboard.web.hand_ins import (
     Account,
     BotState,
     HandInRefused,
-    HandIns,
     NewToken,
     Refusal,
     VersionState,
 )
+from leaderboard.web.people import LadderHost
+from leaderboard.web.rates import OPEN_JOINS, Rates
+from referee.addresses import address_key
 
 STATUS: Final = {
     Refusal.UNAUTHENTICATED: 401,
@@ -41,21 +43,32 @@ SESSION_S: Final = 30 * 86400
 """How long a browser keeps the cookie; the session itself may end sooner."""
 
 
+BROWSER_S: Final = 3600
+
+
 def has_ladder(request: Request) -> bool:
     """Whether this server has accounts at all."""
     return request.app.state.hand_ins is not None
 
 
-def hand_ins_of(request: Request) -> HandIns:
+def hand_ins_of(request: Request) -> LadderHost:
     """404 on a server without a ladder."""
-    found: HandIns | None = request.app.state.hand_ins
+    found: LadderHost | None = request.app.state.hand_ins
     if found is None:
         raise HTTPException(404, "This server has no ladder.")
     return found
 
 
 def caller_of(request: Request) -> Account:
-    """The account of a request to the API. HandInRefused without one; 403 if another site asks with our cookie."""
+    """The account of a request to the API. HandInRefused without one; 403 if another site asks with our cookie. Asks
+    once for each request."""
+    if not hasattr(request.state, "caller"):
+        request.state.caller = _caller(request)
+    found: Account = request.state.caller
+    return found
+
+
+def _caller(request: Request) -> Account:
     secret, sent = _secret(request)
     if not secret:
         raise HandInRefused(
@@ -63,7 +76,7 @@ def caller_of(request: Request) -> Account:
         )
     if not sent and request.method not in ("GET", "HEAD"):
         guard: Guard = request.app.state.guard
-        guard.check(request, request.headers.get(SENT_IN, ""))
+        guard.check(request, request.headers.get(SENT_IN, ""), secret)
     return hand_ins_of(request).account(secret)
 
 
@@ -72,7 +85,22 @@ def _secret(request: Request) -> tuple[str, bool]:
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return secret.strip(), True
-    return request.cookies.get(_cookie(request), ""), False
+    return session_of(request), False
+
+
+def session_of(request: Request) -> str:
+    """The secret in the browser's cookie; '' for none."""
+    return request.cookies.get(_cookie(request), "")
+
+
+def browser_of(request: Request) -> str:
+    """The secret that tells this browser from others while somebody signs in elsewhere; '' for none."""
+    return request.cookies.get(_browser_cookie(request), "")
+
+
+def keep_browser(request: Request, answer: Response, secret: str) -> None:
+    """Have the browser send that secret while somebody signs in elsewhere."""
+    _set_cookie(request, answer, _browser_cookie(request), secret, BROWSER_S)
 
 
 def account_of(request: Request) -> Account | None:
@@ -109,10 +137,14 @@ def is_organiser(request: Request) -> bool:
 
 def keep_session(request: Request, answer: Response, made: NewToken) -> None:
     """Have the browser send the session from now on."""
+    _set_cookie(request, answer, _cookie(request), made.secret, SESSION_S)
+
+
+def _set_cookie(request: Request, answer: Response, name: str, value: str, seconds: int) -> None:
     answer.set_cookie(
-        _cookie(request),
-        made.secret,
-        max_age=SESSION_S,
+        name,
+        value,
+        max_age=seconds,
         path="/",
         secure=request.url.scheme == "https",
         httponly=True,
@@ -123,6 +155,27 @@ def keep_session(request: Request, answer: Response, made: NewToken) -> None:
 def forget_session(request: Request, answer: Response) -> None:
     """Have the browser forget it."""
     answer.delete_cookie(_cookie(request), path="/", httponly=True, samesite="lax")
+
+
+def address_of(request: Request) -> str:
+    """Whom limits for each address count; an IPv6 network of 64 bits is one."""
+    return address_key(request.client.host if request.client else "")
+
+
+def count_open_join(request: Request) -> None:
+    """One more account is wanted without an invitation. TOO_MANY."""
+    rates: Rates = request.app.state.rates
+    rates.take(OPEN_JOINS, f"address {address_of(request)}")
+
+
+def notice_of(request: Request) -> str:
+    """What the organiser wants all pages to say; '' for nothing."""
+    if not has_ladder(request):
+        return ""
+    try:
+        return hand_ins_of(request).people.steering().notice
+    except HandInRefused:
+        return ""
 
 
 def is_own(owner: str, visitor: Account | None) -> bool:
@@ -160,3 +213,7 @@ def sentence(text: str) -> str:
 def _cookie(request: Request) -> str:
     """Its name: browsers send cookies to all ports of a host, where another ladder may be."""
     return f"crosstown-session-{request.url.port or 0}"
+
+
+def _browser_cookie(request: Request) -> str:
+    return f"crosstown-browser-{request.url.port or 0}"

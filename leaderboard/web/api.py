@@ -18,6 +18,8 @@ from leaderboard.frames import extent_of, frames_of, packed
 from leaderboard.records import MatchRow
 from leaderboard.results import is_mirror
 from leaderboard.standings import apart
+from leaderboard.web.accounts import STATUS, sentence
+from leaderboard.web.hand_ins import HandInRefused
 from leaderboard.web.pages import read_wanted, tables_of, there, wanted_run, wanted_viewer
 from leaderboard.web.rights import hides_open_blocks, shown_start
 from referee.record.store import is_live, match_id_of
@@ -152,6 +154,22 @@ def frames(request: Request, first: int, last: int | None, *, drawn: bool) -> Re
 
 def error_json(error: HTTPException) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+def problem(error: HTTPException) -> Response:
+    """A refusal below `/api/v1`."""
+    return JSONResponse({"error": error.detail, "next_step": ""}, error.status_code, error.headers)
+
+
+def hand_in_problem(error: HandInRefused) -> Response:
+    """The same, with what to do."""
+    status = STATUS[error.refusal]
+    answer = JSONResponse({"error": sentence(str(error)), "next_step": sentence(error.next_step)}, status)
+    if status == 401:
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    if error.retry_after_s is not None:
+        answer.headers["Retry-After"] = str(error.retry_after_s)
+    return answer
 
 
 def _description(request: Request) -> Response:

@@ -9,20 +9,22 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 
 from leaderboard.report import TEMPLATES as SHARED
-from leaderboard.web import api, games, ladder, live, members, monitoring, organiser, pages, play
+from leaderboard.web import access, api, games, ladder, live, members, monitoring, organiser, pages, play
 from leaderboard.web.accounts import STATUS, sentence
 from leaderboard.web.facts import FactsOf, facts_of
 from leaderboard.web.glances import Glances
 from leaderboard.web.guard import Guard, KnownNames
-from leaderboard.web.hand_ins import HandInRefused, HandIns
+from leaderboard.web.hand_ins import HandInRefused
 from leaderboard.web.host import PlayHost
 from leaderboard.web.limits import Places, WebLimits
 from leaderboard.web.live_boards import LiveBoards
 from leaderboard.web.metrics import Monitor
+from leaderboard.web.people import LadderHost
+from leaderboard.web.rates import Rates
 from leaderboard.web.security import SecurityHeaders
 from leaderboard.web.tables import Tables
 from leaderboard.web.turns import Turns
@@ -39,7 +41,7 @@ def make_app(
     *,
     hide_live: bool = False,
     play_host: PlayHost | None = None,
-    hand_ins: HandIns | None = None,
+    hand_ins: LadderHost | None = None,
     monitor: Monitor | None = None,
     names: frozenset[str] = frozenset(),
     limits: WebLimits = WebLimits(),  # noqa: B008 - frozen
@@ -53,39 +55,40 @@ def make_app(
     """
     hide_live = hide_live or hand_ins is not None
     served_api = Api()
+    routes: list[BaseRoute] = [
+        Route("/", games.front),
+        Route("/games", games.games),
+        Route("/games/{game:path}", games.game),
+        Route("/runs", pages.runs),
+        Route("/search", pages.search),
+        Route(_RUN, pages.run),
+        Route(f"{_RUN}/events", live.run_events),
+        Route(f"{_RUN}/standings.csv", pages.standings_file),
+        Route(f"{_RUN}/cross", pages.cross_table),
+        Route(f"{_RUN}/plots", pages.plots),
+        Route(f"{_RUN}/schedule", pages.schedule),
+        Route(f"{_RUN}/settings", pages.settings),
+        Route(f"{_RUN}/matches", pages.match_list),
+        Route(f"{_RUN}/matches.csv", pages.matches_file),
+        Route(f"{_RUN}/bots/{{entry}}", pages.bot),
+        Route(_MATCH, pages.match),
+        Route(f"{_MATCH}/events", live.match_events),
+        Route(f"{_MATCH}/record", pages.download),
+        Mount("/api/v1", served_api),
+        Route("/api", served_api.operations),
+        *api.routes(),
+        Route("/static/board.css", _board_style),
+        Route("/static/base.css", _shared_file),
+        Route("/static/board.js", _shared_file),
+        Route("/static/keys.js", _shared_file),
+        Route("/static/moves.js", _shared_file),
+        *(play.routes() if play_host else ()),
+        *((*ladder.routes(), *members.routes(), *organiser.routes()) if hand_ins else ()),
+        *(monitoring.routes() if hand_ins and monitor else ()),
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+    ]
     app = Starlette(
-        routes=[
-            Route("/", games.front),
-            Route("/games", games.games),
-            Route("/games/{game:path}", games.game),
-            Route("/runs", pages.runs),
-            Route("/search", pages.search),
-            Route(_RUN, pages.run),
-            Route(f"{_RUN}/events", live.run_events),
-            Route(f"{_RUN}/standings.csv", pages.standings_file),
-            Route(f"{_RUN}/cross", pages.cross_table),
-            Route(f"{_RUN}/plots", pages.plots),
-            Route(f"{_RUN}/schedule", pages.schedule),
-            Route(f"{_RUN}/settings", pages.settings),
-            Route(f"{_RUN}/matches", pages.match_list),
-            Route(f"{_RUN}/matches.csv", pages.matches_file),
-            Route(f"{_RUN}/bots/{{entry}}", pages.bot),
-            Route(_MATCH, pages.match),
-            Route(f"{_MATCH}/events", live.match_events),
-            Route(f"{_MATCH}/record", pages.download),
-            Mount("/api/v1", served_api),
-            Route("/api", served_api.operations),
-            *api.routes(),
-            Route("/static/board.css", _board_style),
-            Route("/static/base.css", _shared_file),
-            Route("/static/board.js", _shared_file),
-            Route("/static/keys.js", _shared_file),
-            Route("/static/moves.js", _shared_file),
-            *(play.routes() if play_host else ()),
-            *((*ladder.routes(), *members.routes(), *organiser.routes()) if hand_ins else ()),
-            *(monitoring.routes() if hand_ins and monitor else ()),
-            Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
-        ],
+        routes=[Mount("", access.Gate(Router(routes, redirect_slashes=False)))],
         middleware=[
             Middleware(SecurityHeaders),
             Middleware(KnownNames, names=names),
@@ -100,11 +103,13 @@ def make_app(
     app.state.hand_ins = hand_ins
     app.state.monitor = monitor
     app.state.guard = Guard()
+    app.state.rates = Rates()
     app.state.streams = Places(limits.streams, limits.streams_per_address)
     app.state.looks = live.SharedLooks()
     app.state.hide_live = hide_live
     app.state.kept_pages = WeakKeyDictionary()  # by the tables they show
     app.state.kept_divisions = WeakKeyDictionary()  # by the same
+    app.state.kept_suspicions = WeakKeyDictionary()  # by the same
     app.state.tables = Tables(facts, hide_live=hide_live)
     app.state.glances = Glances(app.state.tables)
     app.state.live_boards = LiveBoards()
@@ -128,6 +133,8 @@ def _shared_file(request: Request) -> Response:
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if request.url.path.startswith(f"{access.API}/"):
+        return api.problem(error)
     if request.url.path.startswith("/api/") or request.url.path.endswith("/answer"):
         return api.error_json(error)
     return pages.error_page(request, error)
@@ -135,5 +142,8 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _hand_in_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HandInRefused)
+    if request.url.path.startswith(f"{access.API}/"):
+        return api.hand_in_problem(error)
     said = f"{sentence(str(error))} {sentence(error.next_step)}".strip()
-    return pages.error_page(request, HTTPException(STATUS[error.refusal], said))
+    headers = None if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
+    return pages.error_page(request, HTTPException(STATUS[error.refusal], said, headers))

@@ -4,6 +4,7 @@ A site elsewhere can point a name of its own here (DNS rebinding): its scripts w
 theirs. So only names of ours are answered. An address is none that a site could have pointed here.
 """
 
+import hmac
 import ipaddress
 import secrets
 from dataclasses import dataclass, field
@@ -55,17 +56,22 @@ class KnownNames:
 class Guard:
     """Lets only our own pages change something."""
 
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
-    """Stands in our pages alone: another site cannot read it."""
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
-    def check(self, request: Request, token: str) -> None:
-        """403 unless a page of ours asks for it."""
+    def token(self, session: str) -> str:
+        """What stands in the forms of the pages of a session, '' for a visitor's. Nobody else's page has the same."""
+        return hmac.new(self.key, session.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+
+    def check(self, request: Request, token: str, session: str) -> None:
+        """403 unless a page of ours, of this session, asks for it."""
         own = f"{request.url.scheme}://{request.url.netloc}"
         headers = request.headers
         if headers.get("origin") != own or headers.get("sec-fetch-site", "same-origin") != "same-origin":
             raise HTTPException(403, "Only the pages of this server may ask for that.")
-        if not secrets.compare_digest(token.encode(), self.token.encode()):
-            raise HTTPException(403, "The server was restarted after this page was loaded: reload it.")
+        if not secrets.compare_digest(token.encode("utf-8", "surrogatepass"), self.token(session).encode()):
+            raise HTTPException(
+                403, "The server was restarted, or you signed in or out, after this page was loaded: reload it."
+            )
 
 
 async def form_of(request: Request) -> dict[str, str]:

@@ -179,7 +179,7 @@ class BotState:
     newest: VersionState | None
     active: int | None
     paused: str = ""
-    paused_by: Literal["", "owner", "organiser", "breaker"] = ""
+    paused_by: Literal["", "owner", "organiser", "breaker", "limit"] = ""
     next_step: str = ""
     house: bool = False
     remote: bool = False
@@ -264,7 +264,8 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An owner. `blocked` is '' or a sentence that says why the owner may do nothing."""
+    """An owner. `blocked` is '' or a sentence that says why the owner may do nothing. Bots of an owner who is not
+    `approved` are rated, and do not move the ratings of others."""
 
     owner: str
     organiser: bool
@@ -272,6 +273,7 @@ class Person:
     bots: int
     last_seen: str = ""
     blocked: str = ""
+    approved: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,14 +326,8 @@ class HandIns(Protocol):
         blocked."""
 
     def invitation(self, code: str) -> Invitation:
-        """What a code is good for, without using it. UNAUTHENTICATED as `redeem`."""
-
-    def redeem(self, code: str, owner: str) -> NewToken:
-        """Make the account `owner` with an invitation or the organiser's one-time link; a session for its browser.
-
-        UNAUTHENTICATED: the code is unknown, expired or used up. UNUSABLE: `owner` is no name. CONFLICT: the name is
-        taken, or too like another.
-        """
+        """What a code is good for, without using it. UNAUTHENTICATED: it is unknown, expired or used
+        up."""
 
     def sign_in(self, secret: str) -> NewToken:
         """A session for a browser from a token of the kind `token` without a `bot`. UNAUTHENTICATED, FORBIDDEN."""

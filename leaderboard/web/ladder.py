@@ -13,8 +13,9 @@ from leaderboard.evidence import evidence_of, last_lines
 from leaderboard.standings import Standing
 from leaderboard.web.accounts import account_of, hand_ins_of, is_own, public_bot, public_versions
 from leaderboard.web.divisions import Result, Row, Table, results_of, tables_of_division
-from leaderboard.web.hand_ins import Division, Entry, HandIns
+from leaderboard.web.hand_ins import Division, Entry
 from leaderboard.web.pages import page, tables_of
+from leaderboard.web.people import LadderHost
 from leaderboard.web.rights import may_see_output, shown_record
 from leaderboard.web.tables import EntryMatch, RunTables
 from referee.record import RecordError, read_record
@@ -169,7 +170,7 @@ def run_of(request: Request, name: str) -> tuple[RunFolder, RunTables] | None:
     return (place, tables_of(request, place)) if place.records.exists else None
 
 
-def _division(request: Request, ladder: HandIns) -> Division:
+def _division(request: Request, ladder: LadderHost) -> Division:
     wanted = request.path_params["division"]
     for one in ladder.divisions():
         if one.name == wanted:
@@ -177,7 +178,7 @@ def _division(request: Request, ladder: HandIns) -> Division:
     raise HTTPException(404, "There is no such division on this ladder.")
 
 
-def _tables(request: Request, ladder: HandIns, name: str, found: tuple[RunFolder, RunTables] | None) -> list[Table]:
+def _tables(request: Request, ladder: LadderHost, name: str, found: tuple[RunFolder, RunTables] | None) -> list[Table]:
     """Kept until something has changed, a minute at the most: a day ago is another time then."""
     if found is None:
         return []

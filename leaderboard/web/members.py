@@ -1,6 +1,7 @@
 """The pages of an account: joining, signing in, one's own bots with their hand-ins, and tokens."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,12 +15,16 @@ from starlette.routing import Route
 
 from leaderboard.web.accounts import (
     account_of,
+    browser_of,
+    count_open_join,
     forget_session,
     hand_ins_of,
     is_own,
+    keep_browser,
     keep_session,
     needed_account,
     sentence,
+    session_of,
 )
 from leaderboard.web.guard import Guard, form_of
 from leaderboard.web.hand_ins import (
@@ -28,7 +33,6 @@ from leaderboard.web.hand_ins import (
     Account,
     BotState,
     HandInRefused,
-    HandIns,
     NewToken,
     Refusal,
     Scope,
@@ -37,6 +41,8 @@ from leaderboard.web.hand_ins import (
 from leaderboard.web.ladder import Playing, playing_of
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
+from leaderboard.web.people import LadderHost
+from leaderboard.web.rates import NAME_SIGN_INS, Rates
 from referee.run.folder import RunFolder
 
 LOOK_S = 0.5
@@ -50,11 +56,15 @@ def routes() -> list[Route]:
         Route("/join", redeem, methods=["POST"]),
         Route("/sign-in", sign_in_page, methods=["GET"]),
         Route("/sign-in", sign_in, methods=["POST"]),
+        Route("/sign-in/{provider}", go_to_provider),
+        Route("/sign-in/{provider}/back", back_from_provider),
         Route("/sign-out", sign_out, methods=["POST"]),
+        Route("/reset", reset_page, methods=["GET"]),
+        Route("/reset", reset, methods=["POST"]),
         Route("/my", my_bots),
         Route("/my/events", my_events),
         Route("/my/account", my_account, methods=["GET"]),
-        Route("/my/account", change_tokens, methods=["POST"]),
+        Route("/my/account", change_account, methods=["POST"]),
         Route("/bots/{name}", change_bot, methods=["POST"]),
         Route("/bots/{name}/versions/{number:int}/log", log_page),
     ]
@@ -64,58 +74,156 @@ def routes() -> list[Route]:
 
 
 def join(request: Request) -> Response:
-    """Where an invitation, or the organiser's one-time link, becomes an account."""
-    return _join_page(request, request.query_params.get("code", ""), "", None)
+    """Where an invitation, the organiser's one-time link, or an account elsewhere becomes an account here."""
+    asked = request.query_params
+    return _join_page(request, asked.get("code", ""), asked.get("pending", ""), "", None)
 
 
-def _join_page(request: Request, code: str, name: str, refused: HandInRefused | None) -> Response:
-    invitation = None
-    if code and refused is None:
-        try:
-            invitation = hand_ins_of(request).invitation(code)
-        except HandInRefused as error:
-            refused = error
-    return page(
+def _join_page(request: Request, code: str, pending: str, name: str, refused: HandInRefused | None) -> Response:
+    ladder = hand_ins_of(request)
+    invitation = identity = None
+    try:
+        if code and refused is None:
+            invitation = ladder.invitation(code)
+        if pending:
+            identity = ladder.people.pending(pending, browser_of(request))
+    except HandInRefused as error:
+        refused = refused or error
+    answer = page(
         request,
         "join.html",
         status=400 if refused else 200,
-        title=hand_ins_of(request).title,
+        title=ladder.title,
+        sign_up=ladder.people.sign_up,
+        providers=ladder.people.providers,
         invitation=invitation,
+        identity=identity,
+        pending=pending,
         code=code,
         name=name,
         **problem_words(refused),
     )
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
 async def redeem(request: Request) -> Response:
     """Make the account, and sign this browser in."""
     form = await checked_form(request)
-    code, name = form.get("code", "").strip(), form.get("owner", "").strip()
-    ladder = hand_ins_of(request)
+    code, name, pending = (form.get(field, "").strip() for field in ("code", "owner", "pending"))
+    password, people = form.get("password", ""), hand_ins_of(request).people
     try:
-        made = await asyncio.to_thread(ladder.redeem, code, name)
+        if not code:
+            count_open_join(request)
+        check_twice(password, form.get("again", ""))
+        browser = browser_of(request)
+        made = await asyncio.to_thread(people.join, name, password, code=code, pending=pending, browser=browser)
     except HandInRefused as refused:
-        return await asyncio.to_thread(_join_page, request, code, name, refused)
+        return await asyncio.to_thread(_join_page, request, code, pending, name, refused)
     return _signed_in(request, made)
 
 
+def check_twice(password: str, again: str) -> None:
+    """UNUSABLE if somebody has typed two passwords."""
+    if password != again:
+        raise HandInRefused(Refusal.UNUSABLE, "the two passwords differ", "enter the same one twice")
+
+
 def sign_in_page(request: Request) -> Response:
-    """Where a token signs a browser in."""
+    """Where a password, a token or an account elsewhere signs a browser in."""
     return _sign_in_page(request, None)
 
 
 def _sign_in_page(request: Request, refused: HandInRefused | None) -> Response:
-    return page(request, "sign_in.html", status=400 if refused else 200, **problem_words(refused))
+    people = hand_ins_of(request).people
+    return page(
+        request,
+        "sign_in.html",
+        status=_status(refused),
+        sign_up=people.sign_up,
+        providers=people.providers,
+        **problem_words(refused),
+    )
 
 
 async def sign_in(request: Request) -> Response:
-    """A session for a token."""
+    """A session for a name with its password, or for a token."""
     form = await checked_form(request)
     ladder = hand_ins_of(request)
+    name = form.get("owner", "").strip()
     try:
-        made = await asyncio.to_thread(ladder.sign_in, form.get("secret", "").strip())
+        if name:
+            _rates(request).take(NAME_SIGN_INS, f"name {name.casefold()[:100]}")
+            made = await asyncio.to_thread(ladder.people.sign_in, name, form.get("password", ""))
+        else:
+            made = await asyncio.to_thread(ladder.sign_in, form.get("secret", "").strip())
     except HandInRefused as refused:
         return await asyncio.to_thread(_sign_in_page, request, refused)
+    return _signed_in(request, made)
+
+
+async def go_to_provider(request: Request) -> Response:
+    """Send the browser to where somebody has an account. Who is signed in adds that account to the one here."""
+    people = hand_ins_of(request).people
+    provider = request.path_params["provider"]
+    account = await asyncio.to_thread(account_of, request)
+    browser = browser_of(request) or secrets.token_urlsafe(32)
+    to = await asyncio.to_thread(people.begin, provider, browser, _back(request, provider), account)
+    answer = RedirectResponse(to, 303)
+    keep_browser(request, answer, browser)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+async def back_from_provider(request: Request) -> Response:
+    """The provider has sent the browser back."""
+    people = hand_ins_of(request).people
+    provider, asked = request.path_params["provider"], request.query_params
+    try:
+        returned = await asyncio.to_thread(
+            people.finish,
+            provider,
+            browser_of(request),
+            _back(request, provider),
+            asked.get("state", ""),
+            asked.get("code", ""),
+        )
+    except HandInRefused as refused:
+        return await asyncio.to_thread(_sign_in_page, request, refused)
+    if returned.session is not None:
+        return _signed_in(request, returned.session)
+    return RedirectResponse("/my/account" if returned.added else f"/join?pending={returned.pending}", 303)
+
+
+def _back(request: Request, provider: str) -> str:
+    return f"{request.url.scheme}://{request.url.netloc}/sign-in/{provider}/back"
+
+
+def reset_page(request: Request) -> Response:
+    """Where the organiser's link becomes a new password."""
+    return _reset_page(request, request.query_params.get("code", ""), None)
+
+
+def _reset_page(request: Request, code: str, refused: HandInRefused | None) -> Response:
+    owner = ""
+    try:
+        owner = hand_ins_of(request).people.check_reset(code)
+    except HandInRefused as error:
+        refused = refused or error
+    answer = page(request, "reset.html", status=_status(refused), code=code, owner=owner, **problem_words(refused))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+async def reset(request: Request) -> Response:
+    """A new password; all sessions and tokens of the account end, and this browser is signed in."""
+    form = await checked_form(request)
+    code, new = form.get("code", ""), form.get("password", "")
+    try:
+        check_twice(new, form.get("again", ""))
+        made = await asyncio.to_thread(hand_ins_of(request).people.reset, code, new)
+    except HandInRefused as refused:
+        return await asyncio.to_thread(_reset_page, request, code, refused)
     return _signed_in(request, made)
 
 
@@ -165,7 +273,7 @@ def my_bots(request: Request) -> Response:
     )
 
 
-def _own_bot(request: Request, ladder: HandIns, bot: BotState) -> OwnBot:
+def _own_bot(request: Request, ladder: LadderHost, bot: BotState) -> OwnBot:
     versions = tuple(ladder.versions(bot.name)) if bot.versions else ()
     number = bot.active or (bot.newest.number if bot.newest else 0)
     return OwnBot(bot, versions, tuple(playing_of(request, bot.name, number, with_faults=True)))
@@ -227,19 +335,21 @@ def log_page(request: Request) -> Response:
 
 
 def my_account(request: Request) -> Response:
-    """Tokens, and where to sign out."""
+    """Ways to sign in, tokens, signing out, and the end of the account."""
     return _account_page(request, None, None)
 
 
 def _account_page(request: Request, made: NewToken | None, refused: HandInRefused | None) -> Response:
     account = needed_account(request)
     ladder = hand_ins_of(request)
-    may_manage = account.may("manage")
+    may_manage = account.may("manage") and not account.bot
     answer = page(
         request,
         "account.html",
-        status=400 if refused else 200,
+        status=_status(refused),
         tokens=ladder.tokens(account) if may_manage else [],
+        ways=ladder.people.ways(account) if may_manage else None,
+        providers=ladder.people.providers,
         may_manage=may_manage,
         scopes=[scope for scope in SCOPES if account.may(scope)],
         bots=ladder.bots(account.owner),
@@ -251,22 +361,39 @@ def _account_page(request: Request, made: NewToken | None, refused: HandInRefuse
     return answer
 
 
-async def change_tokens(request: Request) -> Response:
-    """Make a token, which is shown this once, or revoke one."""
+async def change_account(request: Request) -> Response:
+    """Make or revoke a token, change the password, remove a way to sign in, or delete the account."""
     form = await checked_form(request)
     account = await asyncio.to_thread(needed_account, request)
     ladder = hand_ins_of(request)
+    people, made = ladder.people, None
     try:
-        if form.get("action") == "revoke":
-            await asyncio.to_thread(ladder.revoke_token, account, form.get("id", ""))
-            return RedirectResponse("/my/account", 303)
-        made = await asyncio.to_thread(_new_token, ladder, account, form)
+        match form.get("action"):
+            case "revoke":
+                await asyncio.to_thread(ladder.revoke_token, account, form.get("id", ""))
+            case "password":
+                new = form.get("password", "")
+                check_twice(new, form.get("again", ""))
+                _rates(request).take(NAME_SIGN_INS, f"name {account.owner.casefold()}")
+                await asyncio.to_thread(people.change_password, account, form.get("current", ""), new)
+            case "forget":
+                provider, subject = form.get("provider", ""), form.get("subject", "")
+                await asyncio.to_thread(people.forget_identity, account, provider, subject)
+            case "delete":
+                await asyncio.to_thread(people.delete, account, form.get("owner", ""))
+                answer = RedirectResponse("/ladder", 303)
+                forget_session(request, answer)
+                return answer
+            case _:
+                made = await asyncio.to_thread(_new_token, ladder, account, form)
     except HandInRefused as refused:
         return await asyncio.to_thread(_account_page, request, None, refused)
+    if made is None:
+        return RedirectResponse("/my/account", 303)
     return await asyncio.to_thread(_account_page, request, made, None)
 
 
-def _new_token(ladder: HandIns, account: Account, form: dict[str, str]) -> NewToken:
+def _new_token(ladder: LadderHost, account: Account, form: dict[str, str]) -> NewToken:
     scope: Scope | None = next((scope for scope in SCOPES if scope == form.get("scope")), None)
     days = form.get("days", "")
     if scope is None or not (days.isascii() and days.isdecimal() and len(days) < 6):
@@ -281,7 +408,7 @@ async def checked_form(request: Request) -> dict[str, str]:
     """The fields of a form of a page of ours; 403 if another site has sent it."""
     form = await form_of(request)
     guard: Guard = request.app.state.guard
-    guard.check(request, form.get("token", ""))
+    guard.check(request, form.get("token", ""), session_of(request))
     return form
 
 
@@ -290,3 +417,14 @@ def problem_words(refused: HandInRefused | None) -> dict[str, Any]:
     if refused is None:
         return {"problem": "", "next_step": ""}
     return {"problem": sentence(str(refused)), "next_step": sentence(refused.next_step)}
+
+
+def _status(refused: HandInRefused | None) -> int:
+    if refused is None:
+        return 200
+    return 429 if refused.refusal is Refusal.TOO_MANY else 400
+
+
+def _rates(request: Request) -> Rates:
+    rates: Rates = request.app.state.rates
+    return rates

@@ -1,4 +1,4 @@
-"""The organiser's page: what needs somebody first, then queue, workers, builds, people and invitations."""
+"""The organiser's page: what needs somebody first, then queue, workers, builds, people, and what was decided."""
 
 import asyncio
 from dataclasses import dataclass
@@ -10,13 +10,19 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from leaderboard.web.accounts import hand_ins_of, needed_account
-from leaderboard.web.hand_ins import HandInRefused, HandIns, NewInvitation, Refusal
+from leaderboard.web.hand_ins import HandInRefused, NewInvitation, Refusal
+from leaderboard.web.improbable import improbable_results
+from leaderboard.web.ladder import run_of
 from leaderboard.web.live import changes, stream
 from leaderboard.web.members import LOOK_S, checked_form, problem_words, until_refused
 from leaderboard.web.pages import page
+from leaderboard.web.people import LadderHost, NewReset, Suspicion
 from referee.record import RecordError
 from referee.record.reader import read_header
 from referee.run.folder import RunFolder
+
+ACTS = 30
+"""What organisers did last, on the page."""
 
 
 def routes() -> list[Route]:
@@ -33,9 +39,11 @@ def overview(request: Request) -> Response:
     return _overview(request, None, None)
 
 
-def _overview(request: Request, made: NewInvitation | None, refused: HandInRefused | None) -> Response:
+def _overview(request: Request, made: NewInvitation | NewReset | None, refused: HandInRefused | None) -> Response:
     account = needed_account(request)
     ladder = hand_ins_of(request)
+    people = ladder.people
+    here = f"{request.url.scheme}://{request.url.netloc}"
     answer = page(
         request,
         "organiser.html",
@@ -44,14 +52,33 @@ def _overview(request: Request, made: NewInvitation | None, refused: HandInRefus
         overview=ladder.overview(account),
         invitations=ladder.invitations(account),
         playing=_playing(request, ladder),
-        paused=[bot for bot in ladder.bots() if bot.paused],
+        bots=[bot for bot in ladder.bots() if bot.active or bot.paused],
+        divisions=ladder.divisions(),
+        steering=people.steering(),
+        suspicions=[*people.suspicions(account), *_improbable(request, ladder)],
+        acts=people.acts(account, ACTS),
         made=made,
-        link=f"{request.url.scheme}://{request.url.netloc}/join?code={made.code}" if made else "",
+        link="" if made is None else f"{here}/{'reset' if isinstance(made, NewReset) else 'join'}?code={made.code}",
+        is_reset=isinstance(made, NewReset),
         **problem_words(refused),
     )
     if made is not None:
         answer.headers["Cache-Control"] = "no-store"
     return answer
+
+
+def _improbable(request: Request, ladder: LadderHost) -> list[Suspicion]:
+    """Of all divisions; kept until the tables are others."""
+    found: list[Suspicion] = []
+    for division in ladder.divisions():
+        run = run_of(request, division.name)
+        if run is None:
+            continue
+        kept = request.app.state.kept_suspicions
+        if run[1] not in kept:
+            kept[run[1]] = improbable_results(division.name, run[1], ladder.entries(division.name))
+        found += kept[run[1]]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +91,7 @@ class LiveMatch:
     started: str
 
 
-def _playing(request: Request, ladder: HandIns) -> list[LiveMatch]:
+def _playing(request: Request, ladder: LadderHost) -> list[LiveMatch]:
     """The matches in play, which organisers alone may see."""
     found = []
     for division in ladder.divisions():
@@ -88,7 +115,9 @@ async def change(request: Request) -> Response:
     ladder = hand_ins_of(request)
     made = None
 
-    def act() -> NewInvitation | None:
+    def act() -> NewInvitation | NewReset | None:
+        people = ladder.people
+        owner, bot, division, reason = (form.get(name, "") for name in ("owner", "bot", "division", "reason"))
         match form.get("action"):
             case "invite":
                 uses, days = _number(form, "uses"), _number(form, "days")
@@ -97,14 +126,30 @@ async def change(request: Request) -> Response:
                 )
             case "revoke":
                 ladder.revoke_invitation(account, form.get("id", ""))
+            case "approve":
+                people.approve(account, owner, True, reason)
+            case "unapprove":
+                people.approve(account, owner, False, reason)
+            case "reset":
+                return people.make_reset(account, owner)
             case "block":
-                ladder.block(
-                    account, form.get("owner", ""), form.get("reason", "").strip() or "blocked by the organiser"
-                )
+                ladder.block(account, owner, reason.strip() or "banned by the organiser")
             case "unblock":
-                ladder.block(account, form.get("owner", ""), "")
+                ladder.block(account, owner, "")
+            case "disable":
+                ladder.pause(account, bot, reason)
             case "resume":
-                ladder.resume(account, form.get("bot", ""))
+                ladder.resume(account, bot)
+            case "pause":
+                people.steer(account, "pause", division, reason)
+            case "drain":
+                people.steer(account, "drain", "", reason)
+            case "go on":
+                people.steer(account, "go on", division, reason)
+            case "notice":
+                people.steer(account, "notice", "", form.get("text", ""))
+            case "annul":
+                people.annul(account, division, form.get("match", "").strip(), reason)
             case _:
                 raise HTTPException(400, "This is not a form of this server.")
         return None

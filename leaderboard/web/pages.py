@@ -23,7 +23,7 @@ from leaderboard.results import is_mirror, outcome_for
 from leaderboard.standings import CAPTION, Pool, Standing, rating_words
 from leaderboard.times import PERCENTILES
 from leaderboard.titles import game_title, option_words, pool_title
-from leaderboard.web.accounts import account_of, has_ladder, is_organiser, sentence
+from leaderboard.web.accounts import account_of, has_ladder, is_organiser, notice_of, sentence, session_of
 from leaderboard.web.bracket import rounds_of
 from leaderboard.web.csv_files import matches_csv, standings_csv
 from leaderboard.web.facts import settings_of
@@ -421,7 +421,8 @@ def page(
             warnings=warnings,
             ladder=has_ladder(request),
             account=account_of(request),
-            guard=request.app.state.guard.token,
+            guard=request.app.state.guard.token(session_of(request)),
+            notice=notice_of(request),
             **values,
         ),
         status,

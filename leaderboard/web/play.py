@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from leaderboard.frames import last_frame
+from leaderboard.web.accounts import session_of
 from leaderboard.web.games import game_cards, players_in_words
 from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
@@ -54,7 +55,7 @@ def choose(request: Request) -> Response:
 async def begin(request: Request) -> Response:
     """Start what the form says."""
     form = await form_of(request)
-    _guard(request).check(request, form.get("token", ""))
+    _guard(request).check(request, form.get("token", ""), session_of(request))
     try:
         seats = await asyncio.to_thread(_host(request).start, _setup(form))
     except PlayRefused as refusal:
@@ -71,7 +72,7 @@ def seat_page(request: Request) -> Response:
         request,
         "play.html",
         here=_address(seat),
-        token=_guard(request).token,
+        token=_guard(request).token(session_of(request)),
         game=_game(seat.game).title,
         seat=seat,
         match=_match_address(request, seat),
@@ -109,7 +110,7 @@ async def events(request: Request) -> StreamingResponse:
 async def answer(request: Request) -> Response:
     """`{"decision": n, "index": i}` or `{"decision": n, "resign": true}`. 409 if that is not asked any more."""
     data = await body_of(request)
-    _guard(request).check(request, request.headers.get(SENT_IN, ""))
+    _guard(request).check(request, request.headers.get(SENT_IN, ""), session_of(request))
     seat = await asyncio.to_thread(_seat, request)
     try:
         said = json.loads(data)
@@ -138,7 +139,7 @@ def _form(request: Request, wanted: str, chosen: Mapping[str, str], problem: str
         options=[option for option in game.options if isinstance(option.default, bool | int | str)] if game else [],
         chosen=chosen,
         problem=problem,
-        token=_guard(request).token,
+        token=_guard(request).token(session_of(request)),
         human=HUMAN,
         seats=[(seat, _address(seat)) for seat in _host(request).going_on()],
     )

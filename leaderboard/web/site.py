@@ -26,8 +26,8 @@ from starlette.applications import Starlette
 
 from leaderboard.export.page import replay_page
 from leaderboard.web.app import make_app
-from leaderboard.web.hand_ins import HandIns
 from leaderboard.web.pages import Section
+from leaderboard.web.people import LadderHost
 from leaderboard.web.rights import public_record
 from leaderboard.web.tables import Tables, TablesBusy
 from referee.errors import PlatformError, UsageError
@@ -79,7 +79,7 @@ def publish(
     target: Path,
     names: Sequence[str] = (),
     *,
-    hand_ins: HandIns | None = None,
+    hand_ins: LadderHost | None = None,
     caption: str = "",
     jobs: int = 1,
     told: Callable[[int, int], None] = lambda _done, _all: None,
@@ -136,7 +136,7 @@ def _remove(folder: Path) -> None:
 
 class _Site:
     def __init__(
-        self, runs: Path, names: Sequence[str], folder: Path, before: Path, hand_ins: HandIns | None, caption: str
+        self, runs: Path, names: Sequence[str], folder: Path, before: Path, hand_ins: LadderHost | None, caption: str
     ) -> None:
         self._runs = {run.name: run for run in runs_in(runs) if not names or run.name in names}
         if not self._runs:
@@ -353,7 +353,7 @@ def _name(word: str) -> str:
     return f"{plain}~{sha256(word.encode(errors='surrogateescape')).hexdigest()[:8]}"
 
 
-def _static_app(runs: Path, hand_ins: HandIns | None, caption: str, chosen: Mapping[str, RunFolder]) -> Starlette:
+def _static_app(runs: Path, hand_ins: LadderHost | None, caption: str, chosen: Mapping[str, RunFolder]) -> Starlette:
     """The application for pages that become files."""
     app = make_app(runs, hide_live=True, hand_ins=hand_ins)
     app.state.runs_shown = frozenset(chosen)

@@ -239,7 +239,7 @@ def _tables(index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hi
     ahead = view.ahead
     counted = apply_controls(index.rows, facts.controls, view.missed)
     facts = facts.without(counted.annulled)
-    ratings = rate_pools(counted.rows, kept=live, settled=index.settled)
+    ratings = rate_pools(counted.rows, kept=live, settled=index.settled, approvals=counted.approvals)
     table = standings(counted, facts.entrants, ratings=ratings)
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
     listed = tuple(row for row in counted.rows if not (hide_live and ahead.is_open(row.game, row.block)))

@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from leaderboard.web.hand_ins import Scope
+    from leaderboard.web.people import Steer
     from referee.ladder.collect import Collected, Source
     from referee.ladder.config import LadderConfig
+    from referee.ladder.people import LadderPeople
     from referee.ladder.store import LadderStore
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Invite people to a ladder, hand in the bots of a class, back it up, and end its season.",
+    help="Invite, approve and ban people, steer a ladder, hand in the bots of a class, back it up, and end its season.",
 )
 season_app = typer.Typer(no_args_is_help=True, help="End the season of a ladder.")
 app.add_typer(season_app, name="season")
@@ -81,9 +83,11 @@ def invite(
     Example: crosstown ladder invite --uses 30 --label "autumn class"
     """
     from referee.cli.output import print_json, print_text
+    from referee.ladder.people import SHELL
 
     with _opened(file) as (_, store):
         made = store.accounts.create_invitation(label, uses, days, organiser=organiser)
+        store.people().note(SHELL, "invite", made.invitation.label, f"{uses} accounts, {days} days")
     if as_json:
         print_json({"id": made.invitation.id, "code": made.code, "expires": made.invitation.expires})
         return
@@ -177,7 +181,7 @@ def people(file: File = None, as_json: AsJson = False) -> None:
     for one in found:
         what = "organiser, " if one.organiser else ""
         seen = f"seen {one.last_seen}" if one.last_seen else "never seen"
-        blocked = f", blocked: {one_line(one.blocked)}" if one.blocked else ""
+        blocked = f", blocked: {one_line(one.blocked)}" if one.blocked else "" if one.approved else ", not approved"
         counts = f"{plural(one.bots, 'bot')}, {plural(len(tokens[one.owner]), 'token')}"
         print_text(f"{one_line(one.owner)}: {what}{counts}, {seen}{blocked}")
 
@@ -200,9 +204,184 @@ def block(
 
     if lift == bool(reason):
         raise UsageError("block takes a reason, or --lift", 'give --reason "...", or --lift')
+    from referee.ladder.people import SHELL
+
     with _opened(file) as (_, store):
-        store.accounts.block(owner, reason)
+        store.people().block(SHELL, owner, reason)
     print_text(f"'{owner}' is {'no longer blocked' if lift else 'blocked'}")
+
+
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept beside what was done.")]
+Name = Annotated[str, typer.Argument(metavar="DIVISION", help="Name of a division.", show_default=False)]
+
+
+@contextmanager
+def _people(file: Path | None) -> "Iterator[LadderPeople]":
+    """What organisers decide, in the ladder's database."""
+    with _opened(file) as (config, store):
+        yield store.people(divisions=[division.name for division in config.divisions])
+
+
+@app.command()
+def approve(
+    owner: Owner,
+    lift: Annotated[bool, typer.Option("--lift", help="Approve the owner no longer.")] = False,
+    reason: Reason = "",
+    file: File = None,
+) -> None:
+    """Let the bots of an owner move the ratings of others. Accounts that were made with an invitation are approved.
+
+    Example: crosstown ladder approve ann
+    """
+    from referee.cli.output import print_text
+    from referee.ladder.people import SHELL
+
+    with _people(file) as people:
+        people.approve(SHELL, owner, not lift, reason)
+    print_text(f"'{owner}' is {'not approved' if lift else 'approved'}")
+
+
+@app.command()
+def reset(owner: Owner, file: File = None, as_json: AsJson = False) -> None:
+    """Make a link with which an owner chooses a new password. It works once within two days.
+
+    Example: crosstown ladder reset ann
+    """
+    from referee.cli.output import print_json, print_text
+    from referee.ladder.people import SHELL
+
+    with _people(file) as people:
+        made = people.make_reset(SHELL, owner)
+    if as_json:
+        print_json({"owner": made.owner, "code": made.code, "expires": made.expires})
+        return
+    print_text(made.code)
+    print_text(f"good until {made.expires}: the page /reset?code=CODE of the ladder")
+
+
+@app.command()
+def disable(
+    bot: Annotated[str, typer.Argument(metavar="BOT", help="Name of a bot.", show_default=False)],
+    lift: Annotated[bool, typer.Option("--lift", help="Let the bot play again.")] = False,
+    reason: Reason = "",
+    file: File = None,
+) -> None:
+    """Give a bot no new matches, until an organiser lets it play again.
+
+    Example: crosstown ladder disable eva --reason "prints the moves of others"
+    """
+    from referee.cli.output import print_text
+    from referee.ladder.people import SHELL
+
+    with _opened(file) as (_, store):
+        people = store.people()
+        if lift:
+            store.resume(bot, "organiser")
+        else:
+            store.pause(bot, reason, "organiser")
+        people.note(SHELL, "let play" if lift else "disable", bot, reason)
+    print_text(f"'{bot}' {'plays again' if lift else 'is disabled'}")
+
+
+@app.command()
+def pause(division: Name, reason: Reason = "", file: File = None) -> None:
+    """Begin no new blocks in a division. Those in play end.
+
+    Example: crosstown ladder pause shibuya --reason "its clock changes"
+    """
+    _steer("pause", division, reason, file, f"{division} is paused")
+
+
+@app.command()
+def drain(reason: Reason = "", file: File = None) -> None:
+    """Begin no new blocks in any division. Those in play end.
+
+    Example: crosstown ladder drain --reason "the machine moves tonight"
+    """
+    _steer("drain", "", reason, file, "no new blocks begin in any division")
+
+
+@app.command(name="go-on")
+def go_on(
+    division: Annotated[
+        str,
+        typer.Argument(metavar="[DIVISION]", help="Name of a division. Default: end a drain.", show_default=False),
+    ] = "",
+    file: File = None,
+) -> None:
+    """End a pause of a division, or a drain.
+
+    Example: crosstown ladder go-on shibuya
+    """
+    _steer("go on", division, "", file, f"{division or 'the ladder'} goes on")
+
+
+@app.command()
+def notice(
+    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The text. Default: none.", show_default=False)] = "",
+    file: File = None,
+) -> None:
+    """Show a text at the top of all pages.
+
+    Example: crosstown ladder notice "The final is on Friday."
+    """
+    _steer("notice", "", text, file, "all pages show it" if text else "no page shows a notice")
+
+
+def _steer(what: "Steer", division: str, text: str, file: Path | None, done: str) -> None:
+    from referee.cli.output import print_text
+    from referee.ladder.people import SHELL
+    from referee.texts import one_line
+
+    with _people(file) as people:
+        people.steer(SHELL, what, division, text)
+    print_text(one_line(done))
+
+
+@app.command()
+def annul(
+    division: Name,
+    match_id: Annotated[str, typer.Argument(metavar="MATCH", help="Id of a match.", show_default=False)],
+    reason: Reason = "",
+    file: File = None,
+) -> None:
+    """Let a match not count. The process that plays does it, and says so in the journal.
+
+    Example: crosstown ladder annul shibuya m000017-1b2c3d4e --reason "the machine slept"
+    """
+    from referee.cli.output import print_text
+    from referee.ladder.people import SHELL
+
+    with _people(file) as people:
+        people.annul(SHELL, division, match_id, reason)
+    print_text("the process that plays will do it; crosstown ladder acts says when it has")
+
+
+@app.command()
+def acts(
+    most: Annotated[int, typer.Option("--last", metavar="NUMBER", help="How many.", min=1, max=10_000)] = 30,
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what organisers did last, the newest first: when, who, what, why.
+
+    Example: crosstown ladder acts --last 5
+    """
+    from dataclasses import asdict
+
+    from referee.cli.output import print_json, print_text
+    from referee.ladder.people import SHELL
+    from referee.texts import one_line
+
+    with _people(file) as people:
+        found = people.acts(SHELL, most)
+    if as_json:
+        print_json({"acts": [asdict(act) for act in found]})
+        return
+    for act in found:
+        state = {"yes": "", "": " (waits for the process that plays)"}.get(act.state, f" (not done: {act.state})")
+        why = f": {act.reason}" if act.reason else ""
+        print_text(one_line(f"{act.at} {act.who}: {act.what} {act.subject}{why}{state}"))
 
 
 @app.command()

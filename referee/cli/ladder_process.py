@@ -101,7 +101,16 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
             note=note,
             most_memory_mib=memory_of(config),
         )
-        runner = LadderRunner(config, [house, store], executor, loader, observer, note, keep_only=loader.keep_only)
+        runner = LadderRunner(
+            config,
+            [house, store],
+            executor,
+            loader,
+            observer,
+            note,
+            keep_only=loader.keep_only,
+            people=store.people(),
+        )
         try:
             run_loop(_play(runner, executor, [intake.run], note, ended))
         finally:

@@ -460,7 +460,12 @@ def report(
     path = file or found.folder.path / "report.html"
     index = load_index(found.folder)
     counted, view = counted_rows(found, index.rows)
-    ratings = rate_pools(counted.rows, kept=kept_live(found.folder.database), settled=index.settled)
+    ratings = rate_pools(
+        counted.rows,
+        kept=kept_live(found.folder.database),
+        settled=index.settled,
+        approvals=counted.approvals,
+    )
     facts = {"format": found.configuration["format"], **_luck_facts(found), **_signature_facts(found)}
     if lost := gaps_of(found, {row.match_id: row for row in index.rows}).lost:
         facts["attention"] = lost_words(found.folder.path, lost)

@@ -5,6 +5,7 @@ Secrets are shown once and stored as hashes. A token that was seen to be expired
 
 import secrets
 import sqlite3
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 
@@ -23,7 +24,7 @@ from leaderboard.web.hand_ins import (
     TokenKind,
 )
 from referee.ladder.database import LadderDatabase, find, insert
-from referee.ladder.names import check_ladder_name, taken
+from referee.ladder.names import check_ladder_name, seen_as, taken
 from referee.process.manifest import look_alike_keys
 
 SESSION_DAYS = 30
@@ -48,7 +49,7 @@ class Accounts:
         row = self._database.row(
             "SELECT t.*, o.name AS owner, o.organiser, o.blocked, b.name AS bot FROM tokens t"
             " JOIN owners o ON o.id = t.owner_id LEFT JOIN bots b ON b.id = t.bot_id WHERE t.digest = ?",
-            _digest(secret),
+            digest_of(secret),
         )
         if row is None:
             raise HandInRefused(
@@ -110,7 +111,7 @@ class Accounts:
         code, now = _secret(), self._database.now()
         expires = self._database.after(days)
         values = {
-            "digest": _digest(code),
+            "digest": digest_of(code),
             "label": label,
             "organiser": int(organiser),
             "created": now,
@@ -127,7 +128,7 @@ class Accounts:
 
     def invitation(self, code: str) -> Invitation:
         """What the code is good for. UNAUTHENTICATED if that is nothing."""
-        row = self._database.row("SELECT * FROM invitations WHERE digest = ?", _digest(code))
+        row = self._database.row("SELECT * FROM invitations WHERE digest = ?", digest_of(code))
         return self._good(row)
 
     def _good(self, row: sqlite3.Row | None) -> Invitation:
@@ -153,16 +154,20 @@ class Accounts:
                 Refusal.UNKNOWN, f"there is no invitation {invitation_id}", "see the list of invitations"
             )
 
-    def redeem(self, code: str, owner: str) -> NewToken:
-        """Make the account with an invitation; a session for it. UNAUTHENTICATED, UNUSABLE, CONFLICT."""
+    def make(self, owner: str, code: str, more: Callable[[Database, int], None]) -> NewToken:
+        """Make the account, with an invitation unless `code` is ''; a session for it. `more` is done in the same
+        change, with the owner's number. An invitation is the organiser's approval. UNAUTHENTICATED, UNUSABLE,
+        CONFLICT."""
         name = check_ladder_name(owner, "an owner")
 
         def use(db: Database) -> NewToken:
-            row = find(db, "SELECT * FROM invitations WHERE digest = ?", _digest(code))
-            organiser = self._good(row).organiser
-            assert row is not None
-            db.execute("UPDATE invitations SET uses_left = uses_left - 1 WHERE id = ?", [row["id"]])
-            self._make_owner(db, name, organiser=organiser)
+            organiser = False
+            if code:
+                row = find(db, "SELECT * FROM invitations WHERE digest = ?", digest_of(code))
+                organiser = self._good(row).organiser
+                assert row is not None
+                db.execute("UPDATE invitations SET uses_left = uses_left - 1 WHERE id = ?", [row["id"]])
+            more(db, self._make_owner(db, name, organiser=organiser, approved=bool(code)))
             scope: Scope = "organise" if organiser else "manage"
             return self._make_token(db, name, "browser", scope, SESSION_DAYS, kind="session")
 
@@ -180,37 +185,60 @@ class Accounts:
 
         return self._database.write(make)
 
-    def _make_owner(self, db: Database, name: str, *, organiser: bool) -> None:
+    def _make_owner(self, db: Database, name: str, *, organiser: bool, approved: bool = True) -> int:
         folded, drawn = look_alike_keys(name)
-        other = find(db, "SELECT name FROM owners WHERE folded = ? OR drawn = ?", folded, drawn)
+        seen = seen_as(name)
+        other = find(db, "SELECT name FROM owners WHERE folded = ? OR drawn = ? OR seen_as = ?", folded, drawn, seen)
         if other is not None:
             raise HandInRefused(Refusal.CONFLICT, taken("owner", name, other["name"]), "choose another name")
         values = {
             "name": name,
             "folded": folded,
             "drawn": drawn,
+            "seen_as": seen,
+            "public_id": "o" + secrets.token_hex(8),
             "organiser": int(organiser),
+            "approved": int(approved),
             "joined": self._database.now(),
         }
-        insert(db, "owners", values)
+        return insert(db, "owners", values)
 
     def people(self) -> list[Person]:
         """All owners, by name."""
-        rows = self._database.rows(f"{_PEOPLE} ORDER BY o.folded")
+        rows = self._database.rows(f"{_PEOPLE} WHERE o.deleted = '' ORDER BY o.folded")
         return [_person(row) for row in rows]
 
     def block(self, owner: str, reason: str) -> Person:
         """`reason` '' lifts it. UNKNOWN."""
 
-        def set_(db: Database) -> Person:
-            row = find_owner(db, owner)
-            db.execute("UPDATE owners SET blocked = ? WHERE id = ?", [reason, row["id"]])
-            note_change(db)
-            found = find(db, f"{_PEOPLE} WHERE o.id = ?", row["id"])
-            assert found is not None
-            return _person(found)
+        return self._database.write(lambda db: self.set_blocked(db, owner, reason))
 
-        return self._database.write(set_)
+    def set_blocked(self, db: Database, owner: str, reason: str) -> Person:
+        """The same inside a change. Sessions end, and are not there again when the block is lifted."""
+        row = find_owner(db, owner)
+        db.execute("UPDATE owners SET blocked = ? WHERE id = ?", [reason, row["id"]])
+        if reason:
+            end_access(db, row["id"])
+        note_change(db)
+        return person_of(db, row["id"])
+
+    def delete(self, db: Database, row: sqlite3.Row) -> None:
+        """Inside a change: the account of this row, for good. Its bots stay, with their results, and play no more."""
+        gone = f"deleted {row['public_id']}"
+        now = self._database.now()
+        db.execute(
+            "UPDATE owners SET name = ?, folded = ?, drawn = ?, seen_as = ?, password = '', organiser = 0,"
+            " approved = 0, blocked = 'the account was deleted', last_seen = '', deleted = ? WHERE id = ?",
+            [gone, gone, gone, gone, now, row["id"]],
+        )
+        for table in ("identities", "resets", "sign_ins", "keys", "tokens", "sent"):
+            db.execute(f"DELETE FROM {table} WHERE owner_id = ?", [row["id"]])  # noqa: S608 - our own words
+        db.execute("DELETE FROM playing WHERE bot_id IN (SELECT id FROM bots WHERE owner_id = ?)", [row["id"]])
+        note_change(db)
+
+    def names(self) -> dict[str, str]:
+        """By the id that journals have: the names of owners."""
+        return {row["public_id"]: row["name"] for row in self._database.rows("SELECT public_id, name FROM owners")}
 
     def create_token(
         self, owner: str, label: str, scope: Scope, days: int | None, *, bot: str = "", kind: TokenKind = "token"
@@ -240,7 +268,7 @@ class Accounts:
         secret, now, expires = TOKEN_PREFIX + _secret(), self._database.now(), self._database.after(days)
         values = {
             "owner_id": row["id"],
-            "digest": _digest(secret),
+            "digest": digest_of(secret),
             "kind": kind,
             "label": label,
             "scope": scope,
@@ -295,6 +323,22 @@ def find_owner(db: Database, name: str) -> sqlite3.Row:
     return row
 
 
+def end_access(db: Database, owner_id: int, *, keep: str = "", tokens: bool = False) -> None:
+    """Inside a change: the owner's sessions end, with `tokens` all tokens do. The one with the id `keep` stays."""
+    kinds = "" if tokens else " AND kind = 'session'"
+    db.execute(
+        f"UPDATE tokens SET over = 'revoked' WHERE owner_id = ? AND over = '' AND id != ?{kinds}",  # noqa: S608
+        [owner_id, _number(keep)],
+    )
+
+
+def person_of(db: Database, owner_id: int) -> Person:
+    """Inside a change."""
+    found = find(db, f"{_PEOPLE} WHERE o.id = ?", owner_id)
+    assert found is not None
+    return _person(found)
+
+
 def note_change(db: Database) -> None:
     """Inside a change of what the roster says."""
     db.execute("UPDATE counters SET value = value + 1 WHERE name = 'changes'")
@@ -318,7 +362,7 @@ def _secret() -> str:
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
-def _digest(secret: str) -> bytes:
+def digest_of(secret: str) -> bytes:
     """Of 256 random bits: a slow hash would add nothing."""
     return sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
@@ -330,4 +374,12 @@ def _invitation(row: sqlite3.Row) -> Invitation:
 
 
 def _person(row: sqlite3.Row) -> Person:
-    return Person(row["name"], bool(row["organiser"]), row["joined"], row["bots"], row["last_seen"], row["blocked"])
+    return Person(
+        row["name"],
+        bool(row["organiser"]),
+        row["joined"],
+        row["bots"],
+        row["last_seen"],
+        row["blocked"],
+        bool(row["approved"]),
+    )

@@ -5,7 +5,7 @@ A version begins with the mu that the version before has then, and with a sigma 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -46,17 +46,45 @@ class Beliefs:
             self.known[entry_id] = Belief(MU if before is None else before.mu, sigma)
         self.bearers[name] = entry_id
 
-    def apply(self, entries: Sequence[str], teams: Sequence[int], ranking: Sequence[int]) -> None:
-        """One match, per seat. Each team is compared with the next one in the ranking, as in TrueSkill's chain."""
+    def apply(
+        self,
+        entries: Sequence[str],
+        teams: Sequence[int],
+        ranking: Sequence[int],
+        unapproved: frozenset[str] = frozenset(),
+    ) -> None:
+        """One match, per seat. For each entry it counts as if the others of `unapproved` had not been at the table, as
+        in the tables (`leaderboard.ratings.approved`)."""
+        everybody = frozenset(entries)
+        approved = everybody - unapproved
+        prior = {entry_id: (self.known[entry_id].mu, self.known[entry_id].sigma ** 2) for entry_id in everybody}
+        if not unapproved or not approved:
+            self._apply(entries, teams, ranking, everybody, prior)
+            return
+        for moved in (approved, *(frozenset({entry}) for entry in sorted(unapproved))):
+            seats = [seat for seat, entry in enumerate(entries) if entry in approved | moved]
+            own = [entries[seat] for seat in seats]
+            if len(set(own)) > 1:
+                self._apply(own, [teams[seat] for seat in seats], [ranking[seat] for seat in seats], moved, prior)
+
+    def _apply(
+        self,
+        entries: Sequence[str],
+        teams: Sequence[int],
+        ranking: Sequence[int],
+        moved: frozenset[str],
+        prior: Mapping[str, tuple[float, float]],
+    ) -> None:
+        """Each team is compared with the next one in the ranking, as in TrueSkill's chain. `prior`: mean and variance
+        before the match."""
         members: dict[int, list[str]] = {}
         ranks: dict[int, int] = {}
         for entry_id, team, rank in zip(entries, teams, ranking, strict=True):
             members.setdefault(team, []).append(entry_id)
             ranks[team] = min(rank, ranks.get(team, rank))
         order = sorted(members, key=lambda team: (ranks[team], sorted(members[team])))
-        prior = {entry_id: (self.known[entry_id].mu, self.known[entry_id].sigma ** 2) for entry_id in set(entries)}
-        shift = dict.fromkeys(prior, 0.0)
-        left = dict.fromkeys(prior, 1.0)
+        shift = dict.fromkeys(entries, 0.0)
+        left = dict.fromkeys(entries, 1.0)
         for better, worse in pairwise(order):
             above, below = members[better], members[worse]
             seats = len(above) + len(below)
@@ -70,7 +98,8 @@ class Beliefs:
                     own = prior[entry_id][1]
                     shift[entry_id] += sign * own / deviation * v
                     left[entry_id] *= max(_LEAST, 1 - own / variance * w)
-        for entry_id, (mu, variance) in prior.items():
+        for entry_id in moved:
+            mu, variance = prior[entry_id]
             belief = self.known[entry_id]
             belief.mu = mu + shift[entry_id]
             belief.sigma = math.sqrt(variance * left[entry_id])

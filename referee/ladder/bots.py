@@ -16,7 +16,8 @@ _ID_BYTES = 8
 class LadderBot:
     """One active version of a bot.
 
-    `name` is its owner's for good; `owner` is '' for a house bot. `version` counts the hand-ins of this bot from 1.
+    `name` is its owner's for good; `owner` is an id that tells nothing of the person, '' for a house bot; `approved` is
+    False for a bot that moves nobody's rating but its own. `version` counts the hand-ins of this bot from 1.
     `content` is the hash of its sources in the store of bot versions (`referee.process.store`), and `folder` is where
     these sources lie; a `remote` bot has neither. `network`: it may use the network while it plays.
 
@@ -34,6 +35,7 @@ class LadderBot:
     remote: bool = False
     network: bool = False
     activation: int = 1
+    approved: bool = True
 
     @property
     def remembers(self) -> bool:

@@ -7,7 +7,9 @@
 3. A share of the blocks is exploration: for the bot that has waited longest, against opponents that are drawn.
 
 Two bots of one owner meet only where there are no others, house bots excepted. An owner whose bots have had more than
-its share of the latest blocks waits for the others. Seats are balanced because a block has all its orders of seats.
+its share of the latest blocks waits for the others. Where enough owners are there, at most `OWNER_SHARE` of a bot's
+blocks are against the bots of one. A bot that is not approved meets approved ones as long as any are there: against
+others it would learn nothing. Seats are balanced because a block has all its orders of seats.
 """
 
 import math
@@ -33,6 +35,9 @@ REMEMBERED = 200
 FAIR_SHARE = 1.5
 """An owner has more than its share when it has so many times the even share of the latest blocks."""
 
+OWNER_SHARE = 0.2
+"""The most of a bot's blocks that are against bots of one owner, where others are there for the rest."""
+
 Floats: TypeAlias = NDArray[np.float64]
 
 
@@ -40,7 +45,10 @@ Floats: TypeAlias = NDArray[np.float64]
 class Candidate:
     """One active version; `owner` is '' for a house bot. `blocks` are those it was chosen for, `playing` how many of
     them are not settled yet, `last` the number of the last one, -1 before the first. `scores` has, of a newcomer, each
-    opponent with the share of the points that it got against it in settled blocks."""
+    opponent with the share of the points that it got against it in settled blocks.
+
+    A bot that is not `approved` moves no rating but its own. `barred` are owners that the bot has met in so large a
+    share of its blocks that it meets others first."""
 
     entry_id: str
     name: str
@@ -52,6 +60,8 @@ class Candidate:
     last: int = -1
     connected: bool = True
     scores: tuple[tuple[str, float], ...] = ()
+    approved: bool = True
+    barred: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +175,19 @@ class _Table:
         self._variance = np.array([bot.sigma for bot in here]) ** 2 / (1 + playing / 2)
         numbers: dict[str, int] = {}
         self._sides = np.array([numbers.setdefault(side, len(numbers)) for side in map(_side, here)])
+        self._approved = np.array([bot.approved for bot in here])
+        if not self._approved.any():  # else nobody would learn anything
+            self._approved[:] = True
+        self._bars = len(numbers) > 1 / OWNER_SHARE
+        self._barred = np.array(
+            [
+                place * len(numbers) + numbers[owner]
+                for place, bot in enumerate(here)
+                for owner in (bot.barred if self._bars else ())
+                if owner in numbers
+            ],
+            dtype=np.intp,
+        )
         self._asked = Counter(block.owner for block in snapshot.latest if block.owner)
         self._over = self._owners_over()
 
@@ -175,14 +198,18 @@ class _Table:
         if not new:
             return None
         bot = min(new, key=lambda bot: (self._asked[bot.owner], bot.blocks, bot.last, bot.entry_id))
-        established = [other for other in self._here if other.blocks >= series and other is not bot]
+        approved = {self._here[place].entry_id for place in np.flatnonzero(self._approved).tolist()}
+        established = [
+            other for other in self._here if other.blocks >= series and other is not bot and other.entry_id in approved
+        ]
         if len(established) < len(self._here) / 2:
             return self._among_newcomers(bot, seats)
         ranked = sorted(established, key=lambda other: (other.mu, other.entry_id))
         low, high = _bounds(bot, ranked)
         middle = (low + high) // 2
         near = sorted(range(len(ranked)), key=lambda place: (abs(place - middle), ranked[place].playing))
-        rest = [other for other in self._here if other.blocks < series and other is not bot]
+        rest = [other for other in self._here if other not in established and other is not bot]
+        rest.sort(key=lambda other: other.entry_id not in approved)
         group = self._fill([bot], [*(ranked[place] for place in near), *rest], seats)
         where = f"the {high - low} that it may rank among" if high - low > 1 else "where it may rank"
         what = (
@@ -209,11 +236,11 @@ class _Table:
         quality = np.exp(-((self._mu - self._mu[first]) ** 2) / (2 * total)).tolist()
         # Who has the largest of these numbers comes first: a draw in which the weights are the match qualities.
         drawn = [
-            (self._draw(other.entry_id) ** (1 / max(weight, 1e-9)), other.entry_id, other)
-            for other, weight in zip(self._here, quality, strict=True)
+            (bool(approved), self._draw(other.entry_id) ** (1 / max(weight, 1e-9)), other.entry_id, other)
+            for other, weight, approved in zip(self._here, quality, self._approved, strict=True)
             if other is not bot
         ]
-        group = self._fill([bot], [other for _, _, other in sorted(drawn, reverse=True)], seats)
+        group = self._fill([bot], [other for *_, other in sorted(drawn, reverse=True)], seats)
         return group, f"exploration: '{bot.name}' has waited longest, its opponents are drawn, close ones more often"
 
     def best(self, seats: int) -> tuple[list[Candidate], str] | None:
@@ -223,7 +250,8 @@ class _Table:
         one, other, gain, _ = self._pairs
         place = int(np.argmax(gain))
         best = int(one[place]), int(other[place])
-        first = max(best, key=lambda place: (self._variance[place], -place))
+        opposite = {best[0]: best[1], best[1]: best[0]}
+        first = max(best, key=lambda place: (self._approved[opposite[place]], self._variance[place], -place))
         bot = self._here[first]
         group = self._fill([bot], self._by_gain(first), seats)
         quality = self._quality(self._mu[first], self._variance[first], group[1])
@@ -242,10 +270,7 @@ class _Table:
     def _pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, Floats]:
         """Bots that are few ranks apart: the two, what a match of them tells, and the larger share of a variance that
         it takes away."""
-        order = np.argsort(self._mu, kind="stable")
-        steps = range(1, min(NEIGHBOURS, len(order) - 1) + 1)
-        low = np.concatenate([order[:-step] for step in steps])
-        high = np.concatenate([order[step:] for step in steps])
+        low, high = self._close_ones()
         mu, variance, sides = self._mu, self._variance, self._sides
         total = 2 * BETA**2 + variance[low] + variance[high]
         t = (mu[high] - mu[low]) / np.sqrt(total)
@@ -253,19 +278,47 @@ class _Table:
         square = variance**2
         if self._over:
             square = square * np.array([0.1 if bot.owner in self._over else 1.0 for bot in self._here])
-        gain = np.sqrt(2 * BETA**2 / total) * np.exp(-(t**2) / 2) * told * (square[low] + square[high])
-        share = told * np.maximum(variance[low], variance[high])
+        # Of two bots the one is moved only if the other is approved.
+        moves_low, moves_high = self._approved[high], self._approved[low]
+        gain = np.sqrt(2 * BETA**2 / total) * np.exp(-(t**2) / 2) * told
+        gain = gain * (square[low] * moves_low + square[high] * moves_high)
+        share = told * np.maximum(variance[low] * moves_low, variance[high] * moves_high)
         if sides.min() == sides.max():
             return low, high, gain, share
-        meet = sides[low] != sides[high]
+        meet = (sides[low] != sides[high]) & ~self._is_barred(low, high)
         return low, high, gain * meet, share * meet
+
+    def _close_ones(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Pairs of approved bots that are few ranks apart, and of each other bot with approved ones as close."""
+        approved = np.flatnonzero(self._approved)
+        order = approved[np.argsort(self._mu[approved], kind="stable")]
+        steps = range(1, min(NEIGHBOURS, len(order) - 1) + 1)
+        low = [order[:-step] for step in steps]
+        high = [order[step:] for step in steps]
+        others = np.flatnonzero(~self._approved)
+        if len(others):
+            near = np.searchsorted(self._mu[order], self._mu[others])
+            for step in range(-NEIGHBOURS // 2, NEIGHBOURS // 2):
+                low.append(others)
+                high.append(order[np.clip(near + step, 0, len(order) - 1)])
+        return np.concatenate(low), np.concatenate(high)
+
+    def _is_barred(self, low: NDArray[np.intp], high: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """By pair, whether one has met the owner of the other too often."""
+        if not len(self._barred):
+            return np.zeros(len(low), dtype=np.bool_)
+        sides = int(self._sides.max()) + 1
+        return np.isin(low * sides + self._sides[high], self._barred) | np.isin(
+            high * sides + self._sides[low], self._barred
+        )
 
     def _by_gain(self, first: int) -> list[Candidate]:
         """The others, those first from a match with whom the table learns most; those it met lately later."""
         total = 2 * BETA**2 + self._variance[first] + self._variance
         t = (self._mu - self._mu[first]) / np.sqrt(total)
         quality = np.sqrt(2 * BETA**2 / total) * np.exp(-(t**2) / 2)
-        gain = quality * _information(t) / total * (self._variance[first] ** 2 + self._variance**2)
+        moved = self._variance[first] ** 2 * self._approved + self._variance**2 * self._approved[first]
+        gain = quality * _information(t) / total * moved
         me = self._here[first].entry_id
         met = Counter(other for block in self._snapshot.latest if me in block.group for other in block.group)
         if met:
@@ -285,14 +338,22 @@ class _Table:
         """The group with the first of `others`, of one side at most one while there are others."""
         sides = {_side(bot) for bot in group}
         left = []
+        barred = []
         for other in others:
             if len(group) == seats:
                 return group
             if _side(other) in sides:
                 left.append(other)
                 continue
+            if self._bars and any(bot.owner in other.barred or other.owner in bot.barred for bot in group):
+                barred.append(other)
+                continue
             group.append(other)
             sides.add(_side(other))
+        for other in barred:  # nobody else is there
+            if len(group) < seats and _side(other) not in sides:
+                group.append(other)
+                sides.add(_side(other))
         return [*group, *left][:seats]
 
     def _owners_over(self) -> frozenset[str]:

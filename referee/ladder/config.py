@@ -40,6 +40,20 @@ hand_ins_free = 0.10         # no hand-in is taken while less of the disk than t
 matches_free = 0.05          # no match and no build begins while less is free
 owner_mib = 2048             # files of all versions of one owner; retired and rejected ones are removed first
 
+[accounts]
+sign_up = "invitation"       # who may make an account: with an "invitation", "open" to all, or "closed"
+bots_per_division = 3        # bots of one owner that play in a division
+hand_ins_per_day = 50        # of one owner
+
+[[accounts.providers]]       # where people can sign in with an account that they have; default: none
+id = "school"                # part of addresses
+title = "School's GitLab"    # for people; default: the id
+kind = "oidc"                # OpenID Connect, or "github"
+server = "https://gitlab.school.example"  # the issuer; for "github" the server, default: https://github.com
+client_id = "crosstown"      # of the client that was registered there, with the address of the ladder's pages and
+secret_file = "school.secret"   # /sign-in/ID/back; file with its secret, from this file, for nobody else to read
+api = "https://api.github.com"  # for "github" alone; the default
+
 [clock]                      # this and the next four as in a tournament file, for all divisions
 [limits]
 [faults]
@@ -60,11 +74,14 @@ path = "bots/random"
 
 import ipaddress
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
 
+from leaderboard.web.people import SignUp
 from referee.games.api import resolve_options
 from referee.games.registry import game_ids, get_game
 from referee.process.manifest import INTEGER_BOUND, clashes
@@ -105,6 +122,7 @@ _TABLES = (
     "hand_ins",
     "server",
     "storage",
+    "accounts",
     "clock",
     "limits",
     "faults",
@@ -121,6 +139,8 @@ _SERVER = (
     *("streams_per_address", "request_s", "drain_s", "log"),
 )
 _STORAGE = ("hand_ins_free", "matches_free", "owner_mib")
+_ACCOUNTS = ("sign_up", "bots_per_division", "hand_ins_per_day", "providers")
+_PROVIDER = ("id", "title", "kind", "server", "client_id", "secret_file", "api")
 _DIVISION = ("name", *GAME_KEYS, "admits", "clock")
 _MOST = 1_000_000
 
@@ -177,6 +197,34 @@ class StorageConfig:
     owner_mib: int = 2048
 
 
+BOTS_PER_DIVISION = 3
+HAND_INS_PER_DAY = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderConfig:
+    """One provider. `id` is part of addresses; `server` is the issuer, or the address of a GitHub server; `api` that of
+    its API. `secret` belongs to the client that was registered there as `client_id`."""
+
+    id: str
+    title: str
+    kind: Literal["oidc", "github"]
+    server: str
+    client_id: str
+    secret: str = field(repr=False)
+    api: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountsConfig:
+    """Who may make an account, and what one owner may have."""
+
+    sign_up: SignUp = "invitation"
+    bots_per_division: int = BOTS_PER_DIVISION
+    hand_ins_per_day: int = HAND_INS_PER_DAY
+    providers: tuple[ProviderConfig, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class DivisionConfig:
     """One division. `name` also names its run folder. `game.players` are the numbers of seats that it may play with;
@@ -209,6 +257,7 @@ class LadderConfig:
     hand_ins: HandInConfig = field(default_factory=HandInConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
     storage: StorageConfig = field(default_factory=StorageConfig)
+    accounts: AccountsConfig = field(default_factory=AccountsConfig)
     limits: Limits = field(default_factory=Limits)
     faults: Faults = field(default_factory=Faults)
     breaker: BreakerConfig = field(default_factory=BreakerConfig)
@@ -264,6 +313,7 @@ def _read(file: TomlFile) -> LadderConfig:
         hand_ins=_hand_ins(file),
         server=_server(file),
         storage=_storage(file),
+        accounts=_accounts(file),
         limits=limits,
         faults=read_faults(file),
         breaker=read_breaker(file),
@@ -291,6 +341,7 @@ def _homes() -> dict[str, str]:
     homes |= dict.fromkeys(_MATCHMAKING, "in [matchmaking]") | dict.fromkeys(_HAND_INS, "in [hand_ins]")
     homes |= dict.fromkeys(_SERVER, "in [server]") | dict.fromkeys(_STORAGE, "in [storage]")
     homes |= {"path": "in [[bots]]"} | dict.fromkeys(("listen", "public"), "in [remote]")
+    homes |= dict.fromkeys(_ACCOUNTS, "in [accounts]")
     return homes | dict.fromkeys(("host", "port", "workers", "ponder"), "at the top of the file")
 
 
@@ -452,6 +503,97 @@ def _storage(file: TomlFile) -> StorageConfig:
         _number(file, (here, "matches_free"), 0, 0.9, usual.matches_free),
         file.integer(here, "owner_mib", minimum=1, maximum=_MOST, default=usual.owner_mib, example="owner_mib = 2048"),
     )
+
+
+def _accounts(file: TomlFile) -> AccountsConfig:
+    file.check_keys(("accounts",), file.table("accounts"), _ACCOUNTS)
+    sign_up = file.get("accounts", "sign_up")
+    if sign_up is not None and sign_up not in get_args(SignUp):
+        what = f"'accounts.sign_up' must be one of {', '.join(get_args(SignUp))}, not {show(sign_up)}"
+        file.fail(("accounts", "sign_up"), what, 'write, for instance, sign_up = "invitation"')
+
+    def whole(name: str, default: int) -> int:
+        return file.integer("accounts", name, minimum=1, maximum=_MOST, default=default, example=f"{name} = {default}")
+
+    listed: Any = file.get("accounts", "providers") or []
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        what = f"'accounts.providers' must be a list of tables, not {show(listed)}"
+        file.fail(("accounts", "providers"), what, "begin each provider with [[accounts.providers]]")
+    providers = tuple(_provider(file, place, given) for place, given in enumerate(listed))
+    for name in {one.id for one in providers if sum(other.id == one.id for other in providers) > 1}:
+        file.fail(("accounts", "providers"), f"two providers have the id {show(name)}", "give one of them another id")
+    return AccountsConfig(
+        sign_up or "invitation",
+        whole("bots_per_division", BOTS_PER_DIVISION),
+        whole("hand_ins_per_day", HAND_INS_PER_DAY),
+        providers,
+    )
+
+
+def _provider(file: TomlFile, place: int, given: Mapping[str, Any]) -> ProviderConfig:
+    here: tuple[str | int, ...] = ("accounts", "providers", place)
+    file.check_keys(here, given, _PROVIDER)
+    id_ = file.text_at(*here, "id", required=True, example='id = "school"')
+    if not re.fullmatch(r"[a-z0-9-]{1,40}", id_):
+        what = f"'{dotted(*here, 'id')}' must be 1 to 40 of a-z, 0-9 and -, not {show(id_)}"
+        file.fail((*here, "id"), what, 'write, for instance, id = "school"')
+    kind: Any = given.get("kind")
+    if kind not in ("oidc", "github"):
+        what = f'\'{dotted(*here, "kind")}\' must be "oidc" or "github", not {show(kind)}'
+        file.fail((*here, "kind") if "kind" in given else here, what, 'write, for instance, kind = "oidc"')
+    github = kind == "github"
+    server = _address(file, (*here, "server"), "https://github.com" if github else None)
+    api = _address(file, (*here, "api"), "https://api.github.com") if github else ""
+    if not github and "api" in given:
+        file.fail((*here, "api"), f"'{dotted(*here, 'api')}' is for kind = \"github\" alone", "remove it")
+    return ProviderConfig(
+        id_,
+        file.text_at(*here, "title", default=id_, example='title = "School"'),
+        kind,
+        server,
+        file.text_at(*here, "client_id", required=True, example='client_id = "crosstown"'),
+        _secret(file, (*here, "secret_file")),
+        api,
+    )
+
+
+def _address(file: TomlFile, key: tuple[str | int, ...], default: str | None) -> str:
+    example = f'{key[-1]} = "https://gitlab.example"'
+    text = (
+        file.text_at(*key, example=example) if default is None else file.text_at(*key, default=default, example=example)
+    )
+    if not is_safe(text):
+        file.fail(key, f"'{dotted(*key)}' must begin with https://, not be {show(text)}", f"write {example}")
+    return text.rstrip("/") if default is not None else text
+
+
+def is_safe(address: str) -> bool:
+    """Whether nobody on the way can listen: https, or this machine itself."""
+    try:
+        parts = urlsplit(address)
+        return bool(parts.hostname) and (
+            parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1"))
+        )
+    except ValueError:
+        return False
+
+
+def _secret(file: TomlFile, key: tuple[str | int, ...]) -> str:
+    """The secret in the file that is named. It stands in no other file, and nobody else may read it."""
+    name = file.text_at(*key, required=True, example='secret_file = "school.secret"')
+    path = file.path.parent / name
+    step = "write the client's secret into it, and: chmod 600 FILE"
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        return file.fail(key, f"the file of '{dotted(*key)}', {path}, cannot be read ({why})", step)
+    if mode & 0o077:
+        file.fail(key, f"the file of '{dotted(*key)}', {path}, can be read by others", f"chmod 600 {path}")
+    if not text or len(text) > 1000:
+        file.fail(key, f"the file of '{dotted(*key)}', {path}, has {len(text)} characters", step)
+    return text
 
 
 def _number(file: TomlFile, key: tuple[str, ...], low: float, high: float, default: float) -> float:

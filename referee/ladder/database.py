@@ -19,6 +19,7 @@ from sqlite_utils.db import Table
 
 from leaderboard.web.hand_ins import HandInRefused, Refusal
 from referee.errors import PlatformError
+from referee.ladder.names import seen_as
 from referee.ladder.schema import MIGRATIONS, SCHEMA, SCHEMA_VERSION
 
 BUSY_TIMEOUT_S = 5.0
@@ -128,6 +129,10 @@ class LadderDatabase:
             raise HandInRefused(Refusal.UNUSABLE, f"{days} days", f"give a number from 1 to {_MOST_DAYS}")
         return as_text(self._clock() + timedelta(days=days))
 
+    def in_time(self, later: timedelta) -> str:
+        """The time so much later."""
+        return as_text(self._clock() + later)
+
     def is_past(self, moment: str) -> bool:
         """Whether it is gone by. '' never is."""
         return bool(moment) and self._clock() >= datetime.fromisoformat(moment)
@@ -180,6 +185,7 @@ def _open(path: Path) -> Database:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY))
         path.chmod(_OWNER_ONLY)
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        connection.create_function("seen_as", 1, seen_as, deterministic=True)
         db = Database(connection, execute_plugins=False)
         try:
             _prepare(db, path)

@@ -6,8 +6,9 @@ hand-in it is (`number`), of which sources (`source`, the id that these have alo
 """
 
 import asyncio
+import math
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -16,15 +17,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from referee.errors import ChangedError
+from referee.errors import ChangedError, UsageError
 from referee.ladder.beliefs import Beliefs
 from referee.ladder.bots import LadderBot
-from referee.ladder.chooser import REMEMBERED, Candidate, Chosen, Idle, Latest, Snapshot, choose
+from referee.ladder.chooser import OWNER_SHARE, REMEMBERED, Candidate, Chosen, Idle, Latest, Snapshot, choose
 from referee.ladder.config import DivisionConfig, LadderConfig
 from referee.ladder.remembered import Remembering, read_remembered
 from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
-from referee.record.journal import BLOCK, COUNTED, FOUND, Control, ControlKind, anchors_of, control_fields, departures
+from referee.record.journal import (
+    BLOCK,
+    COUNTED,
+    FOUND,
+    Control,
+    ControlKind,
+    anchors_of,
+    approvals_of,
+    control_fields,
+    departures,
+    unapproved_among,
+)
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder, check_configuration
 from referee.run.journal import CREATED, EPOCH, FORMAT, Journal, JournalText, read_journal
@@ -35,6 +47,7 @@ from referee.run.run import Run
 from referee.schedule.config import DecidedBlock, decided_block, digest, seat_spec
 from referee.schedule.formats import ladder
 from referee.schedule.formats.api import Extent, Variant
+from referee.schedule.schedule import place_of
 from referee.schedule.spec import MatchSpec
 from referee.tournament.attempts import attempts_of, memory_voids
 from referee.tournament.executor import MatchLost
@@ -117,6 +130,8 @@ class Division:
         """Why nothing was begun when that was looked at last."""
         self.frozen = False
         """Whether no block is decided any more: those that are decided are played to their end."""
+        self.paused = ""
+        """Why no new blocks are decided; '' while they are."""
         self.new_epoch = False
         """Whether a new epoch is to begin although the day is the same."""
         self._ladder = config
@@ -140,6 +155,11 @@ class Division:
         self._places = 0
         self._taken: dict[str, tuple[MatchSpec, Judged]] | None = {}
         self._broken: list[LadderBot] = []
+        self._approvals: dict[str, list[tuple[int, bool]]] = {}
+        self._met: dict[str, Counter[str]] = {}
+        """By name of a bot: its blocks against each owner; all of them under ''."""
+        self._bars: dict[str, tuple[str, ...]] = {}
+        """By name of a bot: the owners that it has met in too large a share of its blocks."""
 
     # Begin and end
 
@@ -231,6 +251,7 @@ class Division:
         """The members and blocks of a run that is taken up."""
         self._variants = run.schedule_config.field.variants
         left = departures(run.controls)
+        self._approvals = approvals_of(run.controls)
         activations = {
             line.fields["entry_id"]: line.fields.get("activation", 1)
             for line in run.journal.events
@@ -244,6 +265,10 @@ class Division:
                 self._members[member.entry_id] = member
             elif line.kind == BLOCK:
                 self._remember(decided_block(line.fields))
+        last = max((place for changes in self._approvals.values() for place, _ in changes), default=0)
+        for entry_id in unapproved_among(self._members, last, self._approvals):
+            member = self._members[entry_id]
+            member.bot = replace(member.bot, approved=False)
 
     def _replay(self, text: JournalText) -> None:
         """Learn from the results that are there, in the order in which they came: then the next decision is the one
@@ -301,8 +326,12 @@ class Division:
             wanted.add(loaded.bot_id)
             if member is not None:
                 member.setup = loaded.setup  # the ladder's folder, or how bots are confined, may be others since
+            if member is not None and (member.bot.owner, member.bot.approved) != (bot.owner, bot.approved):
+                member.bot = replace(member.bot, owner=bot.owner)
+                self._approve(member, approved=bot.approved)
             if member is None:
                 self._join(bot, loaded)
+                self._approve(self._members[loaded.bot_id], approved=bot.approved)
             elif member.out and (member.out in ("replaced", "paused") or bot.activation > member.bot.activation):
                 self._return(member, bot)
             elif member.out:
@@ -341,6 +370,18 @@ class Division:
         self.progress.schedule.join(seat)
         self._members[loaded.bot_id] = Member(loaded.bot_id, bot, loaded.setup)
         self.beliefs.joined(loaded.bot_id, bot.name)
+
+    def _approve(self, member: Member, *, approved: bool) -> None:
+        """From the next block on, the matches of the version move all ratings, or its own alone."""
+        place = self.progress.schedule.places
+        before = not unapproved_among([member.entry_id], place, self._approvals)
+        member.bot = replace(member.bot, approved=approved)
+        if approved != before:
+            kind: ControlKind = "approved" if approved else "unapproved"
+            reason = "the organiser has approved its owner" if approved else "the organiser has not approved its owner"
+            control = Control(kind, place, entry_id=member.entry_id, name=member.bot.name, by="rule", reason=reason)
+            self._journal.control(control)
+            self._approvals.setdefault(member.entry_id, []).append((place, approved))
 
     def _return(self, member: Member, bot: LadderBot) -> None:
         control = Control("returned", self.progress.schedule.places, entry_id=member.entry_id, name=bot.name, by="rule")
@@ -387,6 +428,9 @@ class Division:
         if self.frozen:
             self.idle = Idle("the season ends")
             return None
+        if self.paused:
+            self.idle = Idle(f"the organiser has paused it: {self.paused}")
+            return None
         if self.runner.drains or not self._may_decide():
             return None
         decision = choose(self.snapshot())
@@ -420,6 +464,17 @@ class Division:
     def in_play(self) -> list[tuple[str, str]]:
         """The matches in play, and when each began."""
         return sorted(self._begun_at.items())
+
+    def annul(self, match_id: str, *, by: str, reason: str) -> None:
+        """A match that was played does not count. Its record is kept aside. UsageError."""
+        record = self.folder.records.find(match_id)
+        place = place_of(match_id)
+        if place is None or record is None or any(spec.match_id == match_id for spec in self.playing.values()):
+            raise UsageError(f"no match {match_id!r} counts in {self.config.name}", "copy its id from its page")
+        # What matchmaking has learned from it stays until the next start; no table has it from now on.
+        self._journal.control(Control("annulled", place, match_id=match_id, by=by, reason=reason))
+        self.folder.records.set_aside(record, "annulled")
+        self._observer.revoked(record)
 
     def start(self, spec: MatchSpec) -> None:
         """Play a match that `next` has returned."""
@@ -462,6 +517,8 @@ class Division:
                 member.last,
                 not member.bot.remote,
                 tuple(member.scores),
+                member.bot.approved,
+                self._bars.get(member.bot.name, ()),
             )
             for member in self._members.values()
             if not member.out
@@ -507,10 +564,22 @@ class Division:
         for entry_id in block.group:
             if member := self._members.get(entry_id):
                 member.blocks, member.playing, member.last = member.blocks + 1, member.playing + 1, block.number
+        for entry_id in block.group:
+            if member := self._members.get(entry_id):
+                self._note_met(member.bot, block.group)
         asked = self._members.get(block.group[0])
         self._latest.append(Latest(block.group, asked.bot.owner if asked else ""))
         self._blocks = block.number + 1
         self._groups = block.seed_group + (len(variant.orders) if block.own_seeds else 1)
+
+    def _note_met(self, bot: LadderBot, group: Sequence[str]) -> None:
+        """One more block of this bot."""
+        owners = {self._members[other].bot.owner for other in group if other in self._members}
+        met = self._met.setdefault(bot.name, Counter())
+        met.update(owners - {bot.owner, ""})
+        met[""] += 1
+        most = math.ceil(OWNER_SHARE * (met[""] + 1))
+        self._bars[bot.name] = tuple(owner for owner, blocks in met.items() if owner and blocks + 1 > most)
 
     def _on_settled(self, spec: MatchSpec, judged: Judged | None) -> None:
         """A match is over, or will not be played for now."""
@@ -534,7 +603,8 @@ class Division:
                         own = judged.ranking[seat]
                         share = 1.0 if own < rank else 0.5 if own == rank else 0.0
                         block.shares.setdefault((one, other), []).append(share)
-            self.beliefs.apply(entries, block.teams, judged.ranking)
+            unapproved = unapproved_among(entries, spec.place, self._approvals)
+            self.beliefs.apply(entries, block.teams, judged.ranking, unapproved)
         self._close(spec)
 
     def _close(self, spec: MatchSpec) -> None:

@@ -42,7 +42,7 @@ from referee.ladder.disk import DiskWatch, watch_of
 from referee.ladder.intake import QUALIFY_S, Places
 from referee.ladder.quotas import Quotas
 from referee.ladder.store import LadderStore
-from referee.process.manifest import ANY_GAME, Manifest, ManifestError, load_manifest
+from referee.process.manifest import ANY_GAME, FILE_NAME, Manifest, ManifestError, load_manifest
 from referee.process.sources import EntryError, read_sources
 from referee.process.store import put
 from referee.process.trees import remove_tree, walk
@@ -56,6 +56,7 @@ MOST_UPLOADS = 4
 
 _MOST_SHOWN = 50
 _RETRY_S = 60
+_LATER_S = 3600
 _SOON_S = 5
 _DISK_RETRY_S = 600
 _AT_ONCE = 2
@@ -63,7 +64,7 @@ _AT_ONCE = 2
 
 
 class LadderHandIns:
-    """Implements `leaderboard.web.hand_ins.HandIns`. Any method may be called from any thread."""
+    """Implements `leaderboard.web.people.LadderHost`. Any method may be called from any thread."""
 
     def __init__(
         self,
@@ -83,6 +84,12 @@ class LadderHandIns:
         self._runs = runs or config.data / "divisions"
         self._store = store
         self._accounts = store.accounts
+        wanted = config.accounts
+        self.people = store.people(
+            sign_up=wanted.sign_up,
+            providers=wanted.providers,
+            divisions=[division.name for division in config.divisions],
+        )
         self._state = state
         self._waits = waits
         self._places = Places(config.data)
@@ -94,7 +101,7 @@ class LadderHandIns:
         self._unpacking = threading.BoundedSemaphore(_AT_ONCE)
         self._uploads = Counter[str]()
         self._counting = threading.Lock()
-        self._entries: dict[str, tuple[tuple[int, int], dict[str, Entry]]] = {}
+        self._entries: dict[str, tuple[tuple[int, int, int], dict[str, Entry]]] = {}
 
     @property
     def title(self) -> str:
@@ -118,9 +125,6 @@ class LadderHandIns:
 
     def invitation(self, code: str) -> Invitation:
         return self._accounts.invitation(code)
-
-    def redeem(self, code: str, owner: str) -> NewToken:
-        return self._accounts.redeem(code, owner)
 
     def sign_in(self, secret: str) -> NewToken:
         account = self._accounts.account(secret)
@@ -152,11 +156,14 @@ class LadderHandIns:
 
     def create_invitation(self, account: Account, label: str, uses: int, days: int, organiser: bool) -> NewInvitation:
         _need(account, "organise")
-        return self._accounts.create_invitation(label, uses, days, organiser=organiser)
+        made = self._accounts.create_invitation(label, uses, days, organiser=organiser)
+        self.people.note(account, "invite", made.invitation.label, f"{uses} accounts, {days} days")
+        return made
 
     def revoke_invitation(self, account: Account, invitation_id: str) -> None:
         _need(account, "organise")
         self._accounts.revoke_invitation(invitation_id)
+        self.people.note(account, "revoke an invitation", invitation_id)
 
     # Bots and versions
 
@@ -235,6 +242,14 @@ class LadderHandIns:
                 "wait until one of them is active or rejected",
                 _RETRY_S,
             )
+        most = self._config.accounts.hand_ins_per_day
+        if self._store.count_sent(owner) >= most:
+            raise HandInRefused(
+                Refusal.TOO_MANY,
+                f"'{owner}' has handed in {most} times within a day, and no more is allowed",
+                "hand in the best of your changes tomorrow",
+                _LATER_S,
+            )
         own = self._store.bots(owner)
         if len(own) >= MOST_BOTS and all(bot.name != name for bot in own):
             raise HandInRefused(
@@ -262,10 +277,14 @@ class LadderHandIns:
 
     def pause(self, account: Account, name: str, reason: str) -> BotState:
         owner = self._need_bot(account, name)
-        return self._store.pause(name, reason, "owner" if owner == account.owner else "organiser")
+        if owner == account.owner:
+            return self._store.pause(name, reason, "owner")
+        self.people.note(account, "disable", name, reason)
+        return self._store.pause(name, reason, "organiser")
 
     def resume(self, account: Account, name: str) -> BotState:
-        self._need_bot(account, name)
+        if self._need_bot(account, name) != account.owner:
+            self.people.note(account, "let play", name)
         return self._store.resume(name, "organiser" if account.may("organise") else "owner")
 
     def _need_bot(self, account: Account, name: str) -> str:
@@ -308,10 +327,10 @@ class LadderHandIns:
     def entries(self, division: str) -> Mapping[str, Entry]:
         journal = RunFolder(self._runs / self._find(division).name).journal
         try:
-            stamp = (journal.stat().st_mtime_ns, journal.stat().st_size)
+            stamp = (journal.stat().st_mtime_ns, journal.stat().st_size, self._store.change_count())
             known = self._entries.get(division)
             if known is None or known[0] != stamp:
-                known = stamp, _entries_in(journal)
+                known = stamp, _entries_in(journal, self._accounts.names())
                 self._entries[division] = known
         except (OSError, JournalError, PlatformError):  # it has not begun, or the run's own pages say what is wrong
             return {}
@@ -328,10 +347,7 @@ class LadderHandIns:
         )
 
     def block(self, account: Account, owner: str, reason: str) -> Person:
-        _need(account, "organise")
-        if owner == account.owner:
-            raise HandInRefused(Refusal.CONFLICT, "you cannot block yourself", "ask another organiser")
-        return self._accounts.block(owner, reason)
+        return self.people.block(account, owner, reason)
 
 
 def _chosen(division: DivisionConfig) -> dict[str, str]:
@@ -374,12 +390,13 @@ def _whole_characters(data: bytes) -> bytes:
     return data
 
 
-def _entries_in(journal: Path) -> dict[str, Entry]:
+def _entries_in(journal: Path, names: Mapping[str, str]) -> dict[str, Entry]:
+    """`names` are those of owners by the ids that the journal has; older journals have the names themselves."""
     return {
         line.fields["entry_id"]: Entry(
             line.fields["entry_id"],
             line.fields["name"],
-            line.fields.get("owner", ""),
+            names.get(line.fields.get("owner", ""), line.fields.get("owner", "")),
             int(line.fields.get("number", 1)),
             bool(line.fields.get("house", False)),
         )
@@ -441,7 +458,7 @@ class ArchiveUpload:
             if self._key and (known := self._store.known_key(self._owner, self._key)):
                 return self._known(*known)
             with self._unpacking:
-                content = self._keep()
+                content, code = self._keep()
             version, created = self._store.hand_in(
                 self._owner,
                 self._name,
@@ -449,6 +466,7 @@ class ArchiveUpload:
                 key=self._key,
                 digest=self._digest.digest(),
                 games=self._games,
+                code=code,
             )
             return HandedIn(version, created)
         except (ArchiveError, EntryError) as error:
@@ -472,8 +490,8 @@ class ArchiveUpload:
     def _unpacked(self) -> Path:
         return self._path.with_suffix(".files")
 
-    def _keep(self) -> str:
-        """The content of the archive, which is on the disk then."""
+    def _keep(self) -> tuple[str, str]:
+        """The content of the archive, which is on the disk then, and the hash of its code."""
         wanted = self._config.hand_ins
         limits = ArchiveLimits(wanted.archive_mib << 20, wanted.unpacked_mib << 20, files=wanted.files)
         folder = unpack(self._path, self._unpacked, limits).resolve()
@@ -488,7 +506,7 @@ class ArchiveUpload:
                 _sync(Path(entry.path))
         for path in (version.folder, version.folder.parent, self._places.content):
             _sync(path)
-        return version.content
+        return version.content, code_of(version.folder)
 
     def abort(self) -> None:
         with suppress(OSError):
@@ -497,6 +515,19 @@ class ArchiveUpload:
             self._path.unlink(missing_ok=True)
         remove_tree(self._unpacked)
         self._sending.close()
+
+
+def code_of(folder: Path) -> str:
+    """The hash of a bot's files without its manifest, which has the name. '' where nothing else is there."""
+    found = sorted((Path(entry.path) for entry in walk(folder) if entry.is_file(follow_symlinks=False)), key=str)
+    made = hashlib.blake2b(digest_size=16, person=b"crosstown-code")
+    for path in (files := [path for path in found if path != folder / FILE_NAME]):
+        name = os.fsencode(path.relative_to(folder))
+        made.update(b"%d %s %d\n" % (len(name), name, path.stat().st_size))
+        with path.open("rb") as opened:
+            while part := opened.read(1 << 20):
+                made.update(part)
+    return made.hexdigest() if files else ""
 
 
 def _sync(path: Path) -> None:

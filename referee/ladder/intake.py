@@ -121,7 +121,8 @@ def open_store(config: LadderConfig, reserved: Sequence[str] = ()) -> LadderStor
     """The ladder's store; `reserved` are names that no owner can take. PlatformError."""
     places = Places(config.data)
     places.make()
-    return LadderStore(places.database, places.content, reserved=reserved)
+    most = config.accounts.bots_per_division
+    return LadderStore(places.database, places.content, reserved=reserved, bots_per_division=most)
 
 
 class Intake:

@@ -1,6 +1,9 @@
 """Names of owners and bots: such as can be part of an address, and as nobody takes for another's."""
 
 import unicodedata
+from functools import lru_cache
+
+from confusable_homoglyphs import confusables
 
 from leaderboard.web.hand_ins import HandInRefused, Refusal
 from referee.process.manifest import BotNameError, check_name
@@ -32,7 +35,29 @@ def check_ladder_name(text: str, whose: str) -> str:
             f"the name of {whose}, {name!a}, mixes Latin and {other} letters, which look alike",
             "choose letters of one alphabet",
         )
+    if confusables.is_dangerous(name):
+        raise HandInRefused(
+            Refusal.UNUSABLE,
+            f"the name of {whose}, {name!a}, mixes letters of several alphabets that look alike",
+            "choose letters of one alphabet",
+        )
     return name
+
+
+@lru_cache(maxsize=4096)
+def _as_latin(character: str) -> str:
+    """The Latin letter or the digit that a letter is taken for; the letter itself if it is taken for none."""
+    if character.isascii():
+        return character
+    found = confusables.is_confusable(character, preferred_aliases=["latin"])
+    drawn = [one["c"] for one in found[0]["homoglyphs"]] if found else []
+    return min((one for one in drawn if one.isascii() and one.isalnum()), default=character)
+
+
+def seen_as(name: str) -> str:
+    """A name as people read it: of two names that have this in common the later one is refused."""
+    wide = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join("".join(map(_as_latin, wide)).casefold().split())
 
 
 def _script(character: str) -> str:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.web.hand_ins import HandInRefused
-from referee.errors import JournalError, PlatformError, TournamentError
+from referee.errors import JournalError, PlatformError, TournamentError, UsageError
 from referee.ladder.bots import LadderBot, Roster, entry_id
 from referee.ladder.config import LadderConfig
 from referee.ladder.counts import CountingObserver
 from referee.ladder.disk import DiskWatch, watch_of
 from referee.ladder.division import Division, Loaded, Tables
+from referee.ladder.people import LadderPeople
 from referee.ladder.season import Season, read_season, season_file
 from referee.process.checkup import Probe, SandboxError, choose_profile
 from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry
@@ -160,6 +161,7 @@ class LadderRunner:
         observer: Callable[[RunFolder], Observer],
         note: Callable[[str], None],
         *,
+        people: LadderPeople | None = None,
         time_s: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         disk: DiskWatch | None = None,
@@ -167,13 +169,14 @@ class LadderRunner:
     ) -> None:
         """`rosters`: of several with a bot of one name the first counts. `observer` makes one for each division.
         `disk`: default the ladder's own. `keep_only` is called with the contents of bots that are in use: others may
-        go."""
+        go. `people` have what organisers decide."""
         self._config = config
         self._rosters = rosters
         self._tables = tables
         self._load = load
         self._observer = observer
         self._note = note
+        self._people = people
         self._time_s = time_s
         self._now = now
         self._seen: tuple[int, ...] | None = None
@@ -282,7 +285,28 @@ class LadderRunner:
                 self._note(f"who plays is not known just now: {error}")
             self._trouble = str(error)
 
+    def _obey(self) -> None:
+        """Pauses, and matches that are annulled."""
+        if self._people is None:
+            return
+        steering = self._people.steering()
+        paused = dict(steering.paused)
+        for division in self.divisions:
+            division.paused = steering.drain or paused.get(division.config.name, "")
+        known = {division.config.name: division for division in self.divisions}
+        for number, reason, what in self._people.waiting_acts():
+            division_name, match_id, by = what["division"], what["match_id"], what["by"]
+            state = "yes"
+            try:
+                if division_name not in known:
+                    raise UsageError(f"{division_name} is not played now", "see the alarms")
+                known[division_name].annul(match_id, by=by, reason=reason)
+            except UsageError as error:
+                state = str(error)
+            self._people.done(number, state)
+
     def _take_over(self) -> None:
+        self._obey()
         for division in self.divisions:
             names: dict[str, tuple[LadderBot, Roster]] = {}
             for roster in self._rosters:

@@ -1,8 +1,8 @@
 """The tables of `ladder.db`, their version, and how older ones become it."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-SCHEMA = """
+_V1 = """
 CREATE TABLE counters (
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL
@@ -114,5 +114,65 @@ CREATE TABLE keys (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: dict[int, str] = {}
-"""From each older version to the next one."""
+_V2 = """
+ALTER TABLE owners ADD COLUMN public_id TEXT NOT NULL DEFAULT ''; -- what journals have instead of the name
+ALTER TABLE owners ADD COLUMN seen_as TEXT NOT NULL DEFAULT '';   -- the name as people read it
+ALTER TABLE owners ADD COLUMN password TEXT NOT NULL DEFAULT '';  -- argon2id with its salt; '' for none
+ALTER TABLE owners ADD COLUMN approved INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE owners ADD COLUMN deleted TEXT NOT NULL DEFAULT '';   -- when; the row stays, so that nobody gets its bots
+UPDATE owners SET approved = 1, public_id = 'o' || lower(hex(randomblob(8))), seen_as = seen_as(name);
+CREATE UNIQUE INDEX owners_public_id ON owners (public_id);
+CREATE INDEX owners_seen_as ON owners (seen_as);
+ALTER TABLE bots ADD COLUMN seen_as TEXT NOT NULL DEFAULT '';
+UPDATE bots SET seen_as = seen_as(name);
+CREATE INDEX bots_seen_as ON bots (seen_as);
+ALTER TABLE versions ADD COLUMN code TEXT NOT NULL DEFAULT '';    -- hash of the files without bot.toml
+CREATE INDEX versions_code ON versions (code);
+CREATE TABLE identities (
+    provider TEXT NOT NULL,             -- issuer of OpenID Connect, or address of the server for OAuth
+    subject TEXT NOT NULL,              -- what the provider calls the person for good
+    owner_id INTEGER NOT NULL REFERENCES owners (id),
+    created TEXT NOT NULL,
+    PRIMARY KEY (provider, subject)
+) WITHOUT ROWID;
+CREATE TABLE sign_ins (
+    digest BLOB PRIMARY KEY,            -- of the state that is on its way to a provider and back
+    provider TEXT NOT NULL,
+    browser BLOB NOT NULL,              -- of the secret in the browser that began it
+    verifier TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    owner_id INTEGER REFERENCES owners (id), -- to whose account the identity is added
+    subject TEXT NOT NULL DEFAULT '',   -- once the provider has said it, until the person has chosen a name
+    expires TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE resets (
+    digest BLOB PRIMARY KEY,
+    owner_id INTEGER NOT NULL REFERENCES owners (id),
+    expires TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE sent (
+    id INTEGER PRIMARY KEY,
+    owner_id INTEGER NOT NULL REFERENCES owners (id),
+    at TEXT NOT NULL
+);
+CREATE INDEX sent_owner ON sent (owner_id, at);
+CREATE TABLE acts (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at TEXT NOT NULL,
+    who TEXT NOT NULL,                  -- public id of the organiser, '' for the machine's shell
+    what TEXT NOT NULL,
+    subject TEXT NOT NULL,              -- public id of an owner, name of a bot or of a division
+    reason TEXT NOT NULL,
+    detail TEXT NOT NULL DEFAULT '{}',  -- JSON: what the process that plays needs to carry it out
+    done TEXT NOT NULL DEFAULT ''       -- 'yes', or why it was not carried out; '' while it waits
+);
+CREATE TABLE switches (
+    name TEXT PRIMARY KEY,              -- 'notice', 'drain', or 'pause:' and a division
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+SCHEMA = _V1 + _V2
+
+MIGRATIONS: dict[int, str] = {1: _V2}
+"""From each older version to the next one. `seen_as` is a function that `database` gives to SQLite."""

@@ -6,6 +6,7 @@ called from any thread, waits for the disk, and changes all or nothing: none bel
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,10 +28,13 @@ from leaderboard.web.hand_ins import (
     VersionState,
     VersionStatus,
 )
+from leaderboard.web.people import SignUp
 from referee.ladder.accounts import Accounts, find_owner, note_change
 from referee.ladder.bots import LadderBot
+from referee.ladder.config import BOTS_PER_DIVISION, ProviderConfig
 from referee.ladder.database import LadderDatabase, find, insert, utc_now
-from referee.ladder.names import check_ladder_name, taken
+from referee.ladder.names import check_ladder_name, seen_as, taken
+from referee.ladder.people import LadderPeople
 from referee.process.manifest import look_alike_keys
 
 KEY_DAYS = 30
@@ -76,15 +80,23 @@ class LadderStore:
         content: Path,
         *,
         reserved: Sequence[str] = (),
+        bots_per_division: int = BOTS_PER_DIVISION,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         """Opens or creates it, and migrates an older one. `content`: the store of the files of bot versions;
         `reserved`: names of bots that nobody can take. PlatformError for a file that is damaged, newer, or cannot be
         opened: it is never replaced."""
         self._content = content
+        self.bots_per_division = bots_per_division
         self._reserved = tuple(reserved)
         self._database = LadderDatabase(path, clock)
         self.accounts = Accounts(self._database)
+
+    def people(
+        self, *, sign_up: SignUp = "invitation", providers: Sequence[ProviderConfig] = (), divisions: Sequence[str] = ()
+    ) -> LadderPeople:
+        """Passwords, sign-ins elsewhere, and what organisers decide."""
+        return LadderPeople(self._database, self.accounts, sign_up=sign_up, providers=providers, divisions=divisions)
 
     def __enter__(self) -> Self:
         return self
@@ -106,14 +118,17 @@ class LadderStore:
         folded, drawn = look_alike_keys(name)
         row = self._database.row(
             "SELECT b.name, o.name AS owner FROM bots b JOIN owners o ON o.id = b.owner_id"
-            " WHERE b.folded = ? OR b.drawn = ?",
+            " WHERE b.folded = ? OR b.drawn = ? OR b.seen_as = ?"
+            " ORDER BY b.name != ?",
             folded,
             drawn,
+            seen_as(name),
+            name,
         )
         if row is not None:
             self._check_owned(owner, name, row)
         for other in self._reserved:
-            if row is None and set(look_alike_keys(other)) & {folded, drawn}:
+            if row is None and {*look_alike_keys(other), seen_as(other)} & {folded, drawn, seen_as(name)}:
                 raise HandInRefused(Refusal.CONFLICT, taken("bot", name, other), "choose another name for the bot")
         return name
 
@@ -148,11 +163,12 @@ class LadderStore:
         games: Sequence[str] = (),
         label: str = "",
         remote: bool = False,
+        code: str = "",
     ) -> tuple[VersionState, bool]:
         """The version with this content, and whether it is a new one.
 
         Content that was rejected is tried again, and content that has qualified plays again. With a `key` that came
-        before nothing changes. FORBIDDEN, CONFLICT, UNUSABLE.
+        before nothing changes. `code` is the hash of the files that say what it does. FORBIDDEN, CONFLICT, UNUSABLE.
         """
         name = self.check_bot(owner, name)
         if len(key) > _MOST_KEY:
@@ -171,7 +187,9 @@ class LadderStore:
                     )
                 return known["version_id"], False
             bot_id = self._bot_for(db, row["id"], owner, name, remote=remote)
-            version_id, created = self._version_for(db, bot_id, content, games, label)
+            version_id, created = self._version_for(db, bot_id, content, games, label, code)
+            db.execute("DELETE FROM sent WHERE at < ?", [self._database.before(2)])
+            insert(db, "sent", {"owner_id": row["id"], "at": self._database.now()})
             if key:
                 db.execute("DELETE FROM keys WHERE created < ?", [self._database.before(KEY_DAYS)])
                 values = {
@@ -192,9 +210,12 @@ class LadderStore:
         row = find(
             db,
             "SELECT b.id, b.name, b.remote, o.name AS owner FROM bots b JOIN owners o ON o.id = b.owner_id"
-            " WHERE b.folded = ? OR b.drawn = ?",
+            " WHERE b.folded = ? OR b.drawn = ? OR b.seen_as = ?"
+            " ORDER BY b.name != ?",
             folded,
             drawn,
+            seen_as(name),
+            name,
         )
         if row is not None:
             self._check_owned(owner, name, row)
@@ -209,13 +230,14 @@ class LadderStore:
             "name": name,
             "folded": folded,
             "drawn": drawn,
+            "seen_as": seen_as(name),
             "remote": int(remote),
             "created": self._database.now(),
         }
         return insert(db, "bots", values)
 
     def _version_for(
-        self, db: Database, bot_id: int, content: str, games: Sequence[str], label: str
+        self, db: Database, bot_id: int, content: str, games: Sequence[str], label: str, code: str
     ) -> tuple[int, bool]:
         found = find(db, "SELECT * FROM versions WHERE bot_id = ? AND content = ?", bot_id, content)
         wanted = json.dumps(sorted(games))
@@ -229,6 +251,7 @@ class LadderStore:
                 "games": wanted,
                 "status": "received",
                 "label": label,
+                "code": code,
                 "created": self._database.now(),
             }
             version_id = insert(db, "versions", values)
@@ -282,6 +305,9 @@ class LadderStore:
         ):
             paused, by = f"{broken['division']}: {broken['reason']}", "breaker"
             step = "correct the bot and hand in the next version, or resume it to try once more"
+        elif division := self._over_limit(row["id"]):
+            paused = f"{division}: {self.bots_per_division} of its owner's bots play there, and no more may"
+            by, step = "limit", "pause or retire one of those, and this one plays"
         return BotState(
             name=row["name"],
             owner=row["owner"],
@@ -380,6 +406,16 @@ class LadderStore:
     def count_waiting(self, owner: str) -> int:
         """Hand-ins of the owner that are on their way."""
         return sum(version.owner == owner for version in self.waiting())
+
+    def count_sent(self, owner: str) -> int:
+        """Hand-ins of the owner within a day."""
+        row = self._database.row(
+            "SELECT count(*) AS number FROM sent s JOIN owners o ON o.id = s.owner_id WHERE o.name = ? AND s.at > ?",
+            owner,
+            self._database.before(1),
+        )
+        assert row is not None
+        return int(row["number"])
 
     def activate(self, name: str, number: int) -> VersionState:
         """Let this version play from now on. CONFLICT unless it has qualified, UNKNOWN."""
@@ -636,25 +672,42 @@ class LadderStore:
         return int(row["value"])
 
     def active(self, division: str) -> Sequence[LadderBot]:
-        """The version of each bot that plays in the division."""
+        """The version of each bot that plays in the division; of one owner's at most `bots_per_division`."""
         rows = self._database.rows(
-            "SELECT b.name, b.remote, o.name AS owner, v.number, v.content, v.activations FROM playing p"
+            "SELECT b.name, b.remote, o.public_id, o.approved, v.number, v.content, v.activations FROM playing p"
             " JOIN bots b ON b.id = p.bot_id JOIN owners o ON o.id = b.owner_id JOIN versions v ON v.id = p.version_id"
             " WHERE p.division = ? AND b.paused = '' AND o.blocked = '' ORDER BY b.id",
             division,
         )
-        return [
-            LadderBot(
-                name=row["name"],
-                owner=row["owner"],
-                version=row["number"],
-                content="" if row["remote"] else row["content"],
-                folder=Path() if row["remote"] else self._content / row["content"] / "bot",
-                remote=bool(row["remote"]),
-                activation=row["activations"],
-            )
-            for row in rows
-        ]
+        seats: Counter[str] = Counter()
+        found = []
+        for row in rows:
+            seats[row["public_id"]] += 1
+            if seats[row["public_id"]] <= self.bots_per_division:
+                found.append(
+                    LadderBot(
+                        name=row["name"],
+                        owner=row["public_id"],
+                        version=row["number"],
+                        content="" if row["remote"] else row["content"],
+                        folder=Path() if row["remote"] else self._content / row["content"] / "bot",
+                        remote=bool(row["remote"]),
+                        activation=row["activations"],
+                        approved=bool(row["approved"]),
+                    )
+                )
+        return found
+
+    def _over_limit(self, bot_id: int) -> str:
+        """The first division in which the bot waits for the owner's other bots; '' for none."""
+        row = self._database.row(
+            "SELECT p.division FROM playing p JOIN bots b ON b.id = p.bot_id WHERE p.bot_id = ? AND ? <="
+            " (SELECT count(*) FROM playing q JOIN bots c ON c.id = q.bot_id WHERE q.division = p.division"
+            " AND c.owner_id = b.owner_id AND c.paused = '' AND c.id < b.id) ORDER BY p.division",
+            bot_id,
+            self.bots_per_division,
+        )
+        return "" if row is None else str(row["division"])
 
     def broken(self, division: str) -> set[str]:
         """The bots whose active version the breaker of the division has paused."""

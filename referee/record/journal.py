@@ -13,6 +13,8 @@ They hold from a place in the schedule on, so that everything derived from them 
     replaced    entry_id leaves for a newer version of the bot, once the blocks that it is in are played
     paused      entry_id leaves for the time being, once the blocks that it is in are played
     returned    entry_id is back from here on; what it missed is not played
+    unapproved  the owner of entry_id is not approved: from here on its matches move no ratings but its own
+    approved    from here on they move all
 
 For entries that leave, `choice` says what becomes of their matches: `keep` those played, `annul` all of them, or keep
 those played and score what they miss as `losses`. A later event about the same entry, at the same place, changes it.
@@ -37,6 +39,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from referee.record.format import CHAIN_START, RecordError, next_chain, open_line
@@ -54,6 +57,8 @@ ControlKind: TypeAlias = Literal[
     "replaced",
     "paused",
     "returned",
+    "unapproved",
+    "approved",
 ]
 Choice: TypeAlias = Literal["keep", "annul", "losses"]
 
@@ -210,6 +215,32 @@ def _holds(control: Control, matches: Mapping[str, Control], left: Collection[in
 def _falls(control: Control, place: int) -> bool:
     """Whether this was decided by a rule that rested on what was at `place`."""
     return control.kind in RULES and place < control.place
+
+
+Approvals: TypeAlias = Mapping[str, Sequence[tuple[int, bool]]]
+"""Entries that were ever not approved: the places from which on they were (True) or were not, as it was decided."""
+
+ALL_APPROVED: Approvals = MappingProxyType({})
+
+
+def approvals_of(controls: Iterable[Control]) -> dict[str, list[tuple[int, bool]]]:
+    """By entry id."""
+    found: dict[str, list[tuple[int, bool]]] = {}
+    for control in controls:
+        if control.kind in ("approved", "unapproved"):
+            found.setdefault(control.entry_id, []).append((control.place, control.kind == "approved"))
+    return found
+
+
+def unapproved_among(entries: Iterable[str], place: int, approvals: Approvals) -> frozenset[str]:
+    """Those of the entries that were not approved at this place of the schedule."""
+    if not approvals:
+        return frozenset()
+    return frozenset(
+        entry
+        for entry in entries
+        if not next((approved for at, approved in reversed(approvals.get(entry, ())) if at <= place), True)
+    )
 
 
 def forgiven_faults(controls: Sequence[Control]) -> dict[str, set[str]]:

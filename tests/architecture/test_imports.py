@@ -91,6 +91,7 @@ ALLOWED = {
         "leaderboard.titles",
         "leaderboard.web.hand_ins",  # values and a protocol, which the store and what takes hand-ins fill
         "leaderboard.web.metrics",  # the same, for monitoring
+        "leaderboard.web.people",  # the same for accounts
         "referee.tournament",
         "referee.errors",
         "referee.folders",
@@ -136,6 +137,9 @@ THIRD_PARTY = {
     "referee.match": {"google"},
     "referee.compliance": {"google"},
     "referee.run.signing": {"cryptography"},
+    "referee.ladder.names": {"confusable_homoglyphs"},
+    "referee.ladder.passwords": {"pwdlib"},
+    "referee.ladder.providers": {"authlib", "joserfc", "requests"},
     "referee.ladder": {"numpy", "sqlite_utils"},
     "referee.cli.listening": {"starlette", "uvicorn"},
     "referee.cli.person": {"google"},  # messages shown as JSON, back into bytes
@@ -144,6 +148,7 @@ THIRD_PARTY = {
     "leaderboard.web.metrics": {"prometheus_client"},
     "leaderboard.web.v1.loading": {"fastapi", "starlette"},
     "leaderboard.web.v1": {"fastapi", "pydantic", "starlette"},
+    "leaderboard.web.rates": {"limits"},
     "leaderboard.web": {"jinja2", "markdown_it", "markupsafe", "starlette"},
     "leaderboard": {"jinja2", "markupsafe", "numpy", "sqlite_utils", "trueskill"},
     "crosstown_bot": {"grpc", "google"},

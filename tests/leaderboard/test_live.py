@@ -11,6 +11,7 @@ import trueskill
 from leaderboard.ratings import live
 from leaderboard.ratings.live import LiveTable, continue_live, rate_live
 from leaderboard.ratings.skill import BETA, SIGMA, Skill
+from referee.record.journal import ALL_APPROVED
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_a_changed_match_among_the_settled_ones_is_noticed(random_rows, change):
         rows[10] = replace(rows[10], seats=seats)
     else:
         rows[10] = replace(rows[10], seats=tuple(replace(seat, name="x" + seat.name) for seat in rows[10].seats))
-    assert not kept.fits(rows)
+    assert not kept.fits(rows, ALL_APPROVED)
     assert continue_live(rows, kept, 20)[1] == rate_live(rows)
 
 

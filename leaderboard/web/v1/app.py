@@ -3,8 +3,6 @@
 It serves no page of its own: FastAPI's pages load scripts from elsewhere. `/api` lists the operations.
 """
 
-from typing import Final
-
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import State
@@ -12,12 +10,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from leaderboard.web.accounts import STATUS, sentence
+from leaderboard.web import api
+from leaderboard.web.access import API as PREFIX
 from leaderboard.web.hand_ins import HandInRefused
 from leaderboard.web.v1 import ladder, runs
 from referee.texts import one_line
-
-PREFIX: Final = "/api/v1"
 
 _DESCRIPTION = (
     "Runs, tables and matches of this server. Text that a bot brought in is text: escape it before you show it."
@@ -50,27 +47,14 @@ def make_api(state: State, *, with_ladder: bool) -> FastAPI:
     return made
 
 
-def problem(status: int, what: str, next_step: str = "") -> Response:
-    """A refusal as JSON."""
-    return JSONResponse({"error": what, "next_step": next_step}, status)
-
-
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    answer = problem(error.status_code, error.detail)
-    answer.headers.update(error.headers or {})
-    return answer
+    return api.problem(error)
 
 
 async def _hand_in_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HandInRefused)
-    status = STATUS[error.refusal]
-    answer = problem(status, sentence(str(error)), sentence(error.next_step))
-    if status == 401:
-        answer.headers["WWW-Authenticate"] = "Bearer"
-    if error.retry_after_s is not None:
-        answer.headers["Retry-After"] = str(error.retry_after_s)
-    return answer
+    return api.hand_in_problem(error)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
@@ -81,4 +65,5 @@ async def _invalid(request: Request, error: Exception) -> Response:
     name = one_line(".".join(names)) or where
     given = one_line(str(first.get("input", "")), 80)
     what = f"{name}: {first['msg'][0].lower()}{first['msg'][1:]}; got {given!r}."
-    return problem(422, what, f"Correct {name}; {PREFIX}/openapi.json describes it.")
+    step = f"Correct {name}; {PREFIX}/openapi.json describes it."
+    return JSONResponse({"error": what, "next_step": step}, 422)

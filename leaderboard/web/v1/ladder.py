@@ -13,7 +13,15 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from leaderboard.web import live
-from leaderboard.web.accounts import account_of, caller_of, hand_ins_of, is_own, public_bot, public_versions
+from leaderboard.web.accounts import (
+    account_of,
+    caller_of,
+    count_open_join,
+    hand_ins_of,
+    is_own,
+    public_bot,
+    public_versions,
+)
 from leaderboard.web.hand_ins import (
     OVER,
     Account,
@@ -22,7 +30,6 @@ from leaderboard.web.hand_ins import (
     HandedIn,
     HandInLimits,
     HandInRefused,
-    HandIns,
     Invitation,
     LogPart,
     NewInvitation,
@@ -35,6 +42,7 @@ from leaderboard.web.hand_ins import (
     Upload,
     VersionState,
 )
+from leaderboard.web.people import LadderHost
 from leaderboard.web.v1.runs import Refusals, refusals
 
 LOOK_S: Final = 0.3
@@ -57,7 +65,7 @@ def _visitor(request: Request) -> Account | None:
     return account_of(request)
 
 
-Ladder = Annotated[HandIns, Depends(hand_ins_of)]
+Ladder = Annotated[LadderHost, Depends(hand_ins_of)]
 Caller = Annotated[Account, Depends(_caller)]
 Visitor = Annotated[Account | None, Depends(_visitor)]
 BotName = Annotated[str, Path(description="Name of a bot.")]
@@ -80,10 +88,12 @@ class Me:
 
 
 class Join(BaseModel):
-    """An invitation's code, and the name that the account is to have."""
+    """An invitation's code, and the name that the account is to have. Where sign-up is open `code` may be empty; then a
+    password is needed."""
 
-    code: str
+    code: str = ""
     owner: str
+    password: str = Field("", max_length=1000, description="To sign in with in a browser; empty: none.")
 
 
 class WantedToken(BaseModel):
@@ -155,10 +165,14 @@ def show_me(ladder: Ladder, caller: Caller) -> Me:
     return Me(ladder.title, caller, ladder.limits)
 
 
-@router.post("/join", tags=["Account"], status_code=201, response_model=NewToken, responses=refusals(401, 409))
-def join_ladder(ladder: Ladder, wanted: Join) -> NewToken:
-    """Make an account with an invitation. The token's secret is shown this once."""
-    return ladder.redeem(wanted.code, wanted.owner)
+@router.post(
+    "/join", tags=["Account"], status_code=201, response_model=NewToken, responses=refusals(401, 403, 409, 429)
+)
+def join_ladder(request: Request, ladder: Ladder, wanted: Join) -> NewToken:
+    """Make an account, with an invitation unless sign-up is open. The token's secret is shown this once."""
+    if not wanted.code:
+        count_open_join(request)
+    return ladder.people.join(wanted.owner, wanted.password, code=wanted.code)
 
 
 @router.get("/me/tokens", tags=["Account"], response_model=Tokens, responses=_SIGNED_IN)
@@ -375,7 +389,7 @@ def _own(version: VersionState, caller: Account) -> VersionState:
 
 
 async def receive(
-    request: Request, ladder: HandIns, caller: Account, name: str, key: str, games: Sequence[str] = ()
+    request: Request, ladder: LadderHost, caller: Account, name: str, key: str, games: Sequence[str] = ()
 ) -> HandedIn:
     """The body of the request as a hand-in. What had come of one that broke off is removed."""
     most = ladder.limits.upload_bytes
@@ -410,7 +424,7 @@ def too_large(size: int, most: int) -> HandInRefused:
     )
 
 
-async def _begin(ladder: HandIns, caller: Account, name: str, key: str, games: Sequence[str]) -> Upload:
+async def _begin(ladder: LadderHost, caller: Account, name: str, key: str, games: Sequence[str]) -> Upload:
     """An upload, which is ended again if nobody waits for it any more."""
     task = asyncio.ensure_future(asyncio.to_thread(ladder.begin_upload, caller, name, key, games))
     try:

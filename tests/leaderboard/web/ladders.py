@@ -38,6 +38,7 @@ class Intake:
         folder.mkdir(parents=True, exist_ok=True)
         self.store = LadderStore(folder / "ladder.db", folder / "content")
         self.accounts = self.store.accounts
+        self.people = self.store.people(divisions=["cup"])
         self.archives: dict[str, bytes] = {}
         self.logs: dict[tuple[str, int], bytes] = {}
         self.entries_of: dict[str, dict[str, Entry]] = {}
@@ -57,9 +58,6 @@ class Intake:
 
     def invitation(self, code: str) -> Invitation:
         return self.accounts.invitation(code)
-
-    def redeem(self, code: str, owner: str) -> NewToken:
-        return self.accounts.redeem(code, owner)
 
     def sign_in(self, secret: str) -> NewToken:
         account = self.accounts.account(secret)

@@ -92,7 +92,7 @@ async def test_the_description_is_found_at_the_older_address(web: httpx.AsyncCli
         ("/runs/cup/matches?from=-1", 422, "from: input should be greater than or equal to 0"),
         ("/runs/cup/matches/m1/frames?to=" + "9" * 5000, 422, "to: "),
         ("/runs/cup/matches/m1/frames?boards=maybe", 422, "boards: input should be 'yes' or 'no'; got 'maybe'."),
-        ("/nothing", 404, "Not Found"),
+        ("/nothing", 404, "There is nothing at this address."),
     ],
 )
 async def test_a_refused_request_says_why_in_a_sentence_as_json(

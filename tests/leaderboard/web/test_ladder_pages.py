@@ -302,12 +302,14 @@ async def test_the_organisers_page_has_alarms_first_and_is_for_organisers(browse
     assert (await ann.get("/organiser")).status_code == 403
     assert (await (await browser()).get("/organiser")).status_code == 401
     await ola.send("/organiser", action="block", owner="ann", reason="spam")
-    assert "blocked: spam" in seen(await ola.get("/organiser"))
+    assert "banned: spam" in seen(await ola.get("/organiser"))
     assert (await ann.get("/my")).status_code == 401
     await ola.send("/organiser", action="unblock", owner="ann")
-    assert (await ann.get("/my")).status_code == 200
+    assert (await ann.get("/my")).status_code == 401  # a ban ends sessions for good
+    ann = await browser("ann")
     await ola.send("/bots/annbot", action="pause", back="bot")
-    assert "Paused bots" in seen(await ola.get("/organiser"))
+    intake.qualify("annbot", 1)
+    assert "Let it play" in (await ola.get("/organiser")).text
     assert intake.bot("annbot").paused_by == "organiser"
     assert "Ask the organiser." in seen(await ann.get("/my"))
     bad = await ola.send("/organiser", action="invite", label="x", uses="many", days="1")

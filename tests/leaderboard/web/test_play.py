@@ -20,6 +20,8 @@ from referee.games.registry import get_game
 
 HERE = "http://127.0.0.1"
 
+FORM = "application/x-www-form-urlencoded"
+
 
 class Seat:
     """A seat that is asked one question."""
@@ -164,7 +166,11 @@ async def test_the_state_has_the_board_with_buttons_the_list_and_the_clock(
 )
 async def test_an_answer_is_taken_once_and_whole(client: httpx.AsyncClient, host: Host, said: Any, status: int) -> None:
     headers = {"Origin": HERE, "X-Crosstown-Token": await token_of(client)}
-    answer = await client.post(f"/play/m1/{host.sits.key}/answer", content=json.dumps(said), headers=headers)
+    answer = await client.post(
+        f"/play/m1/{host.sits.key}/answer",
+        content=json.dumps(said),
+        headers={**headers, "Content-Type": "application/json"},
+    )
     assert answer.status_code == status
     if status != 200:
         assert answer.json()["error"].endswith(".")
@@ -180,7 +186,7 @@ async def test_what_bots_are_called_stays_text(client: httpx.AsyncClient, start:
 
 async def test_a_form_that_is_too_long_is_refused(client: httpx.AsyncClient, host: Host) -> None:
     form = "&".join(f"field{number}=1" for number in range(300))
-    assert (await client.post("/play", content=form, headers={"Origin": HERE})).status_code == 400
+    assert (await client.post("/play", content=form, headers={"Origin": HERE, "Content-Type": FORM})).status_code == 400
     assert host.asked == []
 
 

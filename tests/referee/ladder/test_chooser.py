@@ -235,3 +235,65 @@ def test_a_newcomer_meets_other_newcomers_where_too_few_are_established():
     found = chosen(*new, bot("old"), players=(4,))
     assert len(set(found.group)) == 4
     assert found.group[1] == "old"
+
+
+# Owners who are not approved, and owners that a bot has met too often
+
+
+def test_a_bot_that_is_not_approved_meets_approved_ones_as_long_as_any_are_there():
+    strangers = [bot(f"s{place}", mu=25.0, approved=False, sigma=5.0) for place in range(20)]
+    for number in range(20):
+        found = chosen(*ladder(5), *strangers, number=number, settings=MatchmakingConfig(exploration=0.5))
+        assert sum(name.startswith("s") for name in found.group) <= 1, found
+    new = bot("new", blocks=0, sigma=25 / 3, approved=False)
+    assert not chosen(*ladder(5), *strangers, new).group[1].startswith("s")
+
+
+def test_approved_bots_meet_each_other_however_many_others_stand_between_them():
+    known = [bot("a", mu=20.0, sigma=4.0), bot("b", mu=22.0, sigma=4.0)]
+    strangers = [bot(f"s{place}", mu=20.0 + place / 50, approved=False, sigma=0.8) for place in range(100)]
+    assert set(chosen(*known, *strangers).group) == {"a", "b"}
+
+
+def test_where_nobody_is_approved_all_meet():
+    found = chosen(*(bot(name, approved=False) for name in "abc"))
+    assert len(found.group) == 2
+
+
+def test_a_bot_whose_rating_nobody_here_moves_does_not_keep_a_division_from_idling():
+    settled = bot("a", sigma=0.01)
+    other = bot("b", sigma=0.01, approved=False)
+    wide = bot("c", sigma=8.0)
+    assert isinstance(choose(snapshot(settled, other)), Idle)
+    only = choose(snapshot(wide, other))  # nobody who is approved is there for it
+    assert isinstance(only, Idle)
+    assert isinstance(choose(snapshot(wide, settled)), Chosen)  # the control
+
+
+def test_an_owner_that_a_bot_has_met_too_often_comes_last_where_others_are_there():
+    barred = ("owner of b",)
+    bots = [bot("a", sigma=4.0, barred=barred), bot("b", sigma=4.0), *(bot(name, sigma=1.0) for name in "cdefg")]
+    assert "b" not in chosen(*bots).group or "a" not in chosen(*bots).group
+    few = bots[:4]  # with fewer owners there is nobody for the rest of its blocks
+    assert set(chosen(*few).group) == {"a", "b"}
+
+
+def test_at_a_larger_table_too_an_owner_comes_last_that_one_of_them_has_met_too_often():
+    bots = [bot("a", sigma=8.0, barred=("owner of b",)), bot("b", sigma=7.0),
+            *(bot(name, sigma=2.0) for name in "cdefg")]  # fmt: skip
+    group = chosen(*bots, players=(3,)).group
+    assert not {"a", "b"} <= set(group)
+
+
+def test_a_decision_among_1000_bots_with_strangers_and_bars_takes_no_time():
+    bots = tuple(
+        bot(f"b{place}", mu=place / 40, sigma=2.0 + place % 7, approved=place % 3 > 0,
+            barred=(f"owner of b{(place + 1) % 1000}", f"owner of b{(place + 2) % 1000}"))
+        for place in range(1000)
+    )  # fmt: skip
+    took = []
+    for number in range(5):
+        began = time.thread_time()
+        chosen(*bots, number=number)
+        took.append(time.thread_time() - began)
+    assert min(took) < 0.05  # the aim is 5 ms on a machine that does nothing else

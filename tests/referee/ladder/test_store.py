@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.web.hand_ins import HandInRefused, Refusal, VersionState
+from leaderboard.web.hand_ins import HandInRefused, NewToken, Refusal, VersionState
 from referee.errors import PlatformError
 from referee.ladder import database as module
 from referee.ladder.schema import SCHEMA_VERSION
@@ -49,6 +49,11 @@ def refused(refusal: Refusal, call: Callable[[], object]) -> str:
     assert caught.value.refusal is refusal
     assert caught.value.next_step
     return f"{caught.value}; {caught.value.next_step}"
+
+
+def join(store: LadderStore, code: str, name: str) -> NewToken:
+    """The session of a new account that was made with an invitation."""
+    return store.people().join(name, "", code=code)
 
 
 def id_of(store: LadderStore, bot: str, number: int) -> int:
@@ -157,19 +162,19 @@ def test_when_a_token_was_used_last_is_kept(store: LadderStore, clock: Clock) ->
 def test_an_invitation_makes_as_many_accounts_as_it_says(store: LadderStore) -> None:
     made = store.accounts.create_invitation("class", 2, 7)
     assert store.accounts.invitation(made.code).uses_left == 2
-    session = store.accounts.redeem(made.code, "cleo")
+    session = join(store, made.code, "cleo")
     assert (session.owner, session.token.kind, session.token.scope) == ("cleo", "session", "manage")
-    store.accounts.redeem(made.code, "dan")
-    assert "used already" in refused(Refusal.UNAUTHENTICATED, lambda: store.accounts.redeem(made.code, "eve"))
+    join(store, made.code, "dan")
+    assert "used already" in refused(Refusal.UNAUTHENTICATED, lambda: join(store, made.code, "eve"))
     assert store.accounts.invitations() == []
 
 
 def test_an_invitation_is_not_used_up_by_a_name_that_is_refused(store: LadderStore) -> None:
     made = store.accounts.create_invitation("class", 1, 7)
-    assert "taken" in refused(Refusal.CONFLICT, lambda: store.accounts.redeem(made.code, "ann"))
-    assert "looks like 'ann'" in refused(Refusal.CONFLICT, lambda: store.accounts.redeem(made.code, "ANN"))
-    refused(Refusal.UNUSABLE, lambda: store.accounts.redeem(made.code, ""))
-    assert store.accounts.redeem(made.code, "cleo").owner == "cleo"
+    assert "taken" in refused(Refusal.CONFLICT, lambda: join(store, made.code, "ann"))
+    assert "looks like 'ann'" in refused(Refusal.CONFLICT, lambda: join(store, made.code, "ANN"))
+    refused(Refusal.UNUSABLE, lambda: join(store, made.code, ""))
+    assert join(store, made.code, "cleo").owner == "cleo"
 
 
 def test_an_invitation_expires_and_can_be_revoked(store: LadderStore, clock: Clock) -> None:
@@ -184,9 +189,7 @@ def test_an_invitation_expires_and_can_be_revoked(store: LadderStore, clock: Clo
 
 def test_two_people_who_use_the_last_place_of_an_invitation_at_once_are_not_both_let_in(store: LadderStore) -> None:
     made = store.accounts.create_invitation("class", 1, 7)
-    outcomes = at_once(
-        *(lambda name=name: store.accounts.redeem(made.code, name) for name in ("cleo", "dan", "eve", "fay"))
-    )
+    outcomes = at_once(*(lambda name=name: join(store, made.code, name) for name in ("cleo", "dan", "eve", "fay")))
     assert sum(not isinstance(outcome, HandInRefused) for outcome in outcomes) == 1
     assert len(store.accounts.people()) == 3
 
@@ -213,8 +216,8 @@ def at_once(*calls: Callable[[], object]) -> list[object]:
 
 def test_the_link_for_the_first_organiser_works_once(store: LadderStore) -> None:
     first, second = store.accounts.organiser_link(), store.accounts.organiser_link()
-    refused(Refusal.UNAUTHENTICATED, lambda: store.accounts.redeem(first, "otto"))  # the later one took its place
-    made = store.accounts.redeem(second, "otto")
+    refused(Refusal.UNAUTHENTICATED, lambda: join(store, first, "otto"))  # the later one took its place
+    made = join(store, second, "otto")
     account = store.accounts.account(made.secret)
     assert account.organiser
     assert account.may("organise")
@@ -425,7 +428,8 @@ def test_the_roster_says_how_often_a_version_was_made_active(store: LadderStore,
     hand_in(store, "c1")
     qualify(store, "anna", 1, "toy")
     (bot,) = store.active("toy")
-    assert (bot.activation, bot.owner, bot.folder) == (1, "ann", tmp_path / "content" / "c1" / "bot")
+    assert (bot.activation, bot.folder) == (1, tmp_path / "content" / "c1" / "bot")
+    assert store.accounts.names()[bot.owner] == "ann"
     store.paused("toy", bot, "3 crashes in a row")
     shown = store.bot("anna")
     assert shown.paused == "toy: 3 crashes in a row"

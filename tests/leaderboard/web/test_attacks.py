@@ -1,0 +1,375 @@
+"""What strangers try against pages and API of a ladder, each beside what is allowed: see docs/ladder_security.md."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from leaderboard.web.app import make_app
+from leaderboard.web.facts import RunFacts
+from leaderboard.web.hand_ins import NewToken
+from leaderboard.web.rates import JOINS, NAME_SIGN_INS, OPEN_JOINS, SIGN_INS
+from tests.leaderboard.web.ladders import Intake
+
+HERE = "http://localhost:8000"
+ORIGIN = {"Origin": HERE}
+COOKIE = "crosstown-session-8000"
+GOOD = "correct horse battery"
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def intake(tmp_path: Path) -> Iterator[Intake]:
+    made = Intake(tmp_path / "ladder")
+    made.people = made.store.people(sign_up="open", divisions=["cup"])
+    for name in ("ann", "eve"):
+        made.people.join(name, GOOD)
+    made.accounts.add_owner("ola", organiser=True)
+    made.store.hand_in("ann", "annbot", "c1")
+    yield made
+    made.store.close()
+
+
+@pytest.fixture
+def app(runs: Path, intake: Intake) -> Any:
+    return make_app(runs, lambda folder: RunFacts(), hand_ins=intake)
+
+
+@pytest.fixture
+async def web(app: Any) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=HERE) as client:
+        yield client
+
+
+def session(intake: Intake, name: str) -> NewToken:
+    scope: Any = "organise" if name == "ola" else "manage"
+    return intake.accounts.create_token(name, "browser", scope, 1, kind="session")
+
+
+def cookie(made: NewToken) -> dict[str, str]:
+    return {"Cookie": f"{COOKIE}={made.secret}"}
+
+
+async def form_token(web: httpx.AsyncClient, path: str, headers: dict[str, str] | None = None) -> str:
+    found = re.search(r'name="token" value="([^"]+)"', (await web.get(path, headers=headers)).text)
+    assert found
+    return found[1]
+
+
+# Requests that another site has a browser send
+
+
+@pytest.mark.parametrize("origin", [{}, {"Origin": "https://elsewhere.example"}, {"Origin": "null"},
+                                    {"Origin": "http://localhost:9000"},
+                                    {"Origin": HERE, "Sec-Fetch-Site": "cross-site"}])  # fmt: skip
+async def test_a_form_of_another_site_changes_nothing(
+    web: httpx.AsyncClient, intake: Intake, origin: dict[str, str]
+) -> None:
+    ann = cookie(session(intake, "ann"))
+    fields = {"token": await form_token(web, "/my/account", ann), "action": "pause"}
+    assert (await web.post("/bots/annbot", data=fields, headers=ann | origin)).status_code == 403
+    assert intake.bot("annbot").paused == ""
+    assert (await web.post("/bots/annbot", data=fields, headers=ann | ORIGIN)).status_code == 303  # the control
+    assert intake.bot("annbot").paused_by == "owner"
+
+
+async def test_the_token_of_the_attackers_own_page_is_none_for_the_victims_session(
+    web: httpx.AsyncClient, intake: Intake
+) -> None:
+    ann, eve = cookie(session(intake, "ann")), cookie(session(intake, "eve"))
+    mine, theirs = await form_token(web, "/my/account", ann), await form_token(web, "/my/account", eve)
+    visitors = await form_token(web, "/sign-in")
+    assert len({mine, theirs, visitors}) == 3
+    for stolen in (theirs, visitors, "", "\u00e9"):
+        answer = await web.post("/bots/annbot", data={"token": stolen, "action": "pause"}, headers=ann | ORIGIN)
+        assert answer.status_code == 403
+    answer = await web.post("/bots/annbot", data={"token": mine, "action": "pause"}, headers=ann | ORIGIN)
+    assert answer.status_code == 303
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+async def test_json_cannot_be_sent_with_what_a_form_of_another_site_can_send(
+    web: httpx.AsyncClient, intake: Intake, kind: str
+) -> None:
+    ann = cookie(session(intake, "ann"))
+    for headers in ({}, ORIGIN):
+        answer = await web.post(
+            "/api/v1/bots/annbot/pause", content=b'{"reason":"x"}', headers=ann | headers | {"Content-Type": kind}
+        )
+        assert answer.status_code in (403, 415)
+    assert intake.bot("annbot").paused == ""
+    right = {"X-Crosstown-Token": await form_token(web, "/my/account", ann), **ORIGIN}
+    assert (await web.post("/api/v1/bots/annbot/pause", json={"reason": "x"}, headers=ann | right)).status_code == 200
+
+
+async def test_nobody_is_signed_in_as_the_attacker_by_a_form_of_another_site(
+    web: httpx.AsyncClient, intake: Intake
+) -> None:
+    fields = {"token": await form_token(web, "/sign-in"), "owner": "eve", "password": GOOD}
+    answer = await web.post("/sign-in", data=fields, headers={"Origin": "https://elsewhere.example"})
+    assert (answer.status_code, answer.headers.get("set-cookie")) == (403, None)
+    assert "set-cookie" in (await web.post("/sign-in", data=fields, headers=ORIGIN)).headers
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/join", "/ladder", "/bots/annbot", "/nowhere", "/api/v1/divisions"])
+async def test_no_page_can_be_framed_and_none_runs_what_stands_in_it(web: httpx.AsyncClient, path: str) -> None:
+    headers = (await web.get(path)).headers
+    policy = headers["content-security-policy"]
+    for part in ("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'",
+                 "form-action 'self'"):  # fmt: skip
+        assert part in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+
+
+# Sessions
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_session_is_in_a_cookie_that_no_script_and_no_other_site_gets(app: Any, scheme: str) -> None:
+    here = f"{scheme}://localhost:8000"
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=here) as web:
+        fields = {"token": await form_token(web, "/sign-in"), "owner": "ann", "password": GOOD}
+        said = (await web.post("/sign-in", data=fields, headers={"Origin": here})).headers["set-cookie"]
+    assert "HttpOnly" in said
+    assert "SameSite=lax" in said
+    assert "Domain" not in said
+    assert ("Secure" in said) == (scheme == "https")
+
+
+async def test_a_session_that_the_attacker_has_set_is_not_the_one_after_signing_in(
+    web: httpx.AsyncClient, intake: Intake
+) -> None:
+    fixed = session(intake, "eve")
+    planted = cookie(fixed)
+    fields = {"token": await form_token(web, "/sign-in", planted), "owner": "ann", "password": GOOD}
+    answer = await web.post("/sign-in", data=fields, headers=planted | ORIGIN)
+    assert fixed.secret not in answer.headers["set-cookie"]
+    assert intake.account(fixed.secret).owner == "eve"  # the attacker's own session has gained nothing
+
+
+async def test_signing_out_ends_the_session_and_not_only_the_cookie(web: httpx.AsyncClient, intake: Intake) -> None:
+    made = session(intake, "ann")
+    ann = cookie(made)
+    assert (await web.get("/my", headers=ann)).status_code == 200
+    fields = {"token": await form_token(web, "/my/account", ann)}
+    assert (await web.post("/sign-out", data=fields, headers=ann | ORIGIN)).status_code == 303
+    assert (await web.get("/my", headers=ann)).status_code == 401
+
+
+async def test_a_secret_is_on_no_page_that_a_cache_keeps(web: httpx.AsyncClient, intake: Intake) -> None:
+    ann = cookie(session(intake, "ann"))
+    fields = {"token": await form_token(web, "/my/account", ann), "label": "x", "scope": "submit", "days": "7"}
+    made = await web.post("/my/account", data=fields, headers=ann | ORIGIN)
+    assert "crosstown_" in made.text
+    assert made.headers["cache-control"] == "no-store"
+    assert "crosstown_" not in (await web.get("/my/account", headers=ann)).text
+    for path in ("/join?code=x", "/reset?code=x"):
+        assert (await web.get(path)).headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("back", ["//elsewhere.example", "https://elsewhere.example", "\r\nSet-Cookie: a=b", "bot"])
+async def test_no_form_sends_the_browser_elsewhere(web: httpx.AsyncClient, intake: Intake, back: str) -> None:
+    ann = cookie(session(intake, "ann"))
+    fields = {"token": await form_token(web, "/my/account", ann), "action": "pause", "back": back}
+    answer = await web.post("/bots/annbot", data=fields, headers=ann | ORIGIN)
+    assert answer.headers["location"] in ("/my", "/bots/annbot")
+    assert "set-cookie" not in answer.headers
+
+
+async def test_a_name_with_line_ends_adds_no_header(web: httpx.AsyncClient, intake: Intake) -> None:
+    ola = cookie(session(intake, "ola"))
+    name = "/bots/x%0d%0aSet-Cookie:%20a=b"
+    fields = {"token": await form_token(web, "/my/account", ola), "action": "pause", "back": "bot"}
+    answer = await web.post(name, data=fields, headers=ola | ORIGIN)
+    assert answer.status_code == 404
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("host", ["elsewhere.example", "localhost.elsewhere.example", ""])
+async def test_a_link_for_somebody_has_no_host_that_the_asker_made_up(
+    web: httpx.AsyncClient, intake: Intake, host: str
+) -> None:
+    ola = cookie(session(intake, "ola"))
+    fields = {"token": await form_token(web, "/organiser", ola), "action": "reset", "owner": "ann"}
+    assert (await web.post("/organiser", data=fields, headers=ola | ORIGIN | {"Host": host})).status_code == 403
+    answer = await web.post("/organiser", data=fields, headers=ola | ORIGIN)
+    assert f"{HERE}/reset?code=" in answer.text
+
+
+# Guessing
+
+
+async def test_an_address_has_few_sign_ins_whatever_it_says_of_itself(web: httpx.AsyncClient) -> None:
+    fields = {"token": await form_token(web, "/sign-in"), "owner": "", "secret": "guess"}
+    for number in range(SIGN_INS.most):
+        headers = ORIGIN | {"X-Forwarded-For": f"198.51.100.{number}"}
+        assert (await web.post("/sign-in", data=fields, headers=headers)).status_code == 400
+    answer = await web.post("/sign-in", data=fields, headers=ORIGIN)
+    assert answer.status_code == 429
+    assert 1 <= int(answer.headers["retry-after"]) <= SIGN_INS.seconds
+    assert "Try again in" in answer.text
+
+
+async def test_another_address_is_not_kept_out_by_that(app: Any, web: httpx.AsyncClient) -> None:
+    fields = {"token": await form_token(web, "/sign-in"), "owner": "", "secret": "guess"}
+    for _ in range(SIGN_INS.most + 1):
+        last = await web.post("/sign-in", data=fields, headers=ORIGIN)
+    assert last.status_code == 429
+    elsewhere = httpx.ASGITransport(app=app, client=("203.0.113.9", 1))
+    async with httpx.AsyncClient(transport=elsewhere, base_url=HERE) as other:
+        right = fields | {"owner": "ann", "password": GOOD}
+        assert (await other.post("/sign-in", data=right, headers=ORIGIN)).status_code == 303
+
+
+async def test_one_name_has_few_sign_ins_from_all_addresses_together(app: Any, web: httpx.AsyncClient) -> None:
+    token = await form_token(web, "/sign-in")
+    fields = {"token": token, "owner": "ann", "password": "wrong"}
+    seen = []
+    for number in range(NAME_SIGN_INS.most + 1):
+        transport = httpx.ASGITransport(app=app, client=(f"203.0.113.{number}", 1))
+        async with httpx.AsyncClient(transport=transport, base_url=HERE) as other:
+            seen.append((await other.post("/sign-in", data=fields, headers=ORIGIN)).status_code)
+    assert seen == [400] * NAME_SIGN_INS.most + [429]
+    fields |= {"owner": "eve", "password": GOOD}  # the control: others sign in
+    assert (await web.post("/sign-in", data=fields, headers=ORIGIN)).status_code == 303
+
+
+async def test_addresses_of_one_ipv6_network_count_as_one(app: Any, web: httpx.AsyncClient) -> None:
+    fields = {"token": await form_token(web, "/sign-in"), "owner": "", "secret": "guess"}
+    seen = []
+    for number in range(SIGN_INS.most + 1):
+        transport = httpx.ASGITransport(app=app, client=(f"2001:db8::{number + 1:x}", 1))
+        async with httpx.AsyncClient(transport=transport, base_url=HERE) as other:
+            seen.append((await other.post("/sign-in", data=fields, headers=ORIGIN)).status_code)
+    assert seen[-1] == 429
+
+
+async def test_many_sign_ups_from_one_address_are_refused_and_those_before_are_there(
+    web: httpx.AsyncClient, intake: Intake
+) -> None:
+    before = len(intake.accounts.people())
+    statuses = []
+    code = intake.accounts.create_invitation("class", 1000, 1).code
+    for number in range(JOINS.most + 200):
+        wanted = {"code": code, "owner": f"mass {number:04} x"}
+        statuses.append((await web.post("/api/v1/join", json=wanted)).status_code)
+    assert statuses == [201] * JOINS.most + [429] * 200
+    assert len(intake.accounts.people()) == before + JOINS.most
+
+
+async def test_without_an_invitation_an_address_makes_fewer_accounts(web: httpx.AsyncClient, intake: Intake) -> None:
+    token = await form_token(web, "/join")
+    statuses = []
+    for number in range(OPEN_JOINS.most + 2):
+        fields = {"token": token, "owner": f"mass {number:04} x", "password": GOOD, "again": GOOD}
+        statuses.append((await web.post("/join", data=fields, headers=ORIGIN)).status_code)
+        web.cookies.clear()
+    assert statuses == [303] * OPEN_JOINS.most + [429] * 2
+    answer = await web.post("/api/v1/join", json={"owner": "mass by api", "password": GOOD})
+    assert answer.status_code == 429
+
+
+@pytest.mark.parametrize(
+    "code", ["", "x", "0" * 43, "' OR 1=1 --", "%00", "\ud800".encode("utf-8", "replace").decode()]
+)
+async def test_codes_and_tokens_are_not_guessed(web: httpx.AsyncClient, code: str) -> None:
+    assert (await web.get("/reset", params={"code": code})).status_code == 400
+    assert (await web.get("/api/v1/me", headers={"Authorization": f"Bearer {code}"})).status_code == 401
+    assert (await web.get("/my", headers={"Cookie": f"{COOKIE}={code}"})).status_code == 401
+
+
+# What people write is text
+
+
+async def test_what_people_write_is_never_markup(web: httpx.AsyncClient, intake: Intake) -> None:
+    ola = cookie(session(intake, "ola"))
+    token = await form_token(web, "/organiser", ola)
+    for fields in (
+        {"action": "notice", "text": SCRIPT},
+        {"action": "invite", "label": SCRIPT, "uses": "1", "days": "1"},
+        {"action": "drain", "reason": SCRIPT},
+        {"action": "pause", "division": "cup", "reason": SCRIPT},
+        {"action": "block", "owner": "eve", "reason": SCRIPT},
+        {"action": "annul", "division": "cup", "match": "m1", "reason": SCRIPT},
+    ):
+        assert (await web.post("/organiser", data={"token": token, **fields}, headers=ola | ORIGIN)).status_code < 400
+    intake.people.join(SCRIPT.replace("/", ""), GOOD)
+    page = (await web.get("/organiser", headers=ola)).text
+    assert page.count("&lt;script&gt;") >= 7
+    for path in ("/organiser", "/", "/ladder", "/sign-in", "/join?code=" + SCRIPT, "/reset?code=" + SCRIPT):
+        assert SCRIPT not in (await web.get(path, headers=ola)).text
+
+
+# Others' bots, and more than one's rights
+
+
+async def test_the_bots_of_others_cannot_be_changed_or_read(web: httpx.AsyncClient, intake: Intake) -> None:
+    intake.logs["annbot", 1] = b"a secret of ann"
+    eve = {"Authorization": f"Bearer {intake.accounts.create_token('eve', 'x', 'manage', None).secret}"}
+    ann = {"Authorization": f"Bearer {intake.accounts.create_token('ann', 'x', 'manage', None).secret}"}
+    base = "/api/v1/bots/annbot"
+    for path in ("/versions", "/versions/1/activate", "/versions/1/retire", "/resume"):
+        assert (await web.post(base + path, headers=eve)).status_code in (403, 404), path
+    assert (await web.post(f"{base}/pause", json={"reason": "x"}, headers=eve)).status_code == 403
+    for path in ("/versions/1/log", "/versions/1/events", "/versions/1/log/events", "/versions/1"):
+        assert (await web.get(base + path, headers=eve)).status_code == 404, path
+    assert (await web.get("/bots/annbot/versions/1/log", headers=cookie(session(intake, "eve")))).status_code == 404
+    assert "secret" in (await web.get(f"{base}/versions/1/log", headers=ann)).text
+    assert (await web.post(f"{base}/pause", json={"reason": "x"}, headers=ann)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "action", ["approve", "block", "disable", "drain", "notice", "annul", "reset", "invite", "pause"]
+)
+async def test_an_author_cannot_do_what_organisers_do(web: httpx.AsyncClient, intake: Intake, action: str) -> None:
+    ann = cookie(session(intake, "ann"))
+    fields = {"token": await form_token(web, "/my/account", ann), "action": action, "owner": "eve", "bot": "annbot",
+              "division": "cup", "match": "m1", "uses": "1", "days": "1", "text": "x", "reason": "x"}  # fmt: skip
+    assert (await web.post("/organiser", data=fields, headers=ann | ORIGIN)).status_code == 403
+    assert list(intake.store._database.rows("SELECT * FROM acts")) == []
+    assert list(intake.store._database.rows("SELECT * FROM switches")) == []
+    ola = cookie(session(intake, "ola"))
+    fields["token"] = await form_token(web, "/organiser", ola)
+    assert (await web.post("/organiser", data=fields, headers=ola | ORIGIN)).status_code < 400  # the control
+
+
+async def test_a_token_is_never_good_for_more_than_what_made_it(web: httpx.AsyncClient, intake: Intake) -> None:
+    manage = {"Authorization": f"Bearer {intake.accounts.create_token('ola', 'x', 'manage', None).secret}"}
+    submit = {"Authorization": f"Bearer {intake.accounts.create_token('ola', 'x', 'submit', None).secret}"}
+    wanted = {"label": "x", "scope": "organise", "days": 1, "bot": ""}
+    assert (await web.post("/api/v1/me/tokens", json=wanted, headers=manage)).status_code == 403
+    assert (await web.post("/api/v1/me/tokens", json=wanted | {"scope": "read"}, headers=submit)).status_code == 403
+    assert (await web.post("/api/v1/me/tokens", json=wanted | {"scope": "manage"}, headers=manage)).status_code == 201
+
+
+@pytest.mark.parametrize("extra", [{"organiser": True}, {"approved": True}, {"scope": "organise"}, {"id": 1}])
+async def test_fields_that_nobody_asks_for_change_nothing(
+    web: httpx.AsyncClient, intake: Intake, extra: dict[str, Any]
+) -> None:
+    made = await web.post("/api/v1/join", json={"owner": "mallory", "password": GOOD, **extra})
+    assert made.status_code == 201
+    person = next(one for one in intake.accounts.people() if one.owner == "mallory")
+    assert (person.organiser, person.approved) == (False, False)
+    account = intake.account(made.json()["secret"])
+    assert (account.scope, account.organiser) == ("manage", False)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"owner": 3}', b'{"owner": {"a": 1}}', b"\xff" * 100,
+                                  b'{"owner": "x", "password": ' + b"[" * 50_000],
+                         ids=["empty", "open", "list", "null", "number", "object", "no text", "deep"])  # fmt: skip
+async def test_json_that_is_none_is_a_sentence(web: httpx.AsyncClient, body: bytes) -> None:
+    answer = await web.post("/api/v1/join", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert answer.json()["error"]
+
+
+async def test_a_form_of_many_fields_or_bytes_is_refused(web: httpx.AsyncClient) -> None:
+    kind = {"Content-Type": "application/x-www-form-urlencoded", **ORIGIN}
+    many = "&".join(f"a{number}=1" for number in range(5000))
+    assert (await web.post("/join", content=many, headers=kind)).status_code == 400
+    assert (await web.post("/join", content=b"a=" + b"x" * 100_000, headers=kind)).status_code == 413
