@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from referee.cli import bots, bridge, games, ladder, matches, run_commands
+from referee.cli import bots, bridge, cluster, games, ladder, matches, run_commands
 from referee.cli.compare import compare
 from referee.cli.docs import docs
 from referee.cli.doctor import doctor
@@ -57,6 +57,7 @@ def make_app() -> typer.Typer:
     app.add_typer(matches.app, name="matches")
     app.add_typer(games.app, name="games")
     app.add_typer(ladder.app, name="ladder")
+    app.add_typer(cluster.app, name="cluster")
     return app
 
 
@@ -68,7 +69,7 @@ def main(words: Sequence[str] | None = None) -> None:
     sys.exit(run_command(sys.argv[1:] if words is None else words))
 
 
-GROUPS = ("bots", "games", "ladder", "matches")
+GROUPS = ("bots", "cluster", "games", "ladder", "matches")
 """Commands that only hold others."""
 
 

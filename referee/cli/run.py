@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.arguments import OUT, Out, Secret, Workers
+from referee.cli.cluster import Ca, Cert, Key, scheduler_of
 from referee.cli.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -18,6 +19,22 @@ def run(
         typer.Argument(metavar="FILE", help="Tournament file, such as tournaments/first.toml.", show_default=False),
     ],
     workers: Workers = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="local|dask",
+            help="Play on this machine (local) or on the machines of a cluster (dask). Default: [executor] of the "
+            "file, else local.",
+            show_default=False,
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Scheduler of the cluster, such as tls://host:8786.", show_default=False),
+    ] = None,
+    ca: Ca = None,
+    cert: Cert = None,
+    key: Key = None,
     pin: Annotated[
         bool, typer.Option("--pin", help="Bind each worker and its bots to processor cores of their own.")
     ] = False,
@@ -58,7 +75,7 @@ def run(
     """
     from referee.cli.building import build_missing
     from referee.run.participants import newest_participants
-    from referee.tournament.config import load_config, tournament_name
+    from referee.tournament.config import load_config, plays_elsewhere, tournament_name
     from referee.tournament.entrants import check_apart, load_tournament, sources_needed
     from referee.tournament.resources import available_cores
 
@@ -66,13 +83,16 @@ def run(
         from referee.errors import UsageError
 
         raise UsageError("--list is for --dry-run", "add --dry-run, or leave --list out")
+    config = load_config(file)
+    peer = None if dry_run else scheduler_of(config.executor, executor, scheduler, ca, cert, key)
+    elsewhere = peer is not None and plays_elsewhere(config)
     known = () if new else newest_participants(out, tournament_name(file))
-    if not dry_run:
-        needed = sources_needed(load_config(file), known)
+    if not dry_run and not elsewhere:
+        needed = sources_needed(config, known)
         build_missing(needed, out, file, begun=bool(known), accept_weaker=accept_weaker)
-    tournament = load_tournament(file, known, to_play=not dry_run)
+    tournament = load_tournament(file, known, to_play=not dry_run, elsewhere=elsewhere)
     if tournament.kept:
-        tournament = _as_it_lies(file, out, to_play=not dry_run) or tournament
+        tournament = _as_it_lies(file, out, to_play=not dry_run, elsewhere=elsewhere) or tournament
     check_apart(tournament, out)
     cores = len(available_cores())
     if dry_run:
@@ -93,12 +113,13 @@ def run(
         accept_weaker=accept_weaker,
         secret=secret,
         head_file=anchor,
+        scheduler=peer,
     )
     if code != ExitCode.OK:
         raise typer.Exit(code)
 
 
-def _as_it_lies(file: Path, out: Path, *, to_play: bool) -> "Tournament | None":
+def _as_it_lies(file: Path, out: Path, *, to_play: bool, elsewhere: bool) -> "Tournament | None":
     """The tournament with its bots as they are now, if there is an older run with just these; else None."""
     from referee.errors import ConfigError
     from referee.run.folder import has_run
@@ -106,7 +127,7 @@ def _as_it_lies(file: Path, out: Path, *, to_play: bool) -> "Tournament | None":
     from referee.tournament.identity import describe
 
     try:
-        tournament = load_tournament(file, to_play=to_play)
+        tournament = load_tournament(file, to_play=to_play, elsewhere=elsewhere)
     except ConfigError:
         return None
     return tournament if has_run(out, describe(tournament)) else None

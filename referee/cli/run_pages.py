@@ -28,7 +28,7 @@ from referee.schedule.balance import Balance, Row, balance
 from referee.schedule.formats.registry import get_format
 from referee.schedule.spec import MatchSpec
 from referee.texts import one_line, plural
-from referee.tournament.config import Tournament
+from referee.tournament.config import Tournament, plays_elsewhere
 from referee.tournament.confine import Confinement
 from referee.tournament.entrants import changed_since
 from referee.tournament.identity import config_of
@@ -40,6 +40,8 @@ from referee.tournament.resources import available_cores, split_cores, too_many_
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+
+    from referee.cluster.peers import Peer
 
 
 LINE_EVERY_S = 10.0
@@ -198,10 +200,12 @@ def play_tournament(
     accept_weaker: bool = False,
     secret: Path | None = None,
     head_file: Path | None = None,
+    scheduler: "Peer | None" = None,
 ) -> ExitCode:
     """Play what is missing and print the outcome; `accept_weaker`: also with a weaker sandbox than before. Raises
     TournamentError."""
-    tournament, folder = choose_run(tournament, out, new=new)
+    elsewhere = scheduler is not None and plays_elsewhere(tournament.config)
+    tournament, folder = choose_run(tournament, out, new=new, elsewhere=elsewhere)
     if not quiet:
         tell_changed(tournament, folder)
         tell_kept(tournament, folder)
@@ -209,11 +213,12 @@ def play_tournament(
             console(stderr=True).print(one_line(f"this run is in {folder.path}, and continues there"), markup=False)
     file, profile = tournament.config.path, tournament.config.sandbox.profile
     joined = [(bot.folder, bot.sandbox.profile or profile) for bot in joining(Run(folder).journal)]
-    build_missing(joined, out, file, begun=True, accept_weaker=accept_weaker)
-    tournament = with_added(tournament, Run(folder).journal)
+    if not elsewhere:
+        build_missing(joined, out, file, begun=True, accept_weaker=accept_weaker)
+    tournament = with_added(tournament, Run(folder).journal, elsewhere=elsewhere)
     cores = available_cores()
     sets = split_cores(workers, cores) if pin else ()
-    if crowded := too_many_threads(tournament, workers, len(cores)):
+    if scheduler is None and (crowded := too_many_threads(tournament, workers, len(cores))):
         console(stderr=True).print(f"warning: {crowded}", markup=False)
     played = play(
         tournament,
@@ -224,6 +229,7 @@ def play_tournament(
         accept_weaker=accept_weaker,
         secret=secret,
         head_file=head_file,
+        scheduler=scheduler,
     )
     table = list(played.table.rows)
     if as_json:
@@ -245,25 +251,43 @@ def play(
     accept_weaker: bool = False,
     secret: Path | None = None,
     head_file: Path | None = None,
+    scheduler: "Peer | None" = None,
 ) -> Played:
     """Play what is missing in `folder`, until `decide` says it is enough, and keep the database up with it. `secret`: a
-    file with the secrets of the luck. Raises TournamentError."""
+    file with the secrets of the luck. `scheduler`: of the cluster to play on, None for this machine. Raises
+    TournamentError."""
     given = given_secrets(secret)
     indexer = Indexer(folder)
     with ProgressReport(title_of(folder, tournament.config.name), indexer, quiet=quiet) as report:
         try:
-            summary = play_run(
-                tournament,
-                folder,
-                workers,
-                report,
-                decide=decide,
-                cores=cores,
-                accept_weaker=accept_weaker,
-                secrets=given,
-                hidden=[secret] if secret else (),
-                head_file=head_file,
-            )
+            hidden = [secret] if secret else []
+            if scheduler is None:
+                summary = play_run(
+                    tournament,
+                    folder,
+                    workers,
+                    report,
+                    decide=decide,
+                    cores=cores,
+                    accept_weaker=accept_weaker,
+                    secrets=given,
+                    hidden=hidden,
+                    head_file=head_file,
+                )
+            else:
+                from referee.cluster.play import play_on_cluster
+
+                summary = play_on_cluster(
+                    tournament,
+                    folder,
+                    scheduler,
+                    report,
+                    decide=decide,
+                    accept_weaker=accept_weaker,
+                    secrets=given,
+                    hidden=hidden,
+                    head_file=head_file,
+                )
             indexer.start()  # nothing was left to play, but the database may be behind the records
         finally:
             elapsed_s = report.elapsed_s

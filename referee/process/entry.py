@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from hashlib import blake2b
 from pathlib import Path
@@ -69,13 +69,15 @@ def load_entry(
     *,
     built_in: Path | None = None,
     to_play: bool = True,
+    elsewhere: bool = False,
 ) -> Entry:
     """Reads a bot folder, and keeps what it has in the store. `name` replaces the manifest's, `options` override its
     options.
 
     A bot that is to be built runs from the cache, from the build of exactly these sources. With `built_in` it runs in
     that folder, is not kept, and the caller answers for it. A bot whose build is not there raises NotBuiltError, unless
-    it is not `to_play`: then only its id, name and sources count. Raises ManifestError, EntryError or BotNameError.
+    it is not `to_play`: then only its id, name and sources count. One that plays `elsewhere` is kept in the store, and
+    built on other machines. Raises ManifestError, EntryError or BotNameError.
     """
     with suppress(RuntimeError):  # a link that leads to itself: no folder, as is said at once
         folder = folder.resolve()
@@ -84,6 +86,9 @@ def load_entry(
     sources = read_sources(folder, manifest)
     if built_in is not None:
         return _entry(folder, name, manifest, resolved, sources, built_in)
+    if elsewhere:
+        version = put(store_folder(), folder, manifest, sources)
+        return _kept(_unbuilt(folder, name, manifest, resolved, sources), version)
     try:
         build = _hold_build(folder, manifest, sources) if manifest.build else None
         version = put(store_folder(), folder, manifest, sources)
@@ -103,6 +108,7 @@ def load_stored(
     options: Mapping[str, OptionValue] | None = None,
     *,
     to_play: bool = True,
+    elsewhere: bool = False,
 ) -> Entry:
     """The same bot from the store, whatever lies in `folder` by now, or does not: that is looked at only where the copy
     is lost. Raises EntryError too where neither is as it was, NotBuiltError if only the build is lost."""
@@ -114,13 +120,15 @@ def load_stored(
         lost = str(error)
     if version is None:
         with suppress(ManifestError, EntryError):
-            entry = load_entry(folder, name, options, to_play=to_play)
+            entry = load_entry(folder, name, options, to_play=to_play, elsewhere=elsewhere)
             if entry.content == content:
                 return entry
         raise EntryError(f"{lost}, and {folder} has changed", "restore the folder")
     manifest = load_manifest(version.folder)
     resolved = _resolve_options(manifest, options or {})
     sources = read_sources(version.folder, manifest)
+    if elsewhere:
+        return _kept(_unbuilt(folder, name, manifest, resolved, sources), version)
     try:
         build = _hold_build(version.folder, manifest, sources) if manifest.build else None
         return _entry(folder, name, manifest, resolved, sources, version.folder, version, build)
@@ -161,6 +169,11 @@ def _unbuilt(
     shown = manifest.name if name is None else check_name(name)
     fixed = MappingProxyType(dict(options))
     return Entry(_id(manifest, options, sources), shown, folder, manifest, fixed, manifest.run, folder)
+
+
+def _kept(entry: Entry, version: Version) -> Entry:
+    """A bot that plays on other machines, which get its sources from the store."""
+    return replace(entry, home=version.folder, content=version.content, holds=(version.hold,))
 
 
 def _hold_build(folder: Path, manifest: Manifest, sources: Sources) -> tuple[Built, Hold]:

@@ -20,6 +20,9 @@ idle = 4                     # processes of each worker that wait for their next
 [faults]                     # policy: "forfeit", "default" or "random"; strikes: faults that only cost a choice
 [breaker]                    # when an entry is set aside: enabled, in_a_row, choice
 
+[executor]                   # kind: "local" (the default) or "dask", with scheduler = "tls://host:8786", ca, cert and
+                             # key; same_machine = true keeps a block on one machine; see docs/cluster.md
+
 [remote]                     # where bots from other machines dial in; see docs/remote.md
 listen = "0.0.0.0:7000"      # public: by what name they reach it; plain = true: without TLS
 certificate = "referee.pem"  # and key, PEM files; default: one is made
@@ -63,12 +66,14 @@ from referee.tournament.sections import (
     LIMIT_KEYS,
     BotConfig,
     BreakerConfig,
+    ExecutorConfig,
     GameConfig,
     Processes,
     RemoteConfig,
     SandboxConfig,
     read_bots,
     read_breaker,
+    read_executor,
     read_faults,
     read_format,
     read_fresh,
@@ -82,12 +87,20 @@ from referee.tournament.sections import (
     read_settings,
 )
 
-__all__ = ["BotConfig", "GameConfig", "Tournament", "TournamentConfig", "load_config", "tournament_name"]
+__all__ = [
+    "BotConfig",
+    "GameConfig",
+    "Tournament",
+    "TournamentConfig",
+    "load_config",
+    "plays_elsewhere",
+    "tournament_name",
+]
 
 MAX_BLOCKS = 10_000_000
 
 _KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder", "idle", "fresh")
-_TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "remote", "bots")
+_TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "remote", "executor", "bots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +123,7 @@ class TournamentConfig:
     remote: RemoteConfig | None = None
     idle: int = IDLE_PROCESSES
     fresh: bool = False
+    executor: ExecutorConfig = field(default_factory=ExecutorConfig)
 
     @property
     def game(self) -> str:
@@ -170,6 +184,7 @@ def _homes(style: Format) -> dict[str, str]:
         ("path", "network", "env", "devices", "copies", "token_env", "token_file", "version"), "in [[bots]]"
     )
     homes |= dict.fromkeys(("listen", "public", "certificate", "wait_s", "reconnect_s", "keepalive_s"), "in [remote]")
+    homes |= dict.fromkeys(("scheduler", "same_machine"), "in [executor]")
     homes |= dict.fromkeys(("seed", "blocks", "format", "ponder", "idle"), "at the top of the file")
     return homes
 
@@ -200,6 +215,7 @@ def load_config(path: Path) -> TournamentConfig:
         remote=remote,
         idle=read_idle(file),
         fresh=read_fresh(file) is True,
+        executor=read_executor(file),
     )
     _check_copies(file, config)
     if not config.ponder and any(bot.remote for bot in config.bots):
@@ -222,6 +238,12 @@ def _check_copies(file: TomlFile, config: TournamentConfig) -> None:
         if 0 < bot.copies < seats:
             what = f"'bots[{place + 1}].copies' is {bot.copies}, and with mirrors a bot takes {seats} seats of a match"
             file.fail(("bots", place, "copies"), what, f"write copies = {seats}, or take mirrors away")
+
+
+def plays_elsewhere(config: TournamentConfig) -> bool:
+    """Whether a cluster plays all of its matches: those with a remote bot are played on this machine, which then builds
+    the bots, too."""
+    return all(bot.remote is None for bot in config.bots)
 
 
 def tournament_name(path: Path) -> str:

@@ -27,15 +27,17 @@ from referee.tournament.reading import TomlFile, show, suggest
 from referee.tournament.sections import check_grants
 
 
-def load_tournament(path: Path, known: Sequence[Participant] = (), *, to_play: bool = True) -> Tournament:
+def load_tournament(
+    path: Path, known: Sequence[Participant] = (), *, to_play: bool = True, elsewhere: bool = False
+) -> Tournament:
     """Read the tournament file at `path` and the bots it names. Raises ConfigError; not for a bot that has to be built
-    yet if nothing is `to_play`.
+    yet if nothing is `to_play`, or all is played `elsewhere`.
 
     `known` are the bots of a run of it: those that have left it are taken as they were, and so is whatever the store
     has of those that stay, should their folders have another version by now, or none.
     """
     config = load_config(path)
-    found = [_try(config, bot, to_play=to_play) for bot in config.bots]
+    found = [_try(config, bot, to_play=to_play, elsewhere=elsewhere) for bot in config.bots]
     ids = {bot.entry_id for bot in known if not bot.joined}
     here = {entry.id for entry in found if isinstance(entry, Entry)}
     gone = [bot for bot in known if bot.out and not bot.joined and bot.entry_id not in here]
@@ -44,7 +46,7 @@ def load_tournament(path: Path, known: Sequence[Participant] = (), *, to_play: b
     for bot, entry, begun in zip(config.bots, found, _begun(config, known), strict=True):
         if isinstance(entry, Entry) and entry.id in ids:
             entries.append(entry)
-        elif stored := _stored(config, bot, begun, to_play=to_play):
+        elif stored := _stored(config, bot, begun, to_play=to_play, elsewhere=elsewhere):
             entries.append(stored)
             kept.append(stored)
         else:
@@ -110,12 +112,15 @@ def _begun(config: TournamentConfig, known: Sequence[Participant]) -> list[Parti
     ]
 
 
-def _stored(config: TournamentConfig, bot: BotConfig, begun: Participant | None, *, to_play: bool) -> Entry | None:
+def _stored(
+    config: TournamentConfig, bot: BotConfig, begun: Participant | None, *, to_play: bool, elsewhere: bool
+) -> Entry | None:
     """The bot as the run began with it; None if the file has other options for it by now, or the store lost it."""
     if begun is None:
         return None
     with suppress(ManifestError, EntryError, BotNameError):
-        entry = load_stored(begun.content, Path(begun.folder), begun.name, bot.options, to_play=to_play)
+        folder = Path(begun.folder)
+        entry = load_stored(begun.content, folder, begun.name, bot.options, to_play=to_play, elsewhere=elsewhere)
         if entry.id == begun.entry_id:
             _check_games(config, bot, entry)
             return entry
@@ -151,9 +156,11 @@ def stand_ins(tournament: Tournament) -> list[tuple[BotConfig, Entry]]:
     return [(bot, entry) for bot, entry in named if bot.remote is None and not entry.argv]
 
 
-def _try(config: TournamentConfig, bot: BotConfig, *, to_play: bool = True) -> Entry | ConfigError:
+def _try(
+    config: TournamentConfig, bot: BotConfig, *, to_play: bool = True, elsewhere: bool = False
+) -> Entry | ConfigError:
     try:
-        return _entry(config, bot, to_play=to_play)
+        return _entry(config, bot, to_play=to_play, elsewhere=elsewhere)
     except ConfigError as error:
         return error
 
@@ -192,11 +199,11 @@ def _check_format(tournament: Tournament) -> None:
         TomlFile(config.path).fail(("format",), problem, "add bots, or change the format or its settings")
 
 
-def _entry(config: TournamentConfig, bot: BotConfig, *, to_play: bool) -> Entry:
+def _entry(config: TournamentConfig, bot: BotConfig, *, to_play: bool, elsewhere: bool) -> Entry:
     try:
         if bot.remote is not None:
             return remote_bot_entry(bot.name or "", bot.remote.version)
-        entry = load_entry(bot.folder, bot.name, bot.options, to_play=to_play)
+        entry = load_entry(bot.folder, bot.name, bot.options, to_play=to_play, elsewhere=elsewhere)
     except (ManifestError, EntryError) as error:
         step = error.next_step
         if not bot.folder.exists():

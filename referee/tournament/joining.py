@@ -44,15 +44,18 @@ def load_joining(
     return JoiningBot(entry.id, entry.name, tuple(entry.manifest.games), folder, _settings_fields(entry, settings))
 
 
-def with_added(tournament: Tournament, text: JournalText) -> Tournament:
-    """The tournament with the bots that were added to its run. UsageError if one of them is not what it was."""
+def with_added(tournament: Tournament, text: JournalText, *, elsewhere: bool = False) -> Tournament:
+    """The tournament with the bots that were added to its run, which need no build here if they play `elsewhere`.
+    UsageError if one of them is not what it was."""
     known = {bot.entry_id: bot for bot in participants_of(text)}
     entries: list[Entry] = []
     settings: list[BotConfig] = []
     for fields in _added(text):
         bot = known[fields["entry_id"]]
         given = _settings_of(fields)
-        entries.append(departed_entry(bot) if bot.out else _load_added(tournament.config, bot, given))
+        entries.append(
+            departed_entry(bot) if bot.out else _load_added(tournament.config, bot, given, elsewhere=elsewhere)
+        )
         settings.append(given)
     return replace(tournament, entries=(*tournament.entries, *entries), added=tuple(settings))
 
@@ -75,7 +78,7 @@ def stored_sources(bot: Participant | None) -> Path | None:
     return None
 
 
-def _load_added(config: TournamentConfig, bot: Participant, given: BotConfig) -> Entry:
+def _load_added(config: TournamentConfig, bot: Participant, given: BotConfig, *, elsewhere: bool) -> Entry:
     who = f"the bot '{bot.name}' that was added"
     if given.remote is not None:
         if config.remote is None:
@@ -84,7 +87,7 @@ def _load_added(config: TournamentConfig, bot: Participant, given: BotConfig) ->
         return remote_bot_entry(bot.name, given.remote.version)
     try:
         load = partial(load_stored, bot.content) if bot.content else load_entry
-        entry = load(given.folder, bot.name, bot.options)
+        entry = load(given.folder, bot.name, bot.options, elsewhere=elsewhere)
     except (ManifestError, EntryError, BotNameError) as error:
         raise UsageError(f"{who}: {error.sentence}", _restore(bot.name)) from None
     if entry.id != bot.entry_id:

@@ -33,13 +33,15 @@ class PlayObserver(Observer, Protocol):
         """The first worker is about to be started. `lowered` says whose memory limits are lowered here, '' if none."""
 
 
-def choose_run(tournament: Tournament, out: Path, *, new: bool, to_play: bool = True) -> tuple[Tournament, RunFolder]:
+def choose_run(
+    tournament: Tournament, out: Path, *, new: bool, to_play: bool = True, elsewhere: bool = False
+) -> tuple[Tournament, RunFolder]:
     """Where the tournament runs, and the tournament as it is there. Raises TournamentError."""
     folder = choose_folder(out, describe(tournament), new=new)
     left = {bot.entry_id for bot in Run(folder).participants if bot.out}
     if any(entry.id not in left for _, entry in stand_ins(tournament)):
         # Who has left the newest run is still in this one.
-        tournament = load_tournament(tournament.config.path, to_play=to_play)
+        tournament = load_tournament(tournament.config.path, to_play=to_play, elsewhere=elsewhere)
         folder = choose_folder(out, describe(tournament), new=new)
     return tournament, folder
 

@@ -398,6 +398,39 @@ def read_copies(file: TomlFile, here: Where) -> int:
     return file.integer(*here, "copies", minimum=1, maximum=MOST_PROCESSES, default=0, example="copies = 1")
 
 
+# [executor]: where matches are played
+
+EXECUTOR_KEYS = ("kind", "scheduler", "ca", "cert", "key", "same_machine")
+EXECUTORS = ("local", "dask")
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorConfig:
+    """Where matches are played: on this machine ("local"), or on those of a Dask cluster ("dask") through its scheduler
+    at `scheduler`, with PEM files. `same_machine` keeps a block on one machine."""
+
+    kind: str = "local"
+    scheduler: str = ""
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+    same_machine: bool = False
+
+
+def read_executor(file: TomlFile) -> ExecutorConfig:
+    """Raises ConfigError."""
+    file.check_keys(("executor",), file.table("executor"), EXECUTOR_KEYS)
+    kind = file.text_at("executor", "kind", default="local", example='kind = "dask"')
+    if kind not in EXECUTORS:
+        what = f"'executor.kind' must be {' or '.join(EXECUTORS)}, not {show(kind)}"
+        file.fail(("executor", "kind"), what, suggest(kind, EXECUTORS, "there are"))
+    scheduler = file.text_at("executor", "scheduler", example='scheduler = "tls://host:8786"')
+    if kind == "local" and (other := next((key for key in EXECUTOR_KEYS[1:] if key in file.table("executor")), "")):
+        file.fail(("executor", other), f"'executor.{other}' is for a cluster", 'write kind = "dask", or remove it')
+    ca, cert, key = (_path(file, ("executor", name)) for name in ("ca", "cert", "key"))
+    return ExecutorConfig(kind, scheduler, ca, cert, key, _truth(file, ("executor", "same_machine")))
+
+
 # [remote], and `remote`, `token_env`, `token_file` and `version` of a bot
 
 REMOTE_BOT_KEYS = ("remote", "token_env", "token_file", "version")

@@ -12,6 +12,7 @@ from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder, check_configuration
 from referee.run.journal import CREATED, FORMAT, Journal, JournalText, read_journal
+from referee.run.judging import Judged
 from referee.run.lock import RunLock
 from referee.run.luck import SecretKeeper, begin, take_up
 from referee.run.run import Run
@@ -39,6 +40,9 @@ DECIDING_LEAD = 64
 MakeExecutor = Callable[[int, int], Executor]
 """(matches to play, file descriptor of the lock) -> executor."""
 
+OnJudged = Callable[[str, Path, Judged], None]
+"""(match id, its record, what it is)"""
+
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -53,6 +57,7 @@ def run_session(
     machine: Machine | None = None,
     accept_weaker: bool = False,
     head_file: Path | None = None,
+    on_judged: OnJudged = lambda _match_id, _record, _judged: None,
 ) -> Summary:
     """Take the run in `folder` up, or begin it, and play until all is played or a signal says stop.
 
@@ -62,6 +67,7 @@ def run_session(
     `secrets` are those of the luck, by epoch, to be used instead of random ones. `machine` is what comes from this
     machine: changes since the run was played last are told and kept in the journal. A weaker sandbox is refused unless
     `accept_weaker`. `head_file` is where the head of the journal is written as well, from here on.
+    `on_judged` is called for each record that counts, those that are found first.
 
     BusyError, ChangedError, JournalError, UsageError or PlatformError; what was played is kept in every case.
     """
@@ -106,6 +112,7 @@ def run_session(
             observer.revoked,
             anchors,
             decide,
+            on_judged,
         )
         progress.take()
         first = progress.next()
@@ -132,6 +139,7 @@ def open_progress(
     on_revoked: Callable[[Path], None],
     anchors: AnchorKeeper,
     decide: Decide | None = None,
+    on_judged: OnJudged = lambda _match_id, _record, _judged: None,
 ) -> RunProgress:
     """The progress of a run, whose records are not taken yet. Needs the lock."""
     breaker = Breaker(breaker_config)
@@ -153,6 +161,7 @@ def open_progress(
         verdicts={control.match_id: control for control in controls if control.match_id},
         failed_starts={match_id: past.failed_starts for match_id, past in attempts.items()},
         lead=MAX_LEAD if decide is None else DECIDING_LEAD,
+        on_judged=on_judged,
     )
 
 

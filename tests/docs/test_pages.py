@@ -86,6 +86,7 @@ def rows(heading: str) -> dict[str, str]:
         ("### `[sandbox]`", set(sections.SANDBOX_KEYS)),
         ("### `[faults]`", set(sections.FAULT_KEYS)),
         ("### `[breaker]`", set(sections.BREAKER_KEYS)),
+        ("### `[executor]`", set(sections.EXECUTOR_KEYS)),
         ("### `[remote]`", set(sections.REMOTE_KEYS)),
         ("### `[[bots]]`", set(sections.BOT_KEYS)),
         ("## bot.toml", set(json.loads((DOCS / "bot.schema.json").read_text())["properties"])),

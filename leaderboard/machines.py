@@ -1,0 +1,76 @@
+"""What each machine of a cluster has played in a run, from the records and the journal."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.record import Record, RecordError, read_record
+from referee.record.format import Footer
+from referee.run.run import Run
+
+HERE = "(this machine)"
+"""Of matches whose record names no machine."""
+
+
+@dataclass(slots=True)
+class MachineRow:
+    """`matches` count; `void` are other records that came from there, `lost` matches that were lost with the machine.
+    Times are of all decisions of matches that count; `lag_us` of the total was not charged."""
+
+    name: str
+    kind: str = ""
+    matches: int = 0
+    void: int = 0
+    lost: int = 0
+    decisions: int = 0
+    total_us: int = 0
+    worst_us: int = 0
+    lag_us: int = 0
+
+    @property
+    def mean_move_ms(self) -> float | None:
+        return self.total_us / self.decisions / 1000 if self.decisions else None
+
+    @property
+    def lag_share(self) -> float | None:
+        """Of the thinking time."""
+        return self.lag_us / self.total_us if self.total_us else None
+
+
+def machine_rows(run: Run) -> list[MachineRow]:
+    """Of all machines on which matches of the run were played, by name."""
+    store = run.folder.records
+    rows: dict[str, MachineRow] = {}
+    for record, footer in _closed(store.paths().values()):
+        row = _row_of(rows, record)
+        row.matches += 1
+        for seat in footer.seat_stats:
+            row.decisions += seat.decisions
+            row.total_us += seat.total_us
+            row.worst_us = max(row.worst_us, seat.worst_us)
+            row.lag_us += seat.lag_us or 0
+    for record, _ in _closed(store.aside_paths().values()):
+        _row_of(rows, record).void += 1
+    lost = Counter(line.fields["machine"] for line in run.journal.events if line.kind == "lost")
+    for name, number in lost.items():
+        rows.setdefault(name, MachineRow(name)).lost = number
+    return sorted(rows.values(), key=lambda row: row.name)
+
+
+def _closed(paths: Iterable[Path]) -> Iterator[tuple[Record, Footer]]:
+    for path in paths:
+        try:
+            record = read_record(path)
+        except RecordError:
+            continue
+        if record.footer is not None:
+            yield record, record.footer
+
+
+def _row_of(rows: dict[str, MachineRow], record: Record) -> MachineRow:
+    machine = record.header.machine
+    name = machine.get("name", HERE)
+    row = rows.setdefault(name, MachineRow(name))
+    row.kind = machine.get("class", "") or row.kind
+    return row

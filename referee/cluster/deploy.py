@@ -1,0 +1,26 @@
+"""Texts with which other systems start the machines of a cluster: a script for SLURM, manifests for Kubernetes."""
+
+import shlex
+from pathlib import Path
+
+_DATA = Path(__file__).parent / "data"
+_GIB_PER_SLOT = 4
+
+
+def slurm_script(scheduler: str, pki: Path, name: str, *, nodes: int, cpus: int, hours: int) -> str:
+    """For `sbatch`: a worker on each of `nodes` nodes. `pki` is a folder that the nodes see."""
+    values = {
+        "scheduler": shlex.quote(scheduler),
+        "pki": shlex.quote(str(pki.absolute())),
+        "name": shlex.quote(name),
+        "nodes": nodes,
+        "cpus": cpus,
+        "hours": f"{hours:02}",
+    }
+    return (_DATA / "slurm.sh").read_text("utf-8").format(**values)
+
+
+def kubernetes_manifests(image: str, pki: Path, name: str, *, nodes: int, cpus: int) -> str:
+    """For `kubectl apply`: a scheduler and `nodes` workers from an image. `pki` is where the certificates lie now."""
+    values = {"image": image, "pki": pki, "name": name, "nodes": nodes, "cpus": cpus, "memory": cpus * _GIB_PER_SLOT}
+    return (_DATA / "kubernetes.yaml").read_text("utf-8").format(**values)

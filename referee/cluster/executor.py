@@ -1,0 +1,659 @@
+"""Plays matches on the machines of a Dask cluster, behind the same protocol as the executor of this machine.
+
+The executor chooses the machine of each match, and Dask brings the order there and the answer back. So Dask never plays
+a match again on its own: a task is bound to one worker of Dask, which has a new address when it comes back. What is
+played again is decided by the runner.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import dask
+from distributed import Client
+
+from referee.cluster import tasks
+from referee.cluster.archive import pack
+from referee.cluster.machine import METRIC, SLOT, Facts, own_versions
+from referee.cluster.orders import TOPIC, Answer, Order
+from referee.cluster.peers import Peer
+from referee.cluster.serving import check_versions
+from referee.cluster.settings import CONFIG, security_of
+from referee.errors import PlatformError, UsageError
+from referee.match.result import MatchResult
+from referee.process.store import store_folder
+from referee.record.reasons import EndReason
+from referee.record.store import live_path
+from referee.schedule.spec import MatchSpec
+from referee.texts import one_line
+from referee.tournament.executor import Executor, MatchLost
+from referee.tournament.messages import BotSetup, Meeting
+
+LOOK_S = 1.0
+"""How often the list of machines is read, where no event says that it has changed."""
+
+_WORKERS_PER_S = 200
+"""Reading the list of more machines takes longer, and is done less often."""
+
+AGAIN_S = 2.0
+MOVE_S = 30.0
+"""After so long without any of its machines the rest of a block goes to others."""
+
+MOST_BLOCKS = 100_000
+"""Whose place is known at once: more than can be open."""
+
+FOLLOWED = 50
+"""Matches that are followed live at once."""
+
+CAP_SLACK_S = 30.0
+"""What an order and its answer may take on their way, above the limit of the match."""
+
+MOST_FAULTS = 3
+"""Different matches in a row that a machine could not play, until it gets no more."""
+
+LEAST_MATCHES = 20
+"""Of a machine and of all others, before they are compared."""
+
+VOID_RATE, TIMES_OTHERS, LAG_SHARE = 0.2, 4.0, 0.05
+
+
+@dataclass(slots=True)
+class History:
+    """Of a machine by its name, over all its connections. `faults` are matches in a row that it could not play."""
+
+    matches: int = 0
+    voids: int = 0
+    lag_us: int = 0
+    wall_us: int = 0
+    faults: list[str] = field(default_factory=list)
+    drained: str = ""
+    unable: dict[str, str] = field(default_factory=dict)
+    """By content of a bot, why it cannot be built or does not start here."""
+
+
+@dataclass(slots=True)
+class Machine:
+    """One that is connected. `busy` are matches of other runs on it."""
+
+    address: str
+    facts: Facts
+    history: History
+    busy: int = 0
+    playing: int = 0
+    bringing: dict[str, "asyncio.Task[tuple[str, str]]"] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.facts.name
+
+    @property
+    def free(self) -> int:
+        return max(0, self.facts.slots - max(self.playing, self.busy)) if not self.history.drained else 0
+
+
+@dataclass(slots=True)
+class _Attempt:
+    machine: Machine
+    over: "asyncio.Future[str]"
+    """Why there will be no answer."""
+    cap_s: float = 0.0
+    live: Path | None = None
+    """Where what comes of its record is written, if it is followed."""
+    begun: bool = False
+    news_bytes: int = 0
+    limit: asyncio.Timeout | None = None
+
+
+class _NotThereError(Exception):
+    """This machine cannot play the match, another one may."""
+
+
+class DaskExecutor:
+    """The machines that workers of `crosstown cluster worker` offer through the scheduler at `peer`.
+
+    `bots` by entry id are those of a run; matches of others bring a meeting. Matches of entries in `beside` are played
+    by the executor `local`, on this machine. Bots in `strict` are only played where the sandbox works. `blocks` says
+    on which class of machines, or with `same_machine` on which machine, blocks were begun.
+    """
+
+    def __init__(
+        self,
+        peer: Peer,
+        records: Path,
+        *,
+        bots: Mapping[str, BotSetup] | None = None,
+        local: Executor | None = None,
+        beside: Collection[str] = (),
+        strict: Collection[str] = (),
+        same_machine: bool = False,
+        blocks: Mapping[int, str] | None = None,
+        note: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._peer = peer
+        self._records = records
+        self._bots = bots or {}
+        self._local = local
+        self._beside = frozenset(beside)
+        self._strict = frozenset(strict)
+        self._same_machine = same_machine
+        self._places: dict[tuple[str, int], str] = {("", block): place for block, place in (blocks or {}).items()}
+        self._note = note
+        self._client: Client | None = None
+        self._machines: dict[str, Machine] = {}
+        self._histories: dict[str, History] = {}
+        self._refused: set[str] = set()
+        self._attempts: dict[str, _Attempt] = {}
+        self._changed = asyncio.Event()
+        self._look = asyncio.Event()
+        self._watching: asyncio.Task[None] | None = None
+        self._killed = False
+        self._missed_since: dict[str, float] = {}
+
+    # The protocol of executors
+
+    @property
+    def slots(self) -> int:
+        """Those of all machines, and those of this one for the matches that are played beside the door."""
+        there = sum(machine.facts.slots for machine in self._machines.values() if not machine.history.drained)
+        return max(1, there) + (self._local.slots if self._local is not None else 0)
+
+    def has_room(self, spec: MatchSpec, playing: Collection[MatchSpec]) -> bool:
+        if self._local is not None and self._is_beside(spec):
+            return self._local.has_room(spec, [other for other in playing if self._is_beside(other)])
+        if not playing:
+            return True  # it waits for a machine, and all others with it
+        place = self._places.get(self._block_of(spec))
+        return any(
+            machine.free and (place is None or place == self._place_of(machine)) for machine in self._machines.values()
+        )
+
+    async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
+        """`meeting`: the match is of another run than the one that this began with."""
+        if self._local is not None and self._is_beside(spec):
+            return await self._local.play(spec, cap_s)
+        bots = meeting.bots if meeting is not None else tuple(self._bots[seat.entry_id] for seat in spec.seats)
+        records = self._records if meeting is None else meeting.records
+        while True:
+            machine = await self._seat(spec, bots)
+            try:
+                return await self._play_on(machine, spec, cap_s, bots, records)
+            except _NotThereError:
+                continue
+            finally:
+                machine.playing -= 1
+                self._change()
+
+    def kill(self) -> None:
+        self._killed = True
+        if self._local is not None:
+            self._local.kill()
+        for attempt in self._attempts.values():
+            _end(attempt, "the run was ended")
+        self._change()
+
+    async def __aenter__(self) -> Self:
+        await check_versions(self._peer)
+        with dask.config.set(CONFIG):
+            await self._connect()
+        if self._local is not None:
+            await self._local.__aenter__()
+        self._watching = asyncio.create_task(self._watch())
+        if not self._machines:
+            self._note(f"no machine is there yet; each joins with: crosstown cluster worker {self._peer.address}")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self._watching is not None:
+                self._watching.cancel()
+                await asyncio.gather(self._watching, return_exceptions=True)
+            await self._disconnect()
+        finally:
+            if self._local is not None:
+                await self._local.__aexit__(kind, error, trace)
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """Those that are connected, by name."""
+        return tuple(sorted(self._machines.values(), key=lambda machine: machine.name))
+
+    # Where a match is played
+
+    def _is_beside(self, spec: MatchSpec) -> bool:
+        return any(seat.entry_id in self._beside for seat in spec.seats)
+
+    async def _seat(self, spec: MatchSpec, bots: tuple[BotSetup, ...]) -> Machine:
+        """The machine for a match, on which a slot is taken for it. Waits until there is one. PlatformError if none
+        that is there ever will be."""
+        while True:
+            if self._killed:
+                raise MatchLost("the run was ended")
+            self._changed.clear()
+            if (machine := self._choose(spec, bots)) is not None:
+                machine.playing += 1
+                return machine
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._changed.wait()
+
+    def _choose(self, spec: MatchSpec, bots: tuple[BotSetup, ...]) -> Machine | None:
+        able = [machine for machine in self._machines.values() if self._is_able(machine, bots)]
+        if self._machines and not able:
+            self._explain(bots)
+        block = self._block_of(spec)
+        place = self._places.get(block)
+        if place is not None:
+            there = [machine for machine in able if self._place_of(machine) == place]
+            if there or not self._may_move(place, able):
+                able = there
+            else:
+                self._note(f"block {spec.block} goes on elsewhere: no machine of {place} is there, or can play it")
+                del self._places[block]
+        free = [machine for machine in able if machine.free]
+        if not free:
+            return None
+        best = max(free, key=lambda machine: (machine.free / machine.facts.slots, machine.name))
+        if self._same_machine or len({machine.facts.kind for machine in self._machines.values()}) > 1:
+            self._places.setdefault(block, self._place_of(best))
+            if len(self._places) > MOST_BLOCKS:
+                del self._places[next(iter(self._places))]
+        return best
+
+    def _is_able(self, machine: Machine, bots: Iterable[BotSetup]) -> bool:
+        if machine.history.drained:
+            return False
+        weak = machine.facts.sandbox != "strict"
+        return not any(bot.content in machine.history.unable or (weak and bot.entry_id in self._strict) for bot in bots)
+
+    def _explain(self, bots: Iterable[BotSetup]) -> None:
+        """PlatformError if waiting is of no use: machines are there, and none of them can play these bots."""
+        machines = list(self._machines.values())
+        drained = [f"{one.name}: {one.history.drained}" for one in machines if one.history.drained]
+        if len(drained) == len(machines):
+            raise PlatformError(f"no machine is left: {'; '.join(drained)}", "mend a machine, and start it again")
+        working = [one for one in machines if not one.history.drained]
+        for bot in bots:
+            why = [
+                f"on {one.name}: {one.history.unable[bot.content]}"
+                for one in working
+                if bot.content in one.history.unable
+            ]
+            if len(why) == len(working):
+                raise PlatformError(
+                    f"the bot '{bot.name}' cannot play on any machine; {'; '.join(why[:3])}",
+                    "install what it needs on a machine, and start that again",
+                )
+            if bot.entry_id in self._strict and all(one.facts.sandbox != "strict" for one in working):
+                raise PlatformError(
+                    f"the bot '{bot.name}' is to play in the sandbox, which works on no machine",
+                    "see what is missing with: crosstown doctor, on a machine",
+                )
+
+    def _block_of(self, spec: MatchSpec) -> tuple[str, int]:
+        return ("" if self._bots else spec.tournament, spec.block)
+
+    def _place_of(self, machine: Machine) -> str:
+        return machine.name if self._same_machine else machine.facts.kind
+
+    def _may_move(self, place: str, able: Collection[Machine]) -> bool:
+        """Whether what began at a place that cannot go on with it may be taken to another one now."""
+        if any(self._place_of(machine) == place for machine in self._machines.values()):
+            return bool(able)  # it is there, and one of the bots does not play there
+        now_s = asyncio.get_running_loop().time()
+        return bool(able) and now_s - self._missed_since.setdefault(place, now_s) >= MOVE_S
+
+    # One attempt
+
+    async def _play_on(
+        self, machine: Machine, spec: MatchSpec, cap_s: float, bots: tuple[BotSetup, ...], records: Path
+    ) -> MatchResult:
+        follow = sum(attempt.live is not None for attempt in self._attempts.values()) < FOLLOWED
+        while True:
+            key = f"crosstown-{spec.match_id}-{secrets.token_hex(6)}"
+            order = Order(key, spec, cap_s, tuple(replace(bot, folder="") for bot in bots), follow)
+            answer = await self._ask(machine, order, records, cap_s)
+            if answer.kind != "lacks":
+                break
+            for content in answer.lacks:
+                await self._bring(machine, next(bot for bot in bots if bot.content == content))
+        return self._judge(machine, spec, bots, answer)
+
+    async def _ask(self, machine: Machine, order: Order, records: Path, cap_s: float) -> Answer:
+        """The answer of a machine to an order. MatchLost, with its name, if it gives none."""
+        live = live_path(records, order.spec.match_id) if order.follow else None
+        attempt = _Attempt(machine, asyncio.get_running_loop().create_future(), cap_s, live)
+        self._attempts[order.key] = attempt
+        try:
+            async with asyncio.timeout(None) as attempt.limit:
+                data = await self._run(attempt, order.key, tasks.play_match, order.to_bytes(), slots=1)
+            answer = Answer.from_bytes(data)
+            if answer.key != order.key:
+                raise ValueError(f"it is of another order, {answer.key}")
+            return answer
+        except TimeoutError:
+            what = f"machine '{machine.name}' gave no answer within {cap_s + CAP_SLACK_S:.0f} s"
+        except ValueError as error:
+            what = f"the answer of machine '{machine.name}' cannot be used: {error}"
+        finally:
+            del self._attempts[order.key]
+        self._fault(machine, order.spec.match_id, what)
+        raise MatchLost(what, machine=machine.name)
+
+    async def _run(self, attempt: _Attempt, key: str, function: Callable[..., Any], *given: Any, slots: int = 0) -> Any:
+        """What a function gives on the machine of the attempt. MatchLost if the machine is lost."""
+        client, machine = self._client, attempt.machine
+        if client is None or machine.address not in self._machines:
+            raise MatchLost(f"machine '{machine.name}' is gone", machine=machine.name)
+        future = client.submit(
+            function,
+            *given,
+            key=key,
+            workers=[machine.address],
+            allow_other_workers=False,
+            resources={SLOT: slots} if slots else None,
+            retries=0,
+            pure=False,
+        )
+        waiting = asyncio.create_task(_outcome(future))
+        try:
+            either: set[asyncio.Future[Any]] = {waiting, attempt.over}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if attempt.over.done():
+                raise MatchLost(attempt.over.result(), machine=machine.name)
+            value, trouble = waiting.result()
+            if trouble:
+                raise MatchLost(f"machine '{machine.name}' was lost ({trouble})", machine=machine.name)
+            return value
+        finally:
+            waiting.cancel()
+            future.release()  # which ends it on the machine, too, if it goes on
+
+    async def _bring(self, machine: Machine, bot: BotSetup) -> None:
+        """Let the machine have a bot, once. _NotThereError if the bot cannot be built there, MatchLost if the machine
+        cannot take it."""
+        task = machine.bringing.get(bot.content)
+        if task is None:
+            task = machine.bringing[bot.content] = asyncio.create_task(self._send(machine, bot))
+            task.add_done_callback(_heard)
+        try:
+            kind, why = await asyncio.shield(task)
+        finally:
+            if task.done():
+                machine.bringing.pop(bot.content, None)
+        if kind == "broken":
+            what = f"machine '{machine.name}' cannot take '{bot.name}': {why}"
+            self._fault(machine, bot.content, what)
+            raise MatchLost(what, machine=machine.name)
+        if kind == "unable":
+            if bot.content not in machine.history.unable:
+                machine.history.unable[bot.content] = why
+                self._note(f"'{bot.name}' cannot be built on machine '{machine.name}', and plays on others: {why}")
+            raise _NotThereError
+
+    async def _send(self, machine: Machine, bot: BotSetup) -> tuple[str, str]:
+        archive = await asyncio.to_thread(pack, store_folder(), bot.content)
+        attempt = _Attempt(machine, asyncio.get_running_loop().create_future())
+        key = f"crosstown-bot-{bot.content}-{secrets.token_hex(6)}"
+        self._attempts[key] = attempt
+        try:
+            client = self._client
+            if client is None:
+                raise MatchLost(f"machine '{machine.name}' is gone", machine=machine.name)
+            try:
+                data = await client.scatter(archive, workers=[machine.address], hash=False)
+            except (OSError, ValueError, TimeoutError, KeyError) as error:
+                what = f"machine '{machine.name}' was lost ({one_line(str(error))})"
+                raise MatchLost(what, machine=machine.name) from None
+            told: tuple[str, str] = await self._run(
+                attempt, key, tasks.take_bot, bot.content, bot.sandbox.profile, data
+            )
+            return told
+        finally:
+            del self._attempts[key]
+
+    # What it was
+
+    def _judge(self, machine: Machine, spec: MatchSpec, bots: tuple[BotSetup, ...], answer: Answer) -> MatchResult:
+        if answer.kind == "broken":
+            what = f"machine '{machine.name}' cannot play: {answer.what}"
+            self._fault(machine, spec.match_id, what)
+            raise MatchLost(what, machine=machine.name)
+        if answer.kind == "lost" and answer.flood is not None:
+            raise MatchLost(answer.what, answer.flood)
+        if answer.kind == "lost":
+            what = f"on machine '{machine.name}': {answer.what}"
+            self._fault(machine, spec.match_id, what)
+            raise MatchLost(what, machine=machine.name)
+        result = answer.result
+        if result is None or result.match_id != spec.match_id:
+            raise MatchLost(f"machine '{machine.name}' answered for another match", machine=machine.name)
+        if result.reason is EndReason.START_FAILED:
+            self._check_start(machine, spec, bots, result)
+        if result.reason is EndReason.PLATFORM_FAULT and result.memory_of is None:
+            what = f"on machine '{machine.name}': {result.detail}"
+            self._fault(machine, spec.match_id, what)
+            raise MatchLost(what, machine=machine.name)
+        self._count(machine, result)
+        return replace(result, record=answer.record or None)
+
+    def _check_start(self, machine: Machine, spec: MatchSpec, bots: tuple[BotSetup, ...], result: MatchResult) -> None:
+        """MatchLost while there is a machine on which the bot that did not start was not tried: only when it starts on
+        none of them it is the bot's fault."""
+        failed = [fault for fault in result.faults if fault is not None and fault.reason is EndReason.START_FAILED]
+        for fault in failed:
+            bot = bots[fault.seat]
+            machine.history.unable[bot.content] = fault.detail
+            if any(self._is_able(other, bots) for other in self._machines.values()):
+                what = f"'{bot.name}' did not start on machine '{machine.name}': {fault.detail}"
+                self._note(f"{what}; it plays on others")
+                raise MatchLost(what, machine=machine.name)
+        for fault in failed:
+            for history in self._histories.values():
+                history.unable.pop(bots[fault.seat].content, None)
+
+    def _fault(self, machine: Machine, match_id: str, what: str) -> None:
+        """A match that the machine could not play, unless that match fares no better elsewhere."""
+        history = machine.history
+        history.voids += 1
+        if not any(match_id in other.faults for other in self._histories.values() if other is not history):
+            history.faults.append(match_id)
+        if len(set(history.faults)) >= MOST_FAULTS:
+            self._drain(machine, what)
+
+    def _count(self, machine: Machine, result: MatchResult) -> None:
+        history = machine.history
+        history.faults.clear()
+        if result.status == "rated":
+            history.matches += 1
+        elif result.status == "void":
+            history.voids += 1
+        history.lag_us += sum(stats.lag_us or 0 for stats in result.seat_stats)
+        history.wall_us += sum(stats.total_us for stats in result.seat_stats)
+        if why := stands_out(history, [other for other in self._histories.values() if other is not history]):
+            self._drain(machine, why)
+
+    def _drain(self, machine: Machine, why: str) -> None:
+        if not machine.history.drained:
+            machine.history.drained = why
+            self._note(f"machine '{machine.name}' gets no more matches: {why}")
+            self._change()
+
+    # The connection
+
+    async def _connect(self) -> None:
+        """PlatformError or OSError if there is no scheduler now."""
+        await check_versions(self._peer)
+        client = Client(
+            self._peer.address,
+            security=security_of(self._peer.certificates),
+            asynchronous=True,
+            set_as_default=False,
+            direct_to_workers=False,
+            name="crosstown",
+            timeout=10,
+        )
+        await client
+        client.subscribe_topic(TOPIC, self._on_news)
+        client.subscribe_topic("all", self._on_event)
+        self._client = client
+        await self._read_machines()
+
+    async def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        self._lose(list(self._machines.values()), "the connection to the scheduler was lost")
+        if client is not None:
+            with suppress(Exception):  # whatever is left of it goes with it
+                async with asyncio.timeout(AGAIN_S):
+                    await client.close(timeout=1)
+
+    async def _watch(self) -> None:
+        """Keep the connection, and the list of machines."""
+        lost = False
+        while True:
+            try:
+                if self._client is None:
+                    await self._connect()
+                    self._note(f"the scheduler {self._peer.address} is there again")
+                    lost = False
+                elif self._client.status != "running":
+                    raise OSError("the connection ended")
+                else:
+                    await self._read_machines()
+            except UsageError as error:
+                self._note(f"{error}; {error.next_step}")
+                await self._disconnect()
+            except (OSError, TimeoutError, PlatformError, RuntimeError, ValueError) as error:
+                if not lost:
+                    self._note(
+                        f"the scheduler {self._peer.address} is lost ({one_line(str(error))}); the run waits for it:"
+                        " start it again, or stop the run"
+                    )
+                lost = True
+                await self._disconnect()
+            self._look.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(AGAIN_S if lost else max(LOOK_S, len(self._machines) / _WORKERS_PER_S)):
+                    await self._look.wait()
+
+    async def _read_machines(self) -> None:
+        assert self._client is not None
+        assert self._client.scheduler is not None
+        async with asyncio.timeout(10):
+            identity = await self._client.scheduler.identity(n_workers=-1)
+        there: dict[str, Mapping[str, Any]] = identity["workers"]
+        self._lose([machine for address, machine in self._machines.items() if address not in there], "it is gone")
+        for address, worker in there.items():
+            told = worker["metrics"].get(METRIC)
+            if told is None:
+                continue
+            if address in self._machines:
+                self._machines[address].busy = told["busy"]
+            elif address not in self._refused:
+                self._join(address, dict(told))
+        self._change()
+
+    def _join(self, address: str, told: dict[str, Any]) -> None:
+        busy = told.pop("busy", 0)
+        try:
+            facts = Facts.from_values(told)
+        except (KeyError, TypeError):
+            self._refused.add(address)
+            self._note(f"the worker at {address} has another version of Crosstown, and gets no matches")
+            return
+        if difference := own_versions().difference(facts.versions):
+            self._refused.add(address)
+            self._note(f"machine '{facts.name}' gets no matches: it has {difference}")
+            return
+        history = self._histories.setdefault(facts.name, History())
+        self._machines[address] = Machine(address, facts, history, busy)
+        self._missed_since.pop(facts.name, None)
+        self._missed_since.pop(facts.kind, None)
+        self._change()
+
+    def _lose(self, machines: Iterable[Machine], why: str) -> None:
+        for machine in machines:
+            self._machines.pop(machine.address, None)
+            for attempt in self._attempts.values():
+                if attempt.machine is machine:
+                    _end(attempt, f"machine '{machine.name}' was lost: {why}")
+        self._change()
+
+    def _change(self) -> None:
+        self._changed.set()
+
+    def _on_event(self, event: tuple[float, Any]) -> None:
+        """Of Dask's scheduler."""
+        _, said = event
+        if not isinstance(said, Mapping):
+            return
+        if said.get("action") == "remove-worker" and (machine := self._machines.get(str(said.get("worker")))):
+            self._lose([machine], "the scheduler hears no more of it")
+        if said.get("action") in ("add-worker", "remove-worker"):
+            self._look.set()
+
+    def _on_news(self, event: tuple[float, Any]) -> None:
+        """Of a machine."""
+        _, said = event
+        if said.get("kind") == "note":
+            self._note(f"machine '{said['machine']}': {one_line(str(said['text']))}")
+            return
+        attempt = self._attempts.get(str(said.get("key")))
+        if attempt is None:
+            return
+        if said["kind"] == "begun":
+            if attempt.begun:
+                _end(attempt, f"machine '{attempt.machine.name}' began it twice")
+            attempt.begun = True
+            if attempt.limit is not None:
+                now_s = asyncio.get_running_loop().time()
+                attempt.limit.reschedule(now_s + attempt.cap_s + CAP_SLACK_S)
+        elif said["kind"] == "news" and said["start"] == attempt.news_bytes and attempt.live is not None:
+            with suppress(OSError), attempt.live.open("ab") as file:
+                file.write(said["lines"])
+                attempt.news_bytes += len(said["lines"])
+
+
+def stands_out(history: History, others: Iterable[History]) -> str:
+    """Why a machine is to get no more matches: it voids or lags far more than all others together; '' if not so."""
+    rest = list(others)
+    matches, voids = sum(one.matches for one in rest), sum(one.voids for one in rest)
+    total = history.matches + history.voids
+    if total < LEAST_MATCHES or matches + voids < LEAST_MATCHES:
+        return ""
+    rate, usual = history.voids / total, voids / (matches + voids)
+    if rate > VOID_RATE and rate > TIMES_OTHERS * usual:
+        return f"{rate:.0%} of its matches were void, {usual:.0%} of those of the other machines"
+    lag = history.lag_us / max(1, history.wall_us)
+    usual = sum(one.lag_us for one in rest) / max(1, sum(one.wall_us for one in rest))
+    if lag > LAG_SHARE and lag > TIMES_OTHERS * usual:
+        return f"{lag:.0%} of the thinking time there was the machine's lag, {usual:.0%} on the other machines"
+    return ""
+
+
+async def _outcome(future: Any) -> tuple[Any, str]:
+    """What a task of Dask gave, or what was wrong in words."""
+    try:
+        return await future, ""
+    except BaseException as error:  # that a task of Dask was cancelled comes as the cancelling of ours
+        task = asyncio.current_task()
+        if isinstance(error, KeyboardInterrupt | SystemExit) or (task is not None and task.cancelling()):
+            raise
+        return None, one_line(f"{type(error).__name__}: {error}")
+
+
+def _heard(task: "asyncio.Task[tuple[str, str]]") -> None:
+    """Whoever waited for it may have gone: then nobody asks for its error."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _end(attempt: _Attempt, why: str) -> None:
+    if not attempt.over.done():
+        attempt.over.set_result(why)

@@ -1,0 +1,90 @@
+"""What a machine of a cluster says of itself: its name and class, its slots, its sandbox and its versions."""
+
+import platform
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from referee.process.sandbox import Profile
+
+SLOT = "slot"
+"""The resource of Dask that one match takes."""
+
+METRIC = "crosstown"
+"""Under this name a machine's facts are in what Dask reports of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Of what must be the same on all machines: Crosstown with a hash over its code, Python and distributed."""
+
+    crosstown: str
+    python: str
+    distributed: str
+
+    def difference(self, other: "Versions") -> str:
+        """What differs, in words; '' if nothing does."""
+        mine, theirs = asdict(self), asdict(other)
+        return ", ".join(f"{name} {theirs[name]} (here {mine[name]})" for name in mine if mine[name] != theirs[name])
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Of one machine. `kind` is its class: all matches of a block are played on machines of one class. `sandbox` is
+    what its bots have: "plain" only where somebody accepted that."""
+
+    name: str
+    kind: str
+    slots: int
+    sandbox: Profile
+    platform: str
+    versions: Versions
+
+    def to_values(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> "Facts":
+        """Inverse of `to_values`. KeyError or TypeError for anything else."""
+        return cls(**{**values, "versions": Versions(**values["versions"])})
+
+
+@cache
+def own_versions() -> Versions:
+    """Those of this process."""
+    code = blake2b(digest_size=4, person=b"crosstown-code")
+    root = Path(__file__).parents[1]
+    for path in sorted(root.rglob("*.py")):
+        code.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+    ours = f"{version('crosstown-arena')}+{code.hexdigest()}"
+    return Versions(ours, ".".join(map(str, sys.version_info[:3])), version("distributed"))
+
+
+def own_name() -> str:
+    """What this machine calls itself."""
+    return socket.gethostname()
+
+
+def own_platform() -> str:
+    """System and processor architecture, such as Linux-x86_64: what an artefact built here runs on."""
+    return f"{platform.system()}-{platform.machine()}"
+
+
+def own_kind() -> str:
+    """The model of the processor and its architecture: machines with the same play equally fast."""
+    model = ""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() in ("model name", "Model", "Hardware"):
+                model = " ".join(value.split())
+                break
+    except OSError:
+        model = platform.processor()
+    return ", ".join(filter(None, (model, platform.machine())))

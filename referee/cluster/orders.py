@@ -1,0 +1,118 @@
+"""What goes over the wire between the executor and a machine: bytes of ours, which Dask carries and does not read.
+
+    order     one match: its specification, its bots by content, its limits; to `tasks.play_match`
+    answer    what became of it: a line of JSON, and behind it the compressed record if there is one
+    news      of a match in play, as an event of Dask's scheduler
+
+An order has the seed of its match alone. The secret of the run never leaves the runner.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias
+
+from referee.match.result import MatchResult
+from referee.process.sandbox import Sandbox
+from referee.schedule.spec import MatchSpec
+from referee.tournament.messages import BotSetup
+
+TOPIC = "crosstown"
+"""Of the events by which machines tell of matches in play."""
+
+Kind: TypeAlias = Literal["played", "lacks", "lost", "broken"]
+"""played: there is a result. lacks: bots are not there yet. lost: the worker process died. broken: the machine cannot
+play at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One attempt at a match. `key` names the attempt in all of a cluster. `follow`: its record is sent while it grows.
+    The folders of `bots` say nothing: a machine has them by `content` in its own store."""
+
+    key: str
+    spec: MatchSpec
+    cap_s: float
+    bots: tuple[BotSetup, ...]
+    follow: bool = False
+
+    def to_bytes(self) -> bytes:
+        values = {
+            "key": self.key,
+            "spec": json.loads(self.spec.to_json()),
+            "cap_s": self.cap_s,
+            "bots": [asdict(bot) for bot in self.bots],
+            "follow": self.follow,
+        }
+        return _dumps(values)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Order":
+        """Inverse of `to_bytes`. ValueError for anything else."""
+        try:
+            values = json.loads(data)
+            spec = MatchSpec.from_json(json.dumps(values["spec"]))
+            return cls(values["key"], spec, values["cap_s"], tuple(map(_bot, values["bots"])), values["follow"])
+        except (TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ValueError(f"not an order: {type(error).__name__}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a machine says of an order. `lacks` are contents of bots; `flood` as in `MatchLost`."""
+
+    key: str
+    kind: Kind
+    machine: str
+    what: str = ""
+    lacks: tuple[str, ...] = ()
+    flood: tuple[int, str] | None = None
+    result: MatchResult | None = None
+    record: bytes = field(default=b"", repr=False)
+
+    def to_bytes(self) -> bytes:
+        values = {
+            "key": self.key,
+            "kind": self.kind,
+            "machine": self.machine,
+            "what": self.what,
+            "lacks": self.lacks,
+            "flood": self.flood,
+            "result": None if self.result is None else json.loads(self.result.to_json()),
+            "digest": _digest(self.record),
+        }
+        return _dumps(values) + b"\n" + self.record
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Answer":
+        """Inverse of `to_bytes`. ValueError for anything else, and where the record is not what was sent."""
+        line, _, record = data.partition(b"\n")
+        try:
+            values = json.loads(line)
+            if values.pop("digest") != _digest(record):
+                raise ValueError("the record was damaged on its way")
+            result = values.pop("result")
+            flood = values.pop("flood")
+            return cls(
+                **{**values, "lacks": tuple(values["lacks"])},
+                flood=None if flood is None else (flood[0], flood[1]),
+                result=None if result is None else MatchResult.from_json(json.dumps(result)),
+                record=record,
+            )
+        except (TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise ValueError(f"not an answer: {type(error).__name__}: {error}") from None
+
+
+def _bot(values: Mapping[str, Any]) -> BotSetup:
+    box = values["sandbox"]
+    names = ("env", "read", "hidden", "devices")
+    return BotSetup(**{**values, "sandbox": Sandbox(**{**box, **{name: tuple(box[name]) for name in names}})})
+
+
+def _digest(record: bytes) -> str:
+    return blake2b(record, digest_size=16, person=b"crosstown-home").hexdigest()
+
+
+def _dumps(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, separators=(",", ":")).encode("ascii")

@@ -1,0 +1,93 @@
+"""Who may speak to a cluster. Dask executes what its clients send, so off the loopback address all speak mutual TLS."""
+
+import ipaddress
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from referee.errors import UsageError
+
+PORT = 8786
+"""Of a scheduler, if nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """PEM files: the authority that signs all certificates of a cluster, and one certificate with its key."""
+
+    ca: Path
+    cert: Path
+    key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A scheduler's address with what it takes to speak to it."""
+
+    address: str
+    certificates: Certificates | None = None
+
+    @property
+    def is_encrypted(self) -> bool:
+        return self.certificates is not None
+
+
+def check_peer(address: str, ca: Path | None, cert: Path | None, key: Path | None) -> Peer:
+    """A scheduler to connect to. UsageError for an address that is none, or one that needs TLS and has not got it."""
+    scheme, host, port = _parts(address)
+    given = _certificates(ca, cert, key)
+    if given is None and scheme == "tls":
+        raise UsageError(
+            f"{address} needs certificates", "give --ca, --cert and --key, or write tcp:// on this machine"
+        )
+    if given is None and not is_loopback(host):
+        what = f"the scheduler {address} is on another machine, and nothing is encrypted without certificates"
+        raise UsageError(what, "give --ca, --cert and --key; crosstown cluster certificates FOLDER makes them")
+    scheme = "tcp" if given is None else "tls"
+    return Peer(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}", given)
+
+
+def check_listen(host: str, ca: Path | None, cert: Path | None, key: Path | None) -> Certificates | None:
+    """What a scheduler or worker may listen with on `host`. UsageError if that would be open to other machines."""
+    given = _certificates(ca, cert, key)
+    if given is None and not is_loopback(host):
+        what = f"{host} can be reached from other machines, and whoever connects could run any program here"
+        raise UsageError(what, "give --ca, --cert and --key; crosstown cluster certificates FOLDER makes them")
+    return given
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the host."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _parts(address: str) -> tuple[str, str, int]:
+    """Scheme, host and port."""
+    text = address if "://" in address else f"tls://{address}"
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port or PORT
+    except ValueError:
+        host, port = None, 0
+    if not host or parts.scheme not in ("tls", "tcp") or parts.path not in ("", "/"):
+        what = f"{address!r} is not the address of a scheduler"
+        raise UsageError(what, f"write, for instance, tls://scheduler.example.org:{PORT}")
+    given = parts.scheme if "://" in address else ("tcp" if is_loopback(host) else "tls")
+    return given, host, port
+
+
+def _certificates(ca: Path | None, cert: Path | None, key: Path | None) -> Certificates | None:
+    if ca is None and cert is None and key is None:
+        return None
+    if ca is None or cert is None or key is None:
+        raise UsageError("--ca, --cert and --key belong together", "give all three, or none of them")
+    for path in (ca, cert, key):
+        if not path.is_file():
+            raise UsageError(f"{path} is not a file", "check the path")
+    if stat.S_IMODE(key.stat().st_mode) & 0o077:
+        raise UsageError(f"the key {key} can be read by others", f"make it readable by you alone: chmod 600 {key}")
+    return Certificates(ca.resolve(), cert.resolve(), key.resolve())

@@ -1,0 +1,143 @@
+"""Plays a run on the machines of a cluster: what `referee.tournament.play` does on this one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee.cluster.executor import DaskExecutor
+from referee.cluster.peers import Peer
+from referee.errors import UsageError
+from referee.process.checkup import probe
+from referee.process.child_reaper import ChildReaper
+from referee.process.entry import Entry
+from referee.process.limits import memory_room
+from referee.process.sandbox import Profile, Sandbox
+from referee.run.folder import RunFolder
+from referee.run.judging import Judged
+from referee.run.run import Run
+from referee.texts import one_line
+from referee.tournament.config import BotConfig, Tournament
+from referee.tournament.confine import Confinement, confine_all
+from referee.tournament.executor import Executor
+from referee.tournament.local import LocalExecutor
+from referee.tournament.messages import BotSetup
+from referee.tournament.play import PlayObserver
+from referee.tournament.progress import Decide, Summary
+from referee.tournament.remote import invite_all
+from referee.tournament.resources import share_memory
+from referee.tournament.sections import SandboxConfig
+from referee.tournament.session import run_session
+
+
+def play_on_cluster(
+    tournament: Tournament,
+    folder: RunFolder,
+    peer: Peer,
+    observer: PlayObserver,
+    *,
+    decide: Decide | None = None,
+    accept_weaker: bool = False,
+    secrets: Sequence[bytes] = (),
+    hidden: Sequence[Path] = (),
+    head_file: Path | None = None,
+) -> Summary:
+    """Play what is missing in `folder` on the machines of the scheduler at `peer`. Matches with a remote bot are played
+    on this machine, where it connects. Raises TournamentError. The rest is as in `play_run`."""
+    run = Run(folder)
+    gone = {bot.entry_id for bot in run.participants if bot.out}
+    same_machine = tournament.config.executor.same_machine
+    pairs = [
+        (entry, bot)
+        for entry, bot in zip(tournament.entries, tournament.bots, strict=True)
+        if entry.argv and entry.id not in gone
+    ]
+    if not peer.is_encrypted and (granted := [entry.name for entry, bot in pairs if bot.sandbox.network]):
+        what = f"'{granted[0]}' may use the network, and could give orders to {peer.address}, which has no certificates"
+        raise UsageError(what, "give --ca, --cert and --key, or take network = true away")
+    places: dict[int, str] = {}
+    begun = False
+
+    def on_judged(_match_id: str, _path: Path, judged: Judged) -> None:
+        if not begun and judged.record is not None and (where := judged.record.header.machine):
+            places[judged.record.header.block] = where["name" if same_machine else "class"]
+
+    def make_executor(_missing: int, lock_fd: int) -> Executor:
+        nonlocal begun
+        begun = True
+        observer.starting(_granted(pairs), "")
+        return DaskExecutor(
+            peer,
+            folder.matches.resolve(),
+            bots={entry.id: _setup(tournament, entry, bot) for entry, bot in pairs},
+            strict=[entry.id for entry, bot in pairs if _wanted(tournament, bot) == "strict"],
+            same_machine=same_machine,
+            blocks=places,
+            note=lambda sentence: observer.note(one_line(sentence)),
+            beside=[entry.id for entry, bot in zip(tournament.entries, tournament.bots, strict=True) if bot.remote],
+            local=_beside_the_door(tournament, folder, observer, gone, hidden, lock_fd, accept_weaker=accept_weaker),
+        )
+
+    return run_session(
+        tournament,
+        folder,
+        make_executor,
+        observer,
+        decide,
+        secrets,
+        accept_weaker=accept_weaker,
+        head_file=head_file,
+        on_judged=on_judged,
+    )
+
+
+def _setup(tournament: Tournament, entry: Entry, bot: BotConfig) -> BotSetup:
+    common, own = tournament.config.sandbox, bot.sandbox
+    profile: Profile = "plain" if _wanted(tournament, bot) == "plain" else "strict"
+    box = Sandbox(profile, own.network, own.env, (*common.read, *own.read), (), own.devices)
+    # A bot of which there may be only so many processes keeps none between its matches: one may wait on each machine.
+    fresh = entry.id in tournament.processes.fresh or bool(bot.copies)
+    return BotSetup(str(entry.folder), entry.name, dict(entry.options), entry.id, box, entry.content, fresh=fresh)
+
+
+def _wanted(tournament: Tournament, bot: BotConfig) -> str:
+    return bot.sandbox.profile or tournament.config.sandbox.profile or ""
+
+
+def _granted(pairs: Sequence[tuple[Entry, BotConfig]]) -> Confinement:
+    """What the organiser is shown of grants."""
+    grants = {
+        entry.name: Sandbox("strict", bot.sandbox.network, bot.sandbox.env, bot.sandbox.read, (), bot.sandbox.devices)
+        for entry, bot in pairs
+        if bot.sandbox != SandboxConfig()
+    }
+    return Confinement({}, "", grants)
+
+
+def _beside_the_door(
+    tournament: Tournament,
+    folder: RunFolder,
+    observer: PlayObserver,
+    gone: set[str],
+    hidden: Sequence[Path],
+    lock_fd: int,
+    *,
+    accept_weaker: bool,
+) -> LocalExecutor | None:
+    """What plays the matches with remote bots; None if there are none."""
+    guests = invite_all(tournament, folder.path / "tls", gone)
+    if guests is None:
+        return None
+    confinement = confine_all(tournament, probe(), hidden, begun=Run(folder).begun, accept_weaker=accept_weaker)
+    most_memory_mib, _ = share_memory(tournament, 1, memory_room())
+    return LocalExecutor(
+        [entry for entry in tournament.entries if entry.id not in gone],
+        folder.matches,
+        workers=1,
+        log=folder.worker_log,
+        lock_fd=lock_fd,
+        child_reaper=ChildReaper(),
+        sandboxes=confinement.sandboxes,
+        processes=tournament.processes,
+        guests=guests,
+        note=lambda sentence: observer.note(one_line(sentence)),
+        most_memory_mib=most_memory_mib,
+    )

@@ -1,0 +1,317 @@
+"""Runs on a cluster of real processes: the results of one machine, whatever happens to the many."""
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from referee.record import read_record
+from tests.cluster import Cluster, journal_of
+
+pytestmark = pytest.mark.usefixtures("same_luck")
+
+
+@pytest.fixture
+def cluster(tmp_path, new_workplace) -> Iterator[Cluster]:
+    (tmp_path / "machines").mkdir()
+    made = Cluster(tmp_path / "machines", new_workplace)
+    yield made
+    made.end()
+    for place in made.places.values():
+        place.end()
+
+
+def outcomes(workplace, run="cup"):
+    """By match the ranking, the returns, the final state and the seed of each record that counts."""
+    found = {}
+    for path in workplace.records(run):
+        record = read_record(path)
+        assert record.problems == ()
+        footer = record.footer
+        found[record.header.match_id] = (footer.ranking, footer.returns, footer.state_hash, footer.seed)
+    return found
+
+
+@pytest.fixture
+def undisturbed(workplace, write_cup):
+    """undisturbed(...) plays the cup on this machine, in a folder of its own, and gives standings and outcomes."""
+
+    def play(**keys):
+        write_cup(**keys)
+        outcome = workplace.run("run", "cup.toml", "--workers", "2", "--out", "here")
+        assert outcome.code == 0, outcome.stderr
+        table = workplace.standings("cup.toml", "--out", "here")
+        here = workplace.folder / "here" / "cup"
+        return table, {
+            path.name: read_record(path).footer.ranking for path in sorted((here / "matches").glob("*.jsonl.gz"))
+        }
+
+    return play
+
+
+def assert_the_same(workplace, expected):
+    table, rankings = expected
+    assert workplace.standings("cup.toml") == table
+    found = {path.name: read_record(path).footer.ranking for path in workplace.records()}
+    assert found == rankings
+    assert workplace.run("matches", "verify", "cup.toml").code == 0
+
+
+def test_a_cluster_gives_the_standings_of_one_machine(workplace, undisturbed, cluster):
+    expected = undisturbed(bots=3, blocks=4)
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    cluster.start_machine("west")
+    outcome = workplace.run("run", "cup.toml", *cluster.words)
+    assert outcome.code == 0, outcome.stderr
+    assert_the_same(workplace, expected)
+    headers = [read_record(path).header for path in workplace.records()]
+    assert {header.machine["name"] for header in headers} == {"east", "west"}
+    assert {header.machine["class"] for header in headers} == {"one"}
+    assert list((cluster.folder / "east" / "cache" / "bots").iterdir())
+    for name in ("east", "west"):
+        cluster.kill(name, signal.SIGTERM)
+        assert cluster.processes[name].wait(20) == 0
+        cluster.assert_nobody_left(name)
+
+
+def test_a_killed_machine_costs_nothing_but_time(workplace, undisturbed, cluster):
+    expected = undisturbed(bots=3, blocks=12)
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    cluster.start_machine("west")
+    running = workplace.start("run", "cup.toml", *cluster.words)
+    workplace.wait_for_records(4, running)
+    cluster.kill("east")
+    cluster.assert_nobody_left("east")
+    _stdout, stderr = running.communicate(timeout=120)
+    assert running.returncode == 0, stderr
+    assert_the_same(workplace, expected)
+    run = workplace.folder / "runs" / "cup"
+    assert journal_of(run, "void") == []
+    assert {line["machine"] for line in journal_of(run, "lost")} <= {"east"}
+
+
+def test_a_paused_machine_is_left_behind_and_its_late_results_change_nothing(workplace, undisturbed, cluster):
+    expected = undisturbed(bots=3, blocks=12)
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    cluster.start_machine("west")
+    running = workplace.start("run", "cup.toml", *cluster.words)
+    workplace.wait_for_records(4, running)
+    cluster.kill("east", signal.SIGSTOP)
+    _stdout, stderr = running.communicate(timeout=120)
+    assert running.returncode == 0, stderr
+    cluster.kill("east", signal.SIGCONT)
+    assert_the_same(workplace, expected)
+    cluster.wait_for_log("east", "plays for", times=2)
+
+
+def test_a_run_outlives_its_scheduler(workplace, undisturbed, cluster):
+    expected = undisturbed(bots=3, blocks=12)
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    running = workplace.start("run", "cup.toml", *cluster.words)
+    workplace.wait_for_records(4, running)
+    cluster.kill("scheduler")
+    cluster.wait_for_log("east", "is lost")
+    cluster.start_scheduler()
+    _stdout, stderr = running.communicate(timeout=180)
+    assert running.returncode == 0, stderr
+    assert "the run waits for it" in stderr
+    assert_the_same(workplace, expected)
+
+
+def test_a_killed_runner_goes_on_where_it_was(workplace, undisturbed, cluster):
+    expected = undisturbed(bots=3, blocks=12)
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    running = workplace.start("run", "cup.toml", *cluster.words)
+    workplace.wait_for_records(4, running)
+    workplace.kill(running)
+    before = len(outcomes(workplace))
+    outcome = workplace.run("run", "cup.toml", *cluster.words)
+    assert outcome.code == 0, outcome.stderr
+    assert f"going on: {before} of" in outcome.stderr or before < 4
+    assert_the_same(workplace, expected)
+
+
+def test_a_run_that_began_on_one_machine_goes_on_on_a_cluster(workplace, undisturbed, cluster):
+    expected = undisturbed(bots=3, blocks=12)
+    running = workplace.start("run", "cup.toml", "--workers", "1")
+    workplace.wait_for_records(4, running)
+    workplace.kill(running, signal.SIGTERM)
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    assert workplace.run("run", "cup.toml", *cluster.words).code == 0
+    assert_the_same(workplace, expected)
+
+
+def test_a_bot_that_starts_on_one_machine_only_is_not_blamed(workplace, write_cup, cluster, tmp_path):
+    write_cup(bots=2, blocks=3)
+    bot = workplace.folder / "bots" / "bot0" / "bot.py"
+    bot.write_text(f"import os, sys\n\nif 'WEST' not in os.environ:\n    sys.exit('not here')\n{bot.read_text()}")
+    file = workplace.folder / "cup.toml"
+    file.write_text(file.read_text().replace('path = "bots/bot0"', 'path = "bots/bot0"\nenv = ["WEST"]'))
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    cluster.place("west").environment["WEST"] = "1"
+    cluster.start_machine("west")
+    outcome = workplace.run("run", "cup.toml", *cluster.words)
+    assert outcome.code == 0, outcome.stderr
+    assert {read_record(path).header.machine["name"] for path in workplace.records()} == {"west"}
+    assert journal_of(workplace.folder / "runs" / "cup", "void") == []
+
+
+def test_no_scheduler_is_told_with_what_to_do(workplace, write_cup):
+    write_cup()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    outcome = workplace.run("run", "cup.toml", "--executor", "dask", "--scheduler", f"tcp://127.0.0.1:{port}")
+    assert outcome.code == 3
+    assert f"no scheduler answers at tcp://127.0.0.1:{port}" in outcome.stderr
+    assert "crosstown cluster scheduler" in outcome.stderr
+
+
+@pytest.fixture
+def encrypted(cluster, workplace):
+    """The words of a command for a certificate of the cluster, by the name of its authority."""
+
+    def words(authority, name):
+        made = workplace.run("cluster", "certificates", authority, "--name", name)
+        assert made.code == 0, made.stderr
+        folder = workplace.folder / authority
+        return [
+            *("--ca", str(folder / "ca.pem"), "--cert", str(folder / f"{name}.pem")),
+            *("--key", str(folder / f"{name}-key.pem")),
+        ]
+
+    return words
+
+
+def test_only_who_has_a_certificate_of_the_cluster_is_heard(workplace, write_cup, cluster, encrypted):
+    write_cup(bots=2, blocks=2)
+    cluster.certificates = encrypted("pki", "host")
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    runner = ["--executor", "dask", "--scheduler", cluster.address]
+    foreign = workplace.run("run", "cup.toml", *runner, *encrypted("foreign", "eve"))
+    assert foreign.code == 3
+    assert "no scheduler answers" in foreign.stderr
+    naked = workplace.run("run", "cup.toml", "--executor", "dask", "--scheduler", f"tcp://127.0.0.1:{cluster.port}")
+    assert naked.code == 3
+    assert "no scheduler answers" in naked.stderr
+    without = workplace.run("run", "cup.toml", *runner)
+    assert without.code == 2
+    assert "needs certificates" in without.stderr
+    ours = workplace.run("run", "cup.toml", *runner, *encrypted("pki", "organiser"))
+    assert ours.code == 0, ours.stderr
+    assert json.loads(workplace.run("standings", "--json", "cup.toml").stdout)["standings"]
+
+
+SPY = """
+import glob, os, socket, sys
+
+def spied():
+    for path in glob.glob("/proc/[0-9]*/*"):
+        if path.endswith(("/cmdline", "/environ")):
+            try:
+                said = open(path, "rb").read()
+            except OSError:
+                continue
+            if b"--cert" in said or b"{address}" in said:
+                return f"{path} says {said!r}"
+    for path in {keys}:
+        try:
+            if open(path).read():
+                return f"{path} can be read"
+        except OSError:
+            pass
+    try:
+        socket.create_connection(("127.0.0.1", {port}), timeout=1)
+        return "the scheduler answers"
+    except OSError:
+        return ""
+
+if found := spied():
+    sys.exit(found)
+"""
+
+
+@pytest.mark.strict_sandbox
+def test_a_bot_sees_neither_the_scheduler_nor_its_keys(workplace, write_cup, cluster, encrypted):
+    write_cup(bots=2, blocks=1)
+    cluster.certificates = encrypted("pki", "host")
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    keys = [word for word in cluster.certificates if word.endswith(".pem")]
+    bot = workplace.folder / "bots" / "bot0" / "bot.py"
+    spy = SPY.replace("{address}", cluster.address).replace("{keys}", repr(keys)).replace("{port}", str(cluster.port))
+    bot.write_text(spy + bot.read_text())
+    outcome = workplace.run("run", "cup.toml", *cluster.words)
+    assert outcome.code == 0, outcome.stderr
+    assert all(not any(read_record(path).footer.faults) for path in workplace.records())
+
+
+def test_a_machine_whose_disk_is_full_is_named_and_gets_no_more_matches(workplace, undisturbed, cluster):
+    if os.geteuid() != 0:
+        pytest.skip("a small disk needs root")
+    expected = undisturbed(bots=3, blocks=12)
+    cluster.start_scheduler()
+    cluster.place("east")
+    full = 'mkdir tiny; mount -t tmpfs -o size=64k none tiny; cat /dev/zero > tiny/fill 2>/dev/null; exec "$@"'
+    cluster.before["east"] = ["unshare", "--mount", "--", "sh", "-c", full, "sh"]
+    cluster.start_machine("east", "--work", "tiny/work")
+    cluster.start_machine("west")
+    cluster.wait_for_log("east", "plays for")
+    outcome = workplace.run("run", "cup.toml", *cluster.words)
+    assert outcome.code == 0, outcome.stderr
+    assert "machine 'east' gets no more matches" in outcome.stderr
+    assert "No space left on device" in outcome.stderr
+    assert_the_same(workplace, expected)
+    assert {read_record(path).header.machine["name"] for path in workplace.records()} == {"west"}
+
+
+def test_a_machine_whose_clock_is_wrong_by_hours_plays_as_any_other(workplace, undisturbed, cluster):
+    expected = undisturbed(bots=2, blocks=3)
+    cluster.start_scheduler()
+    place = cluster.place("east")
+    (place.folder / "late").mkdir()
+    (place.folder / "late" / "sitecustomize.py").write_text(
+        "import time\n\nnow = time.time\ntime.time = lambda: now() - 18000\n"
+    )
+    toy = Path(__file__).resolve().parents[1] / "toy_game"
+    place.environment["PYTHONPATH"] = f"{place.folder / 'late'}:{toy}"
+    cluster.start_machine("east")
+    outcome = workplace.run("run", "cup.toml", *cluster.words)
+    assert outcome.code == 0, outcome.stderr
+    assert_the_same(workplace, expected)
+
+
+def test_a_match_on_a_machine_is_followed_while_it_goes_on(workplace, write_cup, cluster):
+    write_cup(bots=2, blocks=1)
+    for number in (0, 1):
+        bot = workplace.folder / "bots" / f"bot{number}" / "bot.py"
+        bot.write_text(
+            bot.read_text().replace("        luck: Random", "        time.sleep(0.7)\n        luck: Random", 1)
+        )
+        bot.write_text(f"import time\n\n{bot.read_text()}")
+    cluster.start_scheduler()
+    cluster.start_machine("east")
+    running = workplace.start("run", "cup.toml", *cluster.words)
+    matches = workplace.folder / "runs" / "cup" / "matches"
+    seen: list[int] = []
+    while running.poll() is None:
+        for path in matches.glob("*.jsonl"):
+            with suppress(OSError):  # it was closed just now
+                seen.append(len(read_record(path).lines))
+        time.sleep(0.1)
+    assert running.returncode == 0, running.communicate()[1]
+    assert len(set(seen)) > 1
+    assert not list(matches.glob("*.jsonl"))

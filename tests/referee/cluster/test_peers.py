@@ -1,0 +1,78 @@
+"""Who may speak to a cluster: off the loopback address, only who has a certificate."""
+
+import pytest
+
+from referee.cluster.certificates import make_certificates
+from referee.cluster.peers import Certificates, Peer, check_listen, check_peer
+from referee.errors import UsageError
+
+
+@pytest.fixture
+def made(tmp_path) -> Certificates:
+    return make_certificates(tmp_path / "pki", "ada")
+
+
+@pytest.mark.parametrize(
+    ("address", "peer"),
+    [
+        ("tcp://127.0.0.1:8786", "tcp://127.0.0.1:8786"),
+        ("127.0.0.1", "tcp://127.0.0.1:8786"),
+        ("localhost:99", "tcp://localhost:99"),
+        ("tcp://[::1]:99", "tcp://[::1]:99"),
+    ],
+)
+def test_this_machine_needs_no_certificates(address, peer):
+    assert check_peer(address, None, None, None) == Peer(peer)
+
+
+@pytest.mark.parametrize("address", ["tcp://10.0.0.2:8786", "tls://10.0.0.2:8786", "host.example", "tls://127.0.0.1"])
+def test_another_machine_is_refused_without_certificates(address):
+    with pytest.raises(UsageError) as error:
+        check_peer(address, None, None, None)
+    assert "certificates" in str(error.value)
+    assert "--ca" in error.value.next_step
+
+
+@pytest.mark.parametrize("address", ["tls://10.0.0.2:8786", "10.0.0.2", "tls://[fd00::1]:8786"])
+def test_another_machine_is_spoken_to_with_tls(address, made):
+    peer = check_peer(address, made.ca, made.cert, made.key)
+    assert peer.address.startswith("tls://")
+    assert peer.is_encrypted
+
+
+@pytest.mark.parametrize("address", ["", "http://host", "tls://", "tcp://host:port", "tls://host/path", "::"])
+def test_what_is_no_address_is_refused(address):
+    with pytest.raises(UsageError, match="is not the address of a scheduler"):
+        check_peer(address, None, None, None)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "10.0.0.2", "::", "host.example"])
+def test_nobody_listens_for_other_machines_without_certificates(host, made):
+    with pytest.raises(UsageError, match="could run any program here"):
+        check_listen(host, None, None, None)
+    assert check_listen(host, made.ca, made.cert, made.key) == made
+
+
+def test_certificates_belong_together(made):
+    with pytest.raises(UsageError, match="belong together"):
+        check_peer("tls://host", made.ca, made.cert, None)
+
+
+def test_a_key_that_others_can_read_is_refused(made):
+    made.key.chmod(0o644)
+    with pytest.raises(UsageError, match="can be read by others"):
+        check_peer("tls://host", made.ca, made.cert, made.key)
+
+
+def test_a_missing_file_is_named(made):
+    with pytest.raises(UsageError, match=r"none\.pem is not a file"):
+        check_peer("tls://host", made.ca.with_name("none.pem"), made.cert, made.key)
+
+
+def test_one_authority_signs_all_certificates_and_overwrites_none(tmp_path, made):
+    before = made.ca.read_bytes()
+    other = make_certificates(tmp_path / "pki", "bob")
+    assert other.ca.read_bytes() == before
+    with pytest.raises(UsageError, match="is there already"):
+        make_certificates(tmp_path / "pki", "bob")
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "pki").iterdir())

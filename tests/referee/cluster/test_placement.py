@@ -1,0 +1,210 @@
+"""On which machine a match is played, and which machines get none."""
+
+from dataclasses import replace
+
+import pytest
+
+from referee.cluster import executor as module
+from referee.cluster.executor import DaskExecutor, History, stands_out
+from referee.cluster.machine import Facts, own_versions
+from referee.cluster.orders import Answer
+from referee.cluster.peers import Peer
+from referee.errors import PlatformError
+from referee.match.result import Fault, MatchResult
+from referee.process.sandbox import Sandbox
+from referee.record import SeatStats
+from referee.record.reasons import EndReason
+from referee.schedule.spec import MatchSpec, SeatSpec
+from referee.tournament.executor import MatchLost
+from referee.tournament.messages import BotSetup
+
+ADA, BOB = (BotSetup("", name, {}, name.lower(), Sandbox("strict"), content=f"c-{name}") for name in ("Ada", "Bob"))
+BOTS = (ADA, BOB)
+
+
+def spec(number=0, block=0):
+    seats = tuple(SeatSpec(bot.entry_id, bot.name, "1") for bot in BOTS)
+    return MatchSpec(f"m{number}", "toy", {}, seats, seed="ab" * 16, block=block, place=number)
+
+
+def facts(name, kind="fast", slots=2, sandbox="strict", versions=None):
+    return Facts(name, kind, slots, sandbox, "Linux-x86_64", versions or own_versions())
+
+
+@pytest.fixture
+def notes():
+    return []
+
+
+@pytest.fixture
+def cluster(tmp_path, notes):
+    """cluster(east, west) knows these machines, each connected."""
+
+    def make(*machines, **keys):
+        made = DaskExecutor(
+            Peer("tcp://127.0.0.1:1"), tmp_path, bots={bot.entry_id: bot for bot in BOTS}, note=notes.append, **keys
+        )
+        for one in machines:
+            made._join(f"tcp://{one.name}", {**one.to_values(), "busy": 0})
+        return made
+
+    return make
+
+
+def chosen(made, match):
+    machine = made._choose(match, BOTS)
+    if machine is not None:
+        machine.playing += 1
+    return None if machine is None else machine.name
+
+
+def result(reason=EndReason.NORMAL, faults=(None, None), **keys):
+    status = "rated" if reason is EndReason.NORMAL else "void"
+    stats = keys.pop("stats", (SeatStats(), SeatStats()))
+    return MatchResult("m0", status, reason, "as it is", (1, 2), (1, 0), faults, stats, 1, 1.0, "ab", **keys)
+
+
+def test_the_machine_with_most_room_plays(cluster):
+    made = cluster(facts("east", slots=1), facts("west", slots=3))
+    assert sorted(chosen(made, spec(number)) for number in range(4)) == ["east", "west", "west", "west"]
+    assert chosen(made, spec(4)) is None
+    assert not made.has_room(spec(5), [spec()])
+    assert made.slots == 4
+
+
+def test_a_block_is_played_on_machines_of_one_class(cluster):
+    made = cluster(facts("a", "slow", slots=2), facts("b", "fast", slots=4), facts("c", "fast", slots=4))
+    first = made._choose(spec(block=1), BOTS)
+    names = {chosen(made, spec(number, block=1)) for number in range(8)}
+    assert names == ({"b", "c"} if first.facts.kind == "fast" else {"a", None})
+    other = "a" if first.facts.kind == "fast" else "b"
+    assert not made.has_room(spec(9, block=1), [spec()])
+    assert made.has_room(spec(9, block=2), [spec()])
+    assert chosen(made, spec(9, block=2)) == other or first.facts.kind != "fast"
+
+
+def test_the_class_of_a_block_that_was_begun_before_is_kept(cluster):
+    made = cluster(facts("a", "slow", slots=1), facts("b", "fast", slots=8), blocks={7: "slow"})
+    assert chosen(made, spec(block=7)) == "a"
+    assert chosen(made, spec(1, block=7)) is None
+
+
+def test_same_machine_keeps_a_block_on_one_machine(cluster):
+    made = cluster(facts("east"), facts("west"), same_machine=True)
+    where = chosen(made, spec(block=3))
+    assert chosen(made, spec(1, block=3)) == where
+    assert chosen(made, spec(2, block=3)) is None
+
+
+def test_a_block_whose_class_is_gone_goes_on_elsewhere_after_a_while(cluster, notes, monkeypatch):
+    now_s = [100.0]
+    monkeypatch.setattr(module.asyncio, "get_running_loop", lambda: type("Loop", (), {"time": lambda _: now_s[0]})())
+    made = cluster(facts("b", "fast"), blocks={7: "slow"})
+    assert chosen(made, spec(block=7)) is None
+    now_s[0] += module.MOVE_S
+    assert chosen(made, spec(block=7)) == "b"
+    assert any("block 7 goes on elsewhere" in note for note in notes)
+
+
+@pytest.mark.parametrize("other", ["crosstown", "python", "distributed"])
+def test_a_machine_of_another_version_gets_no_matches_and_is_named(cluster, notes, other):
+    made = cluster(facts("old", versions=replace(own_versions(), **{other: "0.0"})))
+    assert made.machines == ()
+    assert any(f"'old' gets no matches: it has {other} 0.0" in note for note in notes)
+
+
+def test_who_tells_something_else_is_no_machine(cluster, notes):
+    made = cluster()
+    made._join("tcp://x", {"name": "x"})
+    assert made.machines == ()
+    assert "another version" in notes[0]
+
+
+def test_a_bot_that_needs_the_sandbox_is_not_played_without(cluster):
+    made = cluster(facts("weak", sandbox="plain", slots=9), facts("west"), strict=["ada"])
+    assert {chosen(made, spec(number)) for number in range(2)} == {"west"}
+    with pytest.raises(PlatformError, match="'Ada' is to play in the sandbox, which works on no machine"):
+        cluster(facts("weak", sandbox="plain"), strict=["ada"])._choose(spec(), BOTS)
+
+
+def judged(made, name, answer, match=None):
+    machine = next(machine for machine in made.machines if machine.name == name)
+    return made._judge(machine, match or spec(), BOTS, answer)
+
+
+def test_a_result_brings_its_record(cluster):
+    made = cluster(facts("east"))
+    found = judged(made, "east", Answer("k", "played", "east", result=result(), record=b"record"))
+    assert found.record == b"record"
+
+
+def test_a_bot_that_does_not_start_is_tried_elsewhere_before_it_is_blamed(cluster, notes):
+    made = cluster(facts("east"), facts("west"))
+    failed = result(EndReason.START_FAILED, (Fault(0, EndReason.START_FAILED, "no weights"), None))
+    answer = Answer("k", "played", "x", result=failed, record=b"r")
+    with pytest.raises(MatchLost, match="did not start on machine 'east'") as lost:
+        judged(made, "east", answer)
+    assert lost.value.machine == "east"
+    assert {chosen(made, spec(number)) for number in range(2)} == {"west"}
+    assert judged(made, "west", answer).reason is EndReason.START_FAILED
+    made = cluster(facts("alone"))
+    assert judged(made, "alone", answer).reason is EndReason.START_FAILED
+
+
+def test_a_machine_that_cannot_play_several_matches_in_a_row_is_named_and_gets_no_more(cluster, notes):
+    made = cluster(facts("east", slots=9), facts("west"))
+    for number in range(module.MOST_FAULTS):
+        with pytest.raises(MatchLost):
+            judged(made, "east", Answer("k", "broken", "east", "no space left"), spec(number))
+    assert {chosen(made, spec(number)) for number in range(2)} == {"west"}
+    assert "machine 'east' gets no more matches: machine 'east' cannot play: no space left" in notes
+
+
+def test_a_match_that_no_machine_can_play_drains_none(cluster):
+    made = cluster(facts("east"), facts("west"))
+    for _ in range(5):
+        for name in ("east", "west"):
+            with pytest.raises(MatchLost):
+                judged(made, name, Answer("k", "broken", name, "a bug"))
+    assert not any(machine.history.drained for machine in made.machines)
+
+
+def test_a_run_without_a_machine_that_can_play_ends_and_says_why(cluster):
+    made = cluster(facts("east"))
+    made.machines[0].history.drained = "no space left"
+    with pytest.raises(PlatformError, match="no machine is left: east: no space left"):
+        made._choose(spec(), BOTS)
+    made = cluster(facts("east"), facts("west"))
+    for machine in made.machines:
+        machine.history.unable[ADA.content] = "no compiler"
+    with pytest.raises(PlatformError, match="'Ada' cannot play on any machine; on east: no compiler"):
+        made._choose(spec(), BOTS)
+
+
+def test_the_flood_of_a_bot_is_its_own_doing(cluster):
+    made = cluster(facts("east"))
+    with pytest.raises(MatchLost) as lost:
+        judged(made, "east", Answer("k", "lost", "east", "killed", flood=(1, "too much")))
+    assert (lost.value.flood, lost.value.machine) == ((1, "too much"), "")
+
+
+@pytest.mark.parametrize(
+    ("history", "others", "words"),
+    [
+        (History(matches=30), History(matches=30), ""),
+        (History(matches=15, voids=15), History(matches=30), "50% of its matches were void"),
+        (History(matches=15, voids=15), History(matches=20, voids=10), ""),
+        (History(matches=10, voids=9), History(matches=30), ""),
+        (History(matches=15, voids=15), History(matches=10), ""),
+        (
+            History(matches=30, lag_us=20, wall_us=100),
+            History(matches=30, lag_us=1, wall_us=100),
+            "20% of the thinking",
+        ),
+        (History(matches=30, lag_us=20, wall_us=100), History(matches=30, lag_us=10, wall_us=100), ""),
+        (History(matches=30, lag_us=4, wall_us=100), History(matches=30, lag_us=0, wall_us=100), ""),
+    ],
+)
+def test_a_machine_stands_out_by_far_more_voids_or_lag_than_the_others(history, others, words):
+    found = stands_out(history, [others])
+    assert found.startswith(words) if words else found == ""
