@@ -29,7 +29,8 @@ from statistics import fmean, median
 sys.path.pop(0)  # this folder, in which `referee` is another benchmark
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from referee.ladder.beliefs import BETA, MU, SIGMA, Beliefs
+from leaderboard.ratings.skill import BETA, MU, SIGMA
+from referee.ladder.beliefs import Beliefs
 from referee.ladder.chooser import REMEMBERED, Candidate, Chosen, Latest, Snapshot, choose
 from referee.ladder.config import MatchmakingConfig
 

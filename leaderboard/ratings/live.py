@@ -25,7 +25,7 @@ from trueskill import Rating, TrueSkill
 
 from leaderboard.controls import unapproved_in
 from leaderboard.ratings.approved import parts_of
-from leaderboard.ratings.skill import BETA, MU, SIGMA, Skill, above, between
+from leaderboard.ratings.skill import BETA, MU, SIGMA, WIDENING, Skill, above, between
 from leaderboard.records import MatchRow
 from leaderboard.results import Result, Team, result_of
 from referee.record.journal import ALL_APPROVED, Approvals
@@ -34,8 +34,6 @@ METHOD = "online TrueSkill in schedule order, tau 0: provisional, the order of m
 
 PRIOR_TIES, PRIOR_PAIRS = 1.0, 10.0
 """TrueSkill's default of 10 %, worth ten comparisons."""
-
-WIDENING = SIGMA / 2
 
 POINTS = 200
 """Most points of a way: evenly over its matches, and the last one."""

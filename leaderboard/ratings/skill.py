@@ -13,6 +13,9 @@ BETA = SIGMA / 2
 """TrueSkill's scale (Herbrich, Minka and Graepel, 2006): mean and standard deviation of an entry nobody has seen, and
 of the luck in one performance of one player."""
 
+WIDENING = SIGMA / 2
+"""What is added to the sigma of a new version, which begins with the mu of the version before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Skill:

@@ -11,10 +11,8 @@ from functools import cache
 from itertools import pairwise
 from statistics import NormalDist
 
-MU = 25.0
-SIGMA = MU / 3
-BETA = SIGMA / 2
-WIDENING = SIGMA / 2
+from leaderboard.ratings.skill import BETA, MU, SIGMA, WIDENING
+
 DRAWS = 0.1
 """Share of draws that is expected."""
 

@@ -23,7 +23,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from referee.ladder.beliefs import BETA
+from leaderboard.ratings.skill import BETA
 from referee.ladder.config import MatchmakingConfig
 
 NEIGHBOURS = 8

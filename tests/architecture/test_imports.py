@@ -73,6 +73,7 @@ ALLOWED = {
     },
     "referee.tournament": {
         "referee.event_loop",
+        "referee.garbage",
         "referee.tournament",
         "referee.errors",
         "referee.folders",
@@ -87,7 +88,9 @@ ALLOWED = {
     },
     "referee.ladder": {
         "referee.event_loop",
+        "referee.garbage",
         "referee.ladder",
+        "leaderboard.ratings.skill",  # the scale of ratings
         "leaderboard.titles",
         "leaderboard.web.hand_ins",  # values and a protocol, which the store and what takes hand-ins fill
         "leaderboard.web.metrics",  # the same, for monitoring
@@ -123,12 +126,14 @@ ALLOWED = {
     "referee.addresses": set(),
     "referee.event_loop": set(),
     "referee.errors": set(),
+    "referee.garbage": set(),
     "referee.texts": set(),
     "referee.folders": {"referee.errors"},
     "referee": {"referee"},
     "leaderboard": {
         "leaderboard",
         "referee.addresses",
+        "referee.garbage",
         "referee.run",
         "referee.schedule",
         "referee.record",

@@ -10,7 +10,7 @@ import trueskill
 
 from leaderboard.ratings import live
 from leaderboard.ratings.live import LiveTable, continue_live, rate_live
-from leaderboard.ratings.skill import BETA, SIGMA, Skill
+from leaderboard.ratings.skill import BETA, SIGMA, WIDENING, Skill
 from referee.record.journal import ALL_APPROVED
 
 
@@ -126,6 +126,6 @@ def test_a_new_version_inherits_mu_with_a_widened_sigma_rat6(make_row):
     table = rate_live([*before, row])
     assert table.skills["old"] == old, "the old version keeps its own rating"
     start = rate_live(before)._first_skill("OLD")
-    assert start == Skill(old.mu, math.hypot(old.sigma, live.WIDENING))
+    assert start == Skill(old.mu, math.hypot(old.sigma, WIDENING))
     assert 0 < table.skills["new"].mu - old.mu < 1
     assert table.skills["new"].sigma > old.sigma

@@ -5,7 +5,8 @@ import math
 import pytest
 from trueskill import Rating, TrueSkill
 
-from referee.ladder.beliefs import DRAWS, SIGMA, WIDENING, Belief, Beliefs
+from leaderboard.ratings.skill import SIGMA, WIDENING
+from referee.ladder.beliefs import DRAWS, Belief, Beliefs
 
 
 def after(ranking, *skills):
