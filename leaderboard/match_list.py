@@ -15,7 +15,7 @@ from referee.record import Answer, Footer, Header, Record, RecordError, read_rec
 from referee.record.journal import in_force
 from referee.record.reader import read_header
 from referee.record.reasons import EndReason
-from referee.record.store import counts_in, is_aside, match_id_of, run_of, why_aside
+from referee.record.store import FileStamp, counts_in, is_aside, match_id_of, run_of, why_aside
 from referee.record.times import SeatTimes
 from referee.run.folder import RunFolder
 from referee.run.lock import is_run
@@ -98,7 +98,7 @@ def _last_written(paths: Sequence[Path], most: int) -> Sequence[Path]:
 
     def written_ns(path: Path) -> int:
         try:
-            return path.stat().st_mtime_ns
+            return FileStamp.of(path).mtime_ns
         except OSError:  # gone since: whoever reads it says so
             return 0
 

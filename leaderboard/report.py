@@ -4,7 +4,7 @@ Everything that bots or files brought in is escaped by the template engine; only
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,10 @@ class PoolReport:
     odd: Sequence[Residual]
 
 
+def _link(row: MatchRow, folder: str) -> str:
+    return f"{folder}/{row.stamp.name}" if folder else ""
+
+
 @dataclass(frozen=True, slots=True)
 class MatchLine:
     """One line of the list of matches; `link` is relative to the page, '' where there is no file to link to."""
@@ -65,6 +69,7 @@ def report_html(
     made_at: str,
     unusable: Iterable[ReadMatch] = (),
     link: str = "",
+    packed: Container[str] = (),
     facts: Mapping[str, Any] | None = None,
     format_table: FormatTable = NO_TABLE,
     failed_starts: Sequence[FailedStart] = (),
@@ -72,9 +77,9 @@ def report_html(
     startup_s: Mapping[str, float] | None = None,
     ratings: Mapping[Pool, Ratings] | None = None,
 ) -> str:
-    """The page. `faults` are the last ones of each bot. `link` is where the records are, as seen from it; `facts` are
-    shown as they are, by name. `ratings` are those of `rate_pools` for these matches, if they are known.
-    `startup_s` has by entry id how long a bot may take to start."""
+    """The page. `faults` are the last ones of each bot. `link` is where the records are, as seen from it; those of the
+    matches `packed` have no file. `facts` are shown as they are, by name. `ratings` are those of `rate_pools` for these
+    matches, if they are known. `startup_s` has by entry id how long a bot may take to start."""
     ratings = rate_pools(counted.rows, approvals=counted.approvals) if ratings is None else ratings
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
     matches = _listed(counted.rows)
@@ -93,7 +98,9 @@ def report_html(
         total=total,
         made_at=made_at,
         link=link,
-        matches=[MatchLine(row, f"{link}/{row.stamp.name}" if link else "") for row in matches],
+        matches=[
+            MatchLine(row, f"{link}/{row.stamp.name}" if link and row.match_id not in packed else "") for row in matches
+        ],
         left_out=len(counted.rows) - len(matches),
         unusable=list(unusable),
         percentiles=PERCENTILES,

@@ -4,7 +4,6 @@
 newer or damaged one made again. WAL, with one writer: the holder of the run's lock.
 """
 
-import gc
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from sqlite_utils.db import Table
 
 from leaderboard.records import MatchRow, SeatRow
 from referee.errors import ExpectedError
+from referee.garbage import no_collection
 from referee.record.store import FileStamp
 
 SCHEMA_VERSION = 4
@@ -366,7 +366,7 @@ def _read_rows(connection: sqlite3.Connection, match_id: str | None = None) -> l
         entry_id: (name, version)
         for entry_id, name, version in connection.execute("SELECT entry_id, name, version FROM entries")
     }
-    with _no_collection():
+    with no_collection():
         seats: dict[str, list[SeatRow]] = {}
         for of_match, seat, entry_id, *rest in connection.execute(
             "SELECT match_id, seat, entry_id, team, rank, points, fault,"  # noqa: S608 - our names
@@ -384,15 +384,3 @@ def _read_rows(connection: sqlite3.Connection, match_id: str | None = None) -> l
                 wanted,
             )
         ]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """While many values are made, none of which can be garbage, the collector would only look at them over and over."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

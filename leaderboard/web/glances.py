@@ -114,7 +114,8 @@ def _seen(run: RunFolder, played: int, rows: Sequence[Standing], own: FormatTabl
     last = ""
     if played:
         with suppress(OSError):
-            last = datetime.fromtimestamp(run.matches.stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            written = run.journal if run.journal.exists() else run.matches  # records may be packed later
+            last = datetime.fromtimestamp(written.stat().st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Glance(played, _leaders(rows, own), "", annulled, games, last)
 
 

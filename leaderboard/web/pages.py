@@ -34,7 +34,7 @@ from leaderboard.web.tables import RunTables, Tables, TablesBusy
 from referee.record import Record, RecordError, read_record
 from referee.record.journal import slow_start
 from referee.record.narration import EVERYTHING, Viewer, ending_of, fault_words
-from referee.record.store import is_aside, is_live, match_id_of, record_name, why_aside
+from referee.record.store import contents, is_aside, is_live, is_packed, match_id_of, record_name, why_aside
 from referee.record.times import seat_times
 from referee.run.folder import RunFolder, runs_in
 from referee.texts import one_line
@@ -333,13 +333,16 @@ def _other_attempts(place: RunFolder, record: Record) -> list[tuple[str, str, st
 
 
 def download(request: Request) -> Response:
-    """The record as it lies on disk; only of matches that are over. On a ladder it is for organisers: it has what all
-    its bots printed."""
+    """The record as its file is, or was before it was packed; only of matches that are over. On a ladder it is for
+    organisers: it has what all its bots printed."""
     _, record = read_wanted(request)
     if has_ladder(request) and not is_organiser(request):
         raise HTTPException(403, "The record has the output of all its bots, so only organisers can download it.")
     if is_live(record.path):
         raise HTTPException(403, "The match is not over: its record is closed until then.")
+    if is_packed(record.path):
+        headers = {"content-disposition": f'attachment; filename="{record.path.name}"'}
+        return Response(contents(record.path), media_type="application/gzip", headers=headers)
     return FileResponse(record.path, media_type="application/gzip", filename=record.path.name)
 
 

@@ -37,6 +37,7 @@ def make_app() -> typer.Typer:
     app.command("standings")(standings)
     app.command("report")(run_commands.report)
     app.command("rebuild")(run_commands.rebuild)
+    app.command("pack")(run_commands.pack)
     app.command("sign")(run_commands.sign)
     app.command("withdraw")(run_commands.withdraw)
     app.command("disable")(run_commands.disable)

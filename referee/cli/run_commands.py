@@ -422,6 +422,61 @@ def rebuild(
     return code
 
 
+def pack(
+    run: LatestRun = None,
+    older_than: Annotated[
+        int,
+        typer.Option(metavar="DAYS", help="Pack only records that are older than this many days.", min=0, max=36_500),
+    ] = 0,
+    out: Out = OUT,
+    as_json: AsJson = False,
+) -> int:
+    """Pack the records of settled matches into archives: a few files for each day instead of one for each match. Stop
+    the run first.
+
+    All commands and pages read packed records as before. A record is packed if its match counts, all matches with the
+    same seed have been played, and it has the digest that the journal has of it. The exit code is 1 if a record is
+    damaged or has another digest.
+
+    Example: crosstown pack first --older-than 7
+    """
+    from datetime import UTC, datetime, timedelta
+
+    from leaderboard.index import load_index
+    from referee.cli.find import find_run
+    from referee.cli.output import print_json, print_text
+    from referee.record.journal import NOT_THE_ONE
+    from referee.record.store import match_id_of
+    from referee.run.lock import RunLock
+    from referee.run.packing import pack_records, settled_matches
+    from referee.texts import one_line, plural
+
+    found = find_run(run, out)
+    until = datetime.now(UTC) - timedelta(days=older_than)
+    with RunLock(found.folder.lock):
+        found.records.tidy()
+        found.reload()
+        index = load_index(found.folder)
+        settled = settled_matches(found, index.rows)
+        packing = pack_records(found.folder, settled, found.anchors.digests, until)
+    wrong = {match_id_of(item.path): item.problem for item in index.unusable if item.status == "damaged"}
+    wrong |= dict.fromkeys(packing.kept, NOT_THE_ONE)
+    code = ExitCode.FAILED if wrong else ExitCode.OK
+    if as_json:
+        counts = {"records": packing.records, "archives": packing.archives}
+        print_json({"run": str(found.folder.path), **counts, "kept": sorted(wrong)})
+        return code
+    archives = plural(packing.archives, "archive")
+    print_text(f"{found.folder.path}: {plural(packing.records, 'record')} packed into {archives}")
+    verify = shlex.join(["crosstown", "matches", "verify", str(found.folder.path)])
+    for match_id, problem in sorted(wrong.items()):
+        print_text(one_line(f"not packed: {match_id}: {problem}; see {verify}"))
+    if without := len([match_id for match_id in settled if match_id not in found.anchors.digests]):
+        sign = shlex.join(["crosstown", "sign", str(found.folder.path)])
+        print_text(f"not packed: {plural(without, 'record')} without a digest in the journal; to add it: {sign}")
+    return code
+
+
 def report(
     run: LatestRun = None,
     file: Annotated[
@@ -478,6 +533,7 @@ def report(
         unusable=index.unusable,
         format_table=view.table,
         link=os.path.relpath(found.records.folder, path.parent),
+        packed=found.records.packed(),
         facts=facts,
         failed_starts=list(found.failed_starts.values()),
         faults=last_faults(counted.rows, found.records),

@@ -39,6 +39,7 @@ log = "json"                 # lines on stderr: "text" or "json"; default: "text
 hand_ins_free = 0.10         # no hand-in is taken while less of the disk than this share is free
 matches_free = 0.05          # no match and no build begins while less is free
 owner_mib = 2048             # files of all versions of one owner; retired and rejected ones are removed first
+pack_after_days = 7          # records that are older are packed into archives; 0: never
 
 [accounts]
 sign_up = "invitation"       # who may make an account: with an "invitation", "open" to all, or "closed"
@@ -138,7 +139,7 @@ _SERVER = (
     *("certificate", "key", "names", "proxies", "connections", "connections_per_address", "streams"),
     *("streams_per_address", "request_s", "drain_s", "log"),
 )
-_STORAGE = ("hand_ins_free", "matches_free", "owner_mib")
+_STORAGE = ("hand_ins_free", "matches_free", "owner_mib", "pack_after_days")
 _ACCOUNTS = ("sign_up", "bots_per_division", "hand_ins_per_day", "providers")
 _PROVIDER = ("id", "title", "kind", "server", "client_id", "secret_file", "api")
 _DIVISION = ("name", *GAME_KEYS, "admits", "clock")
@@ -190,11 +191,12 @@ class ServerConfig:
 @dataclass(frozen=True, slots=True)
 class StorageConfig:
     """What may fill the disk: `hand_ins_free` and `matches_free` are shares of it that must be free, `owner_mib` the
-    files of all versions of one owner."""
+    files of all versions of one owner; records that are older than `pack_after_days` are packed, with 0 none."""
 
     hand_ins_free: float = 0.10
     matches_free: float = 0.05
     owner_mib: int = 2048
+    pack_after_days: float = 7.0
 
 
 BOTS_PER_DIVISION = 3
@@ -502,6 +504,7 @@ def _storage(file: TomlFile) -> StorageConfig:
         _number(file, (here, "hand_ins_free"), 0, 0.9, usual.hand_ins_free),
         _number(file, (here, "matches_free"), 0, 0.9, usual.matches_free),
         file.integer(here, "owner_mib", minimum=1, maximum=_MOST, default=usual.owner_mib, example="owner_mib = 2048"),
+        _number(file, (here, "pack_after_days"), 0, 36500, usual.pack_after_days),
     )
 
 

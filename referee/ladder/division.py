@@ -18,11 +18,11 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from referee.errors import ChangedError, UsageError
+from referee.garbage import no_collection
 from referee.ladder.beliefs import Beliefs
 from referee.ladder.bots import LadderBot
 from referee.ladder.chooser import OWNER_SHARE, REMEMBERED, Candidate, Chosen, Idle, Latest, Snapshot, choose
 from referee.ladder.config import DivisionConfig, LadderConfig
-from referee.ladder.remembered import Remembering, read_remembered
 from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
 from referee.record.journal import (
@@ -37,12 +37,14 @@ from referee.record.journal import (
     departures,
     unapproved_among,
 )
+from referee.record.store import Packing
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder, check_configuration
 from referee.run.journal import CREATED, EPOCH, FORMAT, Journal, JournalText, read_journal
 from referee.run.judging import Judged
 from referee.run.lock import RunLock
 from referee.run.luck import begin, take_up
+from referee.run.packing import pack_records
 from referee.run.run import Run
 from referee.schedule.config import DecidedBlock, decided_block, digest, seat_spec
 from referee.schedule.formats import ladder
@@ -52,6 +54,7 @@ from referee.schedule.spec import MatchSpec
 from referee.tournament.attempts import attempts_of, memory_voids
 from referee.tournament.executor import MatchLost
 from referee.tournament.messages import BotSetup, Meeting
+from referee.tournament.remembered import Remembering, read_remembered
 from referee.tournament.runner import Observer, Playing, Runner
 from referee.tournament.session import open_progress
 
@@ -100,11 +103,13 @@ class Member:
 
 @dataclass(slots=True)
 class _OpenBlock:
-    """A block of which `left` matches are not settled; `shares` has, by pair, what the first got against the second."""
+    """A block of which `left` matches are not settled; `first` is the place of its first match. `shares` has, by pair,
+    what the first got against the second."""
 
     group: tuple[str, ...]
     teams: tuple[int, ...]
     left: int
+    first: int
     shares: dict[tuple[str, str], list[float]] = field(default_factory=dict)
 
 
@@ -168,7 +173,8 @@ class Division:
         with ExitStack() as stack:
             self.folder.make()
             stack.enter_context(RunLock(self.folder.lock))
-            self._take_up(stack)
+            with no_collection():
+                self._take_up(stack)
             self._stack = stack.pop_all()
         return self
 
@@ -206,7 +212,8 @@ class Division:
             self._epoch_day = next(line.at for line in reversed(text.events) if line.kind in (CREATED, EPOCH))[:10]
         again = text.created is not None
         anchors = AnchorKeeper(self._journal, anchors_of(text.events).digests)
-        lost = anchors.miss(self.folder, self.folder.records.tidy())
+        files = self.folder.records.tidy()
+        lost = anchors.miss(self.folder, files)
         if lost:
             self._observer.note(f"{len(lost)} matches that counted have no record any more; they are played again")
         run = Run(self.folder, text if again else None)
@@ -226,8 +233,7 @@ class Division:
         self.progress.on_settled = self._on_settled
         self.progress.remembered = read_remembered(self.folder.path)
         self.progress.on_judged = stack.enter_context(Remembering(self.folder.path)).note
-        self.progress.take()
-        self.progress.remembered = {}
+        self.progress.take(files)
         self._replay(text)
         if again:
             set_aside = [path.name for path in self.progress.moved]
@@ -292,6 +298,14 @@ class Division:
         """After its matches have ended: say so in the journal."""
         self.runner.end(stopped=True)
         self._journal.write_head()
+
+    def pack(self, until: datetime, stop: Callable[[], bool]) -> Packing:
+        """Pack the records of settled blocks that were closed before `until`, except those behind a block in play. May
+        be called in a thread of its own. PlatformError, RecordError."""
+        first_open = min((block.first for block in self._open.copy().values()), default=self._places)
+        paths = self.folder.records.paths()
+        settled = (match_id for match_id in paths if (place := place_of(match_id)) is not None and place < first_open)
+        return pack_records(self.folder, settled, self.progress.anchors.digests, until, stop)
 
     # An executor, as the runner of one run sees it
 
@@ -557,10 +571,11 @@ class Division:
 
     def _remember(self, block: DecidedBlock) -> None:
         variant = self._variants[block.variant]
+        first = self._places
         for _ in variant.orders:
             self._block_of[self._places] = block.number
             self._places += 1
-        self._open[block.number] = _OpenBlock(block.group, variant.teams, len(variant.orders))
+        self._open[block.number] = _OpenBlock(block.group, variant.teams, len(variant.orders), first)
         for entry_id in block.group:
             if member := self._members.get(entry_id):
                 member.blocks, member.playing, member.last = member.blocks + 1, member.playing + 1, block.number

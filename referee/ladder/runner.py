@@ -6,9 +6,9 @@ import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltErro
 from referee.process.limits import Share, memory_room
 from referee.process.manifest import ANY_GAME, BotNameError, load_manifest
 from referee.process.sandbox import Profile, Sandbox
+from referee.record import RecordError
 from referee.run.folder import RunFolder
 from referee.run.head import write_durably
 from referee.texts import one_line, plural
@@ -36,6 +37,9 @@ from referee.tournament.sections import SandboxConfig
 
 LOOK_S = 0.5
 """How often it looks for bots that came or went."""
+
+PACK_S = 3600.0
+"""How often it looks for records that are old enough to be packed."""
 
 STATUS_S = 2.0
 """How often the state is written for the pages, if it has changed."""
@@ -208,6 +212,7 @@ class LadderRunner:
         with ExitStack() as stack:
             self._enter(stack, stop)
             stopping = asyncio.create_task(stop.wait())
+            packing = asyncio.create_task(self._pack(stop))
             others = [asyncio.ensure_future(one()) for one in beside]
             try:
                 while not stop.is_set():
@@ -227,8 +232,10 @@ class LadderRunner:
                         division.judge_finished()
                 await self._drain()
             finally:
+                stop.set()
                 for other in others:
                     other.cancel()
+                await packing  # not cancelled: it writes in a thread, and holds no lock of its own
                 await asyncio.gather(*others, return_exceptions=True)
                 await cancel([stopping, *(task for division in self.divisions for task in division.playing)])
             for division in self.divisions:
@@ -270,6 +277,23 @@ class LadderRunner:
             self._observers[settings.name] = observer
         if not self.divisions:
             raise PlatformError("no division can be played", "see the sentences above")
+
+    async def _pack(self, stop: asyncio.Event) -> None:
+        """Pack old records from time to time. What stands in the way is told once, and the ladder goes on."""
+        told: set[str] = set()
+        while not stop.is_set() and self._config.storage.pack_after_days:
+            until = self._now() - timedelta(days=self._config.storage.pack_after_days)
+            for division in self.divisions:
+                try:
+                    packing = await asyncio.to_thread(division.pack, until, stop.is_set)
+                    wrong = f"the record of match {packing.kept[0]} is not the one that counted" if packing.kept else ""
+                except (PlatformError, RecordError) as error:
+                    wrong = error.sentence
+                if wrong and wrong not in told:
+                    told.add(wrong)
+                    self._note(one_line(f"warning: old records of {division.config.name} are not packed: {wrong}"))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), PACK_S)
 
     def _reconcile(self) -> None:
         """Let the divisions know who came and went."""

@@ -17,7 +17,7 @@ from referee.record.format import (
     parse_line,
 )
 from referee.record.journal import digest_of
-from referee.record.store import closed_path, is_live
+from referee.record.store import closed_path, contents, is_live
 
 MAX_RECORD_BYTES = 1 << 30
 """A closed record that unpacks to more is refused."""
@@ -60,7 +60,7 @@ class Record:
 
 
 def read_record(path: Path) -> Record:
-    """The record in `path`, plain or compressed.
+    """The record in `path`, plain or compressed, in a file or packed.
 
     A partial last line of a plain file is what a match in progress (or a killed referee) looks like: it is dropped
     without a word and the record is not complete. Anything else that is wrong is a Problem. A line whose chain is
@@ -71,11 +71,11 @@ def read_record(path: Path) -> Record:
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for without end
             raise RecordError(f"cannot read the record {path}: it is not an ordinary file")
-        data = path.read_bytes()
+        data = contents(path)
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
     if not is_live(path):
-        data, problem = _unpack(data)
+        data, problem = unpack(data)
         if problem:
             problems.append(Problem(0, problem))
     reading = _Reading(path)
@@ -92,6 +92,8 @@ def read_header(path: Path) -> Header:
         if path.is_file():  # a pipe would be waited for without end
             with path.open("rb") as file:
                 data = file.read(_HEADER_BYTES)
+        elif not path.exists():
+            data = contents(path)
     except OSError as error:
         raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
     if not is_live(path):
@@ -133,9 +135,10 @@ class RecordFollower:
                 file.seek(self._offset)
                 return file.read()
         except FileNotFoundError:
-            if not self._closed.exists():
+            try:
+                return unpack(contents(self._closed))[0][self._offset :]
+            except FileNotFoundError:
                 return b""  # not created yet
-            return _unpack(self._closed.read_bytes())[0][self._offset :]
         except OSError as error:
             raise RecordError(f"cannot read the record {self.path}: {error.strerror}") from error
 
@@ -210,7 +213,7 @@ class _Reading:
                 self.problems.append(Problem(self._number, f"the footer has {name} of {size} seats, not of {players}"))
 
 
-def _unpack(data: bytes) -> tuple[bytes, str]:
+def unpack(data: bytes) -> tuple[bytes, str]:
     """The content of a gzip file as far as it goes, and what is wrong with it or ''."""
     unpacker = zlib.decompressobj(wbits=31)
     try:

@@ -3,27 +3,40 @@
     <run>/matches/<match id>.jsonl              a match that goes on, or was cut off
     <run>/matches/<match id>.jsonl.gz           a closed record; it replaces the live one beside it
     <run>/matches/void/<match id>.<n>-<why>...  a record that was set aside: it does not count
+    <run>/matches/packed/<day>.<n>.pack.gz      many closed records of one day (`referee.record.archive`)
 
-A record is named by a path everywhere else. `read_record` and `RecordWriter` read and write what lies there.
+A record is named by a path everywhere else: a packed one by the path that its file had. `contents` has the bytes of
+both. A file wins over a packed record of the same name.
 """
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from glob import escape
 from hashlib import blake2b
 from operator import itemgetter
 from pathlib import Path
+from typing import TypeVar
 
 from referee.errors import PlatformError
+from referee.record.archive import SUFFIX, Archive, Packed, open_archive, write_archive
+from referee.record.format import RecordError
+
+T = TypeVar("T")
 
 LIVE_SUFFIX = ".jsonl"
 CLOSED_SUFFIX = ".jsonl.gz"
 
 _MATCHES = "matches"
 _ASIDE = "void"
+_PACKED = "packed"
+_MOST_RECORDS = 20_000
+_MOST_BYTES = 64 << 20
+"""An archive has no more records, and begins no further one beyond so many bytes."""
+
 _MATCH_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}")
 
 
@@ -37,17 +50,40 @@ class FileStamp:
 
     @classmethod
     def of(cls, path: Path) -> "FileStamp":
-        """OSError if the file is gone."""
-        return cls._of(path.name, path.stat())
+        """That of a packed record is the one that its file had. OSError if the file is gone; RecordError if an archive
+        is damaged."""
+        try:
+            return cls._of(path.name, path.stat())
+        except FileNotFoundError:
+            if found := _find_packed(path):
+                return cls._of_packed(found[1])
+            raise
 
     @classmethod
     def _of(cls, name: str, stat: os.stat_result) -> "FileStamp":
         return cls(name, stat.st_size, stat.st_mtime_ns)
 
+    @classmethod
+    def _of_packed(cls, packed: Packed) -> "FileStamp":
+        return cls(packed.name, packed.size_bytes, packed.mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What was packed: how many records, into how many archives; `kept` are the ids of matches whose records were left
+    as they are, for they are not what they should be."""
+
+    records: int = 0
+    archives: int = 0
+    kept: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True, slots=True)
 class RecordStore:
-    """The records in `folder`: those of matches that count or go on. Those that were set aside lie in `aside`."""
+    """The records in `folder`: those of matches that count or go on. Those that were set aside lie in `aside`.
+
+    RecordError from whatever lists or finds records, if an archive is damaged.
+    """
 
     folder: Path
 
@@ -76,7 +112,9 @@ class RecordStore:
 
     def paths(self) -> dict[str, Path]:
         """The record of each match, by match id, sorted. The closed file wins over a live one beside it."""
-        return _paths(self.folder)
+        found = _paths(self.folder)
+        packed = {_record_name(one.name): self.folder / one.name for one in self._packed()}
+        return _sorted(packed | found) if packed else found
 
     def aside_paths(self) -> dict[str, Path]:
         """The records that were set aside, by their names, sorted."""
@@ -89,14 +127,20 @@ class RecordStore:
                 names = sorted(((entry.name, entry) for entry in entries), key=itemgetter(0))
         except (FileNotFoundError, NotADirectoryError):
             return {}
+        packed = {_record_name(one.name): FileStamp._of_packed(one) for one in self._packed()}
         found: dict[str, FileStamp] = {}
         for name, entry in names:  # sorted: x.jsonl comes before x.jsonl.gz, which replaces it
             if record_name := _record_name(name):
                 try:
                     found[record_name] = FileStamp._of(name, entry.stat())
-                except OSError:  # gone since, or a broken link: reading it will tell
-                    found[record_name] = FileStamp(name, -1, -1)
-        return found
+                except OSError:  # packed since, gone, or a broken link: reading it will tell
+                    found[record_name] = packed.get(record_name) or FileStamp(name, -1, -1)
+        return _sorted(packed | found) if packed else found
+
+    def packed(self) -> set[str]:
+        """The ids of the matches whose records are in archives alone."""
+        packed = {_record_name(one.name) for one in self._packed()}
+        return packed - _paths(self.folder).keys() if packed else packed
 
     def fingerprint(self, *more: object) -> str:
         """Of the records and whatever else a table is computed from: another one, if any file was added, taken or
@@ -110,6 +154,7 @@ class RecordStore:
                         lines.append(f"{entry.name} {stat.st_size} {stat.st_mtime_ns}")
         except OSError as error:  # no folder yet, or a file that is gone since
             lines.append(str(error))
+        lines += [f"{one.path.name} {one.stat.st_size} {one.stat.st_mtime_ns}" for one in archives_in(self.folder)]
         lines.sort()
         digest = blake2b(repr(more).encode(), digest_size=16, person=b"crosstown-list")
         digest.update("\n".join(lines).encode("utf-8", "surrogateescape"))
@@ -117,10 +162,11 @@ class RecordStore:
 
     def changed_ns(self) -> int:
         """Another number when a record came or went; a live record that grows changes nothing. 0 without a folder."""
-        try:
-            return self.folder.stat().st_mtime_ns
-        except OSError:
-            return 0
+        latest_ns = 0
+        for folder in (self.folder, self.folder / _PACKED):
+            with suppress(OSError):
+                latest_ns = max(latest_ns, folder.stat().st_mtime_ns)
+        return latest_ns
 
     def find(self, match_id: str) -> Path | None:
         """The record of a match that was not set aside."""
@@ -149,23 +195,33 @@ class RecordStore:
         self.aside.mkdir(parents=True, exist_ok=True)
 
     def tidy(self) -> dict[str, Path]:
-        """As `paths`, and remove what a killed referee left: parts of copies, and live files that a closed one has
-        replaced. A closed file is complete before it appears. PlatformError."""
+        """As `paths`, and remove what a killed referee left: parts of copies, live files that a closed one has
+        replaced, and closed files that were packed. What replaces them is complete before it appears. PlatformError."""
         found: dict[str, Path] = {}
         try:
-            for path in sorted(self.folder.iterdir(), key=lambda path: path.name):
-                if path.name.startswith(".") and path.name.endswith(".tmp"):
+            for left in (self.folder / _PACKED).glob(".*.tmp"):
+                left.unlink()
+            packed = {one.name: (archive, one) for archive in archives_in(self.folder) for one in archive}
+            with os.scandir(self.folder) as entries:
+                names = sorted(entry.name for entry in entries)
+            for name in names:
+                path = self.folder / name
+                if name.startswith(".") and name.endswith(".tmp"):
                     path.unlink()
-                elif path.name.endswith(LIVE_SUFFIX):
-                    found[path.name.removesuffix(LIVE_SUFFIX)] = path
-                elif path.name.endswith(CLOSED_SUFFIX):
-                    match_id = path.name.removesuffix(CLOSED_SUFFIX)
+                elif name.endswith(LIVE_SUFFIX):
+                    found[name.removesuffix(LIVE_SUFFIX)] = path
+                elif name.endswith(CLOSED_SUFFIX):
+                    match_id = name.removesuffix(CLOSED_SUFFIX)
                     if match_id in found:
                         found[match_id].unlink()
                     found[match_id] = path
+                    if known := packed.get(name):
+                        _drop_copy(path, *known)
         except OSError as error:
             raise _trouble(error) from error
-        return found
+        except RecordError as error:
+            raise PlatformError(str(error), error.next_step) from error
+        return _sorted({_record_name(name): self.folder / name for name in packed} | found) if packed else found
 
     def tidy_match(self, match_id: str) -> None:
         """The same for one match, whose worker was killed."""
@@ -185,14 +241,122 @@ class RecordStore:
             while any(self.aside.glob(f"{escape(stem)}.{number}-*")):
                 number += 1
             target = self.aside / f"{stem}.{number}-{why}{suffix}"
-            path.rename(target)
+            packed = _find_packed(path)
+            if packed is None or path.exists():
+                path.rename(target)
+            if packed is not None:
+                target = self._take_out(*packed, target)
         except OSError as error:
             raise _trouble(error) from error
         return target
 
+    def _take_out(self, archive: Archive, packed: Packed, target: Path) -> Path:
+        """Put a packed record aside as a file, then make its archive again without it. After a kill in between both are
+        there, and the next time that file is taken. OSError."""
+        data = archive.read(packed)
+        aside = (path for path in self.aside_of(_record_name(packed.name)) if path.read_bytes() == data)
+        if there := next(aside, None):
+            target = there
+        else:
+            _write_whole(target, data, packed.mtime_ns)
+        rest = [one for one in archive if one.name != packed.name]
+        if rest:
+            write_archive(archive.path, ((one.name, one.mtime_ns, archive.read(one)) for one in rest))
+        else:
+            archive.path.unlink()
+        return target
+
+    def pack(
+        self,
+        match_ids: Iterable[str],
+        fits: Callable[[str, bytes], bool],
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Packing:
+        """Move the closed records of these matches into archives, those of one day (UTC) together. A record that `fits`
+        refuses, given match id and bytes, stays in its file. `stop` is asked before each archive. After a kill at any
+        moment each record is in its file, in an archive, or in both. PlatformError."""
+        done = Packing()
+        try:
+            packed = {one.name for one in self._packed()}
+            by_day: dict[str, list[Path]] = {}
+            for match_id in sorted(match_ids, reverse=True):
+                path = self.folder / f"{match_id}{CLOSED_SUFFIX}"
+                if _MATCH_ID.fullmatch(match_id) and path.name not in packed and path.is_file():
+                    day = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+                    by_day.setdefault(day, []).append(path)
+            for day in sorted(by_day):
+                while by_day[day] and not stop():
+                    done = self._pack_some(day, by_day[day], fits, done)
+        except OSError as error:
+            raise _trouble(error) from error
+        return done
+
+    def _pack_some(self, day: str, waiting: list[Path], fits: Callable[[str, bytes], bool], done: Packing) -> Packing:
+        """Make one archive of what waits last. OSError."""
+        chosen: dict[str, tuple[str, int, bytes]] = {}
+        kept: list[str] = []
+        size_bytes = 0
+        while waiting and len(chosen) < _MOST_RECORDS and size_bytes < _MOST_BYTES:
+            path = waiting.pop()
+            mtime_ns, data = path.stat().st_mtime_ns, path.read_bytes()
+            if fits(_record_name(path.name), data):
+                chosen[path.name] = path.name, mtime_ns, data
+                size_bytes += len(data)
+            else:
+                kept.append(_record_name(path.name))
+        if chosen:
+            folder = self.folder / _PACKED
+            folder.mkdir(exist_ok=True)
+            number = 1
+            while (target := folder / f"{day}.{number}{SUFFIX}").exists():
+                number += 1
+            write_archive(target, chosen.values())
+            archive = open_archive(target)
+            for packed in archive:
+                _drop_copy(self.folder / packed.name, archive, packed)
+        return Packing(done.records + len(chosen), done.archives + bool(chosen), (*done.kept, *kept))
+
+    def _packed(self) -> Iterator[Packed]:
+        return (one for archive in archives_in(self.folder) for one in archive)
+
     def aside_of(self, match_id: str) -> Iterator[Path]:
         """The records of a match that were set aside, sorted."""
         yield from sorted(self.aside.glob(f"{escape(match_id)}.*-*"))
+
+
+def contents(path: Path) -> bytes:
+    """The bytes of a record, of its file or packed. OSError if there is none; RecordError if an archive is damaged."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        for may_have_changed in (True, False):  # while it was read, an archive may be made again without some record
+            if (found := _find_packed(path)) is None:
+                break
+            try:
+                return found[0].read(found[1])
+            except RecordError:
+                if not may_have_changed:
+                    raise
+        raise
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a record is in an archive alone."""
+    return not path.exists() and _find_packed(path) is not None
+
+
+def archives_in(folder: Path) -> list[Archive]:
+    """The archives of the records that lie in `folder`, sorted by name. RecordError if one is damaged."""
+    try:
+        with os.scandir(folder / _PACKED) as entries:
+            names = sorted(name for entry in entries if (name := entry.name).endswith(SUFFIX) and name[0] != ".")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    found = []
+    for name in names:
+        with suppress(FileNotFoundError):  # its last record was set aside since
+            found.append(open_archive(folder / _PACKED / name))
+    return found
 
 
 def record_name(path: Path) -> str:
@@ -261,7 +425,43 @@ def _find(folder: Path, name: str) -> Path | None:
             path = folder / f"{name}{suffix}"
             if path.is_file():
                 return path
+        closed = folder / f"{name}{CLOSED_SUFFIX}"
+        if _find_packed(closed):
+            return closed
     return None
+
+
+def _find_packed(path: Path) -> tuple[Archive, Packed] | None:
+    """Where the record lies that had this path."""
+    if path.name.endswith(CLOSED_SUFFIX) and _MATCH_ID.fullmatch(_record_name(path.name)):
+        for archive in archives_in(path.parent):
+            if packed := archive.find(path.name):
+                return archive, packed
+    return None
+
+
+def _drop_copy(path: Path, archive: Archive, packed: Packed) -> None:
+    """Remove the file of a record, if the archive has the same bytes. OSError."""
+    if path.read_bytes() == archive.read(packed):
+        path.unlink()
+
+
+def _write_whole(path: Path, data: bytes, mtime_ns: int) -> None:
+    """OSError leaves nothing."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.utime(file.fileno(), ns=(mtime_ns, mtime_ns))
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _sorted(found: dict[str, T]) -> dict[str, T]:
+    return {name: found[name] for name in sorted(found)}
 
 
 def _record_name(file_name: str) -> str:

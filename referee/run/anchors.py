@@ -44,6 +44,11 @@ class AnchorKeeper:
         self._since_s = time_s()
         self._without_head = 0
 
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """Of the records that count, by match id."""
+        return self._digests
+
     def fits(self, match_id: str, digest: str) -> bool:
         """Whether a record may be the one that counted: the journal has its digest, or none of that match."""
         return self._digests.get(match_id, digest) == digest

@@ -27,6 +27,7 @@ _NO_FAULTS = ("", EndReason.RESIGNED.value)
 class _Form:
     in_a_row: int = 0
     last: deque[bool] = field(default_factory=lambda: deque(maxlen=LAST))
+    faults: int = 0
     played: int = 0
     last_fault: str = ""
 
@@ -108,8 +109,11 @@ class Breaker:
         self._forgiven = faults
 
     def _count(self, entry_id: str, fault: str) -> None:
-        form = self._forms.setdefault(entry_id, _Form())
+        form = self._forms.get(entry_id)
+        if form is None:
+            form = self._forms[entry_id] = _Form()
         form.played += 1
+        form.faults += bool(fault) - (len(form.last) == LAST and form.last[0])
         form.last.append(bool(fault))
         form.in_a_row = form.in_a_row + 1 if fault else 0
         form.last_fault = fault or form.last_fault
@@ -118,7 +122,6 @@ class Breaker:
         form = self._forms[entry_id]
         if form.in_a_row >= self._config.in_a_row:
             return f"{form.in_a_row} faults in a row, the last: {form.last_fault}"
-        faults = sum(form.last)
-        if form.played >= LEAST_PLAYED and faults > MAX_SHARE * len(form.last):
-            return f"faults in {faults} of its last {len(form.last)} matches, the last: {form.last_fault}"
+        if form.faults and form.played >= LEAST_PLAYED and form.faults > MAX_SHARE * len(form.last):
+            return f"faults in {form.faults} of its last {len(form.last)} matches, the last: {form.last_fault}"
         return ""

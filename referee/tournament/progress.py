@@ -7,7 +7,6 @@ the same results, and comes out the same.
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -112,12 +111,14 @@ class RunProgress:
     moved: list[Path] = field(default_factory=list)
     _open: deque[MatchSpec] = field(default_factory=deque)
     _files: dict[str, Path] = field(default_factory=dict)
+    _stamps: Mapping[str, FileStamp] = field(default_factory=dict)
     _failed_starts: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
     _early: dict[int, tuple[Path, bool]] = field(default_factory=dict)
 
-    def take(self) -> None:
-        """Go through what lies there. What can belong to no match any more is set aside."""
-        self._files = self.folder.records.tidy()
+    def take(self, files: Mapping[str, Path]) -> None:
+        """Go through what lies there, as the store has tidied it. What can belong to no match any more is set aside."""
+        self._files = dict(files)
+        self._stamps = self.folder.records.stamps() if self.remembered else {}
         last = max((place for name in self._files if (place := place_of(name)) is not None), default=-1)
         while self._files and self.schedule.places <= last and len(self._open) < MAX_OPEN:
             spec = self._look()
@@ -126,6 +127,7 @@ class RunProgress:
             self._open.append(spec)
         if self.schedule.ended or self.schedule.places > last:
             self.sweep()
+        self.remembered, self._stamps = {}, {}
 
     def next(self) -> MatchSpec | None:
         """The next match to play, in schedule order; None if there is none now."""
@@ -160,7 +162,7 @@ class RunProgress:
         self.schedule.settle(spec, ranking, judged.faults)
         if judged.record is not None:
             self.on_judged(spec.match_id, record, judged)
-        self.on_settled(spec, replace(judged, ranking=ranking))
+        self.on_settled(spec, judged if verdict is None else replace(judged, ranking=ranking))
         self.follow()
 
     def failed_to_start(self, spec: MatchSpec, entry_id: str, detail: str) -> None:
@@ -264,10 +266,9 @@ class RunProgress:
 
     def _remembered(self, spec: MatchSpec, path: Path) -> Judged | None:
         known = self.remembered.get(spec.match_id)
-        with suppress(OSError):
-            if known is not None and FileStamp.of(path) == known[0] and len(known[1].ranking) == len(spec.seats):
-                return known[1]
-        return None
+        if known is None or known[0] != self._stamps.get(spec.match_id) or known[0].name != path.name:
+            return None
+        return known[1] if len(known[1].ranking) == len(spec.seats) else None
 
     def _set_aside(self, entry_id: str, place: int, why: str) -> None:
         known = {seat.entry_id: seat.name for seat in self.schedule.seats}

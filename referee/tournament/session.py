@@ -8,6 +8,7 @@ from pathlib import Path
 
 from referee.errors import PlatformError
 from referee.event_loop import run_loop
+from referee.garbage import no_collection
 from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force
 from referee.run.anchors import AnchorKeeper
 from referee.run.folder import RunFolder, check_configuration
@@ -28,6 +29,7 @@ from referee.tournament.executor import Executor
 from referee.tournament.identity import config_of, describe
 from referee.tournament.machine import EVENT, Machine, check_sandboxes, known_machine, machine_changes
 from referee.tournament.progress import Decide, Reached, RunProgress, Summary
+from referee.tournament.remembered import Remembering, read_remembered
 from referee.tournament.runner import Observer, Runner
 from referee.tournament.sections import BreakerConfig
 
@@ -92,7 +94,8 @@ def run_session(
         elif text.created is None:
             journal.write_head()
         anchors = AnchorKeeper(journal, anchors_of(text.events).digests)
-        if lost := anchors.miss(folder, folder.records.tidy()):
+        files = folder.records.tidy()
+        if lost := anchors.miss(folder, files):
             observer.note(_lost(lost))
 
         def on_control(control: Control) -> None:
@@ -114,7 +117,10 @@ def run_session(
             decide,
             on_judged,
         )
-        progress.take()
+        progress.remembered = read_remembered(folder.path)
+        progress.on_judged = stack.enter_context(Remembering(folder.path)).note
+        with no_collection():
+            progress.take(files)
         first = progress.next()
         if first is not None:
             progress.put_back(first)

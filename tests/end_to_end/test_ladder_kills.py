@@ -21,7 +21,15 @@ BOT = ROOT / "bots" / "python" / "random"
 
 
 def ladder(folder: Path) -> Path:
-    lines = ['data = "kept"', "workers = 2", "[matchmaking]", "idle_below = 0.0", "[clock]"]
+    lines = [
+        'data = "kept"',
+        "workers = 2",
+        "[storage]",
+        "pack_after_days = 0.00001",
+        "[matchmaking]",
+        "idle_below = 0.0",
+        "[clock]",
+    ]
     lines += ["first_move_s = 20.0", "move_s = 20.0", '[[divisions]]\ngame = "shibuya"']
     lines += ['[[divisions]]\ngame = "shibuya"\nname = "again"']
     for salt in range(3):
@@ -80,6 +88,7 @@ def test_whatever_moment_it_is_killed_at_nothing_is_lost_and_nothing_is_decided_
         rated = {row.match_id for row in load_index(made.folder).rows}
         assert made.anchors.digests.keys() == rated, "each record counts, and each match that counts has one"
         assert counted[run].keys() <= rated
+        assert made.records.packed(), "old records were packed meanwhile"
         records = made.records.paths()
         assert len(records.keys() - rated) <= 2, "what was in play when it was stopped is played again"
         verification = Verification()

@@ -14,6 +14,7 @@ import pytest
 from referee.cli.main import run_command
 from referee.match.result import Fault
 from referee.record import FORMAT, Footer, Header, SeatHeader, SeatStats
+from referee.record.archive import write_archive
 from referee.record.reasons import EndReason
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +32,9 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(CORPUS / "v1-crashed.jsonl.gz", tmp_path / "match.jsonl.gz")
     shutil.copy(CORPUS / "v1-crashed.jsonl.gz", matches / "m1.jsonl.gz")
     shutil.copy(CORPUS / "v1-void.jsonl.gz", matches / "m2.jsonl.gz")
+    names = ("m000000-1c0ffee5.jsonl.gz", "m000001-5eaf00d5.jsonl.gz")
+    record = (CORPUS / "v1-crashed.jsonl.gz").read_bytes()
+    write_archive(tmp_path / "2026-11-29.1.pack.gz", ((name, 0, record) for name in names))
     return tmp_path
 
 
@@ -46,12 +50,12 @@ def test_an_example_prints_what_the_page_says(
 
 
 def test_every_python_block_is_such_an_example() -> None:
-    assert len(EXAMPLES) == PAGE.count("```python") == 4
+    assert len(EXAMPLES) == PAGE.count("```python") == 5
     assert all(code.count("\n") <= 23 for code, _ in EXAMPLES)
 
 
 def test_the_first_examples_need_no_crosstown(folder: Path) -> None:
-    for code, printed in EXAMPLES[:2]:
+    for code, printed in EXAMPLES[:3]:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", code], cwd=folder, capture_output=True, text=True, check=True
         )

@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from leaderboard.web.app import make_app
+from referee.record.store import RecordStore
 
 V1 = "/api/v1"
 READABLE = [
@@ -117,6 +118,23 @@ async def test_streams_and_the_record_are_there(web: httpx.AsyncClient, played: 
     assert '"over": true' in answer.text
     assert (await web.get(f"{V1}/runs/cup/matches/m1/record")).headers["content-type"] == "application/gzip"
     assert (await web.get(f"{V1}/runs/cup/matches/m3/record")).status_code == 403
+
+
+async def test_the_pages_and_the_api_say_the_same_of_a_packed_match(
+    web: httpx.AsyncClient, played: None, runs: Path
+) -> None:
+    parts = (
+        "/runs/cup/matches/m1",
+        "/runs/cup",
+        *(f"{V1}/runs/cup/matches/m1{part}" for part in ("", "/frames", "/record")),
+    )
+    before = [(await web.get(part)).content for part in parts]
+    packing = RecordStore.of_run(runs / "cup").pack(["m1"], lambda _name, _data: True)
+    assert packing.records == 1
+    assert [(await web.get(part)).content for part in parts] == before
+    answer = await web.get(f"{V1}/runs/cup/matches/m1/record")
+    assert answer.headers["content-type"] == "application/gzip"
+    assert answer.headers["content-disposition"] == 'attachment; filename="m1.jsonl.gz"'
 
 
 async def test_while_a_block_is_open_its_matches_are_hidden_here_too(runs: Path, start: Callable[..., Any]) -> None:

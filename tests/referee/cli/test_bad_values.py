@@ -21,6 +21,7 @@ LINES = {
     "standings": "cup",
     "report": "cup page.html",
     "rebuild": "cup",
+    "pack": "cup",
     "sign": "cup",
     "withdraw": "cup cyd",
     "disable": "cup cyd",

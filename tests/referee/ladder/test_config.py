@@ -47,7 +47,7 @@ def test_everything_can_be_said(write_file):
     text = (
         'name = "class"\ndata = "kept"\nhost = "0.0.0.0"\nport = 80\nworkers = 3\nidle = 2\nfresh = true\n'
         "[matchmaking]\nseed = 7\nplacement_blocks = 4\nexploration = 0.5\nidle_below = 0.02\nalarm_min = 1\n"
-        "[hand_ins]\narchive_mib = 1\nunpacked_mib = 2\nfiles = 3\nbuild_s = 4\n"
+        "[hand_ins]\narchive_mib = 1\nunpacked_mib = 2\nfiles = 3\nbuild_s = 4\n[storage]\npack_after_days = 2.5\n"
         "[clock]\nmove_s = 3\n[limits]\nmemory_mib = 64\n[faults]\nstrikes = 2\n[breaker]\nin_a_row = 5\n"
         '[sandbox]\nprofile = "plain"\n' + REMOTE + '[[divisions]]\ngame = "toy"\nname = "Toy for four"\n'
         'players = [2, 4]\nadmits = ["people", "remote"]\n'
@@ -58,6 +58,7 @@ def test_everything_can_be_said(write_file):
     four, two = config.divisions
     assert (config.data.name, config.host, config.port, config.workers) == ("kept", "0.0.0.0", 80, 3)
     assert (config.idle, config.fresh, config.sandbox.profile, config.breaker.in_a_row) == (2, True, "plain", 5)
+    assert config.storage.pack_after_days == 2.5
     assert (config.faults.strikes, config.hand_ins.files, config.hand_ins.build_s) == (2, 3, 4)
     assert (config.matchmaking.seed, config.matchmaking.exploration, config.matchmaking.alarm_min) == (7, 0.5, 1)
     assert (four.name, four.game.players, four.game.options["rounds"]) == ("Toy for four", (2, 4), 6)

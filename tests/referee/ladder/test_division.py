@@ -5,6 +5,7 @@ import json
 import shutil
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 
 import httpx
@@ -18,7 +19,9 @@ from referee.errors import BusyError, ChangedError
 from referee.ladder.chooser import Chosen, choose
 from referee.ladder.runner import status_file
 from referee.record.journal import BLOCK, read_lines
+from referee.record.store import archives_in
 from referee.run.head import head_file
+from referee.run.judging import judge
 from referee.tournament.sections import BreakerConfig
 
 CERTAIN = "idle_below = 0.06\nplacement_blocks = 2"
@@ -337,6 +340,62 @@ def test_an_organiser_can_annul_a_match_and_withdraw_a_bot(make_ladder, bot):
     after = world.tables.played[before:]
     assert all(seat.name != "cyd" for spec in after for seat in spec.seats)
     assert match_id not in world.run().records.paths()
+
+
+def test_old_records_of_settled_blocks_are_packed_and_the_division_goes_on_as_before(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"))
+    world.play()
+    before, blocks = world.run().records.stamps(), world.lines("block")
+    world.later(days=6)
+    world.play()
+    assert world.run().records.packed() == set()
+    world.later(days=2)
+    world.play(lambda: world.run().records.packed() == set(before))
+    assert list(world.folder().matches.glob("*.gz")) == []
+    assert world.run().records.stamps() == before
+    played = len(world.tables.played)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd"), bot("dan"))
+    world.play()
+    assert len(world.tables.played) > played
+    assert world.lines("block")[: len(blocks)] == blocks
+    assert len({spec.match_id for spec in world.tables.played}) == len(world.tables.played)
+    assert not [sentence for sentence in world.notes if "packed" in sentence]
+    assert not world.run().check().wrong
+
+
+def test_records_behind_a_block_in_play_are_not_packed(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    seen = []
+    with world.division() as division:
+        division.begin(asyncio.Event())
+        division.reconcile(world.roster.bots, world.load)
+        while (spec := division.next()) is not None and len(seen) < 3:
+            world.tables.leave(division.folder.matches, spec, "rated")
+            path = division.folder.matches / f"{spec.match_id}.jsonl.gz"
+            division.progress.count(spec, path, judge(path, spec, (spec.seed,)))
+            seen.append(spec.match_id)
+            division.pack(world.day + timedelta(days=1), lambda: False)
+            division.progress.anchors.flush()
+    packed = world.folder().records.packed()
+    assert packed
+    assert seen[-1] not in packed
+
+
+def test_an_archive_that_is_damaged_is_told_once_and_stops_no_division(make_ladder, bot):
+    world = make_ladder(CERTAIN)
+    world.roster.set(bot("ann"), bot("bob"))
+    world.play()
+    world.later(days=8)
+    world.play(lambda: bool(world.run().records.packed()))
+    (archive,) = archives_in(world.folder().matches)
+    archive.path.write_bytes(archive.path.read_bytes()[:-5])
+    other = make_ladder(CERTAIN, divisions='[[divisions]]\ngame = "toy"\n[[divisions]]\ngame = "toy"\nname = "two"\n')
+    other.roster.set(bot("ann"), bot("bob"))
+    runner = other.play()
+    assert [division.config.name for division in runner.divisions] == ["two"]
+    assert "is damaged" in runner.troubles["toy"]
 
 
 def test_two_runners_cannot_play_one_division(make_ladder, bot):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.ladder.remembered import NAME
 from referee.record.journal import BLOCK
+from referee.tournament.remembered import NAME
 
 
 @pytest.fixture

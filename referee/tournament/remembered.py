@@ -1,4 +1,4 @@
-"""What a division remembers of the records it has judged, so that a restart need not read them all again.
+"""What a run remembers of the records that it has judged, so that a restart need not read them all again.
 
 `results.jsonl` in the run folder has a line for each record that counted: its name, size and modification time, then
 what it said. A record that is still that file counts by what is remembered; its digest is compared with the journal's
@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from referee.garbage import no_collection
 from referee.record.store import FileStamp
 from referee.run.judging import COUNTS, Judged
 
@@ -21,7 +22,7 @@ NAME = "results.jsonl"
 def read_remembered(folder: Path) -> dict[str, tuple[FileStamp, Judged]]:
     """By match id; the last line about a match counts."""
     found: dict[str, tuple[FileStamp, Judged]] = {}
-    with suppress(OSError), (folder / NAME).open("rb") as lines:
+    with suppress(OSError), (folder / NAME).open("rb") as lines, no_collection():
         for line in lines:
             with suppress(ValueError, TypeError):
                 match_id, name, size, mtime_ns, ranking, faults, wall_us, digest = json.loads(line)

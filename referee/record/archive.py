@@ -1,0 +1,172 @@
+"""An archive: one file with many closed records, each of which can be read alone.
+
+    a gzip file for each record      the bytes of its closed file, unchanged
+    a gzip file with the index       a line for each record, sorted: name, offset, size, mtime_ns, hash of its bytes
+    a gzip file of fixed size        where the index begins, its size, the newest mtime, the first name and the last
+
+So the whole is a gzip file, too: `zcat ARCHIVE` prints the lines of all records, then the index. An archive never
+changes. It is written under another name, and renamed once it is on the disk.
+"""
+
+import gzip
+import os
+import struct
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+from referee.record.format import RecordError
+
+SUFFIX = ".pack.gz"
+
+_END_CHARS = 600
+_HEADER = bytes.fromhex("1f8b08000000000000ff")
+_SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """One record in an archive. `mtime_ns` is that of the file it was; `digest` is of its bytes."""
+
+    name: str
+    offset: int
+    size_bytes: int
+    mtime_ns: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An archive whose end was read. `changed_ns` is 0, or when the file was changed after it was made: then what is
+    known of its records from before is not to be relied on."""
+
+    path: Path
+    stat: os.stat_result
+    index_at: int
+    index_bytes: int
+    first: str
+    last: str
+    changed_ns: int
+
+    def __iter__(self) -> Iterator[Packed]:
+        """All records. RecordError if the index is damaged."""
+        return map(self._packed, self._index())
+
+    def find(self, name: str) -> Packed | None:
+        """One record. RecordError if the index is damaged."""
+        if not self.first <= name <= self.last:
+            return None
+        index, begins = self._index(), name.encode() + b" "
+        at = bisect_left(index, begins)
+        return self._packed(index[at]) if at < len(index) and index[at].startswith(begins) else None
+
+    def read(self, packed: Packed) -> bytes:
+        """The bytes of a record. RecordError if they are not those that were packed."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(packed.offset)
+                data = file.read(packed.size_bytes)
+        except OSError as error:
+            raise _damaged(self.path, str(error.strerror)) from error
+        if _digest(data) != packed.digest:
+            raise _damaged(self.path, f"the bytes of {packed.name} are not those that were packed")
+        return data
+
+    def _index(self) -> list[bytes]:
+        return _read_index(self.path, self.stat.st_ino, self.stat.st_mtime_ns, self.index_at, self.index_bytes)
+
+    def _packed(self, line: bytes) -> Packed:
+        try:
+            name, offset, size, mtime_ns, digest = line.decode().split(" ")
+            return Packed(name, int(offset), int(size), self.changed_ns or int(mtime_ns), digest)
+        except ValueError:
+            raise _damaged(self.path, f"its index has the line {line[:80]!r}") from None
+
+
+def open_archive(path: Path) -> Archive:
+    """FileNotFoundError if there is none; RecordError if it is damaged."""
+    try:
+        stat = path.stat()
+        return _open(path, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _damaged(path, str(error.strerror)) from error
+
+
+def write_archive(path: Path, records: Iterable[tuple[str, int, bytes]]) -> None:
+    """Make an archive of records, given by name, mtime_ns and bytes; at least one. It replaces the one of the same
+    path. On return it is on the disk. OSError leaves what was there."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    lines: list[str] = []
+    names: list[str] = []
+    offset, newest_ns = 0, 0
+    try:
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        with os.fdopen(fd, "wb") as file:
+            for name, mtime_ns, data in records:
+                file.write(data)
+                lines.append(f"{name} {offset} {len(data)} {mtime_ns} {_digest(data)}\n")
+                names.append(name)
+                offset += len(data)
+                newest_ns = max(newest_ns, mtime_ns)
+            newest_ns -= newest_ns % _SECOND_NS  # not every file system keeps parts of a second
+            index = gzip.compress("".join(sorted(lines)).encode(), mtime=0)
+            file.write(index)
+            end = f"{offset} {len(index)} {newest_ns} {min(names)} {max(names)}"
+            file.write(_stored(end.ljust(_END_CHARS - 1) + "\n"))
+            file.flush()
+            os.utime(file.fileno(), ns=(newest_ns, newest_ns))
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    fd = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+@lru_cache(maxsize=1024)
+def _open(path: Path, _inode: int, size: int, mtime_ns: int) -> Archive:
+    end_bytes = len(_stored(" " * _END_CHARS))
+    with path.open("rb") as file:
+        stat = os.fstat(file.fileno())
+        file.seek(max(0, size - end_bytes))
+        end = file.read()
+    try:
+        index_at, index_bytes, newest_ns, first, last = gzip.decompress(end).decode().split()
+        changed_ns = 0 if mtime_ns == int(newest_ns) else mtime_ns
+        return Archive(path, stat, int(index_at), int(index_bytes), first, last, changed_ns)
+    except (ValueError, OSError, EOFError, zlib.error):
+        raise _damaged(path, "its end is not that of an archive") from None
+
+
+@lru_cache(maxsize=16)
+def _read_index(path: Path, _inode: int, _mtime_ns: int, at: int, size: int) -> list[bytes]:
+    try:
+        with path.open("rb") as file:
+            file.seek(at)
+            return gzip.decompress(file.read(size)).splitlines()
+    except (OSError, EOFError, zlib.error) as error:
+        raise _damaged(path, f"its index cannot be read: {error}") from None
+
+
+def _stored(text: str) -> bytes:
+    """A gzip file with this text, not compressed: as long for every text of this length, whoever makes it."""
+    data = text.encode()
+    block = struct.pack("<BHH", 1, len(data), len(data) ^ 0xFFFF)
+    return _HEADER + block + data + struct.pack("<II", zlib.crc32(data), len(data))
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+def _damaged(path: Path, what: str) -> RecordError:
+    return RecordError(f"the archive {path} is damaged: {what}", "restore the file from a copy")
