@@ -91,7 +91,10 @@ def scheduler(
     dashboard: Annotated[
         int,
         typer.Option(
-            metavar="PORT", help="Port of Dask's dashboard, on 127.0.0.1 only; 0 chooses one.", min=0, max=65535
+            metavar="PORT",
+            help="Port of Dask's dashboard, on 127.0.0.1 only; 0 chooses one. Needs bokeh.",
+            min=0,
+            max=65535,
         ),
     ] = 0,
 ) -> None:

@@ -144,6 +144,7 @@ class DaskExecutor:
         self._places: dict[tuple[str, int], str] = {("", block): place for block, place in (blocks or {}).items()}
         self._note = note
         self._client: Client | None = None
+        self._scheduler_id = ""
         self._machines: dict[str, Machine] = {}
         self._histories: dict[str, History] = {}
         self._refused: set[str] = set()
@@ -506,7 +507,7 @@ class DaskExecutor:
         await self._read_machines()
 
     async def _disconnect(self) -> None:
-        client, self._client = self._client, None
+        client, self._client, self._scheduler_id = self._client, None, ""
         self._lose(list(self._machines.values()), "the connection to the scheduler was lost")
         if client is not None:
             with suppress(Exception):  # whatever is left of it goes with it
@@ -547,6 +548,10 @@ class DaskExecutor:
         assert self._client.scheduler is not None
         async with asyncio.timeout(10):
             identity = await self._client.scheduler.identity(n_workers=-1)
+        if self._scheduler_id not in ("", identity["id"]):
+            # Dask's client has connected to it by itself, but the new one knows nothing of what we want to hear.
+            raise OSError("it was started again")
+        self._scheduler_id = identity["id"]
         there: dict[str, Mapping[str, Any]] = identity["workers"]
         self._lose([machine for address, machine in self._machines.items() if address not in there], "it is gone")
         for address, worker in there.items():

@@ -101,7 +101,7 @@ def runner(cluster):
 
 def write(place, name, game, players, blocks):
     lines = [f'name = "{name}"', f'game = "{game}"', "seed = 3", f"players = {players}", f"blocks = {blocks}"]
-    lines += ["[clock]", "startup_s = 30", "ready_s = 30", "first_move_s = 20", "move_s = 10", "match_s = 120"]
+    lines += ["[clock]", "startup_s = 30", "ready_s = 30", "first_move_s = 20", "move_s = 10"]
     for bot in ("python", "go", "rust"):
         lines += ["[[bots]]", f'path = "bots/{bot}"']
     lines += ["[[bots]]", 'path = "bots/python"', 'name = "other"', "options = { salt = 1 }"]
