@@ -30,7 +30,7 @@ from referee.process.store import store_folder
 from referee.record.reasons import EndReason
 from referee.record.store import live_path
 from referee.schedule.spec import MatchSpec
-from referee.texts import one_line
+from referee.texts import one_line, plural
 from referee.tournament.executor import Executor, MatchLost
 from referee.tournament.messages import BotSetup, Meeting
 
@@ -145,6 +145,7 @@ class DaskExecutor:
         self._note = note
         self._client: Client | None = None
         self._scheduler_id = ""
+        self._told = -1, -1
         self._machines: dict[str, Machine] = {}
         self._histories: dict[str, History] = {}
         self._refused: set[str] = set()
@@ -204,8 +205,6 @@ class DaskExecutor:
         if self._local is not None:
             await self._local.__aenter__()
         self._watching = asyncio.create_task(self._watch())
-        if not self._machines:
-            self._note(f"no machine is there yet; each joins with: crosstown cluster worker {self._peer.address}")
         return self
 
     async def __aexit__(
@@ -563,6 +562,16 @@ class DaskExecutor:
             elif address not in self._refused:
                 self._join(address, dict(told))
         self._change()
+        self._tell_machines()
+
+    def _tell_machines(self) -> None:
+        """How many there are, whenever that changes."""
+        number, slots = len(self._machines), sum(machine.facts.slots for machine in self._machines.values())
+        if (number, slots) != self._told:
+            self._told = number, slots
+            join = f"; each joins with: crosstown cluster worker {self._peer.address}"
+            said = f"playing on {plural(number, 'machine')} with {plural(slots, 'slot')}"
+            self._note(said if number else f"no machine is there, and the run waits for one{join}")
 
     def _join(self, address: str, told: dict[str, Any]) -> None:
         busy = told.pop("busy", 0)
