@@ -17,6 +17,9 @@ def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[
             yield (*before, name), command
 
 
+SERVING = {"cluster scheduler", "cluster worker", "cluster local"}
+"""These go on until they are stopped. tests/end_to_end/test_cluster.py starts them."""
+
 OF_A_LADDER = {
     "serve",
     "login",

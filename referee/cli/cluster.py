@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.arguments import OUT, AsJson, LatestRun, Out
+from referee.cli.arguments import OUT, AsJson, LatestRun, Out, folder_path
 
 if TYPE_CHECKING:
     from referee.cluster.peers import Peer
@@ -103,7 +103,7 @@ def scheduler(
     Anybody with a certificate of the cluster can run any program on all its machines. Without certificates the
     scheduler listens on the loopback address only.
 
-    Example: crosstown cluster scheduler --host 0.0.0.0 --ca ca.pem --cert host.pem --key host-key.pem
+    Example: crosstown cluster scheduler
     """
     needs_extra()
     from referee.cluster.peers import check_listen
@@ -141,7 +141,10 @@ def worker(
     work: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Folder for matches in play. Default: in the cache folder.", show_default=False
+            metavar="FOLDER",
+            help="Folder for matches in play. Default: in the cache folder.",
+            callback=folder_path,
+            show_default=False,
         ),
     ] = None,
     accept_plain: Annotated[
@@ -154,16 +157,22 @@ def worker(
     """Play matches on this machine for the runs of a cluster, until Ctrl-C. If the scheduler is lost, the command ends
     its matches and connects again.
 
-    Example: crosstown cluster worker tls://host:8786 --ca ca.pem --cert host.pem --key host-key.pem
+    Example: crosstown cluster worker tcp://127.0.0.1:8786 --slots 2
     """
     needs_extra()
     from referee.cluster.machine import Facts, own_kind, own_name, own_platform, own_versions
-    from referee.cluster.peers import check_peer
+    from referee.cluster.peers import check_host, check_name, check_peer
     from referee.cluster.serving import run_worker
     from referee.errors import PlatformError
     from referee.process.checkup import probe
 
     peer = check_peer(address, ca, cert, key)
+    if host is not None:
+        check_host(host)
+    if name is not None:
+        check_name("--name", name)
+    if kind is not None:
+        check_name("--class", kind)
     found = probe()
     if not found.works and not accept_plain:
         what = f"the sandbox does not work on this machine ({found.why})"
@@ -205,7 +214,10 @@ def local(
 @app.command("certificates")
 def certificates(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Folder of the cluster's authority.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="Folder of the cluster's authority.", callback=folder_path, show_default=False
+        ),
     ],
     name: Annotated[
         str, typer.Option(metavar="NAME", help="Name of the machine or person that the certificate is for.")
@@ -220,7 +232,9 @@ def certificates(
     """
     from referee.cli.output import print_text
     from referee.cluster.certificates import make_certificates
+    from referee.cluster.peers import check_name
 
+    check_name("--name", name)
     made = make_certificates(folder, name)
     print_text(f"made {made.cert} and {made.key}; use them with: --ca {made.ca} --cert {made.cert} --key {made.key}")
 
@@ -271,11 +285,14 @@ def slurm(
 ) -> None:
     """Print a script for SLURM that starts a worker on several nodes. Submit it with sbatch.
 
-    Example: crosstown cluster slurm tls://host:8786 --nodes 8 --print > workers.sh
+    Example: crosstown cluster slurm tls://host:8786 --print > workers.sh
     """
     from referee.cli.output import print_text
     from referee.cluster.deploy import slurm_script
+    from referee.cluster.peers import check_name, parse_scheduler
 
+    parse_scheduler(address)
+    check_name("--name", name)
     print_text(slurm_script(address, pki, name, nodes=nodes, cpus=cpus, hours=hours).rstrip())
 
 
@@ -297,11 +314,14 @@ def kubernetes(
 ) -> None:
     """Print manifests for Kubernetes: a scheduler, workers, and who may reach them. Apply them with kubectl.
 
-    Example: crosstown cluster kubernetes registry.example/arena:1 --nodes 8 > cluster.yaml
+    Example: crosstown cluster kubernetes arena:1 --nodes 8 > cluster.yaml
     """
     from referee.cli.output import print_text
-    from referee.cluster.deploy import kubernetes_manifests
+    from referee.cluster.deploy import check_image, kubernetes_manifests
+    from referee.cluster.peers import check_name
 
+    check_image(image)
+    check_name("--name", name)
     print_text(kubernetes_manifests(image, pki, name, nodes=nodes, cpus=cpus).rstrip())
 
 

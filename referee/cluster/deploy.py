@@ -1,10 +1,21 @@
 """Texts with which other systems start the machines of a cluster: a script for SLURM, manifests for Kubernetes."""
 
+import re
 import shlex
 from pathlib import Path
 
+from referee.errors import UsageError
+
 _DATA = Path(__file__).parent / "data"
 _GIB_PER_SLOT = 4
+_IMAGE = re.compile(r"[a-z0-9][A-Za-z0-9._/:@-]{0,254}")
+
+
+def check_image(image: str) -> None:
+    """UsageError for what cannot be the name of a container image."""
+    if _IMAGE.fullmatch(image) is None:
+        what = f"{image!r} is not the name of a container image"
+        raise UsageError(what, "write, for instance, registry.example/arena:1")
 
 
 def slurm_script(scheduler: str, pki: Path, name: str, *, nodes: int, cpus: int, hours: int) -> str:

@@ -7,9 +7,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from referee.errors import UsageError
+from referee.wire.public_address import check_public
 
 PORT = 8786
 """Of a scheduler, if nothing else is said."""
+
+_MOST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Peer:
 
 def check_peer(address: str, ca: Path | None, cert: Path | None, key: Path | None) -> Peer:
     """A scheduler to connect to. UsageError for an address that is none, or one that needs TLS and has not got it."""
-    scheme, host, port = _parts(address)
+    scheme, host, port = parse_scheduler(address)
     given = _certificates(ca, cert, key)
     if given is None and scheme == "tls":
         raise UsageError(
@@ -49,7 +52,8 @@ def check_peer(address: str, ca: Path | None, cert: Path | None, key: Path | Non
 
 
 def check_listen(host: str, ca: Path | None, cert: Path | None, key: Path | None) -> Certificates | None:
-    """What a scheduler or worker may listen with on `host`. UsageError if that would be open to other machines."""
+    """What a scheduler may listen with on `host`. UsageError if that would be open to other machines."""
+    check_host(host)
     given = _certificates(ca, cert, key)
     if given is None and not is_loopback(host):
         what = f"{host} can be reached from other machines, and whoever connects could run any program here"
@@ -65,19 +69,36 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _parts(address: str) -> tuple[str, str, int]:
-    """Scheme, host and port."""
+def parse_scheduler(address: str) -> tuple[str, str, int]:
+    """Scheme, host and port. UsageError for what is no address."""
     text = address if "://" in address else f"tls://{address}"
     try:
         parts = urlsplit(text)
-        host, port = parts.hostname, parts.port or PORT
+        host, port = parts.hostname or "", parts.port or PORT
+        check_public(host)
+        known = parts.scheme in ("tls", "tcp") and parts.path in ("", "/")
     except ValueError:
-        host, port = None, 0
-    if not host or parts.scheme not in ("tls", "tcp") or parts.path not in ("", "/"):
+        known = False
+    if not known:
         what = f"{address!r} is not the address of a scheduler"
         raise UsageError(what, f"write, for instance, tls://scheduler.example.org:{PORT}")
     given = parts.scheme if "://" in address else ("tcp" if is_loopback(host) else "tls")
     return given, host, port
+
+
+def check_host(host: str) -> None:
+    """UsageError for what is neither an address nor the name of a machine."""
+    try:
+        check_public(host)
+    except ValueError as error:
+        raise UsageError(str(error), "write, for instance, 0.0.0.0") from None
+
+
+def check_name(option: str, name: str) -> None:
+    """UsageError for what no machine, class or certificate can be called: these names are shown, and name files."""
+    if not 1 <= len(name) <= _MOST_NAME or not name.isprintable() or name[0] in ".-" or "/" in name:
+        what = f"{option} is one line of at most {_MOST_NAME} characters, without '/' and no '.' or '-' in front"
+        raise UsageError(f"{what}, not {name!r}", "choose another one")
 
 
 def _certificates(ca: Path | None, cert: Path | None, key: Path | None) -> Certificates | None:

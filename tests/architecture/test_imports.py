@@ -109,7 +109,7 @@ ALLOWED = {
         "referee.games",
     },
     "referee.cli": {"referee", "leaderboard", "crosstown_bridge", "crosstown_env", "crosstown_proto"},
-    "referee.cluster.peers": {"referee.errors"},
+    "referee.cluster.peers": {"referee.errors", "referee.wire.public_address"},
     "referee.cluster": {
         "referee.cluster",
         "referee.event_loop",

@@ -46,11 +46,23 @@ LINES = {
     "games list": "",
     "games show": "toy",
     "games check": "toy --matches 1",
+    "cluster scheduler": "",
+    "cluster worker": "127.0.0.1",
+    "cluster local": "",
+    "cluster certificates": "pki",
+    "cluster machines": "cup",
+    "cluster slurm": "host.example",
+    "cluster kubernetes": "arena:1",
 }
 """Arguments with which each command works, but for the value that is tried. A new command needs a line here."""
 
 REMOTE = "toy --seat bots/ann --seat remote --listen 127.0.0.1:0"
+PEM = {"--ca": "--cert note.txt --key note.txt", "--cert": "--ca note.txt --key note.txt"}
+PEM["--key"] = "--ca note.txt --cert note.txt"
 LINES_OF_OPTIONS = {
+    **{("run", name): f"cup.toml --scheduler 127.0.0.1 {others}" for name, others in PEM.items()},
+    **{("cluster scheduler", name): others for name, others in PEM.items()},
+    **{("cluster worker", name): f"127.0.0.1 {others}" for name, others in PEM.items()},
     ("match", "--listen"): "toy --seat bots/ann --seat remote",
     ("match", "--public"): REMOTE,
     ("match", "--certificate"): f"{REMOTE} --key note.txt",
@@ -94,6 +106,16 @@ FITS = {
     ("add", "--read"): ("folder", "file"),
     ("web", "--runs"): ("folder",),
     ("web", "--bots"): ("folder",),
+    ("cluster worker", "--name"): ("text", "nan", "file"),
+    ("cluster worker", "--class"): ("text", "nan", "file"),
+    ("cluster worker", "--host"): ("nan", "file"),
+    ("cluster worker", "--work"): ("missing", "folder"),
+    ("cluster certificates", "folder"): ("missing", "folder"),
+    ("cluster certificates", "--name"): ("text", "nan", "file"),
+    ("cluster slurm", "address"): ("nan", "file"),
+    ("cluster kubernetes", "image"): ("nan", "file"),
+    **{(name, "--name"): ("text", "nan", "file") for name in ("cluster slurm", "cluster kubernetes")},
+    **{(name, "--pki"): tuple(PATHS) for name in ("cluster slurm", "cluster kubernetes")},  # a folder of the nodes
 }
 """Values of these tables that are none too bad for an option."""
 
