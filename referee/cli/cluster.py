@@ -285,7 +285,7 @@ def slurm(
 ) -> None:
     """Print a script for SLURM that starts a worker on several nodes. Submit it with sbatch.
 
-    Example: crosstown cluster slurm tls://host:8786 --print | sbatch
+    Example: crosstown cluster slurm tls://host:8786 --nodes 8 --print
     """
     from referee.cli.output import print_text
     from referee.cluster.deploy import slurm_script
@@ -314,7 +314,7 @@ def kubernetes(
 ) -> None:
     """Print manifests for Kubernetes: a scheduler, workers, and who may reach them. Apply them with kubectl.
 
-    Example: crosstown cluster kubernetes arena:1 | kubectl apply -f -
+    Example: crosstown cluster kubernetes arena:1 --nodes 8
     """
     from referee.cli.output import print_text
     from referee.cluster.deploy import check_image, kubernetes_manifests
