@@ -109,7 +109,7 @@ class Written:
         game = get_game(GAME)
         options = resolve_options(GAME, game.options, OPTIONS)
         players = game.player_counts[-1]
-        seats = tuple(SeatHeader(f"{seat:08x}", f"bot {seat}", "1") for seat in range(players))
+        seats = tuple(SeatHeader(f"{seat:08x}", f"bot {seat}", "1", sandbox="strict") for seat in range(players))
         head = Header(
             "long", SINGLE, 0, 0, GAME, game.rules_version, options, players, seats, {"move_s": 1.0},
             seed_commitment(SEED), "2026-01-01T00:00:00Z", "0",

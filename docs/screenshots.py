@@ -42,7 +42,7 @@ def play(folder: Path, game_id: str, match_id: str, place: int, names: tuple[str
     """A record of a match of random actions."""
     game = get_game(game_id)
     options = resolve_options(game_id, game.options, {})
-    seats = tuple(SeatHeader(f"{NAMES.index(name):08x}", name, "1") for name in names)
+    seats = tuple(SeatHeader(f"{NAMES.index(name):08x}", name, "1", sandbox="strict") for name in names)
     seed = f"{place:032x}"
     head = Header(
         match_id, "cup", place, place // 2, game_id, game.rules_version, options, len(names), seats, {"move_s": 1.0},

@@ -22,7 +22,7 @@ from referee.texts import plural
 class Gaps:
     """What is wrong with the records of one finished run as a whole: `missing` are matches of its schedule without one,
     `foreign` those that no match of it belongs to. `unknown` counts further ones that are missing, of rounds which are
-    not known without those before them. `damaged` have a record that does not count: whoever reads it says why."""
+    not known without those before them. `damaged` have a record that does not count: reading it says why."""
 
     run: Path
     missing: Sequence[str] = ()

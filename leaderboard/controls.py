@@ -82,7 +82,7 @@ def apply_controls(
             changed += 1
         counted.append(row)
     lost = {entry for entry, control in leaving.items() if control.choice == "losses"}
-    # Nobody loses by missing an entry whose matches all are annulled.
+    # No bot loses by missing an entry whose matches all are annulled.
     forfeits = Counter(entry for entries in missed if annulled.isdisjoint(entries) for entry in set(entries) & lost)
     notes = {entry: f"{_TOLD[control.kind]}: {_CHOICES[control.choice]}" for entry, control in leaving.items()}
     counted.sort(key=lambda row: (row.place, row.match_id))

@@ -20,7 +20,7 @@ class Ahead:
     count once all is played, in order, as far as they are known without more results.
 
     `names` of its bots, by entry id; `out`: of those that have left. `there`: matches that have been played. `steady`:
-    nobody has joined or left, and no match was annulled, so that the balance can be compared with the possible one."""
+    no bot has joined or left, and no match was annulled, so that the balance can be compared with the possible one."""
 
     run: Run
     matches: Callable[[], Iterator[MatchSpec]]

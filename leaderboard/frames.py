@@ -27,7 +27,7 @@ _PART = re.compile(r"(?=<g)")
 class Frame:
     """One step. `board` is an `<svg>` element without a style sheet, '' where there is none; `wrong` says why the
     record cannot be followed any further. `row` is the line of the list of moves that the step is part of, as far as
-    it has been told, None where the record cannot be followed; `points` are those of the seats, () if nobody knows."""
+    it has been played, None where the record cannot be followed; `points` are those of the seats, () if unknown."""
 
     step: int
     lines: tuple[dict[str, Any], ...]
@@ -163,7 +163,7 @@ def part_indexes(board: str, parts: dict[str, int]) -> list[int]:
 
 
 def _frame(record: Record, game: Game, step: Step, frame: Frame, viewer: Viewer, *, drawn: bool) -> Frame:
-    """What was told of the step, with its lines, points and board."""
+    """What is said of the step, with its lines, points and board."""
     seat = viewer if isinstance(viewer, int) else None
     state = step.state
     seen = state.observation(seat)

@@ -99,7 +99,7 @@ def _last_written(paths: Sequence[Path], most: int) -> Sequence[Path]:
     def written_ns(path: Path) -> int:
         try:
             return FileStamp.of(path).mtime_ns
-        except OSError:  # gone since: whoever reads it says so
+        except OSError:  # gone since: reading it says so
             return 0
 
     return sorted(paths, key=written_ns)[-most:]
@@ -217,7 +217,7 @@ def _run_name(path: Path) -> str:
 
 
 def _status(record: Record) -> str:
-    """In a word. A match of a bot against itself counts, and rates nobody."""
+    """In a word. A match of a bot against itself counts, and changes no rating."""
     if record.problems:
         return "damaged"
     if record.footer is None:

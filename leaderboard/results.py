@@ -58,7 +58,7 @@ def groups_of(results: Iterable[Result]) -> list[frozenset[str]]:
 
 
 def is_mirror(match: MatchRow) -> bool:
-    """Whether an entry has more than one seat: the match rates nobody."""
+    """Whether an entry has more than one seat: the match changes no rating."""
     return len({seat.entry_id for seat in match.seats}) < len(match.seats)
 
 

@@ -25,7 +25,7 @@
   const who = (line) => (line.seat === undefined ? "chance" : match.seats[line.seat] ?? `seat ${line.seat}`);
   const words = (line) => (line.kind === "fault" ? line.words : line.kind === "dropped" ? `a message of ${who(line)} was dropped` : who(line));
 
-  function told(line) {
+  function sayLine(line) {
     const said = element("p", "", line.kind === "fault" ? "fault" : "");
     said.append(words(line));
     if (line.wall_us !== undefined) said.append(` took ${took(line)}`);
@@ -50,7 +50,7 @@
     const shown = lines.filter((line) => line.kind !== "chance").flatMap((line) => {
       const more = line.note ? [element("p", line.note, "said")] : [];
       for (const [name, text] of line.texts ?? []) more.push(element("p", `${name}:`, "note"), element("pre", text));
-      return [told(line), ...more];
+      return [sayLine(line), ...more];
     });
     shown.unshift(...events.map((event) => element("p", event)));
     if (wrong) shown.unshift(element("p", wrong, "wrong"));

@@ -13,7 +13,7 @@ class RatingModel(Protocol):
 
     def __call__(self, matches: Sequence[MatchRow], /) -> Mapping[str, Skill]:
         """Mean and standard error by entry id, on any scale. `matches` are in schedule order; one that
-        `leaderboard.results.result_of` has no result of rates nobody."""
+        `leaderboard.results.result_of` has no result of changes no rating."""
 
 
 MODELS: dict[str, RatingModel] = {"elo": elo.rate}

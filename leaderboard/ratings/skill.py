@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 MU = 25.0
 SIGMA = MU / 3
 BETA = SIGMA / 2
-"""TrueSkill's scale (Herbrich, Minka and Graepel, 2006): mean and standard deviation of an entry nobody has seen, and
+"""TrueSkill's scale (Herbrich, Minka and Graepel, 2006): mean and standard deviation of an entry without matches, and
 of the luck in one performance of one player."""
 
 WIDENING = SIGMA / 2

@@ -20,8 +20,10 @@ from leaderboard.results import is_mirror
 from leaderboard.standings import apart
 from leaderboard.web.accounts import STATUS, sentence
 from leaderboard.web.hand_ins import HandInRefused
-from leaderboard.web.pages import read_wanted, tables_of, there, wanted_run, wanted_viewer
-from leaderboard.web.rights import hides_open_blocks, shown_start
+from leaderboard.web.pages import read_wanted, there, wanted_run, wanted_viewer
+from leaderboard.web.rights import may_watch, shown_start
+from leaderboard.web.tables import tables_of
+from leaderboard.web.watching import live_matches
 from referee.record.store import is_live, match_id_of
 from referee.texts import one_line
 
@@ -63,7 +65,7 @@ def run_facts(request: Request) -> dict[str, Any]:
         "state": found.facts.state(),
         "warnings": list(found.warnings),
         "trouble": request.app.state.tables.trouble(place),
-        "live": [] if hides_open_blocks(request) else live,
+        "live": [match.match_id for match in live_matches(place) if may_watch(request, place, match.header)],
         "coming": [asdict(match) for match in found.ahead.coming],
         "unusable": [
             {"file": item.path.name, "status": item.status}

@@ -13,6 +13,7 @@ from leaderboard.run_table import entrants
 from leaderboard.schedule_view import UNKNOWN_AHEAD, ScheduleView, view_schedule
 from leaderboard.standings import Entrant
 from leaderboard.titles import division_title, game_title, in_words, option_words
+from leaderboard.web.watching import open_bots
 from referee.errors import ExpectedError, TournamentError
 from referee.games.registry import UnknownGame, get_game
 from referee.record import RecordError
@@ -22,6 +23,9 @@ from referee.run.folder import SINGLE, check_no_records
 from referee.run.journal import JournalText
 from referee.run.run import Run
 from referee.schedule.formats.ladder import NAME as LADDER
+
+NO_TOURNAMENT = "no tournament"
+"""The state of a folder of single matches."""
 
 _TRIED = 10
 """Records whose headers are read to find out what they are of."""
@@ -39,7 +43,8 @@ class RunFacts:
     `failed_starts`, and `startup_s`, which is how long a bot may take to start, are by entry id.
 
     `run` has an empty journal where that of the run cannot be used. `word` is the state of a run that has not begun, or
-    of which that is not known; `known`: what of its schedule is open can be told.
+    of which that is not known; `known`: whether it is known which blocks of its schedule are open. `open_bots`: see
+    `watching.open_bots`.
     """
 
     title: str = ""
@@ -54,10 +59,15 @@ class RunFacts:
     run: Run | None = None
     word: str = ""
     known: bool = True
+    open_bots: tuple[str, ...] = ()
 
     def without(self, annulled: int) -> "RunFacts":
         """The same where so many matches have a record and do not count."""
         return self if self.total is None else replace(self, total=self.total - annulled)
+
+    def all_over(self) -> bool:
+        """Whether no block can be open: the run is finished, or is no tournament."""
+        return self.word == NO_TOURNAMENT or (self.known and self.run is not None and self.run.finished)
 
     def state(self) -> str:
         """In a word, whether the run goes on now."""
@@ -94,6 +104,7 @@ def facts_of(folder: Path) -> RunFacts:
             startup_s=run.startup_limits_s,
             warnings=tuple(run.machine_changes),
             run=run,
+            open_bots=open_bots(run),
         )
     except (ExpectedError, OSError, AttributeError, LookupError, TypeError, ValueError) as error:
         next_step = f": {error.next_step}" if isinstance(error, ExpectedError) else ""
@@ -112,7 +123,7 @@ def _title(run: Run) -> str:
 def _without_journal(run: Run) -> RunFacts:
     path = run.folder.path
     if not run.folder.journal.exists() and not _was_run(run):  # matches without a tournament
-        return RunFacts("Single matches" if path.name == SINGLE else path.name, run=run, word="no tournament")
+        return RunFacts("Single matches" if path.name == SINGLE else path.name, run=run, word=NO_TOURNAMENT)
     try:
         check_no_records(run.folder)
     except TournamentError as error:

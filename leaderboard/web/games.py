@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from random import Random
 
 from markupsafe import Markup
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from leaderboard.web.markdown import as_html
 from leaderboard.web.pages import list_of_runs, page, there
-from leaderboard.web.rights import hides_open_blocks
+from leaderboard.web.rights import may_watch
 from referee.games.api import Game, Option, resolve_options
 from referee.games.conformance.game_object import readme
 from referee.games.drawing import Look, PieceGroup, draw_board, pieces_of
@@ -46,7 +46,7 @@ class Rules:
 def front(request: Request) -> Response:
     """What this is, what is being played, who leads, and what can be played."""
     places = there(request)
-    shown = [] if hides_open_blocks(request) else request.app.state.live_boards.of(places)
+    shown = request.app.state.live_boards.of(places, partial(may_watch, request))
     plays = request.app.state.play_host is not None
     return list_of_runs(request, "front.html", places, boards=shown, games=game_cards(), plays=plays)
 

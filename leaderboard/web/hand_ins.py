@@ -2,7 +2,7 @@
 
 Nothing here reads a database or an archive. Every method of a protocol may be called from any thread and may wait for
 a disk, so the server calls each in a thread of its own. Times are UTC, ISO 8601 with a `Z`. Texts that an owner or a
-bot brought in are raw: whoever shows them escapes them.
+bot brought in are raw: the code that shows them escapes them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -50,13 +50,13 @@ class Question:
 class Standpoint:
     """Where a person's match is. `number` is another one after every change; `events` are the payloads this seat got so
     far, `seen` is the observation that came with the last of them; `over` says how the match ended, '' before that, and
-    `told` what the person should know while nothing is asked."""
+    `notice` is what the person should know while nothing is asked."""
 
     number: int
     question: Question | None
     events: Sequence[Any]
     over: str
-    told: str = ""
+    notice: str = ""
     seen: Any = None
 
 
@@ -84,7 +84,7 @@ class HumanSeat(Protocol):
     def now(self) -> Standpoint: ...
 
     def seen(self) -> None:
-        """Somebody follows the page of this seat. The host may end a match that nobody follows any more."""
+        """Somebody follows the page of this seat. The host may end a match without followers."""
 
     def answer(self, decision: int, index: int | None) -> bool:
         """Take the legal action at `index`; None resigns. False if that is not asked, or not any more."""

@@ -14,10 +14,10 @@ from leaderboard.standings import Standing
 from leaderboard.web.accounts import account_of, hand_ins_of, is_own, public_bot, public_versions
 from leaderboard.web.divisions import Result, Row, Table, results_of, tables_of_division
 from leaderboard.web.hand_ins import Division, Entry
-from leaderboard.web.pages import page, tables_of
+from leaderboard.web.pages import page
 from leaderboard.web.people import LadderHost
 from leaderboard.web.rights import may_see_output, shown_record
-from leaderboard.web.tables import EntryMatch, RunTables
+from leaderboard.web.tables import EntryMatch, RunTables, tables_of
 from referee.record import RecordError, read_record
 from referee.run.folder import RunFolder
 
@@ -49,7 +49,7 @@ class Card:
 
 
 def divisions(request: Request) -> Response:
-    """All divisions: who leads, how many play, and why nobody does."""
+    """All divisions: who leads, how many play, and why no match is played."""
     ladder = hand_ins_of(request)
     cards = []
     for one in ladder.divisions():

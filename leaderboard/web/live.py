@@ -1,6 +1,6 @@
 """Server-sent events: they say that something changed, and the page asks for the rest.
 
-The files are looked at from here; nothing runs in the referee, which does not know whether anybody looks.
+The server looks at the files; the referee does not know whether there are readers.
 """
 
 import asyncio
@@ -17,15 +17,17 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from leaderboard.web.limits import Places
-from leaderboard.web.pages import read_wanted, wanted_run
-from leaderboard.web.rights import hides_open_blocks
+from leaderboard.web.pages import wanted_run
+from leaderboard.web.rights import check_shown
 from leaderboard.web.tables import Tables
 from referee.addresses import address_key
-from referee.record.store import is_live
+from referee.record import RecordError
+from referee.record.reader import read_header
+from referee.record.store import closed_path, is_live
 from referee.run.folder import RunFolder
 
 LOOK_S = 0.25
-"""So often, at most, a page is told of something new."""
+"""So often, at most, a page gets news."""
 
 QUIET_S = 15.0
 """After so long without news a comment is sent, so that a connection whose reader has gone is found out."""
@@ -68,9 +70,23 @@ async def match_events(request: Request) -> StreamingResponse:
     path = await asyncio.to_thread(place.records.find_anywhere, request.path_params["match"])
     if path is None:
         raise HTTPException(404, "There is no such match in this run.")
-    if await asyncio.to_thread(hides_open_blocks, request):
-        await asyncio.to_thread(read_wanted, request)
+    await asyncio.to_thread(_check, request, place, path)
     return stream(_growth(path, request.app.state.looks))
+
+
+def _check(request: Request, place: RunFolder, path: Path) -> None:
+    """403 for a match that is not shown yet, 422 for a file that is no record."""
+    try:
+        try:
+            header = read_header(path)
+        except RecordError:
+            if not is_live(path):
+                raise
+            path = closed_path(path)  # the match may just have ended
+            header = read_header(path)
+    except RecordError as error:
+        raise HTTPException(422, str(error).replace(str(path), path.name)) from None
+    check_shown(request, place, path, header)
 
 
 async def run_events(request: Request) -> StreamingResponse:
@@ -107,11 +123,11 @@ def stream(events: AsyncIterator[str]) -> EventStream:
 
 async def changes(
     look: Callable[[], object],
-    told: Callable[[Any, int], dict[str, object]],
+    data_of: Callable[[Any, int], dict[str, object]],
     every_s: float = LOOK_S,
     turn: _Turn | None = None,
 ) -> AsyncIterator[str]:
-    """An event with `told(seen, n)` whenever `look`, which runs in a thread, sees something else; n counts from 0.
+    """An event with `data_of(seen, n)` whenever `look`, which runs in a thread, sees something else; n counts from 0.
 
     Ends when it sees None. `turn`: that of all who look at the same.
     """
@@ -120,7 +136,7 @@ async def changes(
     number, quiet_s = 0, 0.0
     while (now := await turn.look(look, every_s / 2)) is not None:
         if now != seen:
-            yield event(told(now, number))
+            yield event(data_of(now, number))
             seen, number, quiet_s = now, number + 1, 0.0
         elif quiet_s >= QUIET_S:
             quiet_s = 0.0
@@ -132,13 +148,13 @@ async def changes(
 async def _growth(path: Path, looks: SharedLooks) -> AsyncIterator[str]:
     size = -1
 
-    def told(now: int, _: int) -> dict[str, object]:
+    def size_of(now: int, _: int) -> dict[str, object]:
         nonlocal size
         size = now
         return {"bytes": now, "over": False}
 
     turn = looks.turn(("match", path))
-    async for text in changes(lambda: _size(path) if is_live(path) else None, told, turn=turn):
+    async for text in changes(lambda: _size(path) if is_live(path) else None, size_of, turn=turn):
         yield text
     yield event({"bytes": size, "over": True})
 

@@ -1,7 +1,7 @@
 """Small boards of the matches that are being played now, for the front page."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from leaderboard.frames import last_frame
 from leaderboard.titles import game_title
-from referee.record import RecordError, read_record
+from leaderboard.web.watching import live_matches
+from referee.record import Header, RecordError, read_record
 from referee.run.folder import RunFolder
 
 MOST = 4
@@ -34,19 +35,19 @@ class LiveBoards:
     def __init__(self) -> None:
         self._drawn: dict[Path, tuple[int, LiveBoard]] = {}
 
-    def of(self, runs: Sequence[RunFolder]) -> list[LiveBoard]:
-        """At most `MOST`, the newest first."""
+    def of(self, runs: Sequence[RunFolder], may_watch: Callable[[RunFolder, Header], bool]) -> list[LiveBoard]:
+        """At most `MOST` of those that `may_watch` lets through, the newest first."""
         found: list[tuple[float, int, RunFolder, str, Path]] = []
         now_s = time.time()
         for run in runs:
-            for match_id in run.records.live():
-                path = run.records.find_anywhere(match_id)
+            for match in live_matches(run):
+                path = run.records.find(match.match_id)
                 try:
                     stat = path.stat() if path else None
                 except OSError:
                     continue  # the match has just ended
-                if path and stat and now_s - stat.st_mtime < STILL_S:
-                    found.append((stat.st_mtime, stat.st_size, run, match_id, path))
+                if path and stat and now_s - stat.st_mtime < STILL_S and may_watch(run, match.header):
+                    found.append((stat.st_mtime, stat.st_size, run, match.match_id, path))
         found.sort(key=lambda item: item[0], reverse=True)
         shown = found[:MOST]
         self._drawn = {path: kept for *_, path in shown if (kept := self._drawn.get(path))}
@@ -62,7 +63,6 @@ class LiveBoards:
         except (RecordError, OSError):  # nothing is written yet, or the match has just ended
             return None
         drawn = Markup(last_frame(record, None).board)  # noqa: S704 - escaped where it is drawn
-        names = tuple(seat.name for seat in record.header.seats)
-        board = LiveBoard(run.name, match_id, game_title(record.header.game), names, drawn)
+        board = LiveBoard(run.name, match_id, game_title(record.header.game), record.header.names, drawn)
         self._drawn[path] = size, board
         return board

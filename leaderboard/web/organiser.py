@@ -1,7 +1,6 @@
 """The organiser's page: what needs somebody first, then queue, workers, builds, people, and what was decided."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -17,8 +16,7 @@ from leaderboard.web.live import changes, stream
 from leaderboard.web.members import LOOK_S, checked_form, problem_words, until_refused
 from leaderboard.web.pages import page
 from leaderboard.web.people import LadderHost, NewReset, Suspicion
-from referee.record import RecordError
-from referee.record.reader import read_header
+from leaderboard.web.watching import LiveMatch, live_matches
 from referee.run.folder import RunFolder
 
 ACTS = 30
@@ -81,31 +79,10 @@ def _improbable(request: Request, ladder: LadderHost) -> list[Suspicion]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class LiveMatch:
-    """A match that goes on, or was cut off."""
-
-    division: str
-    match_id: str
-    names: tuple[str, ...]
-    started: str
-
-
-def _playing(request: Request, ladder: LadderHost) -> list[LiveMatch]:
-    """The matches in play, which organisers alone may see."""
-    found = []
-    for division in ladder.divisions():
-        records = RunFolder(request.app.state.runs / division.name).records
-        for match_id in records.live() if records.exists else []:
-            path = records.find(match_id)
-            try:
-                header = read_header(path) if path else None
-            except RecordError:  # nothing is written yet, or the match has just ended
-                header = None
-            if header is not None:
-                names = tuple(seat.name for seat in header.seats)
-                found.append(LiveMatch(division.name, match_id, names, header.created_at))
-    return found
+def _playing(request: Request, ladder: LadderHost) -> list[tuple[str, LiveMatch]]:
+    """The matches in play by division, which organisers alone may see."""
+    runs = ((division.name, RunFolder(request.app.state.runs / division.name)) for division in ladder.divisions())
+    return [(name, match) for name, run in runs for match in live_matches(run)]
 
 
 async def change(request: Request) -> Response:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
@@ -29,14 +30,23 @@ from leaderboard.web.csv_files import matches_csv, standings_csv
 from leaderboard.web.facts import settings_of
 from leaderboard.web.markdown import coded
 from leaderboard.web.moments import ago, in_time, took
-from leaderboard.web.rights import hides_open_blocks, may_see_output, shown_record, shown_start
-from leaderboard.web.tables import RunTables, Tables, TablesBusy
+from leaderboard.web.rights import (
+    check_shown,
+    hides_open_blocks,
+    may_see_output,
+    shown_record,
+    shown_start,
+    why_not_watched,
+)
+from leaderboard.web.tables import RunTables, Tables, tables_of
+from leaderboard.web.watching import live_matches
 from referee.record import Record, RecordError, read_record
 from referee.record.journal import slow_start
 from referee.record.narration import EVERYTHING, Viewer, ending_of, fault_words
-from referee.record.store import contents, is_aside, is_live, is_packed, match_id_of, record_name, why_aside
+from referee.record.store import contents, is_live, is_packed, match_id_of, record_name, why_aside
 from referee.record.times import seat_times
 from referee.run.folder import RunFolder, runs_in
+from referee.schedule.formats.knockout import FORMAT as KNOCKOUT
 from referee.texts import one_line
 
 PAGE = 200
@@ -152,6 +162,8 @@ def _run_page(request: Request, name: str) -> Response:
         return HTMLResponse(kept[name][1])
     own = tables.format_table
     first = frozenset(row["entry_id"] for row in own.rows if own.final and row["rank"] == 1)
+    playing = live_matches(place)
+    named = {match.match_id for match in playing}
     answer = page(
         request,
         name,
@@ -160,14 +172,13 @@ def _run_page(request: Request, name: str) -> Response:
         tabs=_tabs(place),
         warnings=tables.warnings,
         rows=list(reversed(tables.listed[-10:])),
-        live=[] if hidden else live,
-        going_on=len(live),
-        unusable=[item for item in tables.unusable if match_id_of(item.path) not in live],
+        playing=[(match, why_not_watched(request, place, match.header)) for match in playing],
+        unusable=[item for item in tables.unusable if match_id_of(item.path) not in named],
         hidden=hidden,
         trouble=trouble,
         failed_starts=[shown_start(request, place, tables, start) for start in tables.facts.failed_starts.values()],
         coming=[match for match in tables.ahead.coming if match.match_id not in live],
-        rounds=rounds_of(tables.listed, tables.rounds, first) if tables.rounds else [],
+        rounds=rounds_of(tables.listed, tables.rounds, first, knockout=own.format == KNOCKOUT.name),
         settings=settings_of(tables.facts),
         caption=CAPTION,
         percentiles=PERCENTILES,
@@ -349,7 +360,7 @@ def download(request: Request) -> Response:
 def read_wanted(request: Request) -> tuple[RunFolder, Record]:
     """The run and the record that the address names, as who asks may see it.
 
-    404 without one, 422 for a file that is no record.
+    404 without one, 422 for a file that is no record, 403 for a match that is not shown yet.
     """
     place = wanted_run(request)
     path = place.records.find_anywhere(request.path_params["match"])
@@ -359,22 +370,8 @@ def read_wanted(request: Request) -> tuple[RunFolder, Record]:
         record = read_record(path)
     except RecordError as error:
         raise HTTPException(422, str(error).replace(str(path), path.name)) from None
-    if hides_open_blocks(request):
-        tables = tables_of(request, place)
-        unknown = not is_aside(path) and request.path_params["match"] not in tables.known
-        if is_live(path) or unknown or tables.ahead.is_open(record.header.game, record.header.block):
-            raise HTTPException(404, "This match is shown once its block is complete.")
+    check_shown(request, place, path, record.header)
     return place, shown_record(request, place, record)
-
-
-def tables_of(request: Request, place: RunFolder) -> RunTables:
-    """The tables of a run; 503 while they are computed for the first time, and a browser then looks again."""
-    tables: Tables = request.app.state.tables
-    try:
-        return tables.of(place)
-    except TablesBusy:
-        again = {"Retry-After": "2", "Refresh": "2"}
-        raise HTTPException(503, "The tables of this run are being computed. Please wait.", again) from None
 
 
 def wanted_run(request: Request) -> RunFolder:
@@ -402,9 +399,23 @@ def wanted_viewer(request: Request, record: Record) -> Viewer:
         raise HTTPException(403, "This view is not offered: there is no such seat, or the match is not over.") from None
 
 
+_HEADINGS = {
+    401: "Sign in first",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not possible here",
+    409: "Too late",
+    413: "Too large",
+    422: "Not readable",
+}
+
+
 def error_page(request: Request, error: HTTPException) -> Response:
     """What went wrong, in a sentence."""
-    answer = page(request, "error.html", status=error.status_code, detail=error.detail)
+    heading = "Not yet" if "Retry-After" in (error.headers or {}) else _HEADINGS.get(error.status_code, "Refused")
+    unknown = error.status_code == 404 and error.detail == HTTPStatus.NOT_FOUND.phrase
+    detail = "There is no page at this address." if unknown else error.detail
+    answer = page(request, "error.html", status=error.status_code, heading=heading, detail=detail)
     answer.headers.update(error.headers or {})
     return answer
 

@@ -18,7 +18,6 @@ from leaderboard.web.guard import SENT_IN, Guard, body_of, form_of
 from leaderboard.web.host import HUMAN, HumanSeat, PlayHost, PlayRefused, Question, Setup
 from leaderboard.web.live import changes, stream
 from leaderboard.web.pages import page
-from leaderboard.web.rights import hides_open_blocks
 from leaderboard.web.strength import rivals, usual
 from referee.games.api import Game, action_sentence, event_sentence
 from referee.games.drawing import Look, draw_board, event_places
@@ -76,7 +75,6 @@ def seat_page(request: Request) -> Response:
         game=_game(seat.game).title,
         seat=seat,
         match=_match_address(request, seat),
-        hidden=hides_open_blocks(request),
     )
 
 
@@ -95,7 +93,7 @@ def state(request: Request) -> Response:
             "events": [one_line(event_sentence(game, payload, now.seen, names)) for payload in shown],
             "earlier": len(now.events) - len(shown),
             "over": one_line(now.over),
-            "told": one_line(now.told),
+            "notice": one_line(now.notice),
         },
         headers={"Cache-Control": "no-store"},
     )

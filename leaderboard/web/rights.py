@@ -1,31 +1,72 @@
 """What is shown of matches, and to whom.
 
-Everybody sees tables. Where blocks are hidden until they are complete, organisers alone see more, owners of the bots in
-a match do not. On a ladder what a bot printed and wrote is for its owner and for organisers, and that only once the
-block is complete: the other matches of the block have the same dice and cards.
+Everybody sees tables. A match whose bots could read these pages is shown once its block is complete, since the other
+matches of the block have the same dice and cards. On a ladder, and on a server with `hide_live`, that holds for every
+match: organisers alone see more, owners of the bots in a match do not. On a ladder what a bot printed and wrote is for
+its owner and for organisers.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from leaderboard.web import watching
 from leaderboard.web.accounts import account_of, hand_ins_of, has_ladder, is_organiser
+from leaderboard.web.facts import NO_TOURNAMENT, RunFacts
 from leaderboard.web.hand_ins import HandInRefused
-from leaderboard.web.tables import RunTables
-from referee.record import Answer, Record, RecordError
+from leaderboard.web.tables import RunTables, tables_of
+from referee.record import Answer, Header, Record, RecordError
 from referee.record.journal import FailedStart
 from referee.record.reader import read_header
+from referee.record.store import is_aside, is_live, match_id_of
 from referee.run.folder import RunFolder
 
 _PUBLIC: Final = ("reason", "detail", "board")
 """What everybody may see of a fault's evidence: not what the bot printed or sent."""
 
 
+AGAIN: Final = {"Retry-After": "10", "Refresh": "10"}
+"""A browser looks again."""
+
+
 def hides_open_blocks(request: Request) -> bool:
     """Whether matches of blocks that are not complete are hidden from who asks."""
     return bool(request.app.state.hide_live) and not is_organiser(request)
+
+
+def why_not_watched(request: Request, place: RunFolder, header: Header) -> str:
+    """Why who asks must not see a match before its block is complete; '' if it may be watched while it is played."""
+    if has_ladder(request) and is_organiser(request):
+        return ""
+    if request.app.state.hide_live:
+        return "the authors of its bots could read this page"
+    return watching.why_not_watched(header, request.app.state.tables.facts(place).open_bots)
+
+
+def may_watch(request: Request, place: RunFolder, header: Header) -> bool:
+    """Whether who asks may watch a match while it is played."""
+    return not why_not_watched(request, place, header)
+
+
+def check_shown(request: Request, place: RunFolder, path: Path, header: Header) -> None:
+    """403, with a sentence on why and when, for the record in `path` if who asks may not see it yet."""
+    why = why_not_watched(request, place, header)
+    if not why:
+        return
+    facts: RunFacts = request.app.state.tables.facts(place)
+    if not is_live(path):
+        if facts.all_over() or not (facts.known or request.app.state.hide_live):
+            return
+        tables = tables_of(request, place)
+        known = is_aside(path) or match_id_of(path) in tables.known
+        if known and not tables.ahead.is_open(header.game, header.block):
+            return
+    when = "it is over" if facts.word == NO_TOURNAMENT else "all matches with the same dice and cards are over"
+    raise HTTPException(403, f"This match is shown once {when}, because {why}.", AGAIN)
 
 
 def may_see_output(request: Request, run: str, entry_id: str) -> bool:

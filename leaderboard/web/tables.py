@@ -1,6 +1,6 @@
 """What the pages of a run show, computed when a record came or something was decided, and kept until then.
 
-Nobody waits for a long computation who can be shown what was computed before: it goes on in a thread of its own.
+A long computation goes on in a thread of its own. Until it ends, readers are shown what was computed before.
 """
 
 import logging
@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from threading import Condition, Lock, Thread
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
 from leaderboard.comparison import Compared, comparison_of
 from leaderboard.controls import Counted, apply_controls
@@ -22,6 +25,9 @@ from leaderboard.run_table import kept_live
 from leaderboard.schedule_view import Ahead, FormatTable
 from leaderboard.standings import Pool, Standing, pools_of, rate_pools, standings
 from leaderboard.web.facts import FactsOf, RunFacts, facts_of
+from leaderboard.web.watching import why_not_watched
+from referee.record import RecordError
+from referee.record.reader import read_header
 from referee.record.store import match_id_of
 from referee.run.folder import RunFolder
 from referee.texts import one_line
@@ -92,6 +98,16 @@ class RunTables:
         return [(row, outcome_for(row, entry_id)) for row in islice(wanted, number)]
 
 
+def tables_of(request: Request, run: RunFolder) -> RunTables:
+    """The tables of a run; 503 while they are computed for the first time, and a browser then looks again."""
+    tables: Tables = request.app.state.tables
+    try:
+        return tables.of(run)
+    except TablesBusy:
+        again = {"Retry-After": "2", "Refresh": "2"}
+        raise HTTPException(503, "The tables of this run are being computed. Please wait.", again) from None
+
+
 class TablesBusy(Exception):
     """The tables of this run are computed for the first time, which takes longer than anybody should wait."""
 
@@ -118,7 +134,7 @@ class Tables:
     """The tables of all runs below one folder, each computed once per change, and at most half of the time."""
 
     def __init__(self, facts: FactsOf = facts_of, *, hide_live: bool = False) -> None:
-        """`hide_live`: matches of blocks that are not complete are not listed."""
+        """Matches of blocks that are not complete are listed if they may be watched; with `hide_live` none is."""
         self._facts = facts
         self._hide_live = hide_live
         self._shelves: dict[Path, _Shelf] = {}
@@ -216,7 +232,7 @@ class Tables:
                 before = shelf.tables
                 shelf.decided = before is not None and before.facts.controls != facts.controls
             live = kept_live(run.database) if before is None else before.live
-            made = _tables(index, facts, live, hide_live=self._hide_live)
+            made = _tables(run, index, facts, live, hide_live=self._hide_live)
         except Exception as problem:  # raised in the caller
             error = problem
             logging.getLogger(__name__).exception("the tables of %s cannot be computed", run.name)
@@ -234,7 +250,9 @@ class Tables:
             shelf.turn.notify_all()
 
 
-def _tables(index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hide_live: bool) -> RunTables:
+def _tables(
+    run: RunFolder, index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hide_live: bool
+) -> RunTables:
     view, warnings = facts.view(index.rows)
     ahead = view.ahead
     counted = apply_controls(index.rows, facts.controls, view.missed)
@@ -242,7 +260,7 @@ def _tables(index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hi
     ratings = rate_pools(counted.rows, kept=live, settled=index.settled, approvals=counted.approvals)
     table = standings(counted, facts.entrants, ratings=ratings)
     pools = [pool_report(key, matches, table, ratings[key]) for key, matches in pools_of(counted.rows).items()]
-    listed = tuple(row for row in counted.rows if not (hide_live and ahead.is_open(row.game, row.block)))
+    listed = tuple(row for row in counted.rows if _may_be_listed(run, row, facts, ahead, hide_live=hide_live))
     known = frozenset(row.match_id for row in index.rows) | {match_id_of(item.path) for item in index.unusable}
     entries: dict[str, list[EntryMatch]] = {}
     bearers: dict[str, set[str]] = {}
@@ -274,3 +292,17 @@ def _tables(index: Index, facts: RunFacts, live: Mapping[Pool, LiveTable], *, hi
         {pool: found.settled for pool, found in ratings.items()},
         None if facts.run is None or not facts.known else comparison_of(facts.run, index.rows),
     )
+
+
+def _may_be_listed(run: RunFolder, row: MatchRow, facts: RunFacts, ahead: Ahead, *, hide_live: bool) -> bool:
+    """Whether a match that is over may be looked at already."""
+    if not ahead.is_open(row.game, row.block):
+        return True
+    if hide_live:
+        return False
+    if not facts.known:  # nothing more is played under a journal that cannot be used
+        return True
+    try:
+        return not why_not_watched(read_header(run.records.at(row.stamp)), facts.open_bots)
+    except RecordError:  # the file is gone or damaged
+        return False

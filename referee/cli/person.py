@@ -49,7 +49,7 @@ class Person:
         self._events: list[Any] = []
         self._unread: list[dict[str, Any]] = []
         self._seen: Any = None
-        self._told = ""
+        self._notice = ""
         self._over = ""
         self.seen_s = time.monotonic()
         """When somebody last followed its page."""
@@ -86,12 +86,12 @@ class Person:
                 self._ask(said)
             elif said["type"] == "match_end":
                 with self._lock:
-                    self._told = "The match is over for you."
+                    self._notice = "The match is over for you."
                     self.number += 1
 
     def _ask(self, said: dict[str, Any]) -> None:
         with self._lock:
-            self._asked, self._question, self._told = said, None, ""
+            self._asked, self._question, self._notice = said, None, ""
             self._unread.append(said)
             self._asked_at_s = time.monotonic()
             self.number += 1
@@ -104,14 +104,14 @@ class Person:
         with self._lock:
             if self._asked is said:
                 self._asked = self._question = None
-                self._told = _LATE
+                self._notice = _LATE
                 self.number += 1
 
     def _release(self, said: dict[str, Any]) -> None:
         """Nobody answered in time: the bridge waits for a line all the same, and hears nothing before it has one. The
         referee drops what it sends then."""
         with self._lock:
-            if self._told == _LATE and self._asked is None and not self._over:
+            if self._notice == _LATE and self._asked is None and not self._over:
                 self._write({"index": 0})
 
     def now(self) -> Standpoint:
@@ -123,7 +123,7 @@ class Person:
             self._unread.clear()
             if self._asked is not None and self._question is None:
                 self._question = self._decoded(self._asked)
-            return Standpoint(self.number, self._timed(), tuple(self._events), self._over, self._told, self._seen)
+            return Standpoint(self.number, self._timed(), tuple(self._events), self._over, self._notice, self._seen)
 
     def answer(self, decision: int, index: int | None) -> bool:
         with self._lock:

@@ -59,10 +59,9 @@ def state_of(data: Path) -> tuple[list[Alarm], list[Worker], str]:
     return alarms, workers, ""
 
 
-def waits_in(data: Path, division: str) -> str:
-    """Why no match is played in a division now, '' if one is."""
-    said = read_status(data).get(division, {})
-    return str(said.get("idle", ""))
+def waits_in(data: Path) -> dict[str, str]:
+    """Why no match is played now, by division, '' where one is."""
+    return {name: str(said.get("idle", "")) for name, said in read_status(data).items()}
 
 
 _LOOK = "see what the command 'crosstown serve' printed, and workers.log in the ladder's folder"

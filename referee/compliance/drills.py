@@ -116,11 +116,11 @@ async def handshake(bot: BotUnderCheck) -> DrillResult:
     """Hello in time, with the token and the protocol."""
     async with bot.start() as referee:
         hello = referee.hello
-        told = set(hello.games) or {ANY_GAME}
+        named = set(hello.games) or {ANY_GAME}
         said = set(bot.entry.manifest.games)
         detail = f"Hello after {referee.hello_s:.2f} s, of {bot.startup_s:g} s"
-        if ANY_GAME not in told and (ANY_GAME in said or not said <= told):
-            return DrillResult(f"{detail}; but Hello.games is {sorted(told)}, and bot.toml has {sorted(said)}", "note")
+        if ANY_GAME not in named and (ANY_GAME in said or not said <= named):
+            return DrillResult(f"{detail}; but Hello.games is {sorted(named)}, and bot.toml has {sorted(said)}", "note")
         return DrillResult(detail)
 
 

@@ -285,7 +285,7 @@ class CheckedMatch:
                 returns=self.state.returns() if counts else (),
                 reason=reason,
                 fault_seat=None,
-                explanation="" if counts else "the match was cancelled; nobody's fault",
+                explanation="" if counts else "the match was cancelled, which is no bot's fault",
             )
         )
 

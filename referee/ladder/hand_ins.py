@@ -72,13 +72,13 @@ class LadderHandIns:
         store: LadderStore,
         *,
         state: Callable[[], tuple[Sequence[Alarm], Sequence[Worker], str]] = lambda: ((), (), ""),
-        waits: Callable[[str], str] = lambda _: "",
+        waits: Callable[[], Mapping[str, str]] = dict,
         alone: bool = True,
         disk: DiskWatch | None = None,
         runs: Path | None = None,
     ) -> None:
-        """`state`: alarms, workers, and why nothing is played, as the process that plays says; `waits`: by division why
-        no match is played there. `alone`: this is the server, and what an earlier one left of uploads is removed.
+        """`state`: alarms, workers, and why nothing is played, as the process that plays says; `waits`: why no match is
+        played, by division. `alone`: this is the server, and what an earlier one left of uploads is removed.
         `runs`: the folder with the runs of the divisions, default those of the season that goes on. PlatformError."""
         self._config = config
         self._runs = runs or config.data / "divisions"
@@ -298,9 +298,10 @@ class LadderHandIns:
     # Divisions
 
     def divisions(self) -> Sequence[Division]:
-        return [self._division(division) for division in self._config.divisions]
+        waits = self._waits()
+        return [self._division(division, waits.get(division.name, "")) for division in self._config.divisions]
 
-    def _division(self, division: DivisionConfig) -> Division:
+    def _division(self, division: DivisionConfig, waits: str) -> Division:
         house = sum(entry.house for entry in self.entries(division.name).values())
         players = division.game.players
         return Division(
@@ -310,7 +311,7 @@ class LadderHandIns:
             players=tuple(players),
             settings={"clock": _clock_words(division)} | _chosen(division),
             bots=house + len(self._store.active(division.name)),
-            waits=self._waits(division.name),
+            waits=waits,
         )
 
     def playing(self, division: str) -> Mapping[str, int]:

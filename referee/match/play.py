@@ -79,7 +79,7 @@ class Match:
         """From MatchStart to MatchEnd; the record has all lines but the footer.
 
         Never raises for what a bot does; whatever goes wrong with the game or the record is a platform fault.
-        CancelledError is passed on, after the seats were told.
+        CancelledError is passed on, after the seats have got MatchEnd.
         """
         try:
             await self._controller.start([self._match_start(seat) for seat in self._controller.seats])

@@ -5,7 +5,17 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
-from referee.games.api import Event, Game, State, Told, action_sentence, folded, joined, seat_name, told
+from referee.games.api import (
+    Event,
+    EventSentence,
+    Game,
+    State,
+    action_sentence,
+    classified_sentence,
+    folded,
+    joined,
+    seat_name,
+)
 from referee.record.format import EFFECT_CHOICE, EFFECT_TAKEN, Answer, FaultLine, Footer, Header, Line, Strike
 from referee.record.reasons import OWN_FAULTS, EndReason
 from referee.record.replay import Step
@@ -19,7 +29,7 @@ _FAULTS: Mapping[str, str] = {
     EndReason.ILLEGAL_ACTION: "sent an illegal action",
     EndReason.MALFORMED_MESSAGE: "sent a message that cannot be read",
     EndReason.OVERSIZED_MESSAGE: "sent a message that is too long",
-    EndReason.WRONG_TURN_MESSAGE: "sent messages that nobody asked for",
+    EndReason.WRONG_TURN_MESSAGE: "sent messages that the referee did not ask for",
     EndReason.MOVE_TIMEOUT: "ran out of time",
     EndReason.BANK_EXHAUSTED: "used up its time for the match",
     EndReason.CRASHED: "crashed",
@@ -30,7 +40,7 @@ _FAULTS: Mapping[str, str] = {
 }
 _ENDS: Mapping[str, str] = {
     EndReason.CANCELLED: "the match was cancelled",
-    EndReason.PLATFORM_FAULT: "the referee failed: nobody's fault, the match does not count",
+    EndReason.PLATFORM_FAULT: "the referee failed, which is no bot's fault; the match does not count",
     EndReason.SUSPECT_TIMEOUT: "an answer came late while the machine was too busy: the match does not count",
     EndReason.START_FAILED: "a bot did not start: the match does not count",
     EndReason.EVERYONE_FAULTED: "every bot had a fault",
@@ -48,10 +58,10 @@ def fault_words(reason: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the list of moves: the steps from `start` on, as far as they have been told.
+    """One line of the list of moves: the steps from `start` on, as far as they have been played.
 
     `move` is the number of its first answer, from 1, 0 for the set-up; `turn` counts turns, from 1, 0 before the first
-    answer; `seat` is whose turn it is, -1 if nobody's. Rows with equal `start` are one line, the last of them whole.
+    answer; `seat` is whose turn it is, -1 for no seat. Rows with equal `start` are one line, the last of them whole.
     """
 
     start: int
@@ -75,13 +85,13 @@ class Narrator:
         self._row = Row(0, 0, 0, -1, "", False)
         self._answered = False
         """Whether the row has its answer. One that begins with what chance brings to a new turn waits for it."""
-        self._said: list[str | Told] = []
+        self._said: list[str | EventSentence] = []
         self._silent: list[str] = []
 
     def tell(self, number: int, step: Step) -> tuple[Row, tuple[str, ...]]:
         """The line of the list that step `number` is part of, and the sentences of this step alone."""
         seen: dict[int | None, Any] = {}
-        events = [self._told(event, step.state, seen) for event in step.events]
+        events = [self._sentence_of(event, step.state, seen) for event in step.events]
         acted = [line for line in step.lines if isinstance(line, Answer | FaultLine | Strike)]
         if acted:
             if self._answered or self._row.turn == 0:
@@ -112,22 +122,24 @@ class Narrator:
     def _sentences(self) -> list[str]:
         """Of the line so far, runs of what chance brought folded."""
         found: list[str] = []
-        for by_chance, run in groupby(self._said, lambda said: isinstance(said, Told)):
-            told = list(run)
+        for by_chance, run in groupby(self._said, lambda said: isinstance(said, EventSentence)):
+            sentences = list(run)
             if by_chance:
                 found += folded(
-                    self._game, [item for item in told if isinstance(item, Told)], setting_up=self._row.turn == 0
+                    self._game,
+                    [item for item in sentences if isinstance(item, EventSentence)],
+                    setting_up=self._row.turn == 0,
                 )
             else:
-                found += map(str, told)
+                found += map(str, sentences)
         return found
 
-    def _told(self, event: Event, state: State, seen: dict[int | None, Any]) -> Told:
+    def _sentence_of(self, event: Event, state: State, seen: dict[int | None, Any]) -> EventSentence:
         """`seen` keeps the observations of this step."""
         viewer = min(event.private, default=None) if self._viewer == EVERYTHING else self._viewer
         if viewer not in seen:
             seen[viewer] = state.observation(viewer)
-        return told(self._game, event.seen_by(viewer), seen[viewer], self._names)
+        return classified_sentence(self._game, event.seen_by(viewer), seen[viewer], self._names)
 
     def _fault(self, line: FaultLine | Strike) -> str:
         more = _EFFECTS.get(line.effect, "") if isinstance(line, Strike) else ""

@@ -151,7 +151,7 @@
       source.close();
       end(now.over);
     } else if (now.asked) ask(now.asked);
-    else wait(now.told || "The others think.");
+    else wait(now.notice || "The others think.");
     showClock();
     root.dataset.number = now.number;
   });

@@ -450,7 +450,7 @@ async def _pass_on(request: Request, upload: Upload, most: int) -> None:
 
 
 async def _whole(work: Callable[..., T], *values: Any) -> T:
-    """What `work` returns, done in a thread, which is waited for even if nobody wants the answer any more."""
+    """What `work` returns, done in a thread, which is waited for even if the client has gone."""
     task = asyncio.ensure_future(asyncio.to_thread(work, *values))
     try:
         return await asyncio.shield(task)

@@ -58,7 +58,7 @@ class Run(BaseModel):
     facts: dict[str, str]
     warnings: Warnings
     trouble: str = Field(description="Why these are the tables of some time ago; empty where they are not.")
-    live: list[str] = Field(description="Ids of matches that go on; none where live matches are hidden.")
+    live: list[str] = Field(description="Ids of the matches that go on and may be watched.")
     coming: list[ComingMatch]
     unusable: list[UnusableRecord]
 
@@ -243,12 +243,12 @@ class FrameLine(BaseModel):
 
 
 class MoveRow(BaseModel):
-    """A line of the list of moves, as far as it is told by a step. The last frame with its `start` has it whole."""
+    """A line of the list of moves, as far as a step has it. The last frame with its `start` has it whole."""
 
     start: int = Field(description="The first step of the line.")
     move: int = Field(description="The number of its first answer, from 1; 0 for the set-up.")
     turn: int = Field(description="The number of the turn, from 1; 0 for the set-up.")
-    seat: int = Field(description="Whose turn it is; -1 if nobody's.")
+    seat: int = Field(description="Whose turn it is; -1 if it is no seat's.")
     text: str
     fault: bool
 

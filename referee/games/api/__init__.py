@@ -28,8 +28,9 @@ from referee.games.api.errors import (
 from referee.games.api.options import DATA_OPTION, Option, resolve_options
 from referee.games.api.sentences import (
     ID_LIKE,
-    Told,
+    EventSentence,
     action_sentence,
+    classified_sentence,
     event_sentence,
     folded,
     has_sentences,
@@ -37,7 +38,6 @@ from referee.games.api.sentences import (
     points_so_far,
     seat_name,
     text_board,
-    told,
 )
 from referee.games.api.text import ActionText
 
@@ -54,6 +54,7 @@ __all__ = [
     "Draw",
     "EncodedOnce",
     "Event",
+    "EventSentence",
     "Game",
     "GameError",
     "IllegalAction",
@@ -64,9 +65,9 @@ __all__ = [
     "PlayersError",
     "Roll",
     "State",
-    "Told",
     "View",
     "action_sentence",
+    "classified_sentence",
     "draft_of",
     "event_sentence",
     "folded",
@@ -77,5 +78,4 @@ __all__ = [
     "seat_name",
     "state_hash",
     "text_board",
-    "told",
 ]

@@ -14,9 +14,9 @@ from referee.games.api.contract import Action, Game, Payload, State
 ID_LIKE = re.compile(r"\b[a-z]+_[a-z_]+|\b[TR]\d\d\b")
 """What a sentence must not hold: the id of a card, a tile, a route, a ticket."""
 
-_TOLD_ONE_BY_ONE = 3
+_MOST_OF_A_KIND = 3
 """So many things of a kind, dealt in one run during the match, have a sentence each."""
-_TOLD_IN_ALL = 12
+_MOST_SENTENCES = 12
 """The most sentences of one run."""
 _SEAT = re.compile(r"\b[Ss]eat (\d)\b")
 
@@ -79,35 +79,35 @@ def _words(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One event as it was told: its `KIND` and its sentence."""
+class EventSentence:
+    """One event: its `KIND` and its sentence."""
 
     kind: str
     sentence: str
 
 
-def told(game: Game, payload: Payload, observation: Any, names: Sequence[str] = ()) -> Told:
-    """See `event_sentence`."""
-    return Told(str(getattr(payload, "KIND", "")), event_sentence(game, payload, observation, names))
+def classified_sentence(game: Game, payload: Payload, observation: Any, names: Sequence[str] = ()) -> EventSentence:
+    """The `event_sentence` of an event, with its kind."""
+    return EventSentence(str(getattr(payload, "KIND", "")), event_sentence(game, payload, observation, names))
 
 
-def folded(game: Game, events: Sequence[Told], *, setting_up: bool = False) -> list[str]:
+def folded(game: Game, events: Sequence[EventSentence], *, setting_up: bool = False) -> list[str]:
     """The sentences of what chance brought in a run of steps, things that are dealt counted instead of listed.
 
-    `setting_up`: nobody has answered yet; everything that can be counted is, in a first sentence.
+    `setting_up`: before the first answer; everything that can be counted is, in a first sentence.
     """
     nouns: Mapping[str, str] = getattr(game.view, "dealt", {})
     counts: dict[str, int] = {}
     for event in events:
         if event.kind in nouns:
             counts[event.kind] = counts.get(event.kind, 0) + 1
-    counted = {kind for kind, count in counts.items() if count > _TOLD_ONE_BY_ONE or setting_up}
+    counted = {kind for kind, count in counts.items() if count > _MOST_OF_A_KIND or setting_up}
     sentences = [event.sentence for event in events if event.kind not in counted]
     if counted:
         dealt = ", ".join(_counted(counts[kind], nouns[kind]) for kind in counts if kind in counted)
         sentences = [f"set-up: {dealt} dealt", *sentences] if setting_up else [*sentences, f"{dealt} dealt"]
-    if len(sentences) > _TOLD_IN_ALL:
-        sentences = [*sentences[: _TOLD_IN_ALL - 1], f"and {len(sentences) - _TOLD_IN_ALL + 1} more events"]
+    if len(sentences) > _MOST_SENTENCES:
+        sentences = [*sentences[: _MOST_SENTENCES - 1], f"and {len(sentences) - _MOST_SENTENCES + 1} more events"]
     return sentences
 
 

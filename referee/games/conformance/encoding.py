@@ -229,7 +229,7 @@ def check_view(trial: Trial, state: State, node: Node) -> None:
 
 
 def check_event_view(trial: Trial, state: State, events: list[Event]) -> None:
-    """CheckFailed `view` for a malformed sentence about an event, whoever sees it. `state` is that after them."""
+    """CheckFailed `view` for a malformed sentence about an event, for each viewer. `state` is that after them."""
     for viewer in trial.viewers:
         seen = state.observation(viewer)
         for payload in (event.seen_by(viewer) for event in events):
@@ -270,7 +270,7 @@ def check_event_sentences(trial: Trial, state: State, events: list[Event]) -> No
         sent = codec.decode_observation(codec.encode_observation(seen))
         heard = codec.decode_events(codec.encode_events(payloads))
         if [event_sentence(game, payload, sent, NAMES) for payload in heard] != sentences:
-            raise CheckFailed("sentences", f"{viewer_name(viewer)} is told what its messages do not hold: {sentences}")
+            raise CheckFailed("sentences", f"{viewer_name(viewer)} reads what its messages do not hold: {sentences}")
 
 
 CALLED_BY_NUMBER = re.compile(r"\bseat \d", re.IGNORECASE)

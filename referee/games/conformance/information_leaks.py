@@ -218,7 +218,7 @@ def compare_with_resampled(trial: Trial, state: State, branches: list[Branch], v
         if branch.observations[viewer] == twin.observations[viewer]:
             compare(trial, branch, twin, viewer)
         elif branch.events[viewer] != twin.events[viewer] and not isinstance(branch.step, WithdrawStep):
-            trial.tally.add("hidden", "told by an event, shown afterwards")
+            trial.tally.add("hidden", "revealed by an event, shown afterwards")
 
 
 def look_alikes(trial: Trial, branches: list[Branch]) -> Iterator[tuple[int | None, Branch, Branch]]:
@@ -238,7 +238,7 @@ def compare(trial: Trial, one: Branch, other: Branch, viewer: int | None) -> Non
         decode = trial.game.codec.decode_events
         raise CheckFailed(
             "events",
-            f"after {one.step} {viewer_name(viewer)} is told {decode(one.events[viewer])}, in another world, after "
+            f"after {one.step} {viewer_name(viewer)} receives {decode(one.events[viewer])}, in another world, after "
             f"{other.step}, {decode(other.events[viewer])}, though it can see no difference afterwards",
         )
 

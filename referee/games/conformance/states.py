@@ -329,7 +329,7 @@ def check_answer_order(trial: Trial, state: State, node: Node) -> None:
     for viewer in trial.viewers:
         if trial.encoded_events(viewer, events) != trial.encoded_events(viewer, again):
             raise CheckFailed(
-                "answer_order", f"{answers} given in another order are told {viewer_name(viewer)} differently"
+                "answer_order", f"{answers} given in another order give {viewer_name(viewer)} other messages"
             )
 
 

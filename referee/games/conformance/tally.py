@@ -105,7 +105,7 @@ def hidden(counts: Counter[str]) -> str:
         f"identity",
         f"{counts['proven hidden']:,} times something was proven hidden, "
         f"{part(counts, 'proven hidden', 'proven hidden, resampled otherwise')} of these resampled otherwise",
-        f"{counts['told by an event, shown afterwards']:,} times an event revealed something",
+        f"{counts['revealed by an event, shown afterwards']:,} times an event revealed something",
     ]
     return "; ".join(parts)
 

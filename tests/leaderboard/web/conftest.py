@@ -4,8 +4,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,22 @@ BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 class Played:
     """A match in which everybody takes the first action, written as it goes on."""
 
-    def __init__(self, folder: Path, match_id: str, names: tuple[str, ...], game: str, note: str, place: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        match_id: str,
+        names: tuple[str, ...],
+        game: str,
+        note: str,
+        place: int,
+        sandboxes: tuple[str, ...],
+    ) -> None:
         self.game = get_game(game)
         options = resolve_options(game, self.game.options, {})
-        seats = tuple(SeatHeader(f"{names.index(name):02x}ff00ff", name, "1") for name in names)
+        seats = tuple(
+            SeatHeader(f"{names.index(name):02x}ff00ff", name, "1", sandbox=sandbox)
+            for name, sandbox in zip(names, sandboxes or ("strict",) * len(names), strict=True)
+        )
         head = Header(
             match_id, "cup", place, 0, game, self.game.rules_version, options, len(names), seats, {"move_s": 1.0},
             seed_commitment(SEED), "2026-01-01T00:00:00Z", "0",
@@ -85,6 +98,24 @@ class Played:
         return self.close(reason="crashed", faults=tuple(faults), ranking=ranking, returns=())
 
 
+@pytest.fixture(scope="session")
+def begin() -> Callable[..., Played]:
+    """begin(folder, "m1") begins a match whose record lies in `folder`, the `matches` of a run."""
+
+    def begin(
+        folder: Path,
+        match_id: str,
+        names: tuple[str, ...] = ("ann", "bob"),
+        game: str = "toy",
+        note: str = "",
+        place: int = 0,
+        sandboxes: tuple[str, ...] = (),
+    ) -> Played:
+        return Played(folder, match_id, names, game, note, place, sandboxes)
+
+    return begin
+
+
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     folder = tmp_path / "runs"
@@ -93,15 +124,9 @@ def runs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(runs: Path) -> Callable[..., Played]:
+def start(runs: Path, begin: Callable[..., Played]) -> Callable[..., Played]:
     """start("m1") begins a match of the run `cup`."""
-
-    def start(
-        match_id: str, names: tuple[str, ...] = ("ann", "bob"), game: str = "toy", note: str = "", place: int = 0
-    ) -> Played:
-        return Played(runs / "cup" / "matches", match_id, names, game, note, place)
-
-    return start
+    return partial(begin, runs / "cup" / "matches")
 
 
 @pytest.fixture
@@ -129,7 +154,7 @@ def serving(app: Any) -> Iterator[str]:
         listening.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def serve() -> Any:
     """`with serve(app) as address` for an application of one's own."""
     return serving
@@ -161,6 +186,20 @@ class Shown:
 def show(chromium: Any, server: str) -> Iterator[Callable[..., Shown]]:
     """show("/runs/cup", width=390) opens a page; at the end none may have complained."""
     with opening(chromium, server) as show:
+        yield show
+
+
+@pytest.fixture
+def show_at(chromium: Any) -> Iterator[Callable[..., Shown]]:
+    """show_at(server, "/runs/cup", width=390): the same on a server of one's own, which many tests may share."""
+    with ExitStack() as stack:
+        shows: dict[str, Callable[..., Shown]] = {}
+
+        def show(server: str, address: str, **how: Any) -> Shown:
+            if server not in shows:
+                shows[server] = stack.enter_context(opening(chromium, server))
+            return shows[server](address, **how)
+
         yield show
 
 

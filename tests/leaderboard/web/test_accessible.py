@@ -1,11 +1,20 @@
-"""Every page by ear, by keys, in light and dark, and on a phone, in a real browser; none complains to its console."""
+"""Every page by ear, by keys, in light and dark, and on a phone, in a real browser; none complains to its console.
+
+What hinders readers is found by the rules of axe-core, and by our own in accessible.js where they ask for more.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from leaderboard.schedule_view import FormatTable, ScheduleView
+from leaderboard.web.app import make_app
+from leaderboard.web.facts import RunFacts
+from referee.run.run import Run
+from tests.leaderboard.web.axe import violations
 
 FINDINGS = (Path(__file__).parent / "accessible.js").read_text()
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
@@ -29,7 +38,8 @@ def findings(page: Any) -> list[str]:
     found = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        found += [f"{scheme}: {finding}" for finding in page.evaluate(FINDINGS)]
+        breaches = [*page.evaluate(FINDINGS), *violations(page, colours_alone=scheme == "dark")]
+        found += [f"{scheme}: {finding}" for finding in breaches]
     return found
 
 
@@ -60,6 +70,25 @@ def set_up(page: Any, other: str = "random", name: str = LONG) -> None:
     page.click("button.main")
 
 
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., Any], serve: Any) -> Iterator[str]:
+    """A server with matches that are over, one that ended by a fault, and two that go on."""
+    runs = tmp_path_factory.mktemp("results")
+    folder = runs / "cup" / "matches"
+    folder.mkdir(parents=True)
+    begin(folder, "m1", game="shibuya").play().close()
+    begin(folder, "m2", place=1).crash(1, stdout="last words")
+    begin(folder, "m3", place=2, game="shibuya").step()
+    begin(folder, "m4", place=3, sandboxes=("strict", "remote")).step()
+    view = ScheduleView((), FormatTable("knockout"), {"m1": 1, "m2": 2})
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        serve(make_app(runs, lambda path: RunFacts("cup", run=Run(path)))) as at,
+    ):
+        patch.setattr("leaderboard.web.facts.view_schedule", lambda run, rows, look_ahead: view)
+        yield at
+
+
 def check(page: Any) -> None:
     assert findings(page) == []
     visited, order = order_of_tab(page)
@@ -82,22 +111,28 @@ def check(page: Any) -> None:
         ("/runs/cup/bots/01ff00ff", "thead button"),
         ("/runs/cup/matches/m1?step=last", "#replay[data-drawn]"),
         ("/runs/cup/matches/m2?step=last", "#replay[data-drawn]"),
+        ("/runs/cup/matches/m3?step=last", "#replay[data-drawn]"),
+        ("/api", "main"),
     ],
 )
 def test_a_page_of_results_has_landmarks_labels_names_and_an_order(
-    start: Callable[..., Any], show: Callable[..., Any], address: str, ready: str
+    results: str, show_at: Callable[..., Any], address: str, ready: str
 ) -> None:
-    start("m1", game="shibuya").play().close()
-    start("m2", place=1).crash(1, stdout="last words")
-    check(show(address, ready=ready).page)
+    check(show_at(results, address, ready=ready).page)
 
 
-def test_a_page_that_is_not_there_has_them_too_and_fits_a_phone(show: Callable[..., Any]) -> None:
-    shown = show(f"/runs/{LONG * 3}", width=PHONE)
-    assert shown.page.locator("h1").text_content() == "404"
+@pytest.mark.parametrize(
+    ("address", "status", "heading"),
+    [(f"/runs/{LONG * 3}", 404, "Not found"), ("/runs/cup/matches/m4", 403, "Not yet")],
+)
+def test_a_page_that_is_not_shown_has_them_too_and_fits_a_phone(
+    results: str, show_at: Callable[..., Any], address: str, status: int, heading: str
+) -> None:
+    shown = show_at(results, address, width=PHONE)
+    assert shown.page.locator("h1").text_content() == heading
     check(shown.page)
     assert not too_wide(shown.page)
-    assert all("404" in said for said in shown.said)
+    assert all(str(status) in said for said in shown.said)
     shown.said.clear()
 
 
@@ -185,6 +220,9 @@ SOUND = """<!doctype html><html lang="en"><title>t</title><a class="skip" href="
          "y</button></p><style>p button:first-child { align-self: end }</style>", "seen before what comes before it"),
         ("<p style='color: #999'>x</p>", "contrast below 4.5"),
         ("<nav aria-label=Pages>x</nav>", "two of one name among the navigations"),
+        ("<ul><p>x</p></ul>", "axe list"),
+        ("<svg role=img width=9 height=9></svg>", "axe svg-img-alt"),
+        ("<p style='color: #888; background: #999'>x</p>", "axe color-contrast"),
     ],
 )  # fmt: skip
 def test_the_check_finds_what_is_wrong_with_a_page(chromium: Any, broken: str, problem: str) -> None:
@@ -207,5 +245,15 @@ def test_the_check_finds_a_button_out_of_order(chromium: Any, place: str) -> Non
         page.set_content(SOUND % f"<button tabindex={place}>x</button><button>y</button>")
         visited, order = order_of_tab(page)
         assert visited != order
+    finally:
+        page.close()
+
+
+def test_the_rules_of_axe_are_kept_in_the_dark_too(chromium: Any) -> None:
+    page = chromium.new_page()
+    try:
+        page.set_content(SOUND % "<style>@media (prefers-color-scheme: dark) { h1 { color: #ddd } }</style>")
+        assert any(finding.startswith("dark: axe color-contrast") for finding in findings(page))
+        assert not any(finding.startswith("light") for finding in findings(page))
     finally:
         page.close()

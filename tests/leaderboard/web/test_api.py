@@ -144,7 +144,7 @@ async def test_while_a_block_is_open_its_matches_are_hidden_here_too(runs: Path,
         assert (await web.get(f"{V1}/runs/cup")).json()["live"] == []
         for part in ("", "/frames", "/record", "/events"):
             answer = await web.get(f"{V1}/runs/cup/matches/m1{part}")
-            assert answer.status_code == 404, part
+            assert answer.status_code == 403, part
             assert "secret" not in answer.text
 
 

@@ -9,11 +9,11 @@ import pytest
 from leaderboard.web.app import make_app
 from leaderboard.web.facts import RunFacts
 from leaderboard.web.hand_ins import Alarm, Entry
+from tests.leaderboard.web.axe import violations
 from tests.leaderboard.web.ladders import Intake
-from tests.leaderboard.web.test_accessible import order_of_tab
+from tests.leaderboard.web.test_accessible import FINDINGS, order_of_tab
 
 ANN, HOUSE = "00ff00ff", "01ff00ff"
-AXE = Path(__file__).with_name("accessible.js").read_text(encoding="utf-8")
 
 ID_LIKE = """() => {
   const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -155,7 +155,8 @@ def test_the_pages_of_a_ladder_are_accessible_and_fit_their_window(
             page.get_by_role("button", name="Sign in").click()
             page.wait_for_url("**/organiser")
         page.goto(ladder + address)
-        assert page.evaluate(AXE) == [], address
+        assert page.evaluate(FINDINGS) == [], address
+        assert violations(page, colours_alone=scheme == "dark") == [], address
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, address
         assert page.evaluate(ID_LIKE) == [], address
         visited, order = order_of_tab(page)

@@ -326,7 +326,7 @@ async def test_an_organiser_watches_the_matches_in_play_and_nobody_else_sees_the
     link = "/runs/cup/matches/m1?step=last"
     assert link in page.text
     assert (await ola.get(link)).status_code == 200
-    assert (await ann.get(link)).status_code == 404
+    assert (await ann.get(link)).status_code == 403
     for address in ("/", "/ladder", "/ladder/cup", "/runs/cup", "/my"):
         assert "m1" not in (await ann.get(address)).text
 

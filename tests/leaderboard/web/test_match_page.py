@@ -61,7 +61,9 @@ def test_no_texts_of_page_and_board_overlap_and_none_is_an_id(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for step in (0, last // 3, 2 * last // 3, last):
             page.evaluate(TO, step)
-            assert page.evaluate(OVERLAPS) == [], f"step {step}, {width} pixels wide"
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                assert page.evaluate(OVERLAPS) == [], f"step {step}, {width} pixels wide, {scheme}"
             for text in page.evaluate(VISIBLE):
                 assert not ID_LIKE.search(text), text
                 assert not re.search(r"\b[Ss]eat \d", text), text

@@ -1,12 +1,16 @@
 """Every page can be read and used: no texts on each other, no ids where words belong, and walks from the front page to
 a match by keys alone and by touch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from leaderboard.web.app import make_app
+from referee.cli.play_host import Host
+
+BOTS = Path(__file__).resolve().parents[3] / "bots" / "python"
 READABLE = (Path(__file__).parent / "readable.js").read_text()
 GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
 PAGES = (
@@ -26,37 +30,66 @@ WIDTHS = (1280, 390)
 BOARD = "svg.ct-board"
 
 
-def played(start: Callable[..., Any]) -> None:
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, begin: Callable[..., Any], serve: Any) -> Iterator[str]:
+    """A server with matches that are over, one that ended by a fault, and one that goes on."""
+    runs = tmp_path_factory.mktemp("results")
+    folder = runs / "cup" / "matches"
+    folder.mkdir(parents=True)
     names = ("greedy-with-a-long-name", "walker")
-    start("m1", names=names, game="shibuya").play().close(ranking=(1, 2))
-    start("m2", names=names, game="ticket_to_ride_new_york", place=1).play().close()
-    match = start("m3", names=names, game="shibuya", place=2)
+    begin(folder, "m1", names=names, game="shibuya").play().close(ranking=(1, 2))
+    begin(folder, "m2", names=names, game="ticket_to_ride_new_york", place=1).play().close()
+    match = begin(folder, "m3", names=names, game="shibuya", place=2)
     match.step()
     match.crash(1, stderr="ZeroDivisionError: division by zero")
-    start("m4", names=names, game="shibuya", place=3).step()
+    begin(folder, "m4", names=names, game="shibuya", place=3).step()
+    begin(folder, "m5", names=names, game="shibuya", place=4, sandboxes=("strict, network", "remote")).step()
+    with serve(make_app(runs)) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def play_results(tmp_path_factory: pytest.TempPathFactory, serve: Any) -> Iterator[str]:
+    """A server where people may play."""
+    runs = tmp_path_factory.mktemp("play")
+    with Host(runs, [BOTS]) as host, serve(make_app(runs, play_host=host)) as address:
+        yield address
 
 
 def unreadable(page: Any) -> list[str]:
     """What is wrong outside of boards, in light and dark."""
     page.evaluate(f"document.querySelectorAll('{BOARD}').forEach((board) => board.remove())")
     page.evaluate("document.querySelectorAll('details').forEach((details) => details.open = true)")
-    found: list[str] = page.evaluate(READABLE)
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found += [f"{scheme}: {finding}" for finding in page.evaluate(READABLE)]
     return found
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("address", PAGES)
 def test_no_texts_lie_on_each_other_and_no_id_stands_where_a_word_belongs(
-    start: Callable[..., Any], show: Callable[..., Any], address: str, width: int
+    results: str, show_at: Callable[..., Any], address: str, width: int
 ) -> None:
-    played(start)
-    assert unreadable(show(address, width=width).page) == []
+    assert unreadable(show_at(results, address, width=width).page) == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("address", ["/", "/play", *(f"/play?game={game}" for game in GAMES)])
-def test_the_same_where_people_may_play(show_play: Callable[..., Any], address: str, width: int) -> None:
-    assert unreadable(show_play(address, width=width).page) == []
+def test_the_same_where_people_may_play(
+    play_results: str, show_at: Callable[..., Any], address: str, width: int
+) -> None:
+    assert unreadable(show_at(play_results, address, width=width).page) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_same_where_a_page_is_refused(results: str, show_at: Callable[..., Any], width: int) -> None:
+    shown = show_at(results, "/runs/cup/matches/m5", width=width)
+    assert shown.page.locator("h1").text_content() == "Not yet"
+    assert unreadable(shown.page) == []
+    assert all("403" in said for said in shown.said)
+    shown.said.clear()
 
 
 @pytest.mark.parametrize(

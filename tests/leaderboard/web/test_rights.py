@@ -126,7 +126,7 @@ async def test_nothing_of_an_open_block_is_shown_to_anyone_but_organisers(
     for match in ("m1", "m2"):
         for address in MATCH_ADDRESSES:
             answer = await ask(who, address.format(match=match))
-            assert answer.status_code == 404, address
+            assert answer.status_code == 403, address
             assert not any(secret in answer.text for secret in SECRETS)
             assert "<svg" not in answer.text
     for address in RUN_ADDRESSES:

@@ -36,8 +36,8 @@ def page(chromium: Any) -> Any:
 @pytest.mark.parametrize(
     ("path", "heading", "said"),
     [
-        ("/runs/gone", "gone", "status 404, '404' where 'gone'"),
-        ("/runs/gone", "404", "status 404"),
+        ("/runs/gone", "gone", "status 404, 'Not found' where 'gone'"),
+        ("/runs/gone", "Not found", "status 404"),
         ("/runs", "Matches", "status 200, 'Tournaments' where 'Matches'"),
     ],
 )

@@ -75,9 +75,9 @@ async def test_with_hide_live_no_match_is_shown_before_its_block_is_complete(
     async with client(runs, hide_live=True) as web:
         for match in ("m1", "m2"):
             for part in HIDDEN:
-                assert (await web.get(f"/runs/cup/matches/{match}{part}")).status_code == 404, (match, part)
+                assert (await web.get(f"/runs/cup/matches/{match}{part}")).status_code == 403, (match, part)
             for part in ("", "/frames"):
-                assert (await web.get(f"/api/runs/cup/matches/{match}{part}")).status_code == 404
+                assert (await web.get(f"/api/runs/cup/matches/{match}{part}")).status_code == 403
         for address in ("/runs/cup", "/runs/cup/matches", "/runs/cup/bots/00ff00ff", "/api/runs/cup/matches",
                         "/runs/cup/schedule", "/runs/cup/cross", "/runs/cup/plots", "/runs/cup/matches.csv",
                         "/api/runs/cup/bots/00ff00ff", "/api/runs/cup"):  # fmt: skip
@@ -235,7 +235,7 @@ async def test_with_hide_live_nothing_is_shown_of_which_it_is_not_known_whether_
     app = make_app(runs, lambda folder: facts, hide_live=True)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://localhost") as web:
         for part in ("", "/record"):
-            assert (await web.get(f"/runs/cup/matches/m1{part}")).status_code == (200 if known else 404)
+            assert (await web.get(f"/runs/cup/matches/m1{part}")).status_code == (200 if known else 403)
         assert (await web.get("/api/runs/cup/matches")).json()["total"] == known
         assert ("last words" in (await web.get("/runs/cup/bots/00ff00ff")).text) == known
 

@@ -136,7 +136,7 @@ def _record(folder: RunFolder, tournament: Tournament, spec) -> None:
         rules_version=1,
         options=spec.options,
         players=2,
-        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version) for seat in spec.seats),
+        seats=tuple(SeatHeader(seat.entry_id, seat.name, seat.version, sandbox="strict") for seat in spec.seats),
         limits=asdict(spec.limits),
         seed_commitment=seed_commitment(spec.seed),
         created_at="2026-01-01T00:00:00Z",

@@ -137,7 +137,7 @@ def test_who_answers_too_late_is_refused_and_told_while_the_others_play_on(tmp_p
         asked = wait_for(late, lambda now: now.question is not None).question
         assert asked is not None
         now = wait_for(late, lambda now: now.question is None)
-        assert "Your time was over" in now.told
+        assert "Your time was over" in now.notice
         assert not now.over
         assert not late.answer(asked.decision, 0)
         while not (now := other.now()).over:
@@ -184,7 +184,7 @@ def question(decision: int) -> dict[str, Any]:
 
 def test_a_seat_that_has_left_is_told_so(pipes: Pipes) -> None:
     pipes.say(type="match_end")
-    assert pipes.person.now().told == "The match is over for you."
+    assert pipes.person.now().notice == "The match is over for you."
 
 
 def test_a_bridge_that_reads_nothing_takes_no_answer(pipes: Pipes) -> None:

@@ -22,6 +22,7 @@ from leaderboard.web.facts import facts_of
 from referee.run.folder import RunFolder
 from referee.run.journal import Journal, read_journal
 from referee.run.lock import RunLock
+from referee.run.run import Run
 from referee.schedule.formats.registry import UnknownFormat
 from referee.schedule.progress import ScheduleProgress
 
@@ -126,6 +127,22 @@ def test_on_same_seeds_a_block_is_open_until_all_pairs_have_played_it(
     assert ahead_of(run).open_blocks == {("toy", 0), ("toy", 1)}
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_where_seeds_are_shared_the_bots_that_could_read_the_pages_are_known_from_the_journal(
+    make_run: Callable[..., Any], shared: bool
+) -> None:
+    more = "[round-robin]\nsame_seeds = true" if shared else ""
+    run = make_run(others=("cyd", "dan"), more=more)
+    ids = {bot.name: bot.entry_id for bot in Run(run).participants}
+    grants = {"<ann>": "env HOME, read /data", "[b]bob": "network, env HOME", "cyd": "read /network"}
+    machine = {ids[name]: {"profile": "strict", "grants": granted} for name, granted in grants.items()}
+    say(run, "resumed", matches=4, void=[], machine=machine)
+    assert facts_of(run.path).open_bots == (("[b]bob", "dan") if shared else ())  # dan connects from elsewhere
+    machine[ids["[b]bob"]] = {"profile": "strict"}
+    say(run, "machine", machine=machine, changes=[])
+    assert facts_of(run.path).open_bots == (("dan",) if shared else ())
+
+
 def test_of_a_swiss_the_rounds_that_follow_from_results_are_not_known_yet(make_run: Callable[..., Any]) -> None:
     run = make_run(style="swiss", others=("cyd", "dan"), blocks=1, played=1)
     assert places(run) == [1, 2, 3]
@@ -170,7 +187,7 @@ async def test_with_hide_live_a_run_whose_schedule_cannot_be_told_shows_no_match
         assert (await web.get("/runs/cup")).status_code == 200
         assert (await web.get("/api/runs/cup/matches")).json()["total"] == 0
         for part in ("", "/record"):
-            assert (await web.get(f"/runs/cup/matches/{match_id}{part}")).status_code == 404
+            assert (await web.get(f"/runs/cup/matches/{match_id}{part}")).status_code == 403
 
 
 def gone(name: str) -> Any:
@@ -330,11 +347,16 @@ async def test_the_options_reach_the_pages(
 
 async def test_a_match_of_a_run_that_does_not_go_on_is_said_to_be_cut_off(make_run):
     run = make_run(played=2)
-    (run.matches / "m000003-00000000.jsonl").write_text("")
+    whole = gzip.decompress(sorted(run.matches.glob("*.gz"))[-1].read_bytes())
+    (run.matches / "m000003-00000000.jsonl").write_bytes(whole.splitlines(keepends=True)[0])
+    (run.matches / "m000004-00000000.jsonl").write_text("")
     async with client(run.path.parent) as web:
         page = (await web.get("/runs/cup/schedule")).text
-    assert "<h2>Cut off</h2>" in page
+    cut, others = page.split("<h2>Records that do not count</h2>")
+    assert "<h2>Cut off</h2>" in cut
+    assert "m000003" in cut
     assert "<h2>Going on" not in page
+    assert "m000004" in others
 
 
 @pytest.mark.parametrize("events", [(), ({"kind": "stopped", "reason": "Ctrl-C"},)])

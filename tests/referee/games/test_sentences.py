@@ -10,9 +10,10 @@ import pytest
 from referee.games.api import (
     ID_LIKE,
     Event,
+    EventSentence,
     Game,
-    Told,
     action_sentence,
+    classified_sentence,
     event_sentence,
     folded,
     has_sentences,
@@ -20,7 +21,6 @@ from referee.games.api import (
     resolve_options,
     seat_name,
     text_board,
-    told,
 )
 from referee.games.registry import get_game
 
@@ -120,9 +120,9 @@ def test_a_seat_without_a_name_is_called_by_its_number() -> None:
 
 def test_what_chance_deals_in_the_set_up_is_one_sentence() -> None:
     game = get_game("ticket_to_ride_new_york")
-    dealt: list[Told] = []
+    dealt: list[EventSentence] = []
     for state, events in steps(game, 2, 3):
-        dealt += [told(game, event.public, state.observation(None), NAMES) for event in events]
+        dealt += [classified_sentence(game, event.public, state.observation(None), NAMES) for event in events]
         if state.decisions():
             break
     assert folded(game, dealt, setting_up=True) == ["set-up: 4 cards, 5 face-up cards, 4 tickets dealt"]
@@ -130,10 +130,10 @@ def test_what_chance_deals_in_the_set_up_is_one_sentence() -> None:
 
 def test_few_things_that_chance_brings_during_the_match_have_a_sentence_each() -> None:
     game = get_game("ticket_to_ride_new_york")
-    few = [Told("ticket_drawn", "Ada draws a ticket")] * 2
+    few = [EventSentence("ticket_drawn", "Ada draws a ticket")] * 2
     assert folded(game, few) == ["Ada draws a ticket", "Ada draws a ticket"]
     assert folded(game, [*few, *few]) == ["4 tickets dealt"]
-    many = [Told("rain", f"rain {number}") for number in range(40)]
+    many = [EventSentence("rain", f"rain {number}") for number in range(40)]
     assert folded(game, many)[-2:] == ["rain 10", "and 29 more events"]
 
 

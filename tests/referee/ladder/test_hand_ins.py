@@ -290,3 +290,16 @@ def test_divisions_are_those_of_the_file(hand_ins: LadderHandIns) -> None:
     ]
     assert hand_ins.entries("first") == {}
     refused(Refusal.UNKNOWN, lambda: hand_ins.entries("third"))
+
+
+def test_why_nothing_is_played_is_asked_once_for_all_divisions(config: LadderConfig, store: LadderStore) -> None:
+    asked = []
+    names = [division.name for division in config.divisions]
+
+    def waits() -> dict[str, str]:
+        asked.append(1)
+        return {names[0]: "a table needs 2 bots"}
+
+    ladder = LadderHandIns(config, store, waits=waits)
+    assert [division.waits for division in ladder.divisions()] == ["a table needs 2 bots", *("" for _ in names[1:])]
+    assert len(asked) == 1

@@ -96,7 +96,7 @@ ANSWERS = [Answer(number % 2, "pass()", 1) for number in range(11)]
         ),
         (footer("void", "start_failed", detail="mine did not start"), "mine did not start: the match does not count"),
         (footer("cancelled", "cancelled"), "the match was cancelled"),
-        (footer("void", "platform_fault"), "the referee failed: nobody's fault, the match does not count"),
+        (footer("void", "platform_fault"), "the referee failed, which is no bot's fault; the match does not count"),
         (footer(reason="a_new_one"), "a new one"),
     ],
 )

@@ -1,0 +1,83 @@
+"""Which matches may be watched while they are played, by how their bots are confined, and which are being played.
+
+A bot that can reach these pages could read there what its seat must not know: dice and cards of a match with the same
+seed. So a match may be watched at once only if no bot that plays with its seed can reach anything.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from referee.record import Header, RecordError
+from referee.record.reader import read_header
+from referee.run.folder import RunFolder
+from referee.run.run import Run
+from referee.schedule.formats.comparison import NAME as COMPARE
+
+_CONFINED: Final = "strict"
+_NETWORK: Final = "network"
+_REMOTE: Final = "remote"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveMatch:
+    """A match that is being played, or was cut off."""
+
+    match_id: str
+    header: Header
+
+
+def live_matches(run: RunFolder) -> list[LiveMatch]:
+    """The matches of a run that have a record without an end, by id; none of a match whose record is still empty."""
+    return list(_live_matches(run))
+
+
+def _live_matches(run: RunFolder) -> Iterator[LiveMatch]:
+    for match_id in run.records.live() if run.records.exists else ():
+        path = run.records.find(match_id)
+        try:
+            if path is not None:
+                yield LiveMatch(match_id, read_header(path))
+        except RecordError:  # nothing is written yet, or the match has just ended
+            continue
+
+
+def why_not_watched(header: Header, open_bots: Sequence[str] = ()) -> str:
+    """Why a match must not be shown before its block is complete; '' if it may be watched while it is played.
+
+    `open_bots` are those of its run that may play with the same seed in other matches and can reach these pages.
+    """
+    for name, seat in zip(header.names, header.seats, strict=True):
+        if way := _way_out(seat.sandbox):
+            return f"'{name}' {way} and could read this page"
+    if open_bots:
+        return f"'{open_bots[0]}' plays with the same dice and cards in other matches and could read this page"
+    return ""
+
+
+def _way_out(sandbox: str) -> str:
+    """How a bot with this `SeatHeader.sandbox` can reach these pages; '' if it cannot."""
+    profile, *grants = sandbox.split(", ")
+    if profile == _REMOTE:
+        return "plays from another machine"
+    if profile != _CONFINED:
+        return "plays outside of the sandbox"
+    return "may use the network" if _NETWORK in grants else ""
+
+
+def open_bots(run: Run) -> tuple[str, ...]:
+    """The bots of a run that can reach these pages, by name, if matches of others may have the same seed as theirs."""
+    made = run.configuration
+    if made["format"] != COMPARE and not made.get("settings", {}).get("same_seeds"):
+        return ()
+    known: dict[str, Mapping[str, Any]] = {}
+    for line in run.journal.events:
+        known.update(line.fields.get("machine") or {})
+    return tuple(bot.name for bot in run.participants if not bot.out and _way_out(_sandbox(known.get(bot.entry_id))))
+
+
+def _sandbox(facts: Mapping[str, Any] | None) -> str:
+    """What the record of a match would say; a bot of which the journal has no facts connects from elsewhere."""
+    if facts is None:
+        return _REMOTE
+    return ", ".join([str(facts.get("profile", "")), str(facts.get("grants", ""))])
