@@ -33,6 +33,7 @@ from leaderboard.web.tables import Tables, TablesBusy
 from referee.errors import PlatformError, UsageError
 from referee.record import RecordError, read_record
 from referee.record.narration import EVERYTHING
+from referee.record.store import FileStamp
 from referee.run.folder import RunFolder, runs_in
 from referee.texts import one_line
 
@@ -284,8 +285,8 @@ class _Site:
 
     def _stamp(self, one: _Replay) -> list[Any]:
         """Another one if the page would be another."""
-        found = one.record.stat()
-        return [found.st_size, found.st_mtime_ns, version("crosstown-arena"), self._is_ladder, one.back]
+        found = FileStamp.of(one.record)
+        return [found.size_bytes, found.mtime_ns, version("crosstown-arena"), self._is_ladder, one.back]
 
     def _take_over(self, one: _Replay) -> bool:
         """Whether the page of the folder that is replaced could be taken."""
