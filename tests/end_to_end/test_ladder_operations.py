@@ -111,8 +111,9 @@ def built_bot(folder: Path) -> Path:
     """A bot that cannot play before it is built."""
     folder.mkdir()
     (folder / "bot.toml").write_text(
-        'name = "built"\nversion = "1"\ngames = ["*"]\nbuild = ["cp", "source.py", "bot.py"]\n'
-        'run = ["{python}", "bot.py"]\n[options]\nsalt = 0\n'
+        'name = "built"\nversion = "1"\ngames = ["*"]\n'
+        'build = ["sh", "-c", "mkdir build && cp source.py build/bot.py"]\n'
+        'run = ["{python}", "build/bot.py"]\n[options]\nsalt = 0\n'
     )
     (folder / "source.py").write_text((RANDOM / "bot.py").read_text())
     return folder
@@ -123,7 +124,6 @@ def test_a_backup_under_load_plays_on_elsewhere_and_a_season_ends_while_it_runs(
 ) -> None:
     first = host("first")
     first.start()
-    first.run("ladder", "token", "ann", "--file", str(first.file))
     token = first.run("ladder", "token", "ann", "--scope", "submit", "--file", str(first.file), "--json")
     (tmp_path / "token").write_text(json.loads(token)["token"])
     first.run("login", first.address, "--token-file", str(tmp_path / "token"))
