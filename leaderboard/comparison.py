@@ -107,4 +107,4 @@ def comparison_of(run: Run, rows: Sequence[MatchRow]) -> Compared | None:
     for _ in progress:
         pass
     a, b = config.participants[:2]
-    return Compared((a.name, b.name), rule.evidence, config.field.blocks, path)
+    return Compared((a.name, b.name), rule.evidence, run.configuration["blocks"], path)

@@ -217,7 +217,8 @@ def _loaded(text: str, path: Path) -> "Tournament":
 
 def _extend(run: "RunFolder", cap: int) -> int:
     """How many rounds the run may have: it may become longer, and never shorter than it was. BusyError."""
-    from referee.run.journal import EXTENDED, Journal, read_journal
+    from referee.record.journal import Control
+    from referee.run.journal import Journal, read_journal
     from referee.run.lock import RunLock
 
     if read_journal(run.journal).created is None:
@@ -227,7 +228,7 @@ def _extend(run: "RunFolder", cap: int) -> int:
         before = int(text.configuration["blocks"])
         if cap > before:
             with Journal(run.journal, text) as journal:
-                journal.append(EXTENDED, blocks=cap)
+                journal.control(Control("extended", 0, length={"blocks": cap}))
     return max(cap, before)
 
 

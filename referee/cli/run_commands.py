@@ -260,6 +260,43 @@ def _pairs(flag: str, words: list[str] | None) -> dict[str, Any]:
     return found
 
 
+def extend(
+    run: RunArgument,
+    blocks: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", help="How many blocks more: round robin, gauntlet, league.", min=1),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="How many rounds more: Swiss.", min=1, max=10_000)
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(metavar="POINTS", help="Finer precision at which a league stops.", min=0.001, max=1),
+    ] = None,
+    reason: ReasonOption = "",
+    out: Out = OUT,
+) -> None:
+    """Make the schedule of a run longer. Stop the run first; the next `crosstown run` plays what has been added.
+
+    What has been played stays as it is. A larger number in the tournament file (blocks, or rounds of a Swiss) or a
+    smaller one (precision of a league) does the same at the next `crosstown run`.
+
+    Example: crosstown extend spring --blocks 10
+    """
+    from referee.cli.find import find_run
+    from referee.cli.output import print_text
+    from referee.errors import UsageError
+    from referee.run.decisions import length_words
+
+    more = {"blocks": blocks, "rounds": rounds, "precision": precision}
+    given = {name: float(value) if name == "precision" else value for name, value in more.items() if value is not None}
+    if not given:
+        raise UsageError("it is not said by how much", "give --blocks, --rounds or --precision")
+    found = find_run(run, out)
+    control = found.extend(given, by=who(), reason=reason)
+    print_text(f"'{found.name}' is extended to {length_words(control.length)}; continue with: {_go_on(found)}")
+
+
 def annul(
     run: RunArgument,
     match: Annotated[

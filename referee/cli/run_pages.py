@@ -21,7 +21,8 @@ from referee.cli.errors import ExitCode
 from referee.cli.output import console, duration, print_json, print_standings, print_table, print_text, table
 from referee.cli.standings_pages import print_format_table
 from referee.record import Record
-from referee.run.folder import RunFolder, is_renamed, run_folders, title_of
+from referee.run.decisions import length_words
+from referee.run.folder import RunFolder, is_renamed, lengthening, run_folders, title_of
 from referee.run.luck import known_words, read_secrets
 from referee.run.run import Run
 from referee.schedule.balance import Balance, Row, balance
@@ -31,7 +32,7 @@ from referee.texts import one_line, plural
 from referee.tournament.config import Tournament, plays_elsewhere
 from referee.tournament.confine import Confinement
 from referee.tournament.entrants import changed_since
-from referee.tournament.identity import config_of
+from referee.tournament.identity import config_of, describe
 from referee.tournament.joining import joining, with_added
 from referee.tournament.play import choose_run, play_run
 from referee.tournament.progress import Decide, Reached, Summary
@@ -482,7 +483,12 @@ def preview(tournament: Tournament, out: Path, workers: int, *, new: bool, liste
     tournament, folder = choose_run(tournament, out, new=new, to_play=False)
     config = tournament.config
     schedule = config_of(tournament)
-    ahead = look_ahead(Run(folder), schedule)
+    run = Run(folder)
+    if run.begun and (longer := lengthening(run.journal, describe(tournament))):
+        run = Run(folder, run.journal.extended(0, longer))
+        if not as_json:
+            print_text(f"the run in {folder.path} will be extended to {length_words(longer)}")
+    ahead = look_ahead(run, schedule)
     begun = ahead.run.begun
     total = ahead.total
     estimate_s, source = estimate(ahead, schedule, run_folders(out, config.name), workers)

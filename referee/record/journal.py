@@ -11,6 +11,7 @@ They hold from a place in the schedule on, so that everything derived from them 
     reopened    match_id is played again: what was decided about it before was about another record
     decided     the run stopped here by its own statistics, or by its budget or precision
     replaced    entry_id leaves for a newer version of the bot, once the blocks that it is in are played
+    extended    the schedule has so many `blocks` or `rounds`, or is played to this `precision`
     paused      entry_id leaves for the time being, once the blocks that it is in are played
     returned    entry_id is back from here on; what it missed is not played
     unapproved  the owner of entry_id is not approved: from here on its matches move no ratings but its own
@@ -54,6 +55,7 @@ ControlKind: TypeAlias = Literal[
     "rejudged",
     "reopened",
     "decided",
+    "extended",
     "replaced",
     "paused",
     "returned",
@@ -64,6 +66,9 @@ Choice: TypeAlias = Literal["keep", "annul", "losses"]
 
 LEAVING: tuple[ControlKind, ...] = ("withdrawn", "disabled", "breaker", "replaced", "paused")
 """Kinds after which an entry plays no more."""
+
+LENGTHS = ("blocks", "rounds", "precision")
+"""What says how long a schedule is, by the keys of a tournament file. Each format has some of them."""
 
 FINISHING: tuple[ControlKind, ...] = ("replaced", "paused")
 """Those after which it plays the matches before their place all the same."""
@@ -100,7 +105,8 @@ class Control:
     """One decision about a tournament. `place` is the first index of the schedule for which it holds.
 
     `entry_id` or `match_id` is what it is about, the other one ''. `name` is for people. `ranking` is per seat, for
-    `rejudged` only; `forgiven` are match ids, for `reinstated` only. `by` says who decided: a person, or the rule.
+    `rejudged` only; `forgiven` are match ids, for `reinstated` only; `length` has some of `LENGTHS`, for `extended`
+    only. `by` says who decided: a person, or the rule.
     """
 
     kind: ControlKind
@@ -113,6 +119,7 @@ class Control:
     reason: str = ""
     ranking: tuple[int, ...] = ()
     forgiven: tuple[str, ...] = ()
+    length: Mapping[str, float] = field(default_factory=dict)
     at: str = ""
 
 
@@ -259,15 +266,17 @@ def forgiven_faults(controls: Sequence[Control]) -> dict[str, set[str]]:
 def control_fields(control: Control) -> dict[str, Any]:
     """What a journal line says of a control besides its kind and time; inverse of `parse_control`."""
     empty: tuple[object, ...] = ("", (), None)
-    fields = {name: value for name, value in asdict(control).items() if name not in ("kind", "at")}
-    return {name: value for name, value in fields.items() if value not in empty}
+    fields = {name: value for name, value in asdict(control).items() if name not in ("kind", "at", "length")}
+    return {**{name: value for name, value in fields.items() if value not in empty}, **control.length}
 
 
 def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
     """KeyError, TypeError or ValueError, with the field's name, for what is no control."""
     if kind not in _KINDS:
         raise ValueError("kind")
-    if type(fields["place"]) is not int:
+    # Comparisons were extended from their beginning, and said no place, before other runs could be.
+    place = fields.get("place", 0) if kind == "extended" else fields["place"]
+    if type(place) is not int:
         raise TypeError("place")
     choice = fields.get("choice", "keep")
     if choice not in _CHOICES:
@@ -285,13 +294,22 @@ def parse_control(kind: str, at: str, fields: Mapping[str, Any]) -> Control:
         raise TypeError("forgiven")
     return Control(
         kind=kind,  # type: ignore[arg-type]  # one of _KINDS
-        place=fields["place"],
+        place=place,
         choice=choice,
         ranking=tuple(ranking),
         forgiven=tuple(forgiven),
+        length=_length(fields) if kind == "extended" else {},
         at=at,
         **texts,
     )
+
+
+def _length(fields: Mapping[str, Any]) -> dict[str, float]:
+    length = {name: fields[name] for name in LENGTHS if name in fields}
+    for name, value in length.items():
+        if type(value) not in (int, float):
+            raise TypeError(name)
+    return length
 
 
 BLOCK = "block"

@@ -20,6 +20,7 @@ from referee.run.journal import Journal, JournalText, read_journal
 from referee.run.judging import entries_at_fault
 from referee.run.lock import RunLock
 from referee.run.participants import Participant, find_participant, participants_of
+from referee.schedule.config import MOST_BLOCKS, make_field
 from referee.schedule.formats import comparison, knockout
 from referee.schedule.formats.registry import get_format
 from referee.schedule.schedule import place_of
@@ -147,6 +148,41 @@ def add(folder: RunFolder, bot: JoiningBot, *, by: str, reason: str) -> Control:
         return Control("added", place, entry_id=bot.entry_id, name=bot.name, by=by, reason=reason)
 
     return _append(folder, make, bot.fields)
+
+
+def extend(folder: RunFolder, more: Mapping[str, float], *, by: str, reason: str) -> Control:
+    """The schedule becomes longer: by so many `blocks` or `rounds`, or up to a finer `precision`. UsageError, BusyError
+    or PlatformError."""
+
+    def make(text: JournalText) -> Control:
+        begun = text.begun_with
+        style = get_format(begun["format"])
+        if style.name == comparison.NAME:
+            step = "enter 'crosstown compare' again with the same bots and more --blocks"
+            raise UsageError("this run compares two bots", step)
+        now = {**style.lengths(make_field(begun)), **text.length}
+        for name in more:
+            if name not in now:
+                others = " or ".join(f"--{other}" for other in now)
+                step = f"give {others}" if others else "start another run: --new"
+                raise UsageError(f"a run of the format {style.name} cannot be extended by {name}", step)
+        length = {name: value if name == "precision" else now[name] + value for name, value in more.items()}
+        if "precision" in length and length["precision"] >= now["precision"]:
+            raise UsageError(
+                f"{length['precision']:g} is no finer precision than {now['precision']:g}, which the run has",
+                "give a smaller number",
+            )
+        if length.get("blocks", 0) > MOST_BLOCKS:
+            raise UsageError(f"{length['blocks']:.0f} blocks are too many", f"at most {MOST_BLOCKS} can be played")
+        return Control("extended", next_place(folder), by=by, reason=reason, length=length)
+
+    return _append(folder, make)
+
+
+def length_words(length: Mapping[str, float]) -> str:
+    """How long a schedule is: '20 blocks', 'a precision of 0.02'."""
+    parts = (f"a precision of {n:g}" if name == "precision" else f"{n:.0f} {name}" for name, n in length.items())
+    return " and ".join(parts)
 
 
 def _fail_for_same(bot: Participant, run: Path) -> NoReturn:

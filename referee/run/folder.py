@@ -13,7 +13,8 @@ from referee.errors import ChangedError, JournalError, PlatformError, UsageError
 from referee.record.journal import JOURNAL
 from referee.record.store import RecordStore
 from referee.run.journal import JournalText, read_journal
-from referee.schedule.config import digest
+from referee.schedule.config import digest, make_field
+from referee.schedule.formats.registry import UnknownFormat, get_format
 from referee.schedule.spec import RESOURCE_KEYS
 
 SINGLE = "single"
@@ -187,8 +188,8 @@ def has_run(out: Path, description: Mapping[str, Any]) -> bool:
 
 
 def check_configuration(folder: RunFolder, journal: JournalText, description: Mapping[str, Any]) -> ChangedError | None:
-    """The error if the run in `folder` was started with another configuration."""
-    if journal.created is None or journal.created.fields["hash"] == digest(description):
+    """The error if the run in `folder` began with another configuration; not for one that only makes it longer."""
+    if journal.created is None or lengthening(journal, description) is not None:
         return None
     lines = changes(journal.created.fields["configuration"], description)
     return ChangedError(
@@ -196,6 +197,35 @@ def check_configuration(folder: RunFolder, journal: JournalText, description: Ma
         "undo the change, or start a new run beside it with --new; the old one is kept",
         lines,
     )
+
+
+def lengthening(journal: JournalText, description: Mapping[str, Any]) -> Mapping[str, float] | None:
+    """What a configuration extends a run to that has begun, by the keys of `Format.lengths`: nothing if it is the one
+    that the run began with, or that it has now. None if something else differs, or if it would make the run shorter."""
+    assert journal.created is not None
+    begun, begun_hash = journal.begun_with, journal.created.fields["hash"]
+    if digest(description) == begun_hash:
+        return {}
+    try:
+        lengths = get_format(begun["format"]).lengths
+    except UnknownFormat:
+        return None
+    before = {**lengths(make_field(begun)), **journal.length}
+    settings = {name: value for name, value in begun["settings"].items() if name in before}
+    kept = {"settings": {**description["settings"], **settings}}
+    if "blocks" in before:
+        kept["blocks"] = begun["blocks"]
+    if digest({**description, **kept}) != begun_hash:
+        return None
+    wanted = lengths(make_field(description))
+    if wanted.keys() != before.keys() or any(is_shorter(name, wanted[name], before[name]) for name in wanted):
+        return None
+    return {name: value for name, value in wanted.items() if value != before[name]}
+
+
+def is_shorter(name: str, length: float, other: float) -> bool:
+    """Whether a schedule is shorter by this length than by the other; `name` is the key of both."""
+    return length > other if name == "precision" else length < other
 
 
 def run_folders(out: Path, name: str) -> list[RunFolder]:

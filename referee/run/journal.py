@@ -12,7 +12,6 @@ Each line is `[kind, time, {...}, chain]`:
                played again elsewhere
     given_up   a match that stayed void through all attempts
     stopped    the runner ended before the schedule did: why
-    extended   the schedule may have so many blocks from here on: only a comparison can go on so
     epoch      what is played from here on has luck of its own: commitment, as in created
     revealed   the secret of an epoch, once nothing more is played with it
     finished   matches rated and given up
@@ -46,7 +45,6 @@ from referee.record.journal import (
 from referee.run.head import ELSEWHERE, Head, contradiction, head_of, places_of, read_head, write_head
 
 CREATED = "created"
-EXTENDED = "extended"
 EPOCH = "epoch"
 REVEALED = "revealed"
 
@@ -80,12 +78,29 @@ class JournalText:
         return self.events[0] if self.events else None
 
     @property
-    def configuration(self) -> Mapping[str, Any]:
-        """As `identity.describe` made it, and extended since. Of a run that has begun."""
+    def begun_with(self) -> Mapping[str, Any]:
+        """The configuration as `identity.describe` made it. Of a run that has begun."""
         assert self.created is not None
         configuration: Mapping[str, Any] = self.created.fields["configuration"]
-        longer = [line.fields["blocks"] for line in self.events if line.kind == EXTENDED]
-        return {**configuration, "blocks": longer[-1]} if longer else configuration
+        return configuration
+
+    @property
+    def length(self) -> Mapping[str, float]:
+        """What the run was extended to, by the keys of `Format.lengths`; empty where it never was."""
+        return {name: value for control in self.controls for name, value in control.length.items()}
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """What it began with, as long as it is now."""
+        begun, length = self.begun_with, self.length
+        settings = {**begun["settings"], **{name: value for name, value in length.items() if name != "blocks"}}
+        return {**begun, "blocks": length.get("blocks", begun["blocks"]), "settings": settings} if length else begun
+
+    def extended(self, place: int, length: Mapping[str, float]) -> "JournalText":
+        """This journal as it would be if the run were extended from this place on."""
+        control = Control("extended", place, length=length)
+        line = JournalLine(control.kind, "", control_fields(control), self.chain, self.size_bytes)
+        return JournalText((*self.events, line), (*self.controls, control))
 
     @property
     def last_state(self) -> str:

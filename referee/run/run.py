@@ -94,7 +94,7 @@ class Run:
         """What its schedule depends on, besides controls and results. Of a run that has begun."""
         added = [seat_spec(line.fields) for line in self.journal.events if line.kind == "added"]
         decided = [decided_block(line.fields) for line in self.journal.events if line.kind == BLOCK]
-        return schedule_config(self.configuration, added, decided)
+        return schedule_config(self.journal.begun_with, added, decided, self.journal.length)
 
     def reason_for(self, seed_group: int) -> str:
         """Why the block was decided that has this seed group; '' in a run whose blocks follow from its format."""
@@ -107,7 +107,7 @@ class Run:
         """Another one for another schedule, controls and results apart; '' before the run has begun."""
         if self.journal.created is None:
             return ""
-        return f"{self.journal.created.fields['hash']} {self.configuration['blocks']}"
+        return f"{self.journal.created.fields['hash']} {dict(self.journal.length)}"
 
     def progress(self, results: Iterable[Result]) -> ScheduleProgress:
         """Its schedule with these results of rated matches. UnknownFormat if its format is not installed here."""
@@ -173,7 +173,7 @@ class Run:
         """The event that says how many matches there are; None if the schedule goes on, or has grown since."""
         finish = self.journal.finish
         grown = finish is not None and any(
-            line.kind in ("added", "reinstated") for line in self.journal.events[finish + 1 :]
+            line.kind in ("added", "reinstated", "extended") for line in self.journal.events[finish + 1 :]
         )
         return None if grown else finish
 
@@ -255,6 +255,10 @@ class Run:
     def add(self, bot: JoiningBot, *, by: str, reason: str = "") -> Control:
         """A bot joins. See `decisions.add`."""
         return self._decided(decisions.add(self.folder, bot, by=by, reason=reason))
+
+    def extend(self, more: Mapping[str, float], *, by: str, reason: str = "") -> Control:
+        """The schedule becomes longer. See `decisions.extend`."""
+        return self._decided(decisions.extend(self.folder, more, by=by, reason=reason))
 
     def annul(self, match_id: str, *, replay: bool = False, by: str, reason: str = "") -> Control:
         """A match does not count, or is played again. See `decisions.annul`."""

@@ -6,16 +6,19 @@ it of a tournament file), so a schedule needs neither the file nor the bots.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from hashlib import blake2b
 from typing import Any
 
 from referee.games.registry import UnknownGame, get_game
-from referee.schedule.formats.api import Extent, Field, Format, Variant
+from referee.schedule.formats.api import Extent, Field, Format, Variant, lengthened
 from referee.schedule.formats.comparison import NAME as COMPARISON
 from referee.schedule.formats.registry import get_format
 from referee.schedule.seat_orders import team_orders
 from referee.schedule.spec import SEAT_KEYS, Faults, Limits, SeatSpec
+
+MOST_BLOCKS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class ScheduleConfig:
 
     `id` tells tournaments apart. `participants` are the bots that the run began with, which `field` has too, then those
     that were added since. `games` has one entry for each variant of the field. `decided` are the blocks of a format
-    whose blocks are events of the journal.
+    whose blocks are events of the journal. `length` is how long the schedule is where it was extended, by the keys of
+    `Format.lengths`.
     """
 
     id: str
@@ -67,6 +71,7 @@ class ScheduleConfig:
     faults: Faults
     ponder: bool
     decided: tuple[DecidedBlock, ...] = ()
+    length: Mapping[str, float] = dataclass_field(default_factory=dict)
 
     @property
     def style(self) -> Format:
@@ -80,15 +85,17 @@ class ScheduleConfig:
             number = sum(len(self.field.variants[block.variant].orders) for block in self.decided)
             return Extent(number, number)
         names = tuple(seat.name for seat in self.participants)
-        field = Field(names, self.field.variants, self.field.seed, self.field.blocks, self.field.settings)
-        return self.style.extent(field)
+        return self.style.extent(lengthened(replace(self.field, names=names), self.length))
 
 
 def schedule_config(
-    configuration: Mapping[str, Any], added: Iterable[SeatSpec] = (), decided: Iterable[DecidedBlock] = ()
+    configuration: Mapping[str, Any],
+    added: Iterable[SeatSpec] = (),
+    decided: Iterable[DecidedBlock] = (),
+    length: Mapping[str, float] | None = None,
 ) -> ScheduleConfig:
-    """From a configuration as the journal has it, the bots that were added to the run since, and the blocks that were
-    decided since."""
+    """From the configuration that a run began with, the bots that were added to it since, the blocks that were decided
+    since, and the length that it was extended to."""
     return ScheduleConfig(
         id=digest(configuration),
         name=configuration["name"],
@@ -102,6 +109,7 @@ def schedule_config(
         faults=Faults(**configuration.get("faults", {})),
         ponder=configuration.get("ponder", True),
         decided=tuple(decided),
+        length=length or {},
     )
 
 

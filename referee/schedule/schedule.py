@@ -84,6 +84,7 @@ class Schedule:
         self._decided = deque(config.decided)
         self.journalled = style.journalled
         """Whether its blocks are decided while the run goes on."""
+        self._extended: list[Control] = []
         self._limit: int | None = None
         self._need: Need | None = None
         self._answer: RoundResults | None = None
@@ -145,6 +146,8 @@ class Schedule:
                 self._absences[number][-1].until = control.place
         elif control.kind == "decided":
             self._limit = control.place
+        elif control.kind == "extended":
+            self._extended.append(control)
 
     def join(self, seat: SeatSpec) -> None:
         """A bot that was added to a run whose blocks are decided while it goes on."""
@@ -335,7 +338,8 @@ class Schedule:
             if (left := absences[-1]).until is None
             and left.control.place <= (horizon if left.control.kind == "breaker" else self.places)
         )
-        return RoundResults(results, bots, absent)
+        length = {name: n for one in self._extended if one.place <= self.places for name, n in one.length.items()}
+        return RoundResults(results, bots, absent, length=length)
 
     def _begin(self, block: Block, *, own_seeds: bool = False) -> None:
         """`own_seeds`: each match is of a seed group of its own, from the block's on."""

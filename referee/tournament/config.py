@@ -56,6 +56,7 @@ from typing import Any
 
 from referee.process.entry import Entry
 from referee.process.manifest import INTEGER_BOUND
+from referee.schedule.config import MOST_BLOCKS
 from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
 from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Faults, Limits
@@ -97,7 +98,6 @@ __all__ = [
     "tournament_name",
 ]
 
-MAX_BLOCKS = 10_000_000
 
 _KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder", "idle", "fresh")
 _TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "remote", "executor", "bots")
@@ -205,7 +205,7 @@ def load_config(path: Path) -> TournamentConfig:
         format=style.name,
         settings=read_settings(file, style),
         seed=file.integer("seed", minimum=-INTEGER_BOUND, maximum=INTEGER_BOUND - 1, example="seed = 1"),
-        blocks=file.integer("blocks", minimum=1, maximum=MAX_BLOCKS, example="blocks = 10"),
+        blocks=file.integer("blocks", minimum=1, maximum=MOST_BLOCKS, example="blocks = 10"),
         limits=limits,
         breaker=read_breaker(file),
         bots=read_bots(file, limits, remote),

@@ -11,7 +11,8 @@ from referee.event_loop import run_loop
 from referee.garbage import no_collection
 from referee.record.journal import LEAVING, Control, anchors_of, forgiven_faults, in_force
 from referee.run.anchors import AnchorKeeper
-from referee.run.folder import RunFolder, check_configuration
+from referee.run.decisions import length_words, next_place
+from referee.run.folder import RunFolder, check_configuration, lengthening
 from referee.run.journal import CREATED, FORMAT, Journal, JournalText, read_journal
 from referee.run.judging import Judged
 from referee.run.lock import RunLock
@@ -78,7 +79,8 @@ def run_session(
     with ExitStack() as stack:
         lock = stack.enter_context(RunLock(folder.lock))
         text = read_journal(folder.journal)
-        error = check_configuration(folder, text, describe(tournament))
+        description = describe(tournament)
+        error = check_configuration(folder, text, description)
         if error is not None:
             raise error
         seed = tournament.config.seed
@@ -89,6 +91,11 @@ def run_session(
         else:
             keeper = take_up(folder.secrets, text, seed, secrets)
             journal = stack.enter_context(Journal(folder.journal, text))
+            if longer := lengthening(text, description):
+                control = Control("extended", next_place(folder), by="file", length=longer)
+                journal.control(control)
+                observer.note(f"extended, as the tournament file is longer than before: {length_words(longer)}")
+                text = read_journal(folder.journal)
         if head_file is not None:
             journal.write_head_to(head_file)
         elif text.created is None:
@@ -105,7 +112,7 @@ def run_session(
 
         attempts = attempts_of(text.events)
         progress = open_progress(
-            config_of(tournament),
+            config_of(tournament) if text.created is None else Run(folder, text).schedule_config,
             tournament.config.breaker,
             folder,
             keeper.seeds,

@@ -97,6 +97,7 @@ AFTERWARDS = [
     ("reinstate", "cup 'bot 0'"),
     ("disable", "cup 'bot 0'"),
     ("add", "cup bots/fresh --name late"),
+    ("extend", "cup --blocks 1"),
     ("rebuild", "cup"),
     ("sign", "cup"),
     ("certificate", "remote.toml"),

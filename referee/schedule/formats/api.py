@@ -14,7 +14,7 @@ how many tables there are, and which match ends first, cannot change what it yie
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
@@ -120,13 +120,15 @@ class RoundResults:
     """The answer to a Need: blocks settled since the last one, and who is in as of the place that was asked for.
 
     `bots` is how many have ever entered (later ones have higher numbers), `absent` those who are out. `over`: someone
-    looks at a run that is not finished; nothing more will come, and what is wanted is the table as it stands.
+    looks at a run that is not finished; nothing more will come, and what is wanted is the table as it stands. `length`
+    is how long the schedule is as of that place where it was extended, by the keys of `Format.lengths`.
     """
 
     results: tuple[BlockResult, ...]
     bots: int
     absent: frozenset[int]
     over: bool = False
+    length: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def present(self) -> tuple[int, ...]:
@@ -179,8 +181,10 @@ class Format:
     or joins. `uses_results`: whether the plan looks at results; if not, none are kept for it. `has_table`: whether the
     plan ends in a table of its own, at a Need whose answer is `over` too. `per` says what the file's `blocks` are
     counted for, such as "per group". `classes` has, by what they are called, the bots that are to be treated alike;
-    None: all bots are one class. `journalled`: who meets whom depends on time, so the blocks are events of the run's
-    journal instead of the plan's; a tournament file cannot ask for such a format.
+    None: all bots are one class. `lengths` has what says how long the schedule of a field is, by the keys of a
+    tournament file; the plan goes by `RoundResults.length` where that has such a key. `journalled`: who meets whom
+    depends on time, so the blocks are events of the run's journal instead of the plan's; a tournament file cannot ask
+    for such a format.
     """
 
     name: str
@@ -193,7 +197,19 @@ class Format:
     has_table: bool = False
     per: str = ""
     classes: Callable[[Field], Mapping[str, Sequence[int]]] | None = None
+    lengths: Callable[[Field], Mapping[str, float]] = lambda field: {}
     journalled: bool = False
+
+
+def by_blocks(field: Field) -> Mapping[str, float]:
+    """The length of a schedule of `blocks` blocks, whatever they are counted for."""
+    return {"blocks": field.blocks}
+
+
+def lengthened(field: Field, length: Mapping[str, float]) -> Field:
+    """The field of a schedule that is so long from the beginning."""
+    settings = {**field.settings, **{key: value for key, value in length.items() if key != "blocks"}}
+    return replace(field, blocks=int(length.get("blocks", field.blocks)), settings=settings)
 
 
 def answered(answer: RoundResults | None) -> RoundResults:

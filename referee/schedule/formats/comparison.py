@@ -11,7 +11,18 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 
-from referee.schedule.formats.api import Block, Extent, Field, Format, Plan, Setting, Variant
+from referee.schedule.formats.api import (
+    Block,
+    Extent,
+    Field,
+    Format,
+    Need,
+    Plan,
+    Setting,
+    Variant,
+    answered,
+    by_blocks,
+)
 
 NAME = "compare"
 SIDES = 2
@@ -26,11 +37,13 @@ SETTINGS = (
 
 
 def plan(field: Field) -> Plan:
-    for number in range(field.blocks):
+    number = 0
+    while number < answered((yield Need(0))).length.get("blocks", field.blocks):
         for place, variant in enumerate(field.variants):
             seed_group = number * len(field.variants) + place
             for group in _turns(field, variant, number):
                 yield Block(group, place, number, seed_group)
+        number += 1
     return []
 
 
@@ -88,4 +101,5 @@ FORMAT = Format(
     uses_results=False,
     per="at most, one a round",
     classes=classes,
+    lengths=by_blocks,
 )

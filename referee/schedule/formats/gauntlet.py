@@ -6,7 +6,7 @@ fills the other seats. Breadth first, as in a round robin.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from referee.schedule.formats.api import Extent, Field, Format, Plan, Setting, Variant, seats_problem
+from referee.schedule.formats.api import Extent, Field, Format, Plan, Setting, Variant, by_blocks, seats_problem
 from referee.schedule.formats.designs import count_groups, groups
 from referee.schedule.formats.round_robin import SAME_SEEDS, cycles, cycles_extent
 
@@ -71,4 +71,5 @@ FORMAT = Format(
     uses_results=False,
     per="per table",
     classes=classes,
+    lengths=by_blocks,
 )

@@ -78,9 +78,12 @@ def plan(field: Field) -> Plan:
     forms: dict[int, Form] = {}
     met: dict[tuple[int, int], int] = {}
     used = [0] * len(field.variants)
-    precision, window = field.settings.get("precision"), field.settings["window"]
-    for number in range(field.blocks):
+    window, number = field.settings["window"], 0
+    while True:
         answer = answered((yield Need(max(0, number - window))))
+        if number >= answer.length.get("blocks", field.blocks):
+            break
+        precision = answer.length.get("precision", field.settings.get("precision"))
         present = answer.present
         for bot in present:
             forms.setdefault(bot, Form(min((forms[one].planned for one in present if one in forms), default=0)))
@@ -102,7 +105,13 @@ def plan(field: Field) -> Plan:
                 if other != bot:
                     met[bot, other] = met.get((bot, other), 0) + 1
         yield Block(group, variant)
+        number += 1
     return []
+
+
+def _lengths(field: Field) -> dict[str, float]:
+    precision: float | None = field.settings.get("precision")
+    return {"blocks": field.blocks, **({"precision": precision} if precision else {})}
 
 
 def _add(forms: dict[int, Form], results: Sequence[BlockResult]) -> None:
@@ -158,5 +167,12 @@ def extent(field: Field) -> Extent:
 
 
 FORMAT = Format(
-    "league", "tables sampled until a budget or a precision", SETTINGS, plan, extent, seats_problem, per="in all"
+    "league",
+    "tables sampled until a budget or a precision",
+    SETTINGS,
+    plan,
+    extent,
+    seats_problem,
+    per="in all",
+    lengths=_lengths,
 )

@@ -17,6 +17,7 @@ from referee.schedule.formats.api import (
     Setting,
     Variant,
     answered,
+    by_blocks,
     seats_problem,
 )
 from referee.schedule.formats.designs import count_groups, groups
@@ -33,28 +34,29 @@ def plan(field: Field) -> Plan:
 
 
 def cycles(field: Field, make: Groups, count: CountGroups) -> Plan:
-    """`blocks` cycles over the groups that `make` gives for all that have entered; `count` says how many these are.
+    """`blocks` cycles, or as many as the run was extended to, over the groups that `make` gives for all that have
+    entered; `count` says how many these are.
 
     Who is out stays in the schedule: its matches are cancelled, those of the others keep their places.
     """
     joined: dict[int, int] = {}
     caught_up: set[int] = set()
-    for cycle in range(field.blocks):
-        entered = range(answered((yield Need(0))).bots)
-        for bot in entered:
-            joined.setdefault(bot, cycle)
-        yield from _cycle(field, entered, cycle, make, count)
-    for bot in range(answered((yield Need(0))).bots):
-        joined.setdefault(bot, field.blocks)
-    while late := {bot for bot, cycle in joined.items() if cycle} - caught_up:
-        for cycle in range(max(joined[bot] for bot in late)):
-            for block in _cycle(field, sorted(joined), cycle, make, count):
-                if any(bot in late and joined[bot] > cycle for bot in block.group):
-                    yield block
-        caught_up |= late
-        for bot in range(answered((yield Need(0))).bots):
-            joined.setdefault(bot, field.blocks)
-    return []
+    played = 0
+    while True:
+        answer = answered((yield Need(0)))
+        for bot in range(answer.bots):
+            joined.setdefault(bot, played)
+        if played < answer.length.get("blocks", field.blocks):
+            yield from _cycle(field, range(answer.bots), played, make, count)
+            played += 1
+        elif late := {bot for bot, cycle in joined.items() if cycle} - caught_up:
+            for cycle in range(max(joined[bot] for bot in late)):
+                for block in _cycle(field, sorted(joined), cycle, make, count):
+                    if any(bot in late and joined[bot] > cycle for bot in block.group):
+                        yield block
+            caught_up |= late
+        else:
+            return []
 
 
 def _cycle(field: Field, bots: Sequence[int], cycle: int, make: Groups, count: CountGroups) -> Iterator[Block]:
@@ -97,4 +99,5 @@ FORMAT = Format(
     seats_problem,
     uses_results=False,
     per="per group",
+    lengths=by_blocks,
 )

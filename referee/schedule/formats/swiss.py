@@ -86,16 +86,13 @@ class Table:
 
 def plan(field: Field) -> Plan:
     table = Table()
-    bots = field.bots
-    for number in range(_rounds(field)):
+    number = 0
+    while True:
         answer = answered((yield Need()))
-        bots = answer.bots
         table.add(answer, field.blocks)
-        if answer.over:
-            return _placings(table, range(bots))
         variant = _variant(field, number, len(answer.present))
-        if variant is None:
-            break
+        if answer.over or variant is None or number >= answer.length.get("rounds", _rounds(field)):
+            return _placings(table, range(answer.bots))
         players = field.variants[variant].players
         key = table.keys(answer.present)
         order = sorted(answer.present, key=lambda bot: (key[bot], bot))
@@ -107,9 +104,7 @@ def plan(field: Field) -> Plan:
         for _ in range(field.blocks):
             for group in tables:
                 yield Block(group, variant, number + 1)
-    answer = answered((yield Need()))
-    table.add(answer, field.blocks)
-    return _placings(table, range(max(bots, answer.bots)))
+        number += 1
 
 
 def _placings(table: Table, bots: Sequence[int]) -> list[Placing]:
@@ -168,4 +163,5 @@ FORMAT = Format(
     seats_problem,
     has_table=True,
     per="per table and round",
+    lengths=lambda field: {"rounds": _rounds(field)},
 )

@@ -49,8 +49,18 @@ class Organiser:
     executed: list[tuple[object, dict[str, object]]] = field(default_factory=list)
     """What each executor was made with."""
 
-    def begin(self, bots: int, style: str, blocks: int = 2, game: str = "toy", template: Path | None = None) -> None:
+    def begin(
+        self,
+        bots: int,
+        style: str,
+        blocks: int = 2,
+        game: str = "toy",
+        template: Path | None = None,
+        *,
+        more: str = "",
+    ) -> None:
         lines = [f'name = "cup"\ngame = "{game}"\nseed = 1\nblocks = {blocks}\nformat = "{style}"']
+        lines.append(more)
         lines.append('[remote]\nlisten = "127.0.0.1:0"\nplain = true')
         for name in [f"bot{number}" for number in range(bots)] + [f"late{number}" for number in range(3)]:
             folder = self.folders[name] = self.there / "bots" / name
@@ -111,6 +121,7 @@ class Organiser:
             "add remote": ("add", "cup", "--remote", "--name", f"far{number % 2}", "--token-env", f"FAR{number % 2}"),
             "annul": ("annul", "cup", match),
             "replay": ("annul", "cup", match, "--replay"),
+            "extend": ("extend", "cup", ["--blocks", "--rounds"][number % 2], 1 + number % 3),
             "rejudge": ("matches", "rejudge", match, "--ranking", "1,1", "--apply"),
         }  # fmt: skip
         if what in words:
@@ -209,7 +220,7 @@ def organiser(
 
 
 STEPS = ("run", "withdraw", "disable", "reinstate", "add", "add with settings", "add remote", "annul", "replay",
-         "rejudge", "kill", "folder gone", "folder back", "new version")  # fmt: skip
+         "rejudge", "extend", "kill", "folder gone", "folder back", "new version")  # fmt: skip
 Step = tuple[str, int]
 
 
@@ -227,6 +238,9 @@ Step = tuple[str, int]
 @example(2, "round-robin", [("add", 0), ("run", 0), ("folder gone", 2), ("withdraw", 2), ("run", 0)])
 @example(3, "round-robin", [("kill", 2), ("folder gone", 1), ("run", 0), ("withdraw", 1), ("run", 0)])
 @example(3, "swiss", [("kill", 2), ("withdraw", 1), ("run", 0), ("reinstate", 1), ("kill", 1), ("withdraw", 2)])
+@example(2, "round-robin", [("add", 0), ("run", 0), ("extend", 0), ("add", 1), ("kill", 1), ("extend", 2), ("run", 0)])
+@example(3, "swiss", [("extend", 1), ("kill", 2), ("extend", 1), ("run", 0)])
+@example(2, "league", [("kill", 2), ("extend", 2), ("withdraw", 1), ("run", 0), ("reinstate", 1)])
 @example(3, "knockout", [("withdraw", 0), ("run", 0), ("reinstate", 0)])
 @example(2, "round-robin", [("add remote", 0), ("run", 0), ("add", 0), ("run", 0), ("withdraw", 2), ("run", 0)])
 def test_a_run_that_is_changed_in_any_way_goes_on_or_says_why(organiser, bots, style, steps):
@@ -585,3 +599,130 @@ def test_settings_are_read_of_a_run_without_its_file_too(organiser):
     code, _, err = here.command("add", "cup", "--remote", "--name", "Ada", "--token-env", "FAR0")
     assert code == 2
     assert "no such file" in err
+
+
+def lengthen(organiser: Organiser, old: str, new: str) -> None:
+    text = organiser.file.read_text()
+    assert old in text
+    organiser.file.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize("by", ["command", "file"])
+@pytest.mark.parametrize(
+    ("style", "words", "old", "new"),
+    [
+        ("round-robin", ("--blocks", 3), "blocks = 2", "blocks = 5"),
+        ("gauntlet", ("--blocks", 3), "blocks = 2", "blocks = 5"),
+        ("league", ("--blocks", 3), "blocks = 2", "blocks = 5"),
+    ],
+)
+def test_a_run_that_is_extended_plays_what_a_longer_one_would_have_played(organiser, by, style, words, old, new):
+    """After its end, by the command or by a larger number in the file: bots and seats of each match are the same."""
+    longer = organiser()
+    longer.begin(4, style, blocks=5)
+    whole = seatings(longer)
+
+    here = organiser()
+    here.begin(4, style)
+    short = seatings(here)
+    assert len(short) < len(whole)
+    if by == "command":
+        assert here.explained("extend", "cup", *words) == 0
+    else:
+        lengthen(here, old, new)
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert seatings(here) == whole
+    assert whole[: len(short)] == short
+    here.check()
+
+
+@pytest.mark.parametrize("by", ["command", "file"])
+def test_a_swiss_that_is_extended_keeps_its_rounds_and_plays_more(organiser, by):
+    here = organiser()
+    here.begin(4, "swiss")
+    short = seatings(here)
+    if by == "command":
+        assert here.explained("extend", "cup", "--rounds", 1) == 0
+    else:
+        lengthen(here, "[remote]", "[swiss]\nrounds = 3\n[remote]")
+    assert here.explained("run", here.file, "--quiet") == 0
+    longer = seatings(here)
+    assert longer[: len(short)] == short
+    assert len({frozenset(names) for names in longer}) == 6, "in three rounds each of four meets each other"
+    here.check()
+
+
+def seatings(organiser: Organiser) -> list[tuple[str, ...]]:
+    """Per match in schedule order the names of its seats."""
+    headers = sorted(
+        (read_record(path).header for path in organiser.run.matches.glob("*.gz")), key=lambda header: header.place
+    )
+    return [tuple(seat.name for seat in header.seats) for header in headers]
+
+
+def test_a_league_that_has_reached_its_precision_goes_on_to_a_finer_one(organiser):
+    here = organiser()
+    here.begin(3, "league", blocks=400, more="[league]\nprecision = 0.2\n")
+    before = len(here.matches())
+    assert here.explained("extend", "cup", "--precision", "0.1") == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert len(here.matches()) > before
+    here.check()
+
+
+def test_a_bot_that_joined_late_plays_all_of_what_a_run_is_extended_by(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    assert here.explained("add", "cup", here.there / "bots" / "late0") == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    assert here.explained("extend", "cup", "--blocks", 2) == 0
+    assert here.explained("run", here.file, "--quiet") == 0
+    met: dict[frozenset[str], int] = {}
+    for names in seatings(here):
+        met[frozenset(names)] = met.get(frozenset(names), 0) + 1
+    assert set(met.values()) == {2 * 4}, "two orders of seats, two blocks and two more"
+    here.check()
+
+
+def test_a_file_that_is_shorter_than_the_run_has_become_is_refused(organiser):
+    here = organiser()
+    here.begin(2, "round-robin", blocks=4)
+    lengthen(here, "blocks = 4", "blocks = 6")
+    assert here.explained("run", here.file, "--quiet") == 0
+    lengthen(here, "blocks = 6", "blocks = 5")
+    assert here.explained("run", here.file, "--quiet") == 2
+    lengthen(here, "blocks = 5", "blocks = 4")
+    assert here.explained("run", here.file, "--quiet") == 0, "the file that the run began with"
+    lengthen(here, "blocks = 4", "blocks = 3")
+    assert here.explained("run", here.file, "--quiet") == 2
+
+
+@pytest.mark.parametrize(
+    ("style", "words", "what"),
+    [
+        ("round-robin", ("--rounds", "1"), "cannot be extended by rounds\nnext: give --blocks"),
+        ("knockout", ("--blocks", "1"), "cannot be extended by blocks\nnext: start another run: --new"),
+        ("swiss", ("--blocks", "1"), "give --rounds"),
+        ("league", ("--precision", "0.1"), "cannot be extended by precision\nnext: give --blocks"),
+        ("round-robin", (), "give --blocks, --rounds or --precision"),
+        ("round-robin", ("--blocks", "10000000"), "10000002 blocks are too many"),
+    ],
+)
+def test_what_cannot_be_extended_is_said(organiser, style, words, what):
+    here = organiser()
+    here.begin(3, style)
+    before = here.run.journal.read_bytes()
+    code, _, err = here.command("extend", "cup", *words)
+    assert code == 2
+    assert what in err
+    assert here.run.journal.read_bytes() == before
+
+
+def test_a_dry_run_shows_what_a_longer_file_adds(organiser):
+    here = organiser()
+    here.begin(2, "round-robin")
+    lengthen(here, "blocks = 2", "blocks = 5")
+    code, out, _ = here.command("run", here.file, "--dry-run")
+    assert code == 0
+    assert "will be extended to 5 blocks" in out
+    assert "4 matches of the run in runs/cup have been played; 6 are to be played" in " ".join(out.split())
