@@ -29,6 +29,7 @@ from typing import Any
 
 from referee.errors import PlatformError, UsageError
 from referee.ladder.config import LadderConfig
+from referee.ladder.database import OWNER_ONLY
 from referee.ladder.schema import SCHEMA_VERSION
 from referee.process.sources import EntryError
 from referee.process.store import hold
@@ -44,7 +45,6 @@ _FILE = "ladder.toml"
 _DATABASE = "ladder.db"
 _BLOCK_BYTES = 1 << 20
 _TRIES = 3
-_OWNER_ONLY = 0o600
 
 
 @dataclass(slots=True)
@@ -61,21 +61,21 @@ class _Copies:
         target.parent.mkdir(parents=True, exist_ok=True)
         with source.open("rb") as data:
             mode = os.fstat(data.fileno()).st_mode & 0o700
-            with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY), "wb") as made:
+            with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_ONLY), "wb") as made:
                 made_of, size = blake2b(digest_size=16), 0
                 while block := data.read(min(_BLOCK_BYTES, _BLOCK_BYTES if most_bytes is None else most_bytes - size)):
                     made.write(block)
                     made_of.update(block)
                     size += len(block)
             shutil.copystat(source, target)
-        target.chmod(mode | _OWNER_ONLY if mode & 0o100 else _OWNER_ONLY)
+        target.chmod(mode | OWNER_ONLY if mode & 0o100 else OWNER_ONLY)
         self.known[name] = size, made_of.hexdigest()
         self.told(name)
 
     def note(self, name: str) -> None:
         """A file that was made in the backup itself."""
         path = self.folder / name
-        path.chmod(_OWNER_ONLY)
+        path.chmod(OWNER_ONLY)
         self.known[name] = path.stat().st_size, _digest(path)
 
 
@@ -136,7 +136,7 @@ def back_up(config: LadderConfig, target: Path, told: Callable[[str], None] = la
 
 
 def _write_private(path: Path, text: str) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "w", encoding="utf-8") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w", encoding="utf-8") as file:
         file.write(text)
 
 

@@ -26,7 +26,8 @@ BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another program that holds the database."""
 
 _MOST_DAYS = 3650
-_OWNER_ONLY = 0o600
+OWNER_ONLY = 0o600
+"""The mode of files that have secrets in them."""
 
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _HELD = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -182,8 +183,8 @@ def _refusing(path: Path) -> Iterator[None]:
 def _open(path: Path) -> Database:
     try:
         # For its owner alone: it has hashes of secrets. What SQLite keeps beside it gets the same rights.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY))
-        path.chmod(_OWNER_ONLY)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY))
+        path.chmod(OWNER_ONLY)
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         connection.create_function("seen_as", 1, seen_as, deterministic=True)
         db = Database(connection, execute_plugins=False)

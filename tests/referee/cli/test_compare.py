@@ -10,6 +10,7 @@ from referee.cli.compare_pages import print_outcome
 from referee.record.journal import FailedStart
 from referee.schedule.formats.api import Block, BlockResult, Field, MatchScore, Variant
 from referee.schedule.formats.comparison import FORMAT, blocks_in_round
+from referee.schedule.formats.simulate import simulate
 from referee.schedule.seat_orders import seat_orders
 
 
@@ -23,7 +24,7 @@ def field(bots, *variants, blocks=4):
 
 
 def blocks_of(entrants):
-    return list(FORMAT.plan(entrants))
+    return [result.block for result in simulate(FORMAT, entrants, lambda result, bots: range(1, len(bots) + 1))]
 
 
 def played(block, orders, ranking_of, number=0):
