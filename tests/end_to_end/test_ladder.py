@@ -1,18 +1,29 @@
 """A ladder from its first start: an author hands in a bot by command, and sees it in a rated match."""
 
+import http.client
+import io
+import itertools
 import json
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from leaderboard.completeness import Verification
+from referee.run.run import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 CROSSTOWN = [sys.executable, "-m", "referee.cli.main"]
@@ -209,3 +220,110 @@ def test_a_class_is_collected_and_each_author_gets_a_verdict(
     assert "does not exist" in broken["missing"]
     again = served.run("ladder", "collect", str(file), "--file", str(served.file), "--no-wait", code=1)
     assert sum("version 1 active" in line for line in again.splitlines()) == good
+
+
+def hand_in(served: Served, token: str, content: bytes) -> tuple[int, int]:
+    """Status, and the number of the version that the server confirmed; 0 where it did not. OSError if it is gone."""
+    request = urllib.request.Request(
+        f"{served.address}/api/v1/bots/mine/versions",
+        data=content,
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/zip"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, json.load(answer)["number"]
+    except urllib.error.HTTPError as error:
+        return error.code, 0
+
+
+def rated_matches(served: Served) -> list[str]:
+    """The ids of the last matches that the server shows. OSError if it is gone."""
+    try:
+        listed = served.ask("/runs/toy/matches?count=1000")["matches"]
+    except urllib.error.HTTPError:  # there is none yet
+        return []
+    assert isinstance(listed, list)
+    return [match["match_id"] for match in listed]
+
+
+def bot_archive(salt: int) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in RANDOM.iterdir():
+            if path.is_file():
+                archive.writestr(f"bot/{path.name}", path.read_bytes())
+        archive.writestr("bot/salt.txt", str(salt))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
+def test_what_clients_were_told_is_there_however_often_server_and_player_are_killed(
+    serve: Callable[..., Served], kills: int
+) -> None:
+    served, dice = serve(), random.Random(kills)
+    said = served.run("login", served.address, "--invitation", served.code, "--name", "otto")
+    assert "otto" in said
+    token = json.loads((served.folder / "config" / "crosstown" / "ladders.json").read_text())["tokens"][served.address]
+    confirmed: dict[int, bytes] = {}
+    rated: set[str] = set()
+    answers: set[int] = set()
+    salts = itertools.count()
+    end_s = 0.0
+
+    def work() -> None:
+        """Hand in versions and look at results until the server is gone."""
+        while True:
+            content = bot_archive(next(salts))
+            try:
+                status, number = hand_in(served, token, content)
+                answers.add(status)
+                if number:
+                    confirmed[number] = content
+                rated.update(rated_matches(served))
+            except (OSError, http.client.HTTPException):
+                return
+            if time.monotonic() > end_s:
+                return
+
+    for kill in range(kills):
+        end_s = time.monotonic() + dice.uniform(0.5, 4)
+        client = threading.Thread(target=work)
+        client.start()
+        if kill % 2:
+            client.join()
+            wait_for(lambda: player(served), 60)
+            os.kill(player(served), signal.SIGKILL)
+        else:
+            time.sleep(max(0.0, end_s - time.monotonic() - dice.uniform(0, 0.4)))
+            served.stop(signal.SIGKILL)
+            client.join()
+            served.start()
+    wait_for(partial(rated_matches, served), 60)
+    assert rated <= set(rated_matches(served))
+    assert 201 in answers
+    assert answers <= {201, 429}, "too many wait to be checked, and nothing else is wrong"
+    for number, content in confirmed.items():
+        wait_for(partial(is_known, served, token, content, number), 120)
+    served.stop()
+    run = Run(served.folder / "data" / "divisions" / "toy")
+    assert rated <= set(run.anchors.digests)
+    verification = Verification()
+    paths = run.records.paths()
+    assert {verification.verify(paths[match_id]).status for match_id in run.anchors.digests} <= {"ok"}
+    assert not run.check().wrong
+
+
+def player(served: Served) -> int:
+    """The process that plays; 0 while none does."""
+    with suppress(OSError, ValueError):
+        pid = int(json.loads((served.folder / "data" / "runner.json").read_text())["pid"])
+        if pid and b"ladder_process" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            return pid
+    return 0
+
+
+def is_known(served: Served, token: str, content: bytes, number: int) -> bool:
+    """Whether these files, handed in again, are that version. Not answered while too many others wait."""
+    status, known = hand_in(served, token, content)
+    assert (status, known) in ((200, number), (429, 0))
+    return status == 200
