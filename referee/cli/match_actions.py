@@ -1,10 +1,12 @@
 """Behind `crosstown matches export` and `rejudge`: writes a match as one file, and judges it again."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from leaderboard.export.document import match_document
 from leaderboard.export.film import film, still
+from leaderboard.export.notation import NOTATIONS, in_notation
 from leaderboard.export.page import replay_page
 from leaderboard.frames import viewer_of, viewers
 from leaderboard.indexer import forget_match
@@ -19,7 +21,8 @@ from referee.record.narration import Viewer
 from referee.record.store import counts_in, match_id_of
 from referee.run.run import Run
 
-FORMATS = ("html", "json", "svg")
+FORMATS = ("html", "json", "svg", *NOTATIONS)
+ALL = "all"
 STDOUT = Path("-")
 
 
@@ -50,17 +53,31 @@ def export_match(
         raise UsageError("--reveal is for JSON", "add --format json, or wait for the end of the match")
     if wanted == "html":
         text = replay_page(record)
+    elif wanted in NOTATIONS:
+        text = in_notation(record, wanted)
     elif wanted == "json":
         text = (
             json.dumps(match_document(record, reveal=reveal), indent=1) + "\n"
         )  # ASCII: nothing that a terminal would obey
     else:
         text = _drawing(record, step, _viewer(record, seat or ""), theme or THEMES[0], step_s)
+    _write(file, text)
+
+
+def _write(file: Path, text: str) -> None:
     if file == STDOUT:
         print_text(text.removesuffix("\n"))
     else:
         write_whole(file, text, "name another file: crosstown matches export MATCH FILE")
         print_text(str(file))
+
+
+def export_all(paths: Sequence[Path], file: Path | None, wanted: str | None) -> None:
+    """Write all matches of a run into one file, in schedule order. UsageError for a format that holds one match."""
+    wanted = wanted or ("" if file is None else file.suffix.lower().removeprefix("."))
+    if wanted not in NOTATIONS:
+        raise UsageError("one file for all matches is pgn or sgf", "add --format pgn, or name one match")
+    _write(file or STDOUT, "\n".join(in_notation(read_record(path), wanted) for path in paths))
 
 
 def _drawing(record: Record, step: int | None, viewer: Viewer, theme: str, step_s: float | None) -> str:

@@ -227,7 +227,11 @@ def verify(
 @app.command()
 def export(
     match: Annotated[
-        str, typer.Argument(metavar="MATCH", help="Match id, its first characters, or the path of a record.")
+        str,
+        typer.Argument(
+            metavar="MATCH",
+            help="Match id, its first characters, or the path of a record. 'all', for pgn and sgf: those of the run.",
+        ),
     ],
     file: Annotated[
         Path | None,
@@ -243,7 +247,7 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            metavar="html|json|svg",
+            metavar="html|json|svg|pgn|sgf",
             help="Format of the file. Default: by the ending of FILE, or html.",
             show_default=False,
         ),
@@ -276,15 +280,19 @@ def export(
 ) -> None:
     """Write a match as one self-contained file, and print its path.
 
-    html is a page to step through the match, json the whole match for programs, svg a drawing.
+    html is a page to step through the match, json the whole match for programs, svg a drawing. Chess also has pgn, Go
+    sgf, with clocks and the notes of engines; for these MATCH can be 'all'.
 
     Example: crosstown matches export MATCH board.svg --step 40
     """
-    from referee.cli.find import find_record
-    from referee.cli.match_actions import export_match
+    from referee.cli.find import find_record, find_records
+    from referee.cli.match_actions import ALL, export_all, export_match
     from referee.record import read_record
     from referee.record.store import record_name
 
+    if match == ALL:
+        export_all(find_records(run, out, void=False), file, wanted)
+        return
     path = find_record(match, run, out)
     wanted = wanted or ("html" if file is None else None)
     export_match(

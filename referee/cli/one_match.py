@@ -429,7 +429,7 @@ def match_spec(planned: Plan, entries: Sequence[Entry], human_clock: Mapping[str
     )
     when = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     return MatchSpec(
-        match_id=f"{planned.game.id}-{when}-{secrets.token_hex(2)}",
+        match_id=f"{planned.game.id.replace('/', '-')}-{when}-{secrets.token_hex(2)}",
         game=planned.game.id,
         options=planned.options,
         seats=seats,

@@ -383,7 +383,7 @@ def _division(
 ) -> DivisionConfig:
     file.check_keys(here, given, _DIVISION)
     game = read_game(file, here)
-    name = read_name(file, *here, default=game.game)
+    name = read_name(file, *here, default=game.game.replace("/", "-"))
     clock = read_clock(file, (*here, "clock"))
     check_clock(file, (*here, "clock"), limits, clock)
     admits = _admits(file, (*here, "admits"))

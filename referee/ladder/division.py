@@ -654,7 +654,7 @@ def describe(config: LadderConfig, division: DivisionConfig) -> dict[str, Any]:
     return {
         "name": division.name,
         "game": game.game,
-        "games": [{**asdict(game), "players": list(game.players), "options": dict(game.options)}],
+        "games": [game.fields()],
         "format": ladder.NAME,
         "settings": {},
         "seed": config.matchmaking.seed,

@@ -18,6 +18,7 @@ from referee.match.seat import Seat, SeatLostError
 from referee.match.seat_controller import SeatController
 from referee.match.time_control import TimeSource
 from referee.record import Answer, FaultLine, RecordError, RecordWriter, Strike
+from referee.record.adjudication import Scores
 from referee.record.format import EFFECT_CHOICE, EFFECT_NONE, EFFECT_TAKEN
 from referee.record.ranking import FORFEIT, Leavings, default_action, final_ranking, is_decided, teams_left
 from referee.record.reasons import EndReason
@@ -44,6 +45,7 @@ class Match:
         self._game = game
         self._record = record
         self._chance = KeyedChance(bytes.fromhex(spec.seed))
+        self._scores = Scores(spec.adjudication.policy())
         self._events: list[Event] = []
         self._moment = 0
         self._leavings = Leavings()
@@ -139,6 +141,8 @@ class Match:
                 if not questions:
                     continue
                 self._events += state.apply(self._accept(questions))
+                if self._scores.decides and (ended := self._by_scores(questions)):
+                    return ended
             elif state.is_terminal():
                 return self._finished()
             else:
@@ -156,6 +160,15 @@ class Match:
             return ended
         ranking = final_ranking(state.ranking(), self._teams, [seat.left for seat in controller.seats])
         return Outcome(EndReason.NORMAL, "", ranking, tuple(state.returns()), state_hash(state))
+
+    def _by_scores(self, questions: Sequence[Question]) -> Outcome | None:
+        """The outcome if the scores in the notes have decided the match, which its rules have not."""
+        rankings = [self._scores.add(question.seat, question.note) for question in questions]
+        ranking = next((found for found in rankings if found is not None), None)
+        if ranking is None or self._state.is_terminal() or self._controller.fresh:
+            return None
+        detail = "by the scores of both bots"
+        return Outcome(EndReason.ADJUDICATED, detail, ranking, state_hash=state_hash(self._state))
 
     def _accept(self, questions: Sequence[Question]) -> Mapping[int, Any]:
         """The answers of a node count."""

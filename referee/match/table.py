@@ -362,6 +362,7 @@ def _crosstown_version() -> str:
 def _policy(spec: MatchSpec) -> dict[str, str | int | bool]:
     """What was agreed on besides limits, without what is the default."""
     policy: dict[str, str | int | bool] = {} if spec.faults == Faults() else dict(asdict(spec.faults))
+    policy.update(spec.adjudication.policy())
     return policy if spec.ponder else {**policy, "ponder": False}
 
 

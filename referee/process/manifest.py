@@ -121,7 +121,7 @@ _EXAMPLES = {
     "build": 'build = ["make"]',
     "toolchain": 'toolchain = ["go", "version"]',
 }
-_GAME_ID = re.compile(r"\*|[a-z][a-z0-9_]*", re.ASCII)
+_GAME_ID = re.compile(r"\*|([a-z][a-z0-9_]*/)?[a-z0-9][a-z0-9_]*", re.ASCII)
 MAX_VERSION = 64
 _MOST_BYTES = 1 << 16
 _MOST_WORDS = 1000

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from referee.games.api import Game, state_hash
 from referee.games.registry import UnknownGame, get_game
+from referee.record.adjudication import Scores
 from referee.record.format import Answer, FaultLine, Footer, Header, RecordError, SeatStats, Strike, seed_commitment
 from referee.record.journal import mismatch
 from referee.record.ranking import final_ranking, is_decided, teams_left
@@ -169,7 +170,8 @@ def _check(record: Record, games: Callable[[str], Game], seeds: Seeds | None) ->
     if footer.status == "rated":
         if replay.waiting:
             raise ReplayError(end, "the match ends among the answers of one node")
-        _check_result(replay, game, footer, game.teams(header.players, header.options), end)
+        scored = _by_scores(record) if footer.reason == EndReason.ADJUDICATED else None
+        _check_result(replay, game, footer, game.teams(header.players, header.options), scored, end)
     return ""
 
 
@@ -256,7 +258,20 @@ def _check_statistics(lines: Sequence[object], footer: Footer, players: int, end
         raise ReplayError(end, f"the match has {total} decisions, the footer says {footer.decisions}")
 
 
-def _check_result(replay: Replay, game: Game, footer: Footer, teams: Sequence[int], end: int) -> None:
+def _by_scores(record: Record) -> tuple[int, ...] | None:
+    """The ranking that follows from the scores in the notes of a match for two; None if they decide nothing."""
+    scores, ranking = Scores(record.header.policy), None
+    if scores.decides and record.header.players == 2:
+        for line in record.lines:
+            if isinstance(line, Answer):
+                ranking = scores.add(line.seat, line.note)
+    return ranking
+
+
+def _check_result(
+    replay: Replay, game: Game, footer: Footer, teams: Sequence[int], scored: tuple[int, ...] | None, end: int
+) -> None:
+    """`scored` is the ranking of a match that ended by the scores of its bots."""
     state, left = replay.state, replay.left
     digest = state_hash(state)
     if footer.state_hash != digest:
@@ -270,7 +285,7 @@ def _check_result(replay: Replay, game: Game, footer: Footer, teams: Sequence[in
         raise ReplayError(
             end, f"the footer says {footer.reason}; {'no seat' if everyone else 'a seat'} is without fault"
         )
-    ranking = final_ranking(state.ranking() if terminal else [1] * len(teams), teams, left)
+    ranking = final_ranking(state.ranking() if terminal else scored or [1] * len(teams), teams, left)
     if footer.ranking != ranking:
         raise ReplayError(end, f"the ranking is {list(ranking)}, the footer says {list(footer.ranking)}")
     returns = tuple(state.returns()) if terminal and not everyone else ()

@@ -16,9 +16,12 @@ from referee.schedule.formats.api import Extent, Field, Format, Variant, lengthe
 from referee.schedule.formats.comparison import NAME as COMPARISON
 from referee.schedule.formats.registry import get_format
 from referee.schedule.seat_orders import team_orders
-from referee.schedule.spec import SEAT_KEYS, Faults, Limits, SeatSpec
+from referee.schedule.spec import SEAT_KEYS, Adjudication, Faults, Limits, SeatSpec
 
 MOST_BLOCKS = 10_000_000
+
+START = "start"
+"""The option of a game that says in what position a match begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,14 @@ class ScheduledGame:
 
     game: str
     options: Mapping[str, Any]
+    openings: tuple[str, ...] = ()
+    """Positions to begin with: matches on one seed begin in the same one."""
+
+    def options_of(self, seed_group: int) -> Mapping[str, Any]:
+        """The options of the matches of a seed group."""
+        if not self.openings:
+            return self.options
+        return {**self.options, START: self.openings[seed_group % len(self.openings)]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,7 @@ class ScheduleConfig:
     limits: Limits
     faults: Faults
     ponder: bool
+    adjudication: Adjudication
     decided: tuple[DecidedBlock, ...] = ()
     length: Mapping[str, float] = dataclass_field(default_factory=dict)
 
@@ -100,7 +112,9 @@ def schedule_config(
         id=digest(configuration),
         name=configuration["name"],
         games=tuple(
-            ScheduledGame(game["game"], game["options"]) for game in configuration["games"] for _ in game["players"]
+            ScheduledGame(game["game"], game["options"], tuple(game.get("openings", ())))
+            for game in configuration["games"]
+            for _ in game["players"]
         ),
         format=configuration["format"],
         field=make_field(configuration),
@@ -110,6 +124,7 @@ def schedule_config(
         ponder=configuration.get("ponder", True),
         decided=tuple(decided),
         length=length or {},
+        adjudication=Adjudication(**configuration.get("adjudication", {})),
     )
 
 

@@ -367,7 +367,7 @@ class Schedule:
         return MatchSpec(
             match_id=_match_id(self._config.id, place, seats),
             game=game.game,
-            options=game.options,
+            options=game.options_of(group),
             seats=seats,
             seed="" if self._seeds is None else self._seeds.seed_of(game.game, group),
             limits=self._config.limits,
@@ -376,6 +376,7 @@ class Schedule:
             block=group,
             faults=self._config.faults,
             ponder=self._config.ponder,
+            adjudication=self._config.adjudication,
         )
 
     def _end(self, placings: Sequence[Placing]) -> None:

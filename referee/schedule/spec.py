@@ -99,6 +99,25 @@ class Faults:
 
 
 @dataclass(frozen=True, slots=True)
+class Adjudication:
+    """When the scores that both bots write into their notes end a match for two; all zero: never.
+
+    A seat wins when for `win_moves` moves of each both say that it is ahead by `win_score` or more. It is a draw when
+    for `draw_moves` moves of each, after the first `draw_from`, both scores are within `draw_score` of 0.
+    """
+
+    win_score: int = 0
+    win_moves: int = 0
+    draw_score: int = 0
+    draw_moves: int = 0
+    draw_from: int = 0
+
+    def policy(self) -> dict[str, int]:
+        """As a record's header has it; empty for never."""
+        return {} if self == Adjudication() else {f"adjudicate_{name}": value for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """Seconds and bytes.
 
@@ -212,6 +231,7 @@ class MatchSpec:
     block: int = 0
     faults: Faults = field(default_factory=Faults)
     ponder: bool = True
+    adjudication: Adjudication = field(default_factory=Adjudication)
     charged_for_memory: tuple[int, ...] = ()
     forfeits: tuple[tuple[int, str], ...] = ()
 
@@ -265,6 +285,7 @@ class MatchSpec:
                     "charged_for_memory": tuple(values.get("charged_for_memory", ())),
                     "forfeits": tuple((seat, why) for seat, why in values.get("forfeits", ())),
                     "faults": Faults(**values.get("faults", {})),
+                    "adjudication": Adjudication(**values.get("adjudication", {})),
                 }
             )
         except SpecError:

@@ -59,9 +59,10 @@ from referee.process.manifest import INTEGER_BOUND
 from referee.schedule.config import MOST_BLOCKS
 from referee.schedule.formats.api import Format
 from referee.schedule.formats.registry import format_names, get_format
-from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Faults, Limits
+from referee.schedule.spec import CLOCK_KEYS, IDLE_PROCESSES, Adjudication, Faults, Limits
 from referee.tournament.reading import TomlFile
 from referee.tournament.sections import (
+    ADJUDICATION_KEYS,
     BREAKER_KEYS,
     FAULT_KEYS,
     LIMIT_KEYS,
@@ -72,6 +73,7 @@ from referee.tournament.sections import (
     Processes,
     RemoteConfig,
     SandboxConfig,
+    read_adjudication,
     read_bots,
     read_breaker,
     read_executor,
@@ -99,8 +101,22 @@ __all__ = [
 ]
 
 
-_KEYS = ("name", "game", "games", "format", "players", "seed", "blocks", "data", "options", "ponder", "idle", "fresh")
-_TABLES = ("clock", "limits", "faults", "breaker", "sandbox", "remote", "executor", "bots")
+_KEYS = (
+    "name",
+    "game",
+    "games",
+    "format",
+    "players",
+    "seed",
+    "blocks",
+    "data",
+    "openings",
+    "options",
+    "ponder",
+    "idle",
+    "fresh",
+)
+_TABLES = ("clock", "limits", "faults", "adjudication", "breaker", "sandbox", "remote", "executor", "bots")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +134,7 @@ class TournamentConfig:
     breaker: BreakerConfig
     bots: tuple[BotConfig, ...]
     faults: Faults = field(default_factory=Faults)
+    adjudication: Adjudication = field(default_factory=Adjudication)
     ponder: bool = True
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     remote: RemoteConfig | None = None
@@ -177,6 +194,7 @@ def _homes(style: Format) -> dict[str, str]:
         ("clock", CLOCK_KEYS),
         ("limits", LIMIT_KEYS),
         ("faults", FAULT_KEYS),
+        ("adjudication", ADJUDICATION_KEYS),
         ("breaker", BREAKER_KEYS),
     ):
         homes |= dict.fromkeys(keys, f"in [{table}]")
@@ -210,6 +228,7 @@ def load_config(path: Path) -> TournamentConfig:
         breaker=read_breaker(file),
         bots=read_bots(file, limits, remote),
         faults=read_faults(file),
+        adjudication=read_adjudication(file, games),
         ponder=read_ponder(file),
         sandbox=read_sandbox(file),
         remote=remote,

@@ -7,7 +7,7 @@ from typing import Any
 
 from referee.process.entry import Entry
 from referee.schedule.config import ScheduleConfig, schedule_config
-from referee.schedule.spec import SeatSpec
+from referee.schedule.spec import Adjudication, SeatSpec
 from referee.tournament.config import Tournament
 from referee.tournament.sections import RemoteConfig, SandboxConfig
 
@@ -36,15 +36,14 @@ def describe(tournament: Tournament) -> dict[str, Any]:
     return {
         "name": config.name,
         "game": config.game,
-        "games": [
-            {**asdict(game), "players": list(game.players), "options": dict(game.options)} for game in config.games
-        ],
+        "games": [game.fields() for game in config.games],
         "format": config.format,
         "settings": dict(config.settings),
         "seed": config.seed,
         "blocks": config.blocks,
         "limits": config.limits.in_force(),
         "faults": asdict(config.faults),
+        **({} if config.adjudication == Adjudication() else {"adjudication": asdict(config.adjudication)}),
         "ponder": config.ponder,
         **({"fresh": True} if config.fresh else {}),
         "breaker": asdict(config.breaker),

@@ -5,7 +5,7 @@ A ladder's file has some of them, too.
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
@@ -16,6 +16,7 @@ from referee.games.registry import UnknownGame, game_ids, get_game
 from referee.process.manifest import MAX_VERSION, BotNameError, check_name
 from referee.process.sandbox import PROFILES, Profile, Sandbox, why_no_device
 from referee.record.journal import Choice
+from referee.schedule.config import START
 from referee.schedule.formats.api import Format, Setting
 from referee.schedule.formats.registry import OWN, UnknownFormat, format_names, get_format
 from referee.schedule.spec import (
@@ -28,6 +29,7 @@ from referee.schedule.spec import (
     REMOTE_CLOCK,
     REMOTE_WAIT_S,
     RESOURCE_KEYS,
+    Adjudication,
     Faults,
     Limits,
     SpecError,
@@ -61,7 +63,7 @@ def read_name(file: TomlFile, *table: str | int, default: str = "") -> str:
 
 # What is played: `game`, `players`, `data`, [options]; or several times the same inside [[games]]
 
-GAME_KEYS = ("game", "players", "data", "options")
+GAME_KEYS = ("game", "players", "data", "openings", "options")
 Where = tuple[str | int, ...]
 
 
@@ -73,6 +75,19 @@ class GameConfig:
     rules_version: int
     options: Mapping[str, Any]
     players: tuple[int, ...]
+    openings: tuple[str, ...] = ()
+    """Positions to begin with, one for each seed group in turn."""
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON values, for the configuration of a run."""
+        openings = {"openings": list(self.openings)} if self.openings else {}
+        return {
+            "game": self.game,
+            "rules_version": self.rules_version,
+            "options": dict(self.options),
+            "players": list(self.players),
+            **openings,
+        }
 
 
 def read_games(file: TomlFile) -> tuple[GameConfig, ...]:
@@ -98,7 +113,8 @@ def read_game(file: TomlFile, where: Where) -> GameConfig:
     """The one in the table at `where`. Raises ConfigError."""
     game = _game(file, where)
     options = _options(file, where, game, _data(file, where, game))
-    return GameConfig(game.id, game.rules_version, options, _players(file, where, game, options))
+    openings = _openings(file, where, game)
+    return GameConfig(game.id, game.rules_version, options, _players(file, where, game, options), openings)
 
 
 def _game(file: TomlFile, where: Where) -> Game:
@@ -108,6 +124,30 @@ def _game(file: TomlFile, where: Where) -> Game:
     except UnknownGame as error:
         next_step = error.next_step if "/" in game_id else suggest(game_id, game_ids(), "the games installed are")
         file.fail((*where, "game"), str(error), next_step)
+
+
+def _openings(file: TomlFile, where: Where, game: Game) -> tuple[str, ...]:
+    """The positions in the file that the table names. Raises ConfigError."""
+    named = file.text_at(*where, "openings", example='openings = "openings.epd"')
+    if not named:
+        return ()
+    key = (*where, "openings")
+    read = getattr(game, "read_openings", None)
+    if read is None:
+        file.fail(key, f"{game.id} has no opening positions", f"leave '{dotted(*key)}' out")
+    if START in file.table(*where, "options"):
+        what = f"'{dotted(*key)}' and the option '{START}' both say where a match begins"
+        file.fail(key, what, "leave one of the two out")
+    path = file.path.parent / named
+    try:
+        positions: tuple[str, ...] = read(path.name, path.read_text(encoding="utf-8"))
+    except OSError as error:
+        file.fail(key, f"'{dotted(*key)}': {path} cannot be read ({error.strerror})", "give its path from this file")
+    except UnicodeDecodeError:
+        file.fail(key, f"'{dotted(*key)}': {path} is not UTF-8 text", "name an EPD, FEN or PGN file")
+    except DataError as error:
+        file.fail(key, f"'{dotted(*key)}': {path}: {error}", "correct that file")
+    return positions
 
 
 def _data(file: TomlFile, where: Where, game: Game) -> Any:
@@ -242,6 +282,7 @@ def _setting_example(setting: Setting) -> str:
 
 LIMIT_KEYS = ("max_message_bytes", "max_note_bytes", "max_output_bytes", "match_s", *RESOURCE_KEYS)
 FAULT_KEYS = ("policy", "strikes")
+ADJUDICATION_KEYS = ("win_score", "win_moves", "draw_score", "draw_moves", "draw_from")
 
 LEAST = {
     "startup_s": 0.05,  # the sandbox and the smallest program take longer
@@ -286,6 +327,27 @@ def read_faults(file: TomlFile) -> Faults:
         file.fail(("faults", "policy"), what, 'write, for instance, policy = "forfeit"')
     strikes = file.integer("faults", "strikes", minimum=0, maximum=1_000_000, default=0, example="strikes = 3")
     return Faults(policy, strikes)
+
+
+def read_adjudication(file: TomlFile, games: Sequence[GameConfig]) -> Adjudication:
+    """Raises ConfigError."""
+    key = "adjudication"
+    given = file.table(key)
+    file.check_keys((key,), given, ADJUDICATION_KEYS)
+    if not given:
+        return Adjudication()
+    if any(players != 2 for game in games for players in game.players):
+        file.fail((key,), "'adjudication' is for matches of two seats", "leave it out, or set players = 2")
+    usual = {"win_score": 600, "draw_score": 10}
+    values = {
+        name: file.integer(
+            key, name, minimum=0, maximum=1_000_000_000, default=usual.get(name, 0), example=f"{name} = 8"
+        )
+        for name in ADJUDICATION_KEYS
+    }
+    if not values["win_moves"] and not values["draw_moves"]:
+        file.fail((key,), "'adjudication' has neither win_moves nor draw_moves", "write, for instance, win_moves = 4")
+    return Adjudication(**values)
 
 
 def read_ponder(file: TomlFile) -> bool:

@@ -15,6 +15,7 @@ from referee.games.registry import get_game
 from referee.match import Limits, MatchResult, MatchSpec, SeatSpec, Table
 from referee.process.entry import Entry
 from referee.record import Record, read_record, verify
+from referee.schedule.spec import Adjudication
 
 ROOT = Path(__file__).parents[2]
 PATIENT = Limits(startup_s=60, ready_s=60, first_move_s=60, move_s=60)
@@ -68,7 +69,13 @@ class Hall:
         return folder
 
     async def play(
-        self, game_id: str, *bots: Entry, seed: int | None = None, limits: Limits = PATIENT, **options: Any
+        self,
+        game_id: str,
+        *bots: Entry,
+        seed: int | None = None,
+        limits: Limits = PATIENT,
+        adjudication: Adjudication | None = None,
+        **options: Any,
     ) -> tuple[MatchResult, Record]:
         """A match of its own block; without a `seed` of its own luck."""
         self.number += 1
@@ -81,6 +88,7 @@ class Hall:
             seed=f"{self.number if seed is None else seed:032x}",
             limits=limits,
             block=self.number,
+            adjudication=adjudication or Adjudication(),
         )
         result = await self.table.play(spec, self.folder)
         path = self.folder / f"{spec.match_id}.jsonl.gz"

@@ -1,6 +1,7 @@
 """The Python in README, docs and kits runs: bots play a match, the rest is executed, `>>>` lines are doctests.
 
-The examples of docs/records.md and docs/formats.md have tests of their own, beside what they are about.
+The examples of docs/records.md, docs/formats.md and docs/add_a_game.md have tests of their own, beside what they are
+about.
 """
 
 import doctest
@@ -22,7 +23,7 @@ from tests.docs.command_lines import ROOT, TEXTS
 
 PAGES = [path for path in TEXTS if path.suffix == ".md"]
 BOTS = ("README.md", "docs/writing-a-bot.md", "bots/python/README.md")
-ELSEWHERE = {"docs/records.md": 5, "docs/formats.md": 1}
+ELSEWHERE = {"docs/records.md": 5, "docs/formats.md": 1, "docs/add_a_game.md": 3}
 HERE = {"docs/boards.md": 1, "bots/python/random/README.md": 2}
 
 

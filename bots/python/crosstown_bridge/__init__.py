@@ -4,6 +4,6 @@
 the lines.
 """
 
-from crosstown_bridge.bridge import main
+from crosstown_bridge.bridge import ENGINES, main
 
-__all__ = ["main"]
+__all__ = ["ENGINES", "main"]

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from crosstown_bot import Bot, Match, Result, Turn, run
 
 from crosstown_bridge.child import Child, ChildGone, say
+from crosstown_bridge.gtp import GtpBot
 from crosstown_bridge.lines import NO_INDEX, BadAnswer, JsonLines, TextLines, before_the_question
 from crosstown_bridge.terminal import Terminal
+from crosstown_bridge.uci import UciBot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,8 +123,31 @@ async def _give_up(question: _Question) -> int:
     return NO_INDEX
 
 
+ENGINES = {"uci": UciBot, "gtp": GtpBot}
+"""First words that say what an engine speaks. A program with such a name is given as ./uci."""
+
+
+def play_with_engine(protocol: str, words: Sequence[str]) -> int:
+    """Play with the engine in `words`; the exit code."""
+    parser = argparse.ArgumentParser(prog=f"crosstown bridge {protocol}", description=ENGINES[protocol].__doc__)
+    parser.add_argument("command", nargs="+", metavar="COMMAND", help="the engine and its arguments, after --")
+    given = parser.parse_args(words)
+    try:
+        child = Child(given.command)
+    except ChildGone as problem:
+        say(str(problem))
+        return 1
+    try:
+        run(lambda options: ENGINES[protocol](options, child))
+    finally:
+        child.close()
+    return 0
+
+
 def main(words: Sequence[str]) -> int:
     """Play with the COMMAND in `words`; the exit code."""
+    if words and words[0] in ENGINES:
+        return play_with_engine(words[0], words[1:])
     parser = argparse.ArgumentParser(prog="crosstown bridge", description=__doc__)
     parser.add_argument("--text", action="store_true", help="text for people and language models instead of JSON")
     parser.add_argument(

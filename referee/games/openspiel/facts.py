@@ -41,6 +41,11 @@ SEATS_EXPLAINED = {
 FOR_TWO = frozenset({"universal_poker"})
 """Games that take more seats only with other parameters changed as well; without, OpenSpiel ends the whole process."""
 
+INFORMATION_INCOMPLETE = {
+    "blackjack": "its information state does not hold the dealer's cards, which its observation shows",
+}
+"""Games whose information states hold less than their observations, so that nothing can be resampled by them."""
+
 NOT_PLAYABLE = {
     "crossword": "it needs the files of puzzles, which OpenSpiel does not ship",
 }

@@ -6,10 +6,12 @@ from typing import Any
 import pyspiel
 
 from referee.games.openspiel.chess import write_chess
+from referee.games.openspiel.drawing import DRAWN, DrawnView
 from referee.games.openspiel.facts import NOT_PLAYABLE
 from referee.games.openspiel.game import OpenSpielGame
 from referee.games.openspiel.options import reason
 from referee.games.openspiel.state import write_actions
+from referee.games.openspiel.text import plain
 
 _WRITERS = {"chess": write_chess}
 
@@ -51,4 +53,6 @@ def refusal(name: str) -> str:
 
 def find(name: str) -> OpenSpielGame:
     """The game of this name, which nothing is against."""
-    return OpenSpielGame(name, _kinds()[name], write=_WRITERS.get(name, write_actions))
+    kind = _kinds()[name]
+    view = DrawnView(plain(kind.long_name), *DRAWN[name]) if name in DRAWN else None
+    return OpenSpielGame(name, kind, view, _WRITERS.get(name, write_actions))

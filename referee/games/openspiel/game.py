@@ -1,11 +1,11 @@
 """The adapter: one of OpenSpiel's games as a game of ours."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyspiel
 
@@ -23,9 +23,27 @@ from referee.games.openspiel import codec
 from referee.games.openspiel.actions import Play, format_action, parse_action
 from referee.games.openspiel.chess import fault_of_start
 from referee.games.openspiel.events import OpenSpielEvent
-from referee.games.openspiel.facts import FOR_TWO, PARTNERS, RESAMPLED, SEATS_EXPLAINED, THOUSANDTHS
+from referee.games.openspiel.facts import (
+    FOR_TWO,
+    INFORMATION_INCOMPLETE,
+    PARTNERS,
+    RESAMPLED,
+    SEATS_EXPLAINED,
+    THOUSANDTHS,
+)
+from referee.games.openspiel.notation import PlayedMatch, write_pgn, write_sgf
 from referee.games.openspiel.observation import Observation
-from referee.games.openspiel.options import START, TENSORS, load, load_with, own_options, parameters_of, reason
+from referee.games.openspiel.openings import read_openings
+from referee.games.openspiel.options import (
+    START,
+    TENSORS,
+    WITH_START,
+    load,
+    load_with,
+    own_options,
+    parameters_of,
+    reason,
+)
 from referee.games.openspiel.state import TOGETHER, TURN, Setup, State, WriteActions, copied_options, write_actions
 from referee.games.openspiel.text import plain
 from referee.games.openspiel.view import TextView
@@ -33,6 +51,8 @@ from referee.games.openspiel.view import TextView
 FAMILY = "openspiel"
 ADAPTER_VERSION = 1
 """Goes up when this adapter makes something else of OpenSpiel's games."""
+Notation: TypeAlias = Callable[[PlayedMatch], str]
+_NOTATIONS: Mapping[str, Mapping[str, Notation]] = {"chess": {"pgn": write_pgn}, "go": {"sgf": write_sgf}}
 _THOUSAND = 1000
 _SETUPS_KEPT = 32
 
@@ -68,6 +88,10 @@ class OpenSpielGame:
         self.draws_possible: bool = True
         self.decision_kinds: tuple[str, ...] = (TURN, TOGETHER) if self._together else (TURN,)
         self.not_offered: Mapping[str, str] = self._not_offered()
+        self.read_openings = read_openings if name in WITH_START else None
+        """What makes positions, for the option `start`, of a file; None where the game has no such option."""
+        self.notations: Mapping[str, Notation] = _NOTATIONS.get(name, {})
+        """Formats of files that a match can be exported to, beside ours."""
         self.view: View = view or TextView(self.title)
         self._setups = lru_cache(maxsize=_SETUPS_KEPT)(self._make_setup)
 
@@ -84,7 +108,9 @@ class OpenSpielGame:
         if self._perfect:
             return {}
         reasons = {"from_observation": "OpenSpiel cannot build a state from what a seat has seen"}
-        if self._name not in RESAMPLED and not self._kind.provides_information_state_string:
+        if why := INFORMATION_INCOMPLETE.get(self._name):
+            reasons["resample"] = why
+        elif self._name not in RESAMPLED and not self._kind.provides_information_state_string:
             reasons["resample"] = "OpenSpiel neither resamples this game nor writes its information states"
         return reasons
 

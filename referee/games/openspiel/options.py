@@ -14,12 +14,13 @@ PLAYERS = ("players", "num_players", "numPlayers")
 """Parameters that say how many play: the seats of the match do."""
 START = "start"
 TENSORS = "tensors"
-_WITH_START = {"chess": "FEN"}
+WITH_START = {"chess": "FEN"}
 """Games that can begin in a given position, and how that is written."""
 _RENAMED = {"50_move_rule": "fifty_move_rule"}
 _OTHER_DEFAULTS: Mapping[str, Any] = {"ansi_color_output": False}
-_FILES = ("_file", "_root")
-"""Ends of the names of parameters that name a file: a referee reads none for a game."""
+_NOT_SET = ("_file", "_root", "fen")
+"""Ends of the names of parameters that a match cannot set: files, of which a referee reads none for a game, and
+positions, where OpenSpiel ends the process for a text that is none."""
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARK = "OpenSpiel"
 
@@ -37,7 +38,7 @@ def parameters_of(kind: Any) -> tuple[Parameter, ...]:
     """The parameters of a `pyspiel.GameType` that a match may set."""
     found = []
     for name, default in sorted(kind.parameter_specification.items()):
-        if name in PLAYERS or name.endswith(_FILES) or not isinstance(default, bool | int | float | str):
+        if name in PLAYERS or name.endswith(_NOT_SET) or not isinstance(default, bool | int | float | str):
             continue
         value = _OTHER_DEFAULTS.get(name, default)
         is_number = isinstance(value, float)
@@ -52,9 +53,9 @@ def parameters_of(kind: Any) -> tuple[Parameter, ...]:
 def own_options(name: str) -> tuple[Option, ...]:
     """The options that every game has, and those of the game `name`, beside OpenSpiel's parameters."""
     start: tuple[Option, ...] = ()
-    if name in _WITH_START:
+    if name in WITH_START:
         start = (
-            Option(START, "", f"The position to begin with ({_WITH_START[name]}); empty for the usual one.", "OURS"),
+            Option(START, "", f"The position to begin with ({WITH_START[name]}); empty for the usual one.", "OURS"),
         )
     tensors = Option(
         TENSORS, True, "Send OpenSpiel's tensors with each observation; false makes a decision quicker.", "OURS"

@@ -24,18 +24,19 @@ def changed_steps(begin: Begin, steps: Sequence[Any], viewer: int | None, rng: R
     None is a spectator of a game of imperfect information, who knows only who is asked.
     """
     found = list(steps)
-    actors = _actors(begin, found)
-    wanted = _known(_replayed(begin, found), viewer)
+    positions = _positions(begin(), found)
+    actors = [_actor(position) for position in positions[:-1]]
+    wanted = _known(positions[-1], viewer)
     foreign = [number for number, actor in enumerate(actors) if actor is not None and actor != viewer]
     if not foreign or wanted is None:
         return found
     for _ in range(CHANGES_TRIED):
-        changed = _changed(begin, found, foreign, actors, rng)
-        if changed is None or changed == found:
+        first, changed = _changed(found, positions, foreign, actors, rng)
+        if changed == found:
             continue
-        position = _replayed(begin, changed, actors)
-        if position is not None and _known(position, viewer) == wanted:
-            found = changed
+        later = _replayed(positions[first], changed[first:], actors[first:])
+        if later and _known(later[-1], viewer) == wanted:
+            found, positions = changed, positions[: first + 1] + later
     return found
 
 
@@ -59,33 +60,36 @@ def _legal_of(position: Any, viewer: int) -> Sequence[int]:
     return legal
 
 
-def _actors(begin: Begin, steps: Steps) -> list[int | None]:
-    """Per step the player that chose it, chance being OpenSpiel's -1; None where several did."""
-    position = begin()
-    actors: list[int | None] = []
+def _actor(position: Any) -> int | None:
+    """Who chooses the next step, chance being OpenSpiel's -1; None where several do."""
+    return None if position.is_simultaneous_node() else int(position.current_player())
+
+
+def _positions(position: Any, steps: Steps) -> list[Any]:
+    """The positions before each step, and the last one."""
+    found = [position]
     for step in steps:
-        actors.append(None if position.is_simultaneous_node() else int(position.current_player()))
+        position = position.clone()
         _apply(position, step)
-    return actors
+        found.append(position)
+    return found
 
 
-def _replayed(begin: Begin, steps: Steps, actors: Sequence[int | None] | None = None) -> Any:
-    """The position after these steps; None if one is not legal, or another player than before would choose it."""
-    position = begin()
-    if actors is None:
-        for step in steps:
-            _apply(position, step)
-        return position
+def _replayed(position: Any, steps: Steps, actors: Sequence[int | None]) -> list[Any]:
+    """The positions after each step; empty if one is not legal, or another player than before would choose it."""
+    found = []
     for step, actor in zip(steps, actors, strict=True):
-        if position.is_terminal():
-            return None
-        if position.is_simultaneous_node():
-            if actor is not None or any(action not in position.legal_actions(seat) for seat, action in enumerate(step)):
-                return None
-        elif position.current_player() != actor or step not in _choices(position):
-            return None
+        if position.is_terminal() or _actor(position) != actor:
+            return []
+        if actor is None:
+            if any(action not in position.legal_actions(seat) for seat, action in enumerate(step)):
+                return []
+        elif step not in _choices(position):
+            return []
+        position = position.clone()
         _apply(position, step)
-    return position
+        found.append(position)
+    return found
 
 
 def _choices(position: Any) -> Sequence[int]:
@@ -103,17 +107,17 @@ def _apply(position: Any, step: Any) -> None:
 
 
 def _changed(
-    begin: Begin, steps: Steps, foreign: Sequence[int], actors: Sequence[int | None], rng: Random
-) -> Steps | None:
-    """The steps with one of them replaced, or two outcomes of chance exchanged."""
+    steps: Steps, positions: Sequence[Any], foreign: Sequence[int], actors: Sequence[int | None], rng: Random
+) -> tuple[int, Steps]:
+    """The steps with one of them replaced, or two outcomes of chance exchanged; and the first that is another."""
     number = rng.choice(foreign)
     changed = steps.copy()
     chance = pyspiel.PlayerId.CHANCE
-    others = [other for other in foreign if actors[other] == chance and steps[other] != steps[number]]
-    if actors[number] == chance and others and rng.random() < 0.5:
-        other = rng.choice(others)
-        changed[number], changed[other] = changed[other], changed[number]
-        return changed
-    choices = _choices(_replayed(begin, steps[:number]))
-    changed[number] = int(rng.choice(choices))
-    return changed
+    if actors[number] == chance and rng.random() < 0.5:
+        others = [other for other in foreign if actors[other] == chance and steps[other] != steps[number]]
+        if others:
+            other = rng.choice(others)
+            changed[number], changed[other] = changed[other], changed[number]
+            return min(number, other), changed
+    changed[number] = int(rng.choice(_choices(positions[number])))
+    return number, changed

@@ -91,6 +91,11 @@ class State:
         return self._setup.name
 
     @property
+    def options(self) -> Mapping[str, Any]:
+        """Those of the match."""
+        return self._setup.options
+
+    @property
     def position(self) -> Any:
         """The `pyspiel.State`, to be read only."""
         return self._position

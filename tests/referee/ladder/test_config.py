@@ -43,6 +43,11 @@ def test_a_short_file_gets_defaults(write_file):
     assert config.folder_of(division) == config.data / "divisions" / "toy"
 
 
+def test_a_division_of_a_game_of_openspiel_has_a_name_that_can_be_a_folder(write_file):
+    (division,) = load_ladder(write_file(GOOD.replace('"toy"', '"openspiel/tic_tac_toe"'))).divisions
+    assert (division.name, division.game.game) == ("openspiel-tic_tac_toe", "openspiel/tic_tac_toe")
+
+
 def test_everything_can_be_said(write_file):
     text = (
         'name = "class"\ndata = "kept"\nhost = "0.0.0.0"\nport = 80\nworkers = 3\nidle = 2\nfresh = true\n'

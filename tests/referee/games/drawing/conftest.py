@@ -14,7 +14,11 @@ from referee.games.keyed import random_outcome
 from referee.games.registry import get_game
 
 SVG = "{http://www.w3.org/2000/svg}"
-GAMES = ("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york")
+OPENSPIEL = ("backgammon", "chess", "connect_four", "go", "hex", "othello")
+GAMES = (
+    *("king_of_new_york", "manhattan_traffiq", "shibuya", "ticket_to_ride_new_york"),
+    *(f"openspiel/{name}" for name in OPENSPIEL),
+)
 
 
 @dataclass(frozen=True, slots=True)

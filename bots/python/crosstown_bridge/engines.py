@@ -1,0 +1,88 @@
+"""What bots for engines of chess and Go share: the engine's lines within a time, and where its command stands."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from crosstown_bridge.child import ChildGone, say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from crosstown_bot import Turn
+
+    from crosstown_bridge.child import Child
+
+START_S = 5.0
+"""What an engine gets to say that it is ready, of the referee's limits for that."""
+
+LATE_S = 2.0
+"""How long after the referee's deadline an engine may still end its search, before it is killed."""
+
+OVERHEAD_MS = 30
+"""Taken off the time that an engine is told, for the way of its answer through the bridge and the referee."""
+
+NO_INDEX = (1 << 32) - 1
+"""-1, as the wire's uint32 has it: an answer that is no legal action."""
+
+LIMITS = "go_"
+"""Options of the bot that begin so are the bridge's, the others the engine's."""
+
+
+class EngineFault(Exception):
+    """The engine cannot play on. One sentence for its author; the process ends, which loses the match."""
+
+
+class Engine:
+    """An engine and its lines."""
+
+    def __init__(self, child: Child) -> None:
+        self._child = child
+
+    def tell(self, line: str) -> None:
+        self._child.tell(f"{line}\n")
+
+    async def line(self, deadline_s: float, waited_for: str) -> str:
+        """Its next line before `deadline_s` (monotonic). EngineFault if none comes, or it has ended."""
+        try:
+            return await asyncio.wait_for(self._child.line(), max(0.0, deadline_s - time.monotonic()))
+        except TimeoutError:
+            raise EngineFault(f"the engine did not answer in time; expected {waited_for}") from None
+        except ChildGone as problem:
+            raise EngineFault(f"{problem} (expected {waited_for})") from None
+
+    def drop_old_lines(self) -> None:
+        """Lines that came when nothing was asked."""
+        self._child.surplus()
+
+
+def engine_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the bot's options that are the engine's own."""
+    return {name: value for name, value in options.items() if not name.startswith(LIMITS)}
+
+
+def limit(options: Mapping[str, Any], name: str) -> int:
+    """A limit of the bridge, such as go_nodes; 0 if it is not set. EngineFault if it is no whole number."""
+    value = options.get(LIMITS + name, 0)
+    if type(value) is not int or value < 0:
+        raise EngineFault(f"option {LIMITS + name} must be a whole number, at least 0, not {value!r}")
+    return value
+
+
+def written(value: Any) -> str:
+    """The value of an option as engines read it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def deadline(turn: Turn) -> float:
+    """When the bridge gives the engine up, by the monotonic clock: after the referee has."""
+    return time.monotonic() + turn.left_s + LATE_S
+
+
+def illegal(turn: Turn, move: str, legal: list[str]) -> int:
+    """The answer for a move that is not legal: the referee calls it an illegal action; the output says which it was."""
+    some = " ".join(legal[:12]) + (" ..." if len(legal) > 12 else "")
+    say(f"decision {turn.number} of match {turn.match.id}: the engine answered {move!r}; legal are: {some}")
+    return NO_INDEX

@@ -1,0 +1,62 @@
+"""A match in a notation of its game, such as PGN for chess. The game writes it; this gathers what it says."""
+
+from typing import Any
+
+from referee.errors import UsageError
+from referee.record import Answer, Record
+from referee.record.replay import Replay, game_of
+from referee.schedule.spec import Limits
+
+NOTATIONS = ("pgn", "sgf")
+"""Those that some game has."""
+
+
+def in_notation(record: Record, notation: str) -> str:
+    """UsageError if the game has no such notation, or the moves cannot be played again here. ReplayError."""
+    game: Any = game_of(record.header)
+    if isinstance(game, str):
+        raise UsageError(f"the match cannot be written as {notation}: {game.removeprefix('no board: ')}", "export json")
+    known = getattr(game, "notations", {})
+    if notation not in known:
+        has = f"it has: {', '.join(known)}" if known else "it has none"
+        raise UsageError(f"{game.id} has no notation '{notation}'; {has}", "choose html, json or svg")
+    written: str = known[notation](_played(record, game))
+    return written
+
+
+def _played(record: Record, game: Any) -> Any:
+    from referee.games.openspiel.notation import PlayedMatch, PlayedMove
+
+    header, footer = record.header, record.footer
+    limits = [Limits.from_in_force({**header.limits, **seat.clock}) for seat in header.seats]
+    left_us = [round(one.total_s * 1e6) if one.total_s else None for one in limits]
+    begin: Any = None
+    moves = []
+    replay = Replay(header, record.lines, game)
+    for step in replay:
+        begin = begin or step.state.clone()
+        answers = {line.seat: line for line in step.lines if isinstance(line, Answer)}
+        for payload in (event.public for event in step.events):
+            if getattr(payload, "KIND", "") != "acted":
+                continue
+            answer = answers.get(payload.seat)
+            spent_us = None if answer is None else max(0, answer.wall_us - answer.lag_us)
+            left = left_us[payload.seat]
+            if left is not None and spent_us is not None:
+                left = left_us[payload.seat] = left - spent_us + round(limits[payload.seat].increment_s * 1e6)
+            note = "" if answer is None else answer.note
+            moves.append(PlayedMove(payload.seat, payload.id, payload.text, spent_us, left, note))
+    return PlayedMatch(
+        event=header.tournament,
+        match_id=header.match_id,
+        date=header.created_at[:10].replace("-", "."),
+        round=str(header.block + 1),
+        names=[seat.name for seat in header.seats],
+        ranking=footer.ranking if footer is not None else (),
+        reason=footer.reason if footer is not None else "",
+        total_s=limits[0].total_s,
+        increment_s=limits[0].increment_s,
+        move_s=limits[0].move_s,
+        begin=begin,
+        moves=moves,
+    )

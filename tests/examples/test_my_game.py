@@ -1,0 +1,60 @@
+"""The example of a game in a package of its own: it conforms, and the page 'Add a game' shows it as it is."""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.games.api import IllegalAction, resolve_options
+from referee.games.conformance import Plan, run_plan
+from tests.docs.command_lines import ROOT
+
+PACKAGE = ROOT / "examples" / "my_game"
+PAGE = ROOT / "docs" / "add_a_game.md"
+
+
+@pytest.fixture
+def game(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """As if the package were installed."""
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    found = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]["entry-points"]["crosstown.games"]
+    module, _, name = found["my_game"].partition(":")
+    yield getattr(import_module(module), name)
+    for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == "my_game"]:
+        del sys.modules[loaded]
+
+
+def test_it_conforms(game: Any) -> None:
+    plan = Plan("my_game:GAME", game.player_counts, 0, 12, 0, 0.3, True)
+    report = run_plan(game, plan, other_processes=False)
+    assert [f"{failure.check}: {failure.message}" for failure in report.failures] == []
+
+
+def test_the_seat_that_reaches_the_goal_wins(game: Any) -> None:
+    state = game.new_initial_state(2, resolve_options(game.id, game.options, {"goal": 4}))
+    first, last = state.legal_actions(0)[0], state.legal_actions(0)[-1]
+    state.apply({0: last})
+    with pytest.raises(IllegalAction):
+        state.apply({0: first})
+    state.apply({1: first})
+    assert (state.ranking(), state.returns()) == ((2, 1), (0, 1))
+
+
+def test_the_page_shows_lines_of_the_example() -> None:
+    code = (PACKAGE / "my_game" / "game.py").read_text()
+    shown = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert len(shown) == 3
+    for block in shown:
+        assert block in code
+
+
+def test_every_file_of_the_package_is_named_on_the_page() -> None:
+    page = PAGE.read_text()
+    for path in Path(PACKAGE).rglob("*"):
+        if path.is_file() and path.suffix in (".py", ".toml", ".md"):
+            assert path.name in page
