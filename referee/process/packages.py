@@ -31,7 +31,7 @@ LIBRARY = "crosstown-arena"
 
 _PACKAGES = {
     SDK: ("crosstown_bot", "crosstown_bridge", "crosstown_proto"),
-    LIBRARY: ("crosstown_greedy", "leaderboard", "referee"),
+    LIBRARY: ("crosstown_env", "crosstown_greedy", "leaderboard", "referee"),
 }
 MOST_LIST_BYTES = 1 << 20
 """Of all lists of packages of a bot together."""

@@ -1,4 +1,4 @@
-"""The bot that asks a language model, against a stub endpoint: what it sends, and that it always answers in time."""
+"""The bot that asks a language model, against an endpoint that the test starts: what it sends, reads and counts."""
 
 import json
 import os
@@ -12,16 +12,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crosstown_env import GAMES
 
-BOT = Path(__file__).resolve().parents[2] / "bots" / "bridge" / "llm" / "llm.py"
-QUESTION = "\nthe board\n\nturn:\n   0  pass\n   1  move\n  12  jump\n"
+FOLDER = Path(__file__).resolve().parents[2] / "bots" / "bridge" / "llm"
+START = {"type": "match_start", "match": "m", "game": "shibuya", "seat": 1, "players": 2}
+QUESTION = {
+    "type": "decide",
+    "match": "m",
+    "decision": 7,
+    "kind": "turn",
+    "legal_count": 3,
+    "board": "the board\n",
+    "actions": ["Pass", "Move left", "Move right"],
+    "events": {"events": [{"moved": {"seat": 0, "source": 64, "target": 3}}]},
+}
+END = {"type": "match_end", "match": "m"}
 
 
 class Stub:
     """An endpoint that answers as the test says; it keeps what it was asked."""
 
     def __init__(self) -> None:
-        self.reply: Callable[[BaseHTTPRequestHandler], None] = lambda request: say(request, "1")
+        self.reply: Callable[[BaseHTTPRequestHandler], None] = lambda request: say(request, "ACTION: 1")
         self.asked: list[tuple[str, dict[str, str], Any]] = []
         stub = self
 
@@ -40,12 +52,14 @@ class Stub:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
-def say(request: BaseHTTPRequestHandler, content: str) -> None:
-    send(request, 200, json.dumps({"choices": [{"message": {"content": content}}]}))
+def say(request: BaseHTTPRequestHandler, content: str, **usage: int) -> None:
+    send(request, 200, json.dumps({"choices": [{"message": {"content": content}}], "usage": usage}))
 
 
-def send(request: BaseHTTPRequestHandler, status: int, body: str) -> None:
+def send(request: BaseHTTPRequestHandler, status: int, body: str, **headers: str) -> None:
     request.send_response(status)
+    for name, value in headers.items():
+        request.send_header(name.replace("_", "-"), value)
     request.end_headers()
     request.wfile.write(body.encode())
 
@@ -58,67 +72,126 @@ def stub() -> Iterator[Stub]:
     stub.server.server_close()
 
 
-def ask(address: str, within_s: float = 5.0, **more: str) -> tuple[str, str]:
-    """What the bot prints to one question, and its errors."""
+def start(address: str, *lines: Any, **more: str) -> "subprocess.CompletedProcess[str]":
+    """The bot's program with these lines as its input."""
     environment = {**os.environ, "OPENAI_BASE_URL": address, "OPENAI_MODEL": "small", "OPENAI_API_KEY": "key"} | more
-    done = subprocess.run(
-        [sys.executable, str(BOT)],
-        input=f"# match m: shibuya, you are seat 0 of 2\n{QUESTION}choose 0 to 12 within {within_s:.1f} s\n",
+    return subprocess.run(
+        [sys.executable, str(FOLDER / "llm.py"), "--answer"],
+        input="".join(json.dumps(line) + "\n" for line in lines),
         env=environment,
         capture_output=True,
         text=True,
         timeout=60,
-        check=True,
+        check=False,
     )
-    return done.stdout, done.stderr
 
 
-def test_it_sends_the_text_with_model_and_key_and_prints_the_number(stub: Stub) -> None:
-    assert ask(stub.address) == ("1\n", "")
+def ask(address: str, within_s: float = 5.0, **more: str) -> tuple[dict[str, Any], str]:
+    """What the bot answers to one question, and its errors."""
+    done = start(address, START, {**QUESTION, "left_s": within_s}, END, **more)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer, done.stderr
+
+
+def test_it_sends_rules_news_position_and_actions_with_model_and_key(stub: Stub) -> None:
+    answer, _ = ask(stub.address)
+    assert answer["index"] == 1
     ((path, headers, body),) = stub.asked
     assert path == "/v1/chat/completions"
     assert headers["Authorization"] == "Bearer key"
     assert body["model"] == "small"
-    assert body["messages"][-1] == {"role": "user", "content": QUESTION}
+    system, user = body["messages"]
+    assert system["content"].startswith("You play seat 1 of 2 (seats count from 0) in a match of shibuya.")
+    assert "# Rules of Shibuya in short" in system["content"]
+    assert system["content"].endswith("ACTION: 12")
+    assert user["content"] == (
+        "Since your last decision:\nmoved: seat 0, source 64, target 3\n\nthe board\n\n"
+        "Your decision (turn). Legal actions:\n   0  Pass\n   1  Move left\n   2  Move right"
+    )
+
+
+def test_without_a_key_none_is_sent(stub: Stub) -> None:
+    assert ask(stub.address, OPENAI_API_KEY="")[0]["index"] == 1
+    assert "Authorization" not in stub.asked[0][1]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_has_rules_that_leave_room_for_the_rest_of_the_prompt(game: str) -> None:
+    """At most 1,500 tokens: no tokenizer makes more than one token of two characters of English."""
+    rules = (FOLDER / "rules" / f"{game}.md").read_text(encoding="utf-8")
+    assert rules.startswith("# Rules of ")
+    assert 1000 < len(rules) < 3000
+    assert rules.isascii()
+
+
+def test_a_game_without_rules_is_played_by_its_text(stub: Stub) -> None:
+    done = start(stub.address, {**START, "game": "chess"}, {**QUESTION, "left_s": 5.0})
+    assert json.loads(done.stdout)["index"] == 1
+    assert "Rules of" not in stub.asked[0][2]["messages"][0]["content"]
+
+
+def test_the_rationale_goes_into_the_note_with_what_was_used(stub: Stub) -> None:
+    stub.reply = lambda r: say(r, "The left way\nis open.\nACTION: 2\n", prompt_tokens=900, completion_tokens=20)
+    options = json.dumps({"prompt_price": "0.5", "reply_price": "2"})
+    answer, errors = ask(stub.address, CROSSTOWN_OPTIONS=options)
+    assert answer == {
+        "index": 2,
+        "note": "The left way is open. [900+20 tokens so far, 0.000490 dollars]",
+    }
+    assert "match m: 1 requests, 900 prompt tokens, 20 reply tokens, 0 provider errors, 0 unreadable," in errors
+    assert errors.rstrip().endswith("0.000490 dollars")
 
 
 @pytest.mark.parametrize(
-    ("reply", "printed"),
-    [("12", "12"), ("I think 3 of 12 is best.\n\n7", "7"), ("**5**", "5"), ("action 4, not 99", "4")],
-)
-def test_it_takes_the_last_number_that_is_legal(stub: Stub, reply: str, printed: str) -> None:
-    stub.reply = lambda request: say(request, reply)
-    assert ask(stub.address)[0] == f"{printed}\n"
-
-
-def test_it_tries_again_after_a_failure(stub: Stub) -> None:
-    answers = [lambda r: send(r, 503, "busy"), lambda r: say(r, "no idea"), lambda r: say(r, "2")]
-    stub.reply = lambda request: answers[len(stub.asked) - 1](request)
-    printed, errors = ask(stub.address, 20)
-    assert printed == "2\n"
-    assert "503" in errors
-    assert "no number from 0 to 12" in errors
-
-
-@pytest.mark.parametrize(
-    "reply",
+    ("reply", "problem"),
     [
-        lambda request: send(request, 200, "{"),
-        lambda request: send(request, 200, "[]"),
-        lambda request: send(request, 200, '{"choices": []}'),
-        lambda request: send(request, 401, "who are you"),
-        lambda request: say(request, "99"),
-        lambda request: time.sleep(60),
+        ("I choose 2", "its last line is 'I choose 2'"),
+        ("ACTION: 2 or 1", "its last line is 'ACTION: 2 or 1'"),
+        ("ACTION: 3", "action 3 is not in the list, which ends with 2"),
+        ("", "its last line is ''"),
     ],
-    ids=["no JSON", "no object", "no choice", "refused", "out of range", "silent"],
 )
-def test_it_falls_back_to_the_harmless_action_in_time(
-    stub: Stub, reply: Callable[[BaseHTTPRequestHandler], None]
-) -> None:
-    stub.reply = reply
-    printed, errors = ask(stub.address, 1.5)
-    assert printed == "0\n"
-    assert errors
+def test_an_answer_in_another_form_is_asked_for_once_more(stub: Stub, reply: str, problem: str) -> None:
+    stub.reply = lambda request: say(request, reply if len(stub.asked) == 1 else "ACTION: 2")
+    answer, errors = ask(stub.address)
+    assert answer["index"] == 2
+    assert problem in errors
+    again = stub.asked[1][2]["messages"]
+    assert [message["role"] for message in again] == ["system", "user", "assistant", "user"]
+    assert again[3]["content"].startswith(f"Your reply was not accepted: {problem}. Think briefly.")
+
+
+def test_a_second_unreadable_answer_is_the_bots_fault_and_no_default(stub: Stub) -> None:
+    stub.reply = lambda request: say(request, "no idea")
+    answer, errors = ask(stub.address)
+    assert answer == {"index": -1, "note": "unreadable answer: its last line is 'no idea'"}
+    assert len(stub.asked) == 2
+    assert "2 unreadable" in errors
+
+
+def test_errors_of_the_provider_are_tried_again_and_counted(stub: Stub) -> None:
+    answers = [lambda r: send(r, 503, "busy"), lambda r: send(r, 200, "{"), lambda r: say(r, "ACTION: 2")]
+    stub.reply = lambda request: answers[len(stub.asked) - 1](request)
+    answer, errors = ask(stub.address, 20)
+    assert answer["index"] == 2
+    assert "provider error: HTTP 503 'busy'" in errors
+    assert "3 requests" in errors
+    assert "2 provider errors, 0 unreadable" in errors
+
+
+def test_the_provider_says_how_long_to_wait(stub: Stub) -> None:
+    stub.reply = lambda r: send(r, 429, "slow", Retry_After="30") if len(stub.asked) == 1 else say(r, "ACTION: 0")
+    answer, _ = ask(stub.address, 5)
+    assert answer == {"index": -1, "note": "provider error: HTTP 429 'slow' at request 1"}
+
+
+@pytest.mark.parametrize("status", [400, 401, 404])
+def test_a_refusal_that_will_not_change_is_not_tried_again(stub: Stub, status: int) -> None:
+    stub.reply = lambda request: send(request, status, "who are you")
+    answer, _ = ask(stub.address, 20)
+    assert answer == {"index": -1, "note": f"provider error: HTTP {status} 'who are you' at request 1"}
+    assert len(stub.asked) == 1
 
 
 def test_a_server_that_drips_does_not_outlast_the_limit(stub: Stub) -> None:
@@ -130,25 +203,33 @@ def test_a_server_that_drips_does_not_outlast_the_limit(stub: Stub) -> None:
             time.sleep(0.1)
 
     stub.reply = drip
-    assert ask(stub.address, 1.0)[0] == "0\n"
+    answer, _ = ask(stub.address, 1.0)
+    assert answer == {"index": -1, "note": "provider error: no reply within 0.9 s"}
 
 
-def test_an_endpoint_that_is_not_there_costs_no_match() -> None:
-    printed, errors = ask("http://127.0.0.1:9/v1", 1.0)
-    assert printed == "0\n"
-    assert "no reply" in errors
+def test_an_endpoint_that_is_not_there_is_an_error_of_the_provider() -> None:
+    answer, errors = ask("http://127.0.0.1:9/v1", 1.0)
+    assert answer["index"] == -1
+    assert "provider error: URLError" in answer["note"]
+    assert "0 provider errors" not in errors
 
 
-def test_a_variable_that_was_not_granted_is_named() -> None:
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("OPENAI_")}
-    done = subprocess.run(
-        [sys.executable, str(BOT)],
-        input="choose 0 to 1 within 5.0 s\n",
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout == "0\n"
-    assert "OPENAI_MODEL" in done.stderr
+def test_a_talkative_answer_is_cut_in_the_note(stub: Stub) -> None:
+    stub.reply = lambda request: say(request, "word " * 5000 + "\nACTION: 0")
+    answer, _ = ask(stub.address)
+    assert answer["index"] == 0
+    assert len(answer["note"]) < 500
+
+
+def test_without_a_model_it_refuses_to_start() -> None:
+    done = start("", START)
+    assert done.returncode == 1
+    assert "OPENAI_BASE_URL not set: grant it with env = [...]" in done.stderr
+    done = start("http://localhost", START, OPENAI_MODEL="")
+    assert "OPENAI_MODEL not set" in done.stderr
+
+
+def test_a_price_that_is_no_number_is_refused() -> None:
+    done = start("http://localhost", START, CROSSTOWN_OPTIONS='{"prompt_price": "cheap"}')
+    assert done.returncode == 1
+    assert "option prompt_price is 'cheap'; expected dollars for a million tokens" in done.stderr

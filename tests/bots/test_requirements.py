@@ -280,7 +280,9 @@ def test_the_rules_can_be_asked_for(tmp_path: Path) -> None:
     (library,) = (tmp_path / "wheels").glob("crosstown_arena-*.whl")
     assert f"crosstown-arena @ {library.as_uri()}" in constraints
     with ZipFile(library) as wheel:
-        assert {"referee/games/shibuya/rules.py", "crosstown_greedy/__init__.py"} <= set(wheel.namelist())
+        assert {"referee/games/shibuya/rules.py", "crosstown_env/__init__.py", "crosstown_greedy/__init__.py"} <= set(
+            wheel.namelist()
+        )
         about = next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))
         assert b"crosstown.games" in wheel.read(about)
 
