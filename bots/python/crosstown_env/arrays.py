@@ -16,7 +16,7 @@ from referee.games.registry import UnknownGame, get_game
 class Arrays(Protocol):
     """How a game with these players and options becomes arrays.
 
-    It is given what a seat sees (`State.observation`, or what a bot decodes from the wire) and nothing else.
+    `seen` is what a seat sees: `State.observation`, or what a bot decodes from the wire.
     """
 
     version: int
@@ -25,7 +25,7 @@ class Arrays(Protocol):
     actions: ActionSpace
 
     def seen(self, state: Any, viewer: int) -> Any:
-        """What the viewer sees, at least as much of it as the arrays show."""
+        """What the other methods take in place of an observation, where making one would take longer."""
 
     def row(self, seen: Any, viewer: int) -> bytes:
         """The observation, a signed byte for each number of the layout."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 from crosstown_env.actions import ActionSpace, Block
@@ -12,6 +13,7 @@ from referee.games.king_of_new_york.actions import KingAction
 from referee.games.king_of_new_york.constants import (
     BOROUGHS,
     FACES,
+    FIRST_QUESTION,
     MARKET_SLOTS,
     NO_CARD,
     NO_SEAT,
@@ -24,7 +26,7 @@ from referee.games.king_of_new_york.constants import (
 )
 from referee.games.king_of_new_york.data import shipped_card_ids
 from referee.games.king_of_new_york.events import END_REASONS
-from referee.games.king_of_new_york.observation import Observation
+from referee.games.king_of_new_york.observation import Observation, position_values
 from referee.games.king_of_new_york.options import OPTIONS
 from referee.games.king_of_new_york.rules import KingState
 from referee.games.king_of_new_york.ruleset import make_ruleset
@@ -42,7 +44,7 @@ QUEUE = 8
 REASONS = ("", *END_REASONS)
 _QUESTIONS = {question: place for place, question in enumerate(("", *QUESTION_NAMES))}
 _BITS = tuple(bytes(byte >> bit & 1 for bit in range(8)) for byte in range(256))
-_NO_STACKS = bytes(STACKS)
+_REASONS = {reason: place for place, reason in enumerate(REASONS)}
 _CAP = bytes(min(byte, MOST) for byte in range(256))
 
 
@@ -138,58 +140,20 @@ class KingArrays:
         kinds = len(ruleset.tile_ids)
         self.layout = Layout(tuple(_fields(players, kinds, max(ruleset.tile_counts))))
 
-    def seen(self, state: KingState, viewer: int) -> Observation:
-        return state.observation(viewer)
+    def seen(self, state: KingState, viewer: int) -> KingState:
+        """The position itself: everybody sees all of it, and `row` reads the fields that observations have."""
+        return state
 
-    def row(self, seen: Observation, viewer: int) -> bytes:
-        seats, now = seen.seats, seen.turn_state
-        values = (
-            seen.asked_seat,
-            seen.active_seat,
-            seen.order_seat,
-            *divmod(seen.turn, BASE),
-            *seats.life,
-            *seats.vp,
-            *seats.energy,
-            *seats.borough,
-            *seats.space,
-            now.roll,
-            now.rerolls,
-            *now.dice,
-            *now.bonus,
-            *now.shown,
-            now.force,
-            *now.killed,
-            *now.gained,
-            *now.dealt,
-            *now.hit,
-            *now.absorbed,
-            now.rides,
-            now.dashed,
-            now.trades,
-            now.razed,
-            now.site,
-            now.units_only,
-            seen.deaths,
-            seen.winner_seat,
-        )
-        players = len(seats.life)
-        return b"".join(
-            (
-                bytes((viewer, _QUESTIONS[seen.question], REASONS.index(seen.reason))),
-                capped(values),
-                bits(now.exposed, STACKS) if now.exposed else _NO_STACKS,
-                bits(now.tapped, players) if now.tapped else bytes(players),
-                bits(seen.left, players) if seen.left else bytes(players),
-                *[_task(task) for task in seen.tasks[: -TASKS - 1 : -1]],
-                b"\xff" * (TASK_NUMBERS * (TASKS - len(seen.tasks))),
-                kept(seen.holdings, _holdings),
-                kept(seen.board, _board),
-                kept(seen.cards, _cards),
-            )
-        )
+    def row(self, seen: Observation | KingState, viewer: int) -> bytes:
+        if isinstance(seen, Observation):
+            question, asked_seat = _QUESTIONS[seen.question], seen.asked_seat
+            return _row(SimpleNamespace(**position_values(seen)), question, asked_seat, viewer)
+        if seen.menu:
+            task = seen.tasks[-1]
+            return _row(seen, 1 + task[0] - FIRST_QUESTION, task[1], viewer)
+        return _row(seen, 0, NO_SEAT, viewer)
 
-    def ids(self, seen: Observation, legal: Sequence[KingAction]) -> list[int]:
+    def ids(self, seen: Observation | KingState, legal: Sequence[KingAction]) -> list[int]:
         known = self._menus.get(id(legal))
         if known is not None and known[0] is legal:
             return known[1]
@@ -200,7 +164,7 @@ class KingArrays:
             self._menus[id(legal)] = (legal, found)
         return found
 
-    def action(self, seen: Observation, number: int) -> KingAction:
+    def action(self, seen: Observation | KingState, number: int) -> KingAction:
         ACTIONS.factors_of(number)
         return _ACTIONS[number - 1]
 
@@ -288,32 +252,44 @@ def _fields(players: int, kinds: int, most_tiles: int) -> Iterator[Field]:
     )
 
 
-def _holdings(part: Any) -> bytes:
-    values = capped(
-        (
-            *(*part.out, *part.web, *part.jinx, *part.carapace, *part.turns),
-            *(*part.trophies, *part.defence_rolls, *part.start_attacks),
-        )
-    )
-    return b"".join((values, *[bits(cards, CARDS) for cards in part.keep_cards]))
-
-
-def _board(part: Any) -> bytes:
-    values = capped((*part.tops, *part.covered, *part.unseen, *part.units, *part.fresh_units, *part.lost_trophies))
-    return values + bits(part.souvenirs, len(BOROUGHS))
-
-
-def _cards(part: Any) -> bytes:
+def _row(p: Any, question: int, asked_seat: int, viewer: int) -> bytes:
+    """Of a position, or of values with its names."""
+    players = len(p.life)
+    tasks = p.tasks
     return b"".join(
         (
-            bytes(part.market),
-            bits(part.deck, CARDS),
-            bits(part.discards, CARDS),
-            bits(part.played, CARDS),
-            capped((part.epoch,)),
-            padded(part.claims, QUEUE),
-            capped((part.superstar_seat, part.statue_seat, part.web_left, part.jinx_left, part.carapace_left)),
-            padded(part.extra_turns, QUEUE),
+            bytes((viewer, question, _REASONS[p.reason])),
+            capped(
+                (
+                    *(asked_seat, p.active_seat, p.order_seat, *divmod(p.turn, BASE)),
+                    *(*p.life, *p.vp, *p.energy, *p.borough, *p.space),
+                    *(p.roll, p.rerolls, *p.dice, *p.bonus, *p.shown, p.force, *p.killed),
+                    *(*p.gained, *p.dealt, *p.hit, *p.absorbed),
+                    *(p.rides, p.dashed, p.trades, p.razed, p.site, p.units_only, p.deaths, p.winner_seat),
+                )
+            ),
+            bits(p.exposed, STACKS),
+            bits(p.tapped, players),
+            bits(p.left, players),
+            *[_task(task) for task in tasks[: -TASKS - 1 : -1]],
+            b"\xff" * (TASK_NUMBERS * (TASKS - len(tasks))),
+            capped(
+                (
+                    *(*p.out, *p.web, *p.jinx, *p.carapace, *p.turns),
+                    *(*p.trophies, *p.defence_rolls, *p.start_attacks),
+                )
+            ),
+            *[bits(cards, CARDS) for cards in p.keep_cards],
+            capped((*p.tops, *p.covered, *p.unseen, *p.units, *p.fresh_units, *p.lost_trophies)),
+            bits(p.souvenirs, len(BOROUGHS)),
+            bytes(p.market),
+            bits(p.deck, CARDS),
+            bits(p.discards, CARDS),
+            bits(p.played, CARDS),
+            capped((p.epoch,)),
+            padded(p.claims, QUEUE),
+            capped((p.superstar_seat, p.statue_seat, p.web_left, p.jinx_left, p.carapace_left)),
+            padded(p.extra_turns, QUEUE),
         )
     )
 
@@ -336,15 +312,7 @@ def padded(values: Sequence[int], size: int) -> bytes:
     return capped(values[:size]).ljust(size, b"\xff")
 
 
+@lru_cache(maxsize=65536)
 def bits(numbers: int, size: int) -> bytes:
     """Of a set, a byte for each number whether it is a member."""
     return b"".join([_BITS[byte] for byte in numbers.to_bytes((size + 7) // 8, "little")])[:size]
-
-
-def kept(part: Any, make: Any) -> bytes:
-    """The bytes of a part, kept with it: the observations of a match share parts that have not changed."""
-    known: bytes | None = part.__dict__.get("_row")
-    if known is None:
-        known = make(part)
-        object.__setattr__(part, "_row", known)
-    return known

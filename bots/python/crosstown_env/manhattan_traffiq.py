@@ -37,6 +37,7 @@ OPEN = 4
 """Vertices that one tile can complete."""
 DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 """North, east, south, west."""
+_END_TURN, _DRAW = 1, 2
 _PHASES = {phase: place for place, phase in enumerate(PHASES, start=1)}
 _COLOURS = {colour: 1 + place for place, colour in enumerate(COLOURS)}
 _KEPT = 4096
@@ -321,6 +322,10 @@ class TraffiqArrays:
             elif kind is Truck:
                 own = own or self._own(seen)
                 found.append(self._truck_ride(one, own))
+            elif kind is EndTurn:
+                found.append(_END_TURN)
+            elif kind is DrawTile:
+                found.append(_DRAW)
             else:
                 found.append(self._other(one, seen))
         return found

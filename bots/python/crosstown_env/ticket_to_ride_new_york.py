@@ -20,7 +20,7 @@ from referee.games.ticket_to_ride_new_york.actions import (
 from referee.games.ticket_to_ride_new_york.board import board_of
 from referee.games.ticket_to_ride_new_york.observation import Observation
 from referee.games.ticket_to_ride_new_york.rules import State
-from referee.games.ticket_to_ride_new_york.state import STAGES, box_text
+from referee.games.ticket_to_ride_new_york.state import OVER, STAGES, box_text
 
 KINDS = len(CARDS)
 ROW = 5
@@ -108,43 +108,92 @@ class TicketToRideArrays:
         self._actions = dict(enumerate(every, start=1))
         self._ids = {action.columns: place for place, action in self._actions.items()}
 
-    def seen(self, state: State, viewer: int) -> Observation:
-        return state.table(viewer)
+    def seen(self, state: State, viewer: int) -> State:
+        """The position itself, of which `row` reads what the viewer may see: an observation with its ledger is slow."""
+        return state
 
-    def row(self, seen: Observation, viewer: int) -> bytes:
+    def row(self, seen: Observation | State, viewer: int) -> bytes:
+        if not isinstance(seen, Observation):
+            return self._row_of(seen, viewer)
+        return self._row(
+            seen,
+            viewer,
+            seen.asked,
+            (*seen.row, seen.deck_size, *seen.discards, *seen.aside, min(seen.epoch, MOST)),
+            seen.owner,
+            seen.ticket_counts,
+            seen.unknown_tickets,
+            seen.hand,
+            seen.tickets,
+            seen.offered,
+            seen.under,
+        )
+
+    def _row_of(self, state: State, viewer: int) -> bytes:
+        """What `observation.observe` shows the viewer: its own hand and tickets, and of the returned ones its own."""
+        market, deck = state.market, state.tickets
+        offer = state.open_offers[viewer]
+        over, own, returned = state.stage == OVER, deck.seats, deck.returned
+        return self._row(
+            state,
+            viewer,
+            state.asked(),
+            (*market.row, market.deck_size, *market.discards, *market.aside, min(market.epoch, MOST)),
+            [seat + 1 for seat in state.owner],
+            [len(kept) for kept in state.kept],
+            len(deck.unknown),
+            state.hands[viewer],
+            state.kept[viewer],
+            deck.offered(offer) if offer >= 0 else b"",
+            [returned[number] if over or own[number] == viewer else 0 for number in deck.under],
+        )
+
+    def _row(
+        self,
+        where: Any,
+        viewer: int,
+        asked: Sequence[int],
+        market: Sequence[int],
+        owner: Sequence[int],
+        ticket_counts: Sequence[int],
+        unknown: int,
+        hand: Sequence[int],
+        tickets: Sequence[int],
+        offered: Sequence[int],
+        under: Sequence[int],
+    ) -> bytes:
+        """`where` is the observation or the position: what is public and has the same name in both."""
         players = self._players
         seats = bytearray(3 * players)  # asked, left, passed
-        for one in seen.asked:
+        for one in asked:
             seats[one] = 1
-        for one in seen.left:
+        for one in where.left:
             seats[players + one] = 1
-        for one in seen.passed:
+        for one in where.passed:
             seats[2 * players + one] = 1
         own = bytearray(2 * self._tickets)
-        for one in seen.tickets:
+        for one in tickets:
             own[one - 1] = 1
-        for one in seen.offered:
+        for one in offered:
             own[self._tickets + one - 1] = 1
         return b"".join(
             (
-                bytes((viewer, _STAGES[seen.stage])),
+                bytes((viewer, _STAGES[where.stage])),
                 seats[:players],
-                bytes((seen.turn_seat, seen.first_seat, seen.last_turns)),
+                bytes((where.turn_seat, where.first_seat, where.last_turns)),
                 seats[players:],
-                bytes((*seen.row, seen.deck_size, *seen.discards, *seen.aside, min(seen.epoch, MOST))),
-                bytes(seen.owner),
-                bytes(
-                    (*seen.taxis, *seen.hand_sizes, *seen.ticket_counts, *seen.known, seen.unknown_tickets, *seen.hand)
-                ),
+                bytes(market),
+                bytes(owner),
+                bytes((*where.taxis, *where.hand_sizes, *ticket_counts, *where.known, unknown, *hand)),
                 own,
-                bytes(seen.under).ljust(self._tickets, b"\xff"),
+                bytes(under).ljust(self._tickets, b"\xff"),
             )
         )
 
-    def ids(self, seen: Observation, legal: Sequence[Answer]) -> list[int]:
+    def ids(self, seen: Observation | State, legal: Sequence[Answer]) -> list[int]:
         known = self._ids
         return [known[one.columns] for one in legal]
 
-    def action(self, seen: Observation, number: int) -> Answer:
+    def action(self, seen: Observation | State, number: int) -> Answer:
         self.actions.factors_of(number)
         return self._actions[number]

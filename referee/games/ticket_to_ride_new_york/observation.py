@@ -164,20 +164,15 @@ _MASKS = tuple(bytes(255 if byte == seat else 0 for byte in range(256)) for seat
 """By viewer, to be used with `translate`: 255 for its seat, 0 for others."""
 
 
-def observe(
-    position: Position, scores: tuple[SeatScore, ...], viewer: int | None, *, with_ledger: bool = True
-) -> Observation:
-    """What `viewer` may see of the position; None is a spectator. `scores` are shown when the match is over.
-
-    The ledger takes half of the time; without it the observation serves those who never make a state of it.
-    """
+def observe(position: Position, scores: tuple[SeatScore, ...], viewer: int | None) -> Observation:
+    """What `viewer` may see of the position; None is a spectator. `scores` are shown when the match is over."""
     market, deck = position.market, position.tickets
     over = position.stage == OVER
     if over:
         returned, numbers = bytes(deck.returned), bytes(deck.tickets)
     else:
         returned = _own(viewer, deck.seats, deck.returned)
-        numbers = _own(viewer, deck.owners, deck.tickets) if with_ledger else b""
+        numbers = _own(viewer, deck.owners, deck.tickets)
     hand: Numbers = ()
     tickets: Numbers = ()
     offered: Numbers = ()
@@ -230,9 +225,7 @@ def observe(
                 deck.under,
                 bytes((position.second, position.to_draw, AFTER_ROW.index(position.after_row), market.flushes)),
             )
-        )
-        if with_ledger
-        else b"",
+        ),
         box=position.board.box_text,
     )
     seen.__class__ = Observation

@@ -611,10 +611,6 @@ class State(Position):
     def observation(self, viewer: int | None) -> Observation:
         return observe(self, tuple(self.scores()) if self.stage == OVER else (), viewer)
 
-    def table(self, viewer: int | None) -> Observation:
-        """The observation without its ledger, in half the time."""
-        return observe(self, tuple(self.scores()) if self.stage == OVER else (), viewer, with_ledger=False)
-
     def resample(self, viewer: int | None, rng: Random) -> "State":
         return State.from_observation(self.players, self.options, self.observation(viewer), rng)
 
