@@ -1,13 +1,14 @@
 """Observations and actions as arrays: what they say, what they hide, and that they are one to one."""
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-from crosstown_env import GAMES, WAIT, Features, arrays_of
+from crosstown_env import GAMES, WAIT, Features, aec, arrays_of, parallel, single
 from crosstown_env.table import Setup, Table
 
 from referee.games.api import DataError, OptionError, PlayersError
@@ -240,3 +241,19 @@ def test_what_cannot_be_made_is_refused_with_the_reason() -> None:
     box["layouts"]["times_square"]["far"] = [{"x": 20, "y": 0, "face": "rrrr"}]
     with pytest.raises(DataError, match="the map may reach 141 cells far; arrays have room for 127"):
         arrays_of("manhattan_traffiq", 2, {"data": box, "times_square_layout": "far"})
+
+
+@pytest.mark.parametrize(
+    ("make", "package", "module"),
+    [(aec, "pettingzoo", "multi_agent"), (parallel, "gymnasium", "multi_agent"), (single, "gymnasium", "single_agent")],
+)
+def test_without_the_extra_the_error_says_what_to_install(
+    make: Callable[..., Any], package: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, f"crosstown_env.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        ModuleNotFoundError, match=rf"{package} is not installed; .* pip install 'crosstown-arena\[env\]'"
+    ):
+        make("shibuya")
+    assert arrays_of("shibuya", 2).layout.size == 296

@@ -7,6 +7,7 @@ PettingZoo and Gymnasium come with `pip install "crosstown-arena[env]"`; arrays 
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from crosstown_env.actions import WAIT, ActionSpace, Block
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
     from crosstown_env.single_agent import CrosstownSingle
 
 
+def _module(name: str) -> Any:
+    """One of our modules that need the extra. ModuleNotFoundError, saying what to install, if it is not there."""
+    try:
+        return import_module(f"crosstown_env.{name}")
+    except ModuleNotFoundError as error:
+        if error.name not in ("gymnasium", "pettingzoo"):
+            raise
+        raise ModuleNotFoundError(
+            f"{error.name} is not installed; install it with: pip install 'crosstown-arena[env]'", name=error.name
+        ) from None
+
+
 def aec(
     game: str,
     *,
@@ -36,9 +49,8 @@ def aec(
     `players` is the smallest number that the game allows if it is not given, `options` are those of the game, `reward`
     is one of `REWARDS`. Raises UnknownGame, PlayersError, OptionError, DataError or ValueError.
     """
-    from crosstown_env.multi_agent import CrosstownAEC
-
-    return CrosstownAEC(Setup(game, players, options, reward), render_mode)
+    made: CrosstownAEC = _module("multi_agent").CrosstownAEC(Setup(game, players, options, reward), render_mode)
+    return made
 
 
 def parallel(
@@ -53,9 +65,10 @@ def parallel(
 
     The arguments are those of `aec`.
     """
-    from crosstown_env.multi_agent import CrosstownParallel
-
-    return CrosstownParallel(Setup(game, players, options, reward), render_mode)
+    made: CrosstownParallel = _module("multi_agent").CrosstownParallel(
+        Setup(game, players, options, reward), render_mode
+    )
+    return made
 
 
 def single(
@@ -75,9 +88,10 @@ def single(
     list of these, or weights by these; one is drawn for each seat and match. An illegal action is an error, or the
     agent's seat leaves the match (illegal="leave"). The other arguments are those of `aec`.
     """
-    from crosstown_env.single_agent import CrosstownSingle
-
-    return CrosstownSingle(Setup(game, players, options, reward), seat, opponents, illegal, render_mode)
+    made: CrosstownSingle = _module("single_agent").CrosstownSingle(
+        Setup(game, players, options, reward), seat, opponents, illegal, render_mode
+    )
+    return made
 
 
 __all__ = [

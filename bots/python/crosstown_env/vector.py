@@ -17,6 +17,7 @@ from crosstown_env.table import Setup
 from crosstown_env.worker import DONE, FAILED, RESET, SEED_BYTES, STEP, read_exactly
 
 _CLOSE_S = 5.0
+_WORK = "from crosstown_env.worker import main; main()"
 
 
 class VectorEnv:
@@ -105,7 +106,7 @@ class _Workers:
                 order = {"memory": memory, "n": n, "first": first, "count": count, **setup.order()}
                 self.children.append(
                     subprocess.Popen(
-                        [sys.executable, "-m", "crosstown_env.worker", json.dumps(order)],
+                        [sys.executable, "-c", _WORK, json.dumps(order)],
                         stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE,
                         pass_fds=(memory,),

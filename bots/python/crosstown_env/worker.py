@@ -1,4 +1,4 @@
-"""A process that steps some of the matches of a `VectorEnv`: `python -m crosstown_env.worker ORDER`."""
+"""A process that steps some of the matches of a `VectorEnv`. Its argument, in JSON, says which."""
 
 import json
 import signal
@@ -45,7 +45,3 @@ def main() -> None:
         else:
             answers.write(DONE)
         answers.flush()
-
-
-if __name__ == "__main__":
-    main()

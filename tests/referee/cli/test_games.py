@@ -89,6 +89,27 @@ def test_show_as_json(games_json: Callable[..., Any]) -> None:
     assert shown["readme"].startswith("# Toy")
 
 
+def test_show_data_prints_cards_and_places_in_arrays(games: Games) -> None:
+    shown = games("show", "ticket_to_ride_new_york", "--data").stdout
+    assert "| R03 | LC | TS | 2 | green | D01 |" in shown
+    assert "| `owner` |" in shown
+    assert "| `keep` | tickets (171) |" in shown
+
+
+def test_show_data_as_json_has_box_and_arrays(games_json: Callable[..., Any]) -> None:
+    shown = games_json("show", "shibuya", "--data")
+    assert set(shown["data"]) == {"tile_sets", "layouts"}
+    looks = next(field for field in shown["arrays"]["2"]["observation"] if field["name"] == "looks")
+    assert (looks["start"], looks["size"], looks["low"], looks["high"]) == (72, 64, 0, 4)
+    move = shown["arrays"]["4"]["actions"][-1]
+    assert (move["kind"], move["start"], move["size"]) == ("move", 67, 5760)
+
+
+def test_show_data_of_a_game_without_arrays_has_its_box(games: Games, games_json: Callable[..., Any]) -> None:
+    assert "The game has no arrays." in games("show", "toy", "--data").stdout
+    assert "arrays" not in games_json("show", "toy", "--data")
+
+
 @pytest.mark.parametrize("command", ["show", "check"])
 def test_an_unknown_game_is_answered_with_those_there_are(games: Games, command: str) -> None:
     result = games(command, "chess", code=2)
