@@ -33,6 +33,8 @@ _PACKAGES = {
     SDK: ("crosstown_bot", "crosstown_bridge", "crosstown_proto"),
     LIBRARY: ("crosstown_env", "crosstown_greedy", "leaderboard", "referee"),
 }
+_NEEDED_BY_RULES = (SDK, "numpy", "protobuf")
+"""What a bot needs of that which the referee requires: the rest is for the command line and the web pages."""
 MOST_LIST_BYTES = 1 << 20
 """Of all lists of packages of a bot together."""
 
@@ -212,13 +214,22 @@ def _ours(name: str) -> str:
     return made.hexdigest()
 
 
+def _metadata(name: str) -> str:
+    """What the installed package says of itself, without requirements that no bot has."""
+    lines = (distribution(name).read_text("METADATA") or "").splitlines(keepends=True)
+    if name == LIBRARY:
+        kept = re.compile(rf"Requires-Dist: ({'|'.join(_NEEDED_BY_RULES)})\b")
+        lines = [line for line in lines if kept.match(line) or not line.startswith("Requires-Dist:")]
+    return "".join(lines)
+
+
 def _write_wheel(name: str, folder: Path) -> Path:
     """A wheel without hashes in its list of files, which pip does not ask for."""
     installed = distribution(name)
     stem = f"{name.replace('-', '_')}-{installed.version}"
     about = f"{stem}.dist-info"
     texts = {
-        f"{about}/METADATA": installed.read_text("METADATA"),
+        f"{about}/METADATA": _metadata(name),
         f"{about}/entry_points.txt": installed.read_text("entry_points.txt"),
         f"{about}/WHEEL": _WHEEL,
     }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -283,6 +284,9 @@ def test_the_rules_can_be_asked_for(tmp_path: Path) -> None:
         assert {"referee/games/shibuya/rules.py", "crosstown_env/__init__.py", "crosstown_greedy/__init__.py"} <= set(
             wheel.namelist()
         )
+        metadata = wheel.read("crosstown_arena-0.1.0.dist-info/METADATA").decode()
+        needed = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, flags=re.MULTILINE)
+        assert set(needed) == {"crosstown-bot", "numpy", "protobuf"}
         about = next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))
         assert b"crosstown.games" in wheel.read(about)
 

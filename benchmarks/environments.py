@@ -1,0 +1,214 @@
+"""How fast matches are as environments, arrays included, beside other libraries of environments.
+
+    python benchmarks/environments.py [--seconds 1] [--rounds 3] [--matches 256] [--processes 2] [--no-peers] [GAME ...]
+
+All rows play at random. `vector` steps that many matches at once, in this process and over several; the action is the
+one that it has drawn among the legal ones. `aec` is the environment of PettingZoo, in which the mask is searched for
+legal actions, as for PettingZoo's own classic games. RLCard's rows include its arrays; those of OpenSpiel's Python
+games include their observation tensor where a game has one. Wall seconds and CPU seconds, those of worker processes
+included; medians of rounds, in which all rows take turns. Other work on the machine makes wall seconds longer and
+leaves CPU seconds nearly as they are.
+"""
+
+import argparse
+import importlib
+import os
+import platform
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+sys.path.pop(0)  # this folder, in which `referee` is another benchmark
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+from crosstown_env import GAMES, VectorEnv, aec, vector
+
+from benchmarks.peers import rlcard
+from referee.games.registry import get_game
+
+CLASSIC = ("tictactoe_v3", "connect_four_v3", "chess_v6", "go_v5", "leduc_holdem_v4", "texas_holdem_v4")
+SPIEL = ("python_tic_tac_toe", "python_kuhn_poker", "python_liars_poker", "python_block_dominoes")
+
+
+@dataclass
+class Row:
+    """Something that is stepped, and what was measured."""
+
+    name: str
+    how: str
+    seats: int
+    step: Callable[[], int]
+    """Plays on a little and returns how many decisions that took."""
+    cpu_s: Callable[[], float] = time.process_time
+    close: Callable[[], None] = lambda: None
+    walls: list[float] = field(default_factory=list)
+    """Decisions per wall second, one for each round."""
+    cpus: list[float] = field(default_factory=list)
+    """Decisions per CPU second."""
+
+    def measure(self, seconds: float) -> None:
+        began, cpu, decisions = time.perf_counter(), self.cpu_s(), 0
+        while time.perf_counter() - began < seconds:
+            decisions += self.step()
+        self.walls.append(decisions / (time.perf_counter() - began))
+        self.cpus.append(decisions / max(1e-9, self.cpu_s() - cpu))
+
+    def __str__(self) -> str:
+        wall, cpu = median(self.walls), median(self.cpus)
+        return f"| {self.name} | {self.how} | {self.seats} | {wall:,.0f} | {max(self.walls):,.0f} | {cpu:,.0f} |"
+
+
+HEAD = """| game | how | seats | decisions/s | best round | per CPU second |
+| --- | --- | --- | --- | --- | --- |"""
+
+
+def cpu_of(env: VectorEnv) -> Callable[[], float]:
+    """CPU seconds of this process and of the environment's workers."""
+    ticks = os.sysconf("SC_CLK_TCK")
+
+    def used() -> float:
+        total = time.process_time()
+        for pid in env.pids:
+            parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            total += (int(parts[11]) + int(parts[12])) / ticks
+        return total
+
+    return used
+
+
+def own_rows(games: Sequence[str], matches: int, processes: int) -> Iterator[Row]:
+    for game in games:
+        for players in get_game(game).player_counts[:1]:
+            for count in dict.fromkeys((1, processes)):
+                env = vector(game, matches, players=players, processes=count)
+
+                def step(env: VectorEnv = env) -> int:
+                    env.step(env.samples)
+                    return env.n
+
+                yield Row(
+                    game, f"vector, {count} process{'es' if count > 1 else ''}", players, step, cpu_of(env), env.close
+                )
+            yield Row(game, "aec", players, agents(aec(game, players=players)))
+
+
+def agents(env: Any) -> Callable[[], int]:
+    """Random play of an environment of PettingZoo, a match at a time."""
+    rng, seeds = Random(1), iter(range(1 << 30))
+
+    def step() -> int:
+        env.reset(seed=next(seeds))
+        decisions = 0
+        for _ in env.agent_iter():
+            seen, _, ended, cut, info = env.last()
+            if ended or cut:
+                env.step(None)
+                continue
+            mask = seen["action_mask"] if isinstance(seen, dict) else info["action_mask"]
+            legal = np.flatnonzero(mask)
+            env.step(int(legal[int(rng.random() * len(legal))]))
+            decisions += 1
+        return decisions
+
+    return step
+
+
+def classic() -> Iterator[Row]:
+    """PettingZoo's classic games that work here."""
+    for name in CLASSIC:
+        try:
+            env = importlib.import_module(f"pettingzoo.classic.{name}").env()
+            env.reset(seed=0)
+        except Exception as error:
+            print(f"left out: pettingzoo {name} ({type(error).__name__}: {error})")
+            continue
+        yield Row(f"pettingzoo {name}", "aec", len(env.possible_agents), agents(env))
+
+
+def spiel() -> Iterator[Row]:
+    """OpenSpiel's games that are written in Python, with their tensors."""
+    pyspiel: Any = importlib.import_module("pyspiel")
+    importlib.import_module("open_spiel.python.games")
+    rng = Random(1)
+    for name in SPIEL:
+        game = pyspiel.load_game(name)
+        shows = game.get_type().provides_observation_tensor
+
+        def step(game: Any = game, shows: bool = shows) -> int:
+            state, decisions = game.new_initial_state(), 0
+            while not state.is_terminal():
+                if state.is_chance_node():
+                    moves, weights = zip(*state.chance_outcomes(), strict=True)
+                    state.apply_action(rng.choices(moves, weights)[0])
+                    continue
+                if shows:
+                    np.asarray(state.observation_tensor(), np.float32)
+                legal = state.legal_actions()
+                np.asarray(state.legal_actions_mask(), np.int8)
+                state.apply_action(legal[int(rng.random() * len(legal))])
+                decisions += 1
+            return decisions
+
+        yield Row(f"open_spiel {name}", "tensor and mask" if shows else "mask", game.num_players(), step)
+
+
+def cards() -> Iterator[Row]:
+    for player in rlcard():
+        rng = Random(1)
+
+        def step(play: Callable[[Random], int] = player.play, rng: Random = rng) -> int:
+            return play(rng)
+
+        yield Row(player.name, "arrays", player.players, step)
+
+
+def peers() -> Iterator[Row]:
+    for make in (classic, cards, spiel):
+        try:
+            yield from make()
+        except ImportError as error:
+            print(f"left out: {make.__name__} ({error})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("games", nargs="*", metavar="GAME", default=list(GAMES), help="default: all")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of one row in one round (default 1)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--matches", type=int, default=256, help="matches of `vector` (default 256)")
+    parser.add_argument("--processes", type=int, default=2, help="processes of the second row (default 2)")
+    parser.add_argument("--no-peers", action="store_true")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    rows = list(own_rows(given.games, given.matches, given.processes))
+    if not given.no_peers:
+        rows += peers()
+    try:
+        for _ in range(given.rounds):
+            for row in rows:
+                row.measure(given.seconds)
+    finally:
+        for row in rows:
+            row.close()
+    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(f"{os.cpu_count()} x {processor()}, {platform.system()} {platform.release()}, load {load};")
+    print(f"Python {platform.python_version()}, numpy {version('numpy')}, pettingzoo {version('pettingzoo')}\n")
+    print(HEAD)
+    print("\n".join(str(row) for row in rows))
+
+
+def processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
+
+
+if __name__ == "__main__":
+    main()
