@@ -24,7 +24,8 @@ OF_A_LADDER = {
     "serve",
     "login",
     "submit",
-    *(f"ladder {name}" for name in ("invite", "token", "revoke", "people", "block", "collect")),
+    *(f"ladder {name}" for name in ("invite", "token", "revoke", "people", "block", "collect", "backup", "restore")),
+    *(f"ladder season {name}" for name in ("end", "pages")),
 }
 """These need the data of a ladder or a server. Their bad values are in tests/referee/cli/test_serve.py and
 test_ladder_client.py, and in tests/referee/ladder."""

@@ -91,10 +91,13 @@ def publish(
     With `hand_ins` the runs are the divisions of a ladder. `caption` says what the site is an archive of. Matches are
     drawn by `jobs` processes; `told` is called with how many of them are done.
     """
-    _check(target)
     made = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
+        _check(target)
         made.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be made ({error.strerror})", "choose another folder") from None
+    try:
         site = _Site(runs, names, made, target, hand_ins, caption)
         pages = asyncio.run(site.write())
         replays, kept, unreadable = site.write_replays(jobs, told)

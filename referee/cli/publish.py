@@ -1,5 +1,6 @@
 """`crosstown publish`: runs as a folder of pages that need no server of ours."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,7 @@ def publish(
     from referee.run.folder import RunFolder
     from referee.texts import one_line, plural
 
-    if not run.is_dir():
+    if not os.path.isdir(run):  # noqa: PTH112 - which says no to any text
         raise UsageError(f"{run} is not a folder", "give a run folder, such as runs/cup")
     run = run.resolve()
     is_one = RunFolder(run).records.exists

@@ -32,6 +32,7 @@ LINES = {
     "certificate": "cup.toml",
     "doctor": "",
     "web": "--port 0",
+    "publish": "runs/cup site",
     "docs": "cli",
     "bridge": "cat",
     "bots new": "fresh --lang python",
@@ -105,6 +106,7 @@ FITS = {
     ("bots check", "--read"): ("folder", "file"),
     ("add", "--read"): ("folder", "file"),
     ("web", "--runs"): ("folder",),
+    ("publish", "target"): ("missing",),  # made
     ("web", "--bots"): ("folder",),
     ("cluster worker", "--name"): ("text", "nan", "file"),
     ("cluster worker", "--class"): ("text", "nan", "file"),
