@@ -118,8 +118,7 @@ def snapshot(world: World) -> Snapshot:
             world.blocks[bot],
             world.playing[bot],
             world.last.get(bot, -1),
-            True,
-            tuple(world.scores.get(bot, ())) if world.blocks[bot] < series else (),
+            scores=tuple(world.scores.get(bot, ())) if world.blocks[bot] < series else (),
         )
         for bot in world.bots
     )

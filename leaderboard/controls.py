@@ -20,6 +20,7 @@ _TOLD = {
     "breaker": "disqualified for faults",
     "replaced": "replaced by a newer version",
     "paused": "paused",
+    "absent": "away",
 }
 _CHOICES = {
     "keep": "its matches count",

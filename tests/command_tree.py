@@ -20,12 +20,8 @@ def commands(group: Any = None, before: tuple[str, ...] = ()) -> Iterator[tuple[
 SERVING = {"cluster scheduler", "cluster worker", "cluster local"}
 """These go on until they are stopped. tests/end_to_end/test_cluster.py starts them."""
 
-OF_A_LADDER = {
-    "serve",
-    "login",
-    "submit",
-    *(f"ladder {name}" for name in ("invite", "token", "revoke", "people", "block", "collect", "backup", "restore")),
-    *(f"ladder season {name}" for name in ("end", "pages")),
+ELSEWHERE = {
+    *(f"ladder {name}" for name in ("approve", "reset", "disable", "pause", "drain", "go-on", "notice")),
+    *(f"ladder {name}" for name in ("annul", "acts", "backup", "restore", "season end", "season pages")),
 }
-"""These need the data of a ladder or a server. Their bad values are in tests/referee/cli/test_serve.py and
-test_ladder_client.py, and in tests/referee/ladder."""
+"""These are tried by tests of their own, in tests/referee/cli, tests/referee/ladder and tests/end_to_end."""

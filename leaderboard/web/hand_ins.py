@@ -70,8 +70,9 @@ class Account:
         return SCOPES.index(scope) <= SCOPES.index(self.scope)
 
 
-TokenKind: TypeAlias = Literal["token", "session"]
-"""A session is the token in a browser's cookie; it is made by signing in, and ended by signing out."""
+TokenKind: TypeAlias = Literal["token", "session", "connection"]
+"""A session is the token in a browser's cookie; it is made by signing in, and ended by signing out. With a connection
+one remote bot connects to play; it is good for nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,21 @@ class HandedIn:
 
 
 @dataclass(frozen=True, slots=True)
+class Connection:
+    """With what the program of a remote bot connects to play. `token` is shown this once. `address` is HOST:PORT;
+    `certificate` is what the ladder shows there, in PEM, for who does not trust its authority anyway; '' without
+    `tls`."""
+
+    bot: str
+    token_id: str
+    token: str
+    expires: str
+    address: str
+    tls: bool
+    certificate: str
+
+
+@dataclass(frozen=True, slots=True)
 class LogPart:
     """A log from a byte on. `text` is decoded with replacement characters; `end` is where the next part begins; with
     `complete` nothing will be added."""
@@ -219,7 +235,8 @@ class Entry:
 class Division:
     """One division. `name` also names its run folder. `players` are the numbers of seats that it may play with;
     `settings` clock and options in words, by name; `bots` how many may play. `waits` is '' or one sentence on why no
-    match is played, such as that one bot alone is there."""
+    match is played, such as that one bot alone is there. `admits`: "remote", "network" or "people", where bots that may
+    remember other matches play."""
 
     name: str
     title: str
@@ -228,6 +245,7 @@ class Division:
     settings: Mapping[str, str]
     bots: int
     waits: str = ""
+    admits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +394,14 @@ class HandIns(Protocol):
         idempotency key, '' for none. `games`: the only ones that it is to play. Needs `submit`.
 
         FORBIDDEN: the bot is another's. UNUSABLE: no name for a bot. CONFLICT: too like another's. TOO_MANY.
+        """
+
+    def connect(self, account: Account, name: str) -> Connection:
+        """The bot, which runs at its owner's, connects with this from now on; with what it had before it does not any
+        more. The first time makes the bot. Needs `submit`.
+
+        FORBIDDEN, UNUSABLE, TOO_MANY: as `begin_upload`. CONFLICT also where no division admits remote bots, and for a
+        bot that was handed in as files. UNAVAILABLE while nothing listens for remote bots.
         """
 
     def activate(self, account: Account, name: str, number: int) -> VersionState:

@@ -267,6 +267,8 @@ def my_bots(request: Request) -> Response:
         "my.html",
         own=own,
         limits=ladder.limits,
+        base=f"{request.url.scheme}://{request.url.netloc}",
+        admits_remote=any("remote" in division.admits for division in ladder.divisions()),
         may_submit=account.may("submit"),
         may_manage=account.may("manage"),
         over=OVER,

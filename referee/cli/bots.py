@@ -1,4 +1,4 @@
-"""`crosstown bots new | build | list | check`."""
+"""`crosstown bots new | build | list | check | connect`."""
 
 import shlex
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from referee.cli.arguments import OUT, AsJson, Device, Env, Network, Out, Profile, Read, folder_path
 from referee.cli.errors import ExitCode
+from referee.cli.submit import PlainHttp
 from referee.schedule.spec import DEFAULTS
 
 if TYPE_CHECKING:
@@ -143,6 +144,53 @@ def check(
     confinement = settle(sandbox, network=network, env=env, read=read, devices=device)
     if not check_folder(folder, game, startup_s, confinement, fail_fast=fail_fast, as_json=as_json):
         raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command()
+def connect(
+    folder: Folder,
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[URL]",
+            help="Address of the ladder. Default: the one that you signed in to last.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="Name of the bot in the ladder. Default: that of bot.toml.",
+            show_default=False,
+        ),
+    ] = None,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Run a bot on this machine, and keep it connected to a ladder, where it plays in divisions that admit remote bots.
+
+    Sign in to the ladder first: crosstown login URL. The bot's program gets a token that is good for playing as this
+    bot alone, and is started again when it ends. If the same bot is connected elsewhere, that connection ends. Ctrl-C
+    ends the command.
+
+    Example: crosstown bots connect mine https://games.example
+    """
+    from referee.cli.connect import connect as keep_connected
+    from referee.cli.connect import load_here
+    from referee.cli.ladder_client import LadderClient, check_address, find_token
+    from referee.cli.output import console
+    from referee.texts import one_line
+
+    address, token = find_token(None if url is None else check_address(url, plain_http=plain_http))
+    check_address(address, plain_http=plain_http)
+    entry = load_here(folder)
+    note = console(stderr=True)
+
+    def say(text: str) -> None:
+        note.print(one_line(text), markup=False, highlight=False, soft_wrap=True)
+
+    keep_connected(entry, name or entry.manifest.name, LadderClient(address, token, note=say), token, say)
 
 
 def _succeeded(folder: Path, built: "Built", *, fresh: bool) -> dict[str, Any]:

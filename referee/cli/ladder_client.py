@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import shlex
+import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from referee.errors import ExpectedError, PlatformError, UsageError
 from referee.folders import configuration_folder
 from referee.texts import one_line
-from referee.wire.public_address import LOOPBACK
+from referee.wire.public_address import LOOPBACK, check_public
 
 PREFIX = "/api/v1"
 TOKEN_VARIABLE = "CROSSTOWN_LADDER_TOKEN"  # noqa: S105 - its name
@@ -60,6 +61,12 @@ def check_address(text: str, *, plain_http: bool = False) -> str:
         raise UsageError(f"{text!r} is not an address ({error})", example) from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise UsageError(f"{text!r} is not the address of a ladder", example)
+    try:
+        check_public(parts.hostname)
+    except ValueError:
+        raise UsageError(f"{text!r} is not an address: {parts.hostname!r} is not a host", example) from None
+    if not parts.path.isascii() or not parts.path.isprintable() or " " in parts.path:
+        raise UsageError(f"{text!r} is not the address of a ladder", example)
     if parts.scheme == "http" and parts.hostname not in LOOPBACK and not plain_http:
         raise UsageError(
             f"{address} is not encrypted: everybody on the way could read your token",
@@ -82,7 +89,7 @@ class LadderClient:
     ) -> None:
         """`note` is told of each failed try."""
         self.address = address
-        self._token = token
+        self.token = token
         self._note = note
         self._sleep = sleep
 
@@ -90,10 +97,10 @@ class LadderClient:
         """What the ladder answers. LadderRefusedError; PlatformError if it cannot be reached."""
         return self._request("GET", path, b"", {}).values
 
-    def post(self, path: str, values: Mapping[str, Any]) -> Any:
-        """Not tried again once it may have been carried out."""
+    def post(self, path: str, values: Mapping[str, Any], *, repeatable: bool = False) -> Any:
+        """Not tried again once it may have been carried out, unless it is `repeatable`."""
         body = json.dumps(values).encode()
-        return self._request("POST", path, body, {"Content-Type": "application/json"}, repeatable=False).values
+        return self._request("POST", path, body, {"Content-Type": "application/json"}, repeatable=repeatable).values
 
     def send(self, path: str, body: bytes, kind: str, key: str) -> Answer:
         """Sends a body under an idempotency key, again and again until there is an answer."""
@@ -117,12 +124,14 @@ class LadderClient:
                         f"{self.address}: its certificate is not good ({error.verify_message})", step
                     ) from None
                 last = f"{self.address} cannot be reached ({one_line(error) or type(error).__name__})"
+                if isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME:
+                    break
                 if not repeatable and not isinstance(error, ConnectionRefusedError):
                     break
                 continue
             if status not in _AGAIN or not repeatable:
-                return _checked(status, answer)
-            last = f"{self.address} answers: {_problem(status, answer)[0]}"
+                return _checked(status, answer, signed=bool(self.token))
+            last = f"{self.address} answers: {_problem(status, answer, signed=False)[0]}"
         raise PlatformError(last, "check the address and your network, and try again; nothing is handed in twice")
 
     def _once(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
@@ -132,8 +141,8 @@ class LadderClient:
         connection = kind(parts.hostname, parts.port, timeout=TIMEOUT_S)
         try:
             given = {"Accept": "application/json", **headers}
-            if self._token:
-                given["Authorization"] = f"Bearer {self._token}"
+            if self.token:
+                given["Authorization"] = f"Bearer {self.token}"
             broken: OSError | None = None
             try:
                 connection.request(method, f"{parts.path}{PREFIX}{path}", body or None, given)
@@ -148,9 +157,10 @@ class LadderClient:
             connection.close()
 
 
-def _checked(status: int, answer: bytes) -> Answer:
+def _checked(status: int, answer: bytes, *, signed: bool) -> Answer:
+    """`signed`: whether a token was sent."""
     if status >= 400:
-        what, step = _problem(status, answer)
+        what, step = _problem(status, answer, signed=signed)
         raise LadderRefusedError(status, what, step)
     try:
         return Answer(status, json.loads(answer))
@@ -160,12 +170,12 @@ def _checked(status: int, answer: bytes) -> Answer:
         ) from None
 
 
-def _problem(status: int, answer: bytes) -> tuple[str, str]:
+def _problem(status: int, answer: bytes, *, signed: bool) -> tuple[str, str]:
     what, step = f"HTTP status {status}", ""
     with suppress(ValueError, RecursionError, AttributeError, TypeError, KeyError):
         values = json.loads(answer)
         what, step = one_line(values["error"]), one_line(values.get("next_step", ""))
-    if status == 401:
+    if status == 401 and signed:
         step = "sign in again: crosstown login URL"
     return what, step or "see the ladder's pages"
 

@@ -20,8 +20,10 @@ from referee.cli.bot_pages import kit_folder
 from referee.cli.errors import ExitCode, explain
 from referee.cli.log import Log
 from referee.event_loop import run_loop
+from referee.ladder.bots import Roster
 from referee.ladder.config import LadderConfig, default_ladder, load_ladder
 from referee.ladder.intake import Intake, open_store
+from referee.ladder.remote import RemoteBots, guests_of
 from referee.ladder.runner import HouseBots, LadderRunner, Loader, make_data, memory_of, profile_of
 from referee.ladder.season import end_if_asked
 from referee.process.checkup import probe
@@ -85,11 +87,11 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
     divisions = make_data(config)
     with ExitStack() as stack:
         lock = stack.enter_context(RunLock(config.data / LOCK))
-        house = HouseBots(config)
+        house, opponent = HouseBots(config), kit_folder("python")
         store = stack.enter_context(open_store(config, tuple(house.settings)))
-        loader = Loader(config, profile_of(config, probe()), house)
+        profile, guests = profile_of(config, probe()), guests_of(config)
+        loader = Loader(config, profile, house)
         end_if_asked(config, store, note)
-        intake = Intake(config, store, kit_folder("python"), note=note, unbuilt=loader.unbuilt)
         executor = LocalExecutor(
             [],
             divisions,
@@ -99,20 +101,27 @@ def play_ladder(config: LadderConfig, note: Callable[[str], None], ended: Callab
             child_reaper=ChildReaper(),
             processes=Processes(config.idle),
             note=note,
+            guests=guests,
             most_memory_mib=memory_of(config),
         )
+        remote = RemoteBots(config, store, executor, guests, opponent, profile, note=note) if guests else None
+        intake = Intake(config, store, opponent, note=note, unbuilt=loader.unbuilt, remote=remote)
+        roster: Roster = remote or store
         runner = LadderRunner(
             config,
-            [house, store],
+            [house, roster],
             executor,
             loader,
             observer,
             note,
+            remote,
+            door=remote.state if remote else dict,
             keep_only=loader.keep_only,
             people=store.people(),
         )
+        beside = [intake.run, *([remote.run] if remote else [])]
         try:
-            run_loop(_play(runner, executor, [intake.run], note, ended))
+            run_loop(_play(runner, executor, beside, note, ended))
         finally:
             for log in logs:
                 log.indexer.close()

@@ -52,7 +52,7 @@ def serve(
     from referee.ladder.hand_ins import LadderHandIns
     from referee.ladder.intake import open_store
     from referee.ladder.monitor import LadderMonitor
-    from referee.ladder.runner import make_data
+    from referee.ladder.runner import make_data, read_door
 
     check_names(names)
     house = next(iter(own_bots()), None)
@@ -69,7 +69,11 @@ def serve(
         address = address_of(listening, bound_host, "http" if tls is None else "https")
         store = stack.enter_context(open_store(config, house_names))
         hand_ins = LadderHandIns(
-            config, store, state=partial(state_of, config.data), waits=partial(waits_in, config.data)
+            config,
+            store,
+            state=partial(state_of, config.data),
+            waits=partial(waits_in, config.data),
+            door=partial(read_door, config.data),
         )
         known = frozenset((*(names or ()), *server.names, bound_host))
         limits = WebLimits(

@@ -51,7 +51,7 @@ def login(
 
     Example: crosstown login https://games.example
     """
-    from referee.cli.ladder_client import LadderClient, check_address, keep_token
+    from referee.cli.ladder_client import LadderClient, LadderRefusedError, check_address, keep_token
     from referee.cli.output import console, print_text
     from referee.errors import UsageError
     from referee.texts import one_line
@@ -73,7 +73,12 @@ def login(
     if not token.isascii() or not token.isprintable() or not token:
         raise UsageError("that is not a token", "copy it whole from the page where it was shown")
     note = console(stderr=True)
-    me = LadderClient(address, token, note=lambda text: note.print(one_line(text), markup=False)).get("/me")
+    try:
+        me = LadderClient(address, token, note=lambda text: note.print(one_line(text), markup=False)).get("/me")
+    except LadderRefusedError as error:
+        if token_file is None:
+            raise
+        raise UsageError(f"--token-file {token_file}: {error}", "copy the token whole, or make another one") from None
     path = keep_token(address, token)
     account = me["account"]
     print_text(f"signed in to {one_line(me['ladder'])} as {one_line(account['owner'])} (scope '{account['scope']}')")

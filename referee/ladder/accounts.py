@@ -70,6 +70,12 @@ class Accounts:
             raise HandInRefused(
                 Refusal.FORBIDDEN, f"the owner '{row['owner']}' is blocked: {row['blocked']}", "ask the organiser"
             )
+        if row["kind"] == "connection":
+            raise HandInRefused(
+                Refusal.FORBIDDEN,
+                f"with this token the bot '{row['bot']}' connects to play, and it is good for nothing else",
+                "use another token",
+            )
         self._note_use(row)
         scope: Scope = row["scope"]
         if scope == "organise" and not row["organiser"]:
@@ -279,6 +285,30 @@ class Accounts:
         id_ = insert(db, "tokens", values)
         return NewToken(owner, Token(str(id_), label, scope, now, kind, bot, expires), secret)
 
+    def replace_connection(self, db: Database, owner: str, bot: str, days: int) -> NewToken:
+        """Inside a change: the token with which the bot connects from now on. The one before is revoked: who starts the
+        bot last has it."""
+        db.execute(
+            "UPDATE tokens SET over = 'revoked' WHERE kind = 'connection' AND over = ''"
+            " AND bot_id = (SELECT id FROM bots WHERE name = ?)",
+            [bot],
+        )
+        note_change(db)
+        return self._make_token(db, owner, "connect", "read", days, bot=bot, kind="connection")
+
+    def connections(self) -> dict[str, list[str]]:
+        """By name of the remote bot, the digests of the tokens with which it may connect, in hex."""
+        rows = self._database.rows(
+            "SELECT t.digest, t.expires, b.name FROM tokens t JOIN bots b ON b.id = t.bot_id"
+            " JOIN owners o ON o.id = t.owner_id WHERE t.kind = 'connection' AND t.over = '' AND o.blocked = ''"
+            " ORDER BY t.id"
+        )
+        found: dict[str, list[str]] = {}
+        for row in rows:
+            if not self._database.is_past(row["expires"]):
+                found.setdefault(row["name"], []).append(bytes(row["digest"]).hex())
+        return found
+
     def tokens(self, owner: str) -> list[Token]:
         """All of an owner that are good for something, the newest first."""
         rows = self._database.rows(
@@ -305,6 +335,7 @@ class Accounts:
         """At once, and for good. UNKNOWN unless it is one of the owner's."""
 
         def revoke(db: Database) -> int:
+            note_change(db)  # it may be that of a remote bot, which goes then
             return db.execute(
                 "UPDATE tokens SET over = 'revoked' WHERE id = ? AND over = ''"
                 " AND owner_id = (SELECT id FROM owners WHERE name = ?)",

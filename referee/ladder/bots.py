@@ -21,6 +21,9 @@ class LadderBot:
     `content` is the hash of its sources in the store of bot versions (`referee.process.store`), and `folder` is where
     these sources lie; a `remote` bot has neither. `network`: it may use the network while it plays.
 
+    `label` is what a remote bot says of its version in Hello. `away`: it has not been connected for long, and is in no
+    division until it is back.
+
     `activation` counts from 1 how often this version was made active: a division that has paused the bot lets it play
     again when the number is higher than the one at which it was paused.
     """
@@ -36,6 +39,8 @@ class LadderBot:
     network: bool = False
     activation: int = 1
     approved: bool = True
+    label: str = ""
+    away: bool = False
 
     @property
     def remembers(self) -> bool:
@@ -55,6 +60,26 @@ class Roster(Protocol):
     def paused(self, division: str, bot: LadderBot, reason: str) -> None:
         """The breaker of the division has paused the bot, for its faults. `reason` is a sentence for its author. Said
         again after a restart, since the journal has it first."""
+
+
+class Connections(Protocol):
+    """Which remote bots can be seated now."""
+
+    def connected(self, bot: LadderBot) -> bool:
+        """Whether there is a connection to it, and it is this version."""
+
+    def busy(self, bot: LadderBot) -> bool:
+        """Whether it is in a match, or is awaited for one: it plays one after another."""
+
+
+class NoConnections:
+    """Of a ladder in which no division admits remote bots."""
+
+    def connected(self, bot: LadderBot) -> bool:
+        return False
+
+    def busy(self, bot: LadderBot) -> bool:
+        return False
 
 
 def entry_id(bot: LadderBot, source: str) -> str:

@@ -45,7 +45,8 @@ Floats: TypeAlias = NDArray[np.float64]
 class Candidate:
     """One active version; `owner` is '' for a house bot. `blocks` are those it was chosen for, `playing` how many of
     them are not settled yet, `last` the number of the last one, -1 before the first. `scores` has, of a newcomer, each
-    opponent with the share of the points that it got against it in settled blocks.
+    opponent with the share of the points that it got against it in settled blocks. A remote bot that is not
+    `connected`, or is `busy` with a block, is not chosen.
 
     A bot that is not `approved` moves no rating but its own. `barred` are owners that the bot has met in so large a
     share of its blocks that it meets others first."""
@@ -59,6 +60,7 @@ class Candidate:
     playing: int = 0
     last: int = -1
     connected: bool = True
+    busy: bool = False
     scores: tuple[tuple[str, float], ...] = ()
     approved: bool = True
     barred: tuple[str, ...] = ()
@@ -103,11 +105,11 @@ class Idle:
 
 def choose(snapshot: Snapshot) -> Chosen | Idle:
     """The next block, or why there is none now."""
-    here = tuple(bot for bot in snapshot.bots if bot.connected)
-    away = len(snapshot.bots) - len(here)
+    here = tuple(bot for bot in snapshot.bots if bot.connected and not bot.busy)
+    away = _missing(snapshot.bots)
     fewest, most = snapshot.players[0], snapshot.players[-1]
     if len(here) < fewest:
-        away_words = f", and {_bots(away)} not connected" if away else ""
+        away_words = f", and {away}" if away else ""
         return Idle(f"a table needs {fewest} bots, and there {_are(len(here))}{away_words}", waiting=bool(here))
     seats, why = _seats(snapshot.players, here, away)
     table = _Table(snapshot, here)
@@ -141,7 +143,15 @@ def _below(t: Floats) -> Floats:
     return 1 / (1 + np.exp(-np.clip(1.5976 * t + 0.07056 * t**3, -60, 60)))
 
 
-def _seats(players: Sequence[int], here: Sequence[Candidate], away: int) -> tuple[int, str]:
+def _missing(bots: Sequence[Candidate]) -> str:
+    """Which remote bots cannot be chosen now, in words; '' if all can."""
+    gone = sum(not bot.connected for bot in bots)
+    busy = sum(bot.connected and bot.busy for bot in bots)
+    words = [f"{_bots(number)} {what}" for number, what in ((gone, "not connected"), (busy, "in a match")) if number]
+    return " and ".join(words)
+
+
+def _seats(players: Sequence[int], here: Sequence[Candidate], away: str) -> tuple[int, str]:
     """How many seats the block has, and why these, where they are not the most."""
     most = players[-1]
     sides = len({_side(bot) for bot in here})
@@ -149,7 +159,7 @@ def _seats(players: Sequence[int], here: Sequence[Candidate], away: int) -> tupl
         seats = max(number for number in players if number <= len(here))
         if sides < seats and (fewer := [number for number in players if number <= sides]):
             seats = max(fewer)
-        away_words = f" ({_bots(away)} not connected)" if away else ""
+        away_words = f" ({away})" if away else ""
         return seats, f"; {_bots(len(here))} there for a table of {most}{away_words}, so it has {seats} seats"
     if sides < most and (fewer := [number for number in players if number <= sides]):
         seats = max(fewer)

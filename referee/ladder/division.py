@@ -20,7 +20,7 @@ from typing import Any, Protocol, Self
 from referee.errors import ChangedError, UsageError
 from referee.garbage import no_collection
 from referee.ladder.beliefs import Beliefs
-from referee.ladder.bots import LadderBot
+from referee.ladder.bots import Connections, LadderBot, NoConnections
 from referee.ladder.chooser import OWNER_SHARE, REMEMBERED, Candidate, Chosen, Idle, Latest, Snapshot, choose
 from referee.ladder.config import DivisionConfig, LadderConfig
 from referee.match.result import MatchResult
@@ -74,6 +74,9 @@ class Loaded:
     handed_in: bool = False
 
 
+_BACK_AT_ONCE = ("replaced", "paused", "absent")
+"""Kinds of controls after which a version plays again as soon as it is to play."""
+
 _TUPLES = ("env", "read", "hidden", "devices")
 
 
@@ -122,6 +125,7 @@ class Division:
         division: DivisionConfig,
         tables: Tables,
         observer: Observer,
+        connections: Connections | None = None,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         time_s: Callable[[], float] = time.monotonic,
@@ -142,6 +146,7 @@ class Division:
         self._ladder = config
         self._tables = tables
         self._observer = observer
+        self._connections = connections or NoConnections()
         self._now = now
         self._time_s = time_s
         self._last_match_s = time_s()
@@ -313,9 +318,17 @@ class Division:
     def slots(self) -> int:
         return self._tables.slots
 
-    def has_room(self, _spec: MatchSpec, _playing: Collection[MatchSpec]) -> bool:
-        """Whoever plays all divisions asks only where there is room."""
-        return True
+    def has_room(self, spec: MatchSpec, _playing: Collection[MatchSpec]) -> bool:
+        """Whoever plays all divisions asks only where there is room. A match waits for its remote bots, and holds up no
+        other one; one that will not be played is taken at once, to be put aside."""
+        if self.progress.schedule.out(spec):
+            return True
+        members = (self._members.get(seat.entry_id) for seat in spec.seats)
+        return all(member is None or self._is_there(member.bot) for member in members)
+
+    def _is_there(self, bot: LadderBot) -> bool:
+        """Whether it can be seated now."""
+        return not bot.remote or (self._connections.connected(bot) and not self._connections.busy(bot))
 
     async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
         try:
@@ -343,19 +356,25 @@ class Division:
             if member is not None and (member.bot.owner, member.bot.approved) != (bot.owner, bot.approved):
                 member.bot = replace(member.bot, owner=bot.owner)
                 self._approve(member, approved=bot.approved)
-            if member is None:
+            if bot.away:
+                if member is not None and not member.out:
+                    self._leave(member, "absent", "it is not connected")
+            elif member is None:
                 self._join(bot, loaded)
                 self._approve(self._members[loaded.bot_id], approved=bot.approved)
-            elif member.out and (member.out in ("replaced", "paused") or bot.activation > member.bot.activation):
+            elif member.out and (member.out in _BACK_AT_ONCE or bot.activation > member.bot.activation):
                 self._return(member, bot)
             elif member.out:
                 kept_out.append((bot.name, member.reason))
             for other in self._members.values():
                 if other.bot.name == bot.name and other.entry_id != loaded.bot_id and not other.out:
-                    self._leave(other, "replaced", f"version {bot.version} plays in its place")
+                    kind: ControlKind = "absent" if other.bot.remote else "replaced"
+                    self._leave(other, kind, f"version {bot.version} plays in its place")
         for member in self._members.values():
             if not member.out and member.entry_id not in wanted:
-                self._leave(member, "paused", "it is not active in the ladder")
+                # A remote bot may not be there for the rest of its blocks, and nothing is to wait for it.
+                kind = "absent" if member.bot.remote else "paused"
+                self._leave(member, kind, "it is not active in the ladder")
         return kept_out
 
     def _join(self, bot: LadderBot, loaded: Loaded) -> None:
@@ -376,6 +395,8 @@ class Division:
             "sandbox": asdict(loaded.setup.sandbox),
             "fresh": loaded.setup.fresh,
         }
+        if bot.remote:
+            fields["remote"] = {"version": bot.label}
         if loaded.clock:
             fields["clock"] = dict(loaded.clock)
         control = Control("added", place, entry_id=loaded.bot_id, name=bot.name, by="rule")
@@ -529,7 +550,8 @@ class Division:
                 member.blocks,
                 member.playing,
                 member.last,
-                not member.bot.remote,
+                not member.bot.remote or self._connections.connected(member.bot),
+                member.bot.remote and (member.playing > 0 or self._connections.busy(member.bot)),
                 tuple(member.scores),
                 member.bot.approved,
                 self._bars.get(member.bot.name, ()),
@@ -673,7 +695,7 @@ def _member(fields: Mapping[str, Any], activation: int, content: Path) -> Member
     elsewhere since."""
     if not fields.get("house", False) and fields.get("content") and (content / fields["content"]).is_dir():
         fields = {**fields, "folder": str(content / fields["content"] / "bot")}
-    box = fields.get("sandbox", {})
+    box, remote = fields.get("sandbox", {}), fields.get("remote")
     sandbox = Sandbox(**{**box, **{name: tuple(box[name]) for name in _TUPLES if name in box}})
     setup = BotSetup(
         fields["folder"],
@@ -684,6 +706,8 @@ def _member(fields: Mapping[str, Any], activation: int, content: Path) -> Member
         fields.get("content", ""),
         fields["entry_id"],
         fields.get("fresh", False),
+        fields["name"] if remote is not None else "",
+        remote["version"] if remote is not None else "",
     )
     bot = LadderBot(
         fields["name"],
@@ -693,6 +717,8 @@ def _member(fields: Mapping[str, Any], activation: int, content: Path) -> Member
         Path(fields["folder"]),
         fields["options"],
         house=fields.get("house", False),
+        remote=remote is not None,
         activation=activation,
+        label=remote["version"] if remote is not None else "",
     )
     return Member(fields["entry_id"], bot, setup)

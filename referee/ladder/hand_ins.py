@@ -7,7 +7,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from leaderboard.titles import division_title
 from leaderboard.web.hand_ins import (
@@ -15,6 +17,7 @@ from leaderboard.web.hand_ins import (
     Account,
     Alarm,
     BotState,
+    Connection,
     Division,
     Entry,
     HandedIn,
@@ -73,13 +76,15 @@ class LadderHandIns:
         *,
         state: Callable[[], tuple[Sequence[Alarm], Sequence[Worker], str]] = lambda: ((), (), ""),
         waits: Callable[[], Mapping[str, str]] = dict,
+        door: Callable[[], Mapping[str, Any]] = dict,
         alone: bool = True,
         disk: DiskWatch | None = None,
         runs: Path | None = None,
     ) -> None:
         """`state`: alarms, workers, and why nothing is played, as the process that plays says; `waits`: why no match is
-        played, by division. `alone`: this is the server, and what an earlier one left of uploads is removed.
-        `runs`: the folder with the runs of the divisions, default those of the season that goes on. PlatformError."""
+        played, by division; `door`: what `RemoteBots.state` said last. `alone`: this is the server, and what an earlier
+        one left of uploads is removed. `runs`: the folder with the runs of the divisions, default those of the season
+        that goes on. PlatformError."""
         self._config = config
         self._runs = runs or config.data / "divisions"
         self._store = store
@@ -92,6 +97,7 @@ class LadderHandIns:
         )
         self._state = state
         self._waits = waits
+        self._door = door
         self._places = Places(config.data)
         self._places.make()
         for path in self._places.uploads.iterdir() if alone else ():
@@ -168,10 +174,12 @@ class LadderHandIns:
     # Bots and versions
 
     def bots(self, owner: str | None = None) -> Sequence[BotState]:
-        return self._store.bots(owner)
+        there = self._door().get("bots", {})
+        return [replace(bot, connected=bot.remote and bot.name in there) for bot in self._store.bots(owner)]
 
     def bot(self, name: str) -> BotState:
-        return self._store.bot(name)
+        bot = self._store.bot(name)
+        return replace(bot, connected=bot.remote and name in self._door().get("bots", {}))
 
     def versions(self, name: str) -> Sequence[VersionState]:
         return self._store.versions(name)
@@ -229,6 +237,40 @@ class LadderHandIns:
             with self._counting:
                 self._uploads[owner] -= 1
 
+    def connect(self, account: Account, name: str) -> Connection:
+        _need(account, "submit", bot=name)
+        name = self._store.check_bot(account.owner, name)
+        remote = self._config.remote
+        if remote is None or not any("remote" in division.admits for division in self._config.divisions):
+            raise HandInRefused(
+                Refusal.CONFLICT,
+                "no division of this ladder admits remote bots",
+                "hand in the bot's files: crosstown submit FOLDER",
+            )
+        self._check_bots(account.owner, name)
+        door = self._door()
+        if not door.get("address"):
+            why = f": {door['trouble']}" if door.get("trouble") else ""
+            raise HandInRefused(
+                Refusal.UNAVAILABLE, f"remote bots cannot connect now{why}", "try again in a moment", _SOON_S
+            )
+        try:
+            certificate = "" if remote.listen.plain else Path(door["certificate"]).read_text(encoding="ascii")
+        except (OSError, ValueError) as error:
+            raise HandInRefused(
+                Refusal.UNAVAILABLE, f"the certificate cannot be read ({error})", "tell the organiser", _RETRY_S
+            ) from None
+        made = self._store.open_connection(account.owner, name)
+        return Connection(
+            name,
+            made.token.id,
+            made.secret,
+            made.token.expires,
+            door["address"],
+            not remote.listen.plain,
+            certificate,
+        )
+
     def _check_room(self, owner: str, name: str) -> None:
         """TOO_MANY if the owner may hand in nothing more now, UNAVAILABLE if nobody may."""
         if full := self._disk.stops_hand_ins():
@@ -250,6 +292,10 @@ class LadderHandIns:
                 "hand in the best of your changes tomorrow",
                 _LATER_S,
             )
+        self._check_bots(owner, name)
+
+    def _check_bots(self, owner: str, name: str) -> None:
+        """TOO_MANY if this would be one bot too many."""
         own = self._store.bots(owner)
         if len(own) >= MOST_BOTS and all(bot.name != name for bot in own):
             raise HandInRefused(
@@ -309,9 +355,10 @@ class LadderHandIns:
             title=division_title(division.name, division.game.game, players),
             game=division.game.game,
             players=tuple(players),
-            settings={"clock": _clock_words(division)} | _chosen(division),
+            settings={"clock": _clock_words(division)} | _admits(division) | _chosen(division),
             bots=house + len(self._store.active(division.name)),
             waits=waits,
+            admits=tuple(division.admits),
         )
 
     def playing(self, division: str) -> Mapping[str, int]:
@@ -355,6 +402,12 @@ def _chosen(division: DivisionConfig) -> dict[str, str]:
     """The options that are not the game's usual ones."""
     usual = {option.name: option.default for option in get_game(division.game.game).options}
     return {name: str(value) for name, value in division.game.options.items() if usual.get(name) != value}
+
+
+def _admits(division: DivisionConfig) -> dict[str, str]:
+    """Which bots that may remember other matches play here; nothing where there are none."""
+    words = {"remote": "remote bots", "network": "bots with network", "people": "people"}
+    return {"admits": ", ".join(words[kind] for kind in division.admits)} if division.admits else {}
 
 
 def _clock_words(division: DivisionConfig) -> str:

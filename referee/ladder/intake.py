@@ -15,10 +15,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from leaderboard.web.hand_ins import OVER, HandInRefused, StepName, VersionStatus
 from referee.errors import ExpectedError, PlatformError
@@ -32,6 +32,7 @@ from referee.ladder.trial import Trial, TrialDivision
 from referee.process.checkup import SandboxError, choose_profile, probe
 from referee.process.manifest import ANY_GAME, Manifest, ManifestError, load_manifest
 from referee.texts import one_line
+from referee.tournament.executor import MatchLost
 
 LOOK_S = 0.5
 """How often the database is asked for new hand-ins: at most so late does one begin."""
@@ -46,6 +47,9 @@ BUILD_MARGIN_S = 120.0
 MOST_BEGINNINGS = 5
 """A hand-in with which this process died so often is rejected."""
 
+MOST_REMOTE_TRIES = 5
+"""Matches of a remote bot without a result, in one division, after which it has not qualified there."""
+
 BACK_OFF_S = 20.0
 """After trouble of this machine, such as a full disk, the hand-in waits so long."""
 
@@ -59,6 +63,16 @@ EVICT_S = 300.0
 
 _KILL_S = 10.0
 _LINE_BYTES = 1 << 20
+
+
+class RemoteTrials(Protocol):
+    """How versions are tried that run at their owners'."""
+
+    def is_there(self, version: WaitingVersion) -> bool:
+        """Whether the version is connected."""
+
+    async def qualify(self, version: WaitingVersion, division: DivisionConfig) -> tuple[bool, str]:
+        """One match; whether the version passes, and a sentence. MatchLost if the match has no result."""
 
 
 class _PlatformTrouble(Exception):
@@ -142,8 +156,10 @@ class Intake:
         command: Sequence[str] = (sys.executable, "-m", "referee.ladder.trial"),
         disk: DiskWatch | None = None,
         unbuilt: list[LadderBot] | None = None,
+        remote: RemoteTrials | None = None,
     ) -> None:
-        """`opponent`: the folder of the bot that plays by chance. PlatformError where the sandbox that the ladder's
+        """`opponent`: the folder of the bot that plays by chance. `remote`: how remote bots are tried; None where no
+        division admits them. PlatformError where the sandbox that the ladder's
         file asks for does not work."""
         try:
             self._profile = choose_profile(config.sandbox.profile, probe())
@@ -167,6 +183,7 @@ class Intake:
         self._rebuilding: dict[str, asyncio.Task[None]] = {}
         self._failed: Counter[str] = Counter()
         self._evicted_s = -math.inf
+        self._remote = remote
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -256,7 +273,7 @@ class Intake:
         """All steps of one. Never raises for what the bot or the machine does."""
         who = f"version {version.number} of '{version.bot}'"
         try:
-            async with self._turns:
+            async with nullcontext() if version.remote else self._turns:
                 # What was listed a while ago may have been finished since, or handed in again.
                 waiting = await asyncio.to_thread(self._waiting)
                 version = next((one for one in waiting if one.id == version.id), version)
@@ -284,15 +301,14 @@ class Intake:
 
     async def _steps(self, version: WaitingVersion) -> None:
         active = version.status in OVER
+        if version.remote and self._remote is not None and not await self._connected(version, self._remote):
+            return
         manifest = await self._check(version, active=active)
         divisions = await self._divisions(version, manifest, active=active)
         if version.remote:
-            for division in divisions:
-                await asyncio.to_thread(
-                    self._store.qualified, version.id, division.name, "it is tried when it connects"
-                )
-            return
-        await self._try(version, divisions, active=active)
+            await self._try_remote(version, divisions, active=active)
+        else:
+            await self._try(version, divisions, active=active)
 
     async def _begin(
         self, version: WaitingVersion, step: StepName, status: VersionStatus, limit_s: float | None, *, active: bool
@@ -311,7 +327,7 @@ class Intake:
         began_s = await self._begin(version, "checked", "checking", CHECK_S, active=active)
         folder = self._places.content / version.content / "bot"
         if version.remote:
-            manifest = Manifest(version.bot, "remote", version.games or (ANY_GAME,), ())
+            manifest = Manifest(version.bot, version.label, version.games or (ANY_GAME,), ())
         else:
             try:
                 manifest = await asyncio.to_thread(load_manifest, folder)
@@ -325,7 +341,7 @@ class Intake:
             "checked",
             "done",
             time.monotonic() - began_s,
-            f"version {manifest.version}, plays {', '.join(manifest.games)}",
+            f"version {manifest.version or 'without a name'}, plays {', '.join(manifest.games)}",
         )
         return manifest
 
@@ -376,6 +392,60 @@ class Intake:
         if status not in OVER:
             reason = next(iter(failed.values()), "it has not qualified in any division")
             raise _Rejected("qualified", reason, "see the log, correct the bot, and hand it in again")
+
+    async def _try_remote(self, version: WaitingVersion, divisions: list[DivisionConfig], *, active: bool) -> None:
+        """A match in each division, while it is connected. It waits for its bot, and nobody waits for it."""
+        remote = self._remote
+        if remote is None:
+            raise _Rejected("checked", "no division of this ladder admits remote bots", "hand in its files instead")
+        began_s = await self._begin(version, "built", "building", None, active=active)
+        took_s = time.monotonic() - began_s
+        await asyncio.to_thread(self._store.end_step, version.id, "built", "done", took_s, "it runs at its owner's")
+        await self._begin(version, "qualified", "qualifying", self._qualify_s * len(divisions), active=active)
+        reason = ""
+        for division in divisions:
+            passed, said = await self._qualify_remote(version, division, remote)
+            if not await self._is_waiting(version):
+                return
+            decide = self._store.qualified if passed else self._store.not_qualified
+            await asyncio.to_thread(decide, version.id, division.name, said)
+            active, reason = active or passed, reason or said
+        if not active:
+            raise _Rejected(
+                "qualified", reason, "correct the bot, and start it again: crosstown bots connect FOLDER URL"
+            )
+
+    async def _qualify_remote(
+        self, version: WaitingVersion, division: DivisionConfig, remote: RemoteTrials
+    ) -> tuple[bool, str]:
+        said = ""
+        for _ in range(MOST_REMOTE_TRIES):
+            await asyncio.to_thread(self._store.note_step, version.id, "qualified", f"a match in {division.name}")
+            try:
+                async with asyncio.timeout(self._qualify_s):
+                    return await remote.qualify(version, division)
+            except TimeoutError:
+                return False, f"the match in {division.name} took longer than {self._qualify_s:g} s"
+            except MatchLost as error:
+                said = str(error)
+            except ExpectedError as error:  # of this machine: the bot has no files here
+                raise _PlatformTrouble(str(error), "qualified") from None
+            what = f"a match in {division.name} without a result ({said}); it is played again when the bot is connected"
+            await asyncio.to_thread(self._store.note_step, version.id, "qualified", one_line(what))
+            if not await self._connected(version, remote):
+                break
+        return False, one_line(f"{MOST_REMOTE_TRIES} matches in {division.name} had no result, the last one: {said}")
+
+    async def _connected(self, version: WaitingVersion, remote: RemoteTrials) -> bool:
+        """Once it is; False if there is nothing left to try meanwhile."""
+        while not remote.is_there(version):
+            await asyncio.sleep(LOOK_S)
+            if not await self._is_waiting(version):
+                return False
+        return True
+
+    async def _is_waiting(self, version: WaitingVersion) -> bool:
+        return any(one.id == version.id for one in await asyncio.to_thread(self._waiting))
 
     async def _run_trial(self, version: WaitingVersion, left: list[DivisionConfig], log: Path, *, active: bool) -> None:
         """One process over what is left, from which it removes each division that is decided. TimeoutError if one takes

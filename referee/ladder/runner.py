@@ -14,7 +14,7 @@ from typing import Any
 
 from leaderboard.web.hand_ins import HandInRefused
 from referee.errors import JournalError, PlatformError, TournamentError, UsageError
-from referee.ladder.bots import LadderBot, Roster, entry_id
+from referee.ladder.bots import Connections, LadderBot, NoConnections, Roster, entry_id
 from referee.ladder.config import LadderConfig
 from referee.ladder.counts import CountingObserver
 from referee.ladder.disk import DiskWatch, watch_of
@@ -22,7 +22,7 @@ from referee.ladder.division import Division, Loaded, Tables
 from referee.ladder.people import LadderPeople
 from referee.ladder.season import Season, read_season, season_file
 from referee.process.checkup import Probe, SandboxError, choose_profile
-from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry
+from referee.process.entry import Entry, EntryError, ManifestError, NotBuiltError, load_entry, remote_bot_entry
 from referee.process.limits import Share, memory_room
 from referee.process.manifest import ANY_GAME, BotNameError, load_manifest
 from referee.process.sandbox import Profile, Sandbox
@@ -90,7 +90,7 @@ class Loader:
         """Handed-in bots whose builds are gone, as after a move to another machine; whoever builds them empties it."""
 
     def __call__(self, bot: LadderBot) -> Loaded:
-        key = bot.name, bot.version, bot.content, bot.folder, tuple(sorted(bot.options.items())), bot.network
+        key = bot.name, bot.version, bot.content, bot.folder, tuple(sorted(bot.options.items())), bot.network, bot.label
         if key not in self._known:
             found, entry = self._load(bot)
             if entry is None:
@@ -107,6 +107,9 @@ class Loader:
         }
 
     def _load(self, bot: LadderBot) -> tuple[Loaded, Entry | None]:
+        if bot.remote:
+            entry = remote_bot_entry(bot.name, bot.label)
+            return load_remote(bot, self._config), entry
         settings = self._house.settings.get(bot.name) if bot.house else None
         given = settings.sandbox if settings else SandboxConfig()
         sandbox = Sandbox(
@@ -133,6 +136,14 @@ class Loader:
         )
         clock = settings.clock if settings else {}
         return Loaded(known_as, setup, dict(entry.options), clock, handed_in=bool(bot.content)), entry
+
+
+def load_remote(bot: LadderBot, config: LadderConfig) -> Loaded:
+    """A bot that runs at its owner's: nothing of it is here."""
+    entry = remote_bot_entry(bot.name, bot.label)
+    known_as = entry_id(bot, entry.id)
+    setup = BotSetup("", bot.name, {}, entry.id, Sandbox(), known_as=known_as, remote=bot.name, version=bot.label)
+    return Loaded(known_as, setup, {}, {"margin_s": config.remote.margin_s} if config.remote else {})
 
 
 def profile_of(config: LadderConfig, found: Probe) -> Profile:
@@ -164,16 +175,18 @@ class LadderRunner:
         load: Callable[[LadderBot], Loaded],
         observer: Callable[[RunFolder], Observer],
         note: Callable[[str], None],
+        connections: Connections | None = None,
         *,
         people: LadderPeople | None = None,
+        door: Callable[[], dict[str, Any]] = dict,
         time_s: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         disk: DiskWatch | None = None,
         keep_only: Callable[[Collection[str]], None] = lambda _: None,
     ) -> None:
-        """`rosters`: of several with a bot of one name the first counts. `observer` makes one for each division.
-        `disk`: default the ladder's own. `keep_only` is called with the contents of bots that are in use: others may
-        go. `people` have what organisers decide."""
+        """`rosters`: of several with a bot of one name the first counts. `observer` makes one for each division. `door`
+        says for the pages where remote bots connect, and which are there. `disk`: default the ladder's own. `keep_only`
+        is called with the contents of bots that are in use: others may go. `people` have what organisers decide."""
         self._config = config
         self._rosters = rosters
         self._tables = tables
@@ -181,6 +194,8 @@ class LadderRunner:
         self._observer = observer
         self._note = note
         self._people = people
+        self._connections = connections or NoConnections()
+        self._door = door
         self._time_s = time_s
         self._now = now
         self._seen: tuple[int, ...] | None = None
@@ -263,6 +278,7 @@ class LadderRunner:
                 settings,
                 self._tables,
                 observer,
+                self,
                 now=self._now,
                 time_s=self._time_s,
             )
@@ -294,6 +310,15 @@ class LadderRunner:
                     self._note(one_line(f"warning: old records of {division.config.name} are not packed: {wrong}"))
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), PACK_S)
+
+    # What a division asks of remote bots, which may play in others, too
+
+    def connected(self, bot: LadderBot) -> bool:
+        return self._connections.connected(bot)
+
+    def busy(self, bot: LadderBot) -> bool:
+        playing = (spec for division in self.divisions for spec in division.playing.values())
+        return any(seat.name == bot.name for spec in playing for seat in spec.seats) or self._connections.busy(bot)
 
     def _reconcile(self) -> None:
         """Let the divisions know who came and went."""
@@ -432,7 +457,8 @@ class LadderRunner:
                 "since": since,
                 "matches": [],
             }
-        text = json.dumps({"pid": 0 if stopped else os.getpid(), "divisions": state}, indent=1, sort_keys=True) + "\n"
+        pid = 0 if stopped else os.getpid()
+        text = json.dumps({"pid": pid, "divisions": state, "door": self._door()}, indent=1, sort_keys=True) + "\n"
         at_s, before = self._status
         if text != before and (stopped or self._time_s() >= at_s + STATUS_S):
             try:
@@ -459,10 +485,19 @@ def make_data(config: LadderConfig) -> Path:
 
 def read_status(data: Path) -> dict[str, Any]:
     """What the runner said last, by division; empty where it does not run."""
+    return _said(data, "divisions")
+
+
+def read_door(data: Path) -> dict[str, Any]:
+    """What it said last of remote bots: see `RemoteBots.state`. Empty where it does not run, or admits none."""
+    return _said(data, "door")
+
+
+def _said(data: Path, key: str) -> dict[str, Any]:
     try:
         found = json.loads(status_file(data).read_text(encoding="ascii"))
         alive = found["pid"] and Path(f"/proc/{int(found['pid'])}").exists()
-        return dict(found["divisions"]) if alive else {}
+        return dict(found[key]) if alive else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

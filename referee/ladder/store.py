@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypeAlias
@@ -21,6 +22,7 @@ from leaderboard.web.hand_ins import (
     STEPS,
     BotState,
     HandInRefused,
+    NewToken,
     Refusal,
     Step,
     StepName,
@@ -40,6 +42,9 @@ from referee.process.manifest import look_alike_keys
 KEY_DAYS = 30
 """How long an idempotency key is known."""
 
+CONNECTION_DAYS = 365
+"""How long a remote bot may connect with one token."""
+
 _MOST_KEY = 200
 
 Paused: TypeAlias = Literal["", "owner", "organiser", "breaker"]
@@ -57,6 +62,7 @@ class WaitingVersion:
     status: VersionStatus
     games: tuple[str, ...]
     remote: bool
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +285,69 @@ class LadderStore:
         values = {"version_id": version_id, "name": "received", "state": "done", "began": now, "ended": now}
         insert(db, "steps", values)
 
+    # Remote bots
+
+    def open_connection(self, owner: str, name: str) -> NewToken:
+        """The token with which the bot, which runs at its owner's, connects from now on. The first one makes the bot.
+        FORBIDDEN, CONFLICT, UNUSABLE."""
+        name = self.check_bot(owner, name)
+
+        def put(db: Database) -> NewToken:
+            row = find_owner(db, owner)
+            self._bot_for(db, row["id"], owner, name, remote=True)
+            return self.accounts.replace_connection(db, owner, name, CONNECTION_DAYS)
+
+        return self._database.write(put)
+
+    def has_connected(self, name: str, label: str, games: Sequence[str]) -> None:
+        """A remote bot has said in Hello that it is this version. A version that is not known is a new one; one that
+        has qualified plays again, unless its owner has retired it; one that was rejected is tried again if the bot was
+        connected anew since."""
+
+        def put(db: Database) -> None:
+            bot = self._bot_row(db, name)
+            content, wanted = remote_content(label), json.dumps(sorted(games))
+            known = find(db, "SELECT * FROM versions WHERE bot_id = ? AND content = ?", bot["id"], content)
+            if (
+                known is None
+                or (known["status"] in ("active", "inactive") and known["games"] != wanted)
+                or (known["status"] == "rejected" and self._is_connected_anew(db, bot["id"], known["id"]))
+            ):
+                self._version_for(db, bot["id"], content, games, label, "")
+                self._displace(db, bot["id"], content)
+            elif known["status"] == "inactive":
+                self._choose(db, bot["id"], known["id"])
+
+        self._database.write(put)
+
+    def _is_connected_anew(self, db: Database, bot_id: int, version_id: int) -> bool:
+        """Whether the bot's token was made after this version was rejected."""
+        row = find(
+            db,
+            "SELECT 1 FROM tokens WHERE kind = 'connection' AND over = '' AND bot_id = ?"
+            " AND created >= (SELECT max(ended) FROM steps WHERE version_id = ?)",
+            bot_id,
+            version_id,
+        )
+        return row is not None
+
+    def _displace(self, db: Database, bot_id: int, content: str) -> None:
+        """Another version than those that are on their way has connected: they cannot be tried any more."""
+        rows = db.execute(
+            f"SELECT id FROM versions WHERE bot_id = ? AND content != ? AND status IN {_ON_THE_WAY}",  # noqa: S608
+            [bot_id, content],
+        ).fetchall()
+        for (version_id,) in rows:
+            self._end_step(db, version_id, "qualified", "failed", None, "another version connected")
+            db.execute(
+                "UPDATE versions SET status = 'rejected', reason = ?, next_step = ? WHERE id = ?",
+                [
+                    "the bot connected as another version before this one had qualified",
+                    "connect it as this version again: crosstown bots connect FOLDER URL",
+                    version_id,
+                ],
+            )
+
     def bots(self, owner: str | None = None) -> list[BotState]:
         """Of one owner or of all, by name."""
         where, wanted = ("", []) if owner is None else (" WHERE o.name = ?", [owner])
@@ -325,7 +394,7 @@ class LadderStore:
         """The newest first. UNKNOWN for a bot that is not there."""
         rows = self._database.rows(f"{_VERSIONS} WHERE b.name = ? ORDER BY v.number DESC", name)
         if not rows:
-            raise _no_bot(name)
+            self.bot(name)  # a remote bot has none before it has connected
         return [self._version_state(row) for row in rows]
 
     def version(self, name: str, number: int) -> VersionState:
@@ -674,7 +743,8 @@ class LadderStore:
     def active(self, division: str) -> Sequence[LadderBot]:
         """The version of each bot that plays in the division; of one owner's at most `bots_per_division`."""
         rows = self._database.rows(
-            "SELECT b.name, b.remote, o.public_id, o.approved, v.number, v.content, v.activations FROM playing p"
+            "SELECT b.name, b.remote, o.public_id, o.approved, v.number, v.content, v.label, v.activations"
+            " FROM playing p"
             " JOIN bots b ON b.id = p.bot_id JOIN owners o ON o.id = b.owner_id JOIN versions v ON v.id = p.version_id"
             " WHERE p.division = ? AND b.paused = '' AND o.blocked = '' ORDER BY b.id",
             division,
@@ -694,6 +764,7 @@ class LadderStore:
                         remote=bool(row["remote"]),
                         activation=row["activations"],
                         approved=bool(row["approved"]),
+                        label=row["label"] if row["remote"] else "",
                     )
                 )
         return found
@@ -804,6 +875,11 @@ class LadderStore:
         )
 
 
+def remote_content(label: str) -> str:
+    """In place of the hash of files, of a bot that runs at its owner's: all that is known of it is what it says."""
+    return blake2b(json.dumps(["remote", label]).encode(), digest_size=16, person=b"crosstown-ladder").hexdigest()
+
+
 _ON_THE_WAY = "('received', 'checking', 'building', 'qualifying')"
 _BOTS = (
     "SELECT b.*, o.name AS owner, (SELECT count(*) FROM versions v WHERE v.bot_id = b.id) AS versions,"
@@ -837,4 +913,5 @@ def _waiting(row: sqlite3.Row) -> WaitingVersion:
         status=row["status"],
         games=tuple(json.loads(row["games"])),
         remote=bool(row["remote"]),
+        label=row["label"],
     )

@@ -29,6 +29,7 @@ from referee.schedule.spec import DEFAULTS, REMOTE_WAIT_S, Limits
 from referee.wire import Hello, LastingSession, RemoteBot, Session, StreamEnd, encode
 from referee.wire.encode import WireLimits
 from referee.wire.listener import hard_message_bytes
+from referee.wire.remote_bots import token_digest
 
 EXIT_AFTER_STREAM_S = 1.0
 """A stream that ends is mostly a process that ends: its exit is waited for, to tell a crash from a mere close, until it
@@ -257,7 +258,8 @@ def output_evidence(output: Output) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """`token` is the remote bot's secret, at least 16 characters. `limits` are announced in Welcome.
+    """`token` is the remote bot's secret, at least 16 characters; or `digests` are those of its tokens, in hex.
+    `limits` are announced in Welcome.
 
     The first match waits for the remote bot until `wait_s` after the table was opened, later ones as long as for any
     bot to start. A broken connection may be taken up again within `reconnect_s`; 0: it ends the session.
@@ -269,10 +271,15 @@ class Invitation:
     wait_s: float = REMOTE_WAIT_S
     reconnect_s: float = 0.0
     version: str = ""
+    digests: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.token) < 16:
+        if len(self.token) < 16 and not self.digests:
             raise ValueError(f"the token of a remote bot has {len(self.token)} characters, at least 16 are needed")
+
+    def known_digests(self) -> list[bytes]:
+        """Of all tokens that it may come with."""
+        return [*([token_digest(self.token)] if self.token else []), *map(bytes.fromhex, self.digests)]
 
 
 class RemoteBotSeat:

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from referee.record.reasons import EndReason
 from referee.schedule.spec import RESOURCE_KEYS, Limits
 from referee.wire import HandshakeError, Hello, LastingSession, RemoteBot, Session, WireServer
 from referee.wire.encode import WireLimits
+from referee.wire.remote_bots import version_label
 
 BYE_S = 1.0
 """What a sound bot gets to exit after Bye."""
@@ -35,6 +36,17 @@ FAULTED_BYE_S = 0.25
 _TERM_S = 0.25
 _SHOWN_GAMES = 20
 _SHOWN_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A remote bot at this moment: whether there is a connection to it, and what it said in Hello of its version and of
+    the games that it plays; () for any."""
+
+    connected: bool
+    version: str = ""
+    games: tuple[str, ...] = ()
+
 
 Block = tuple[str, str, int]
 """(tournament, game, block): matches of one block share their luck, so no process may know two of them."""
@@ -95,10 +107,36 @@ class Pool:
         self._ended = deque[BotProcess](maxlen=8)  # the seats of one match, and a few more
         self._sockets: dict[LiveBot, AsyncExitStack] = {}
         self._stopping: set[asyncio.Task[object]] = set()
-        self._places = {
-            entry_id: _Place(server, invited, partial(on_remote_bot, entry_id), clock)
-            for entry_id, invited in (remote_bots or {}).items()
-        }
+        self._on_remote_bot = on_remote_bot
+        self._places: dict[str, _Place] = {}
+        self._known_as: dict[str, tuple[str, str | None]] = {}
+        for entry_id, invited in (remote_bots or {}).items():
+            self.expect(entry_id, invited)
+
+    def expect(self, name: str, invited: Invitation) -> None:
+        """From now on a remote bot may come, known as `name`. One that was expected before may from now on come with
+        the tokens of this invitation alone."""
+        if (place := self._places.get(name)) is not None:
+            place.remote_bot.accept(invited.known_digests())
+        else:
+            self._places[name] = _Place(self._server, invited, partial(self._on_remote_bot, name), self._clock)
+
+    def turn_away(self, name: str) -> None:
+        """The remote bot may come no more; its session ends."""
+        if (place := self._places.get(name)) is not None:
+            place.remote_bot.accept(())
+
+    def seat_as(self, entry_id: str, name: str, version: str) -> None:
+        """The entry is the remote bot that is expected under this name, while it says that it is this version."""
+        self._known_as[entry_id] = name, version
+
+    def is_remote(self, entry_id: str) -> bool:
+        """Whether the bot of this entry connects by itself."""
+        return entry_id in self._places or entry_id in self._known_as
+
+    def seen(self) -> dict[str, Seen]:
+        """What is known of each remote bot that is expected, by name."""
+        return {name: place.seen() for name, place in self._places.items()}
 
     async def acquire(
         self, entry_id: str, limits: Limits, game: str, block: Block, *, ponder: bool = True
@@ -109,8 +147,11 @@ class Pool:
 
         It plays no other match at the same time, however many it offers to in Hello.
         """
-        if entry_id in self._places:
-            return await self._places[entry_id].take(self._entries[entry_id], limits.startup_s, game)
+        if self.is_remote(entry_id):
+            name, version = self._known_as.get(entry_id, (entry_id, None))
+            if name not in self._places:
+                raise BotStartError("it is not known where remote bots connect", {})
+            return await self._places[name].take(self._entries[entry_id], limits.startup_s, game, version)
         told = _wire_limits(limits, ponder, self.starts_at_once)
         for bot in reversed(self._idle):
             if bot.process.entry.id == entry_id and bot.told == told and block not in bot.blocks:
@@ -136,7 +177,8 @@ class Pool:
         """
         if isinstance(bot, RemoteBotSeat):
             bot.leave()
-            self._places[bot.entry.id].free.set()
+            name, _ = self._known_as.get(bot.entry.id, (bot.entry.id, None))
+            self._places[name].free.set()
             return
         bot.listen(None)
         if not reusable:
@@ -289,7 +331,7 @@ class _Place:
     def __init__(self, server: WireServer, invited: Invitation, tell: Callable[[str], None], clock: TimeSource) -> None:
         told = replace(_wire_limits(invited.limits, True, 0), **_NOT_OURS)
         self.remote_bot = RemoteBot(
-            invited.token, told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell
+            invited.known_digests(), told, reconnect_s=invited.reconnect_s, version=invited.version, tell=tell
         )
         self.free = asyncio.Event()
         self.free.set()
@@ -299,8 +341,15 @@ class _Place:
         self._waited_for_until_s = self._awaited_since_s + invited.wait_s
         server.invite(self.remote_bot)
 
-    async def take(self, entry: Entry, startup_s: float, game: str) -> RemoteBotSeat:
-        """The remote_bot, once it is there and plays nothing else. BotStartError if that takes too long."""
+    def seen(self) -> Seen:
+        session = self.remote_bot.session
+        if session is None:
+            return Seen(connected=False)
+        return Seen(session.online, version_label(session.hello.version), tuple(session.hello.games[:_SHOWN_GAMES]))
+
+    async def take(self, entry: Entry, startup_s: float, game: str, version: str | None = None) -> RemoteBotSeat:
+        """The remote_bot, once it is there and plays nothing else. BotStartError if that takes too long, or if it is
+        not the `version` that is wanted; None for any."""
         left_s = self._waited_for_until_s - time.monotonic()
         limit_s = left_s if left_s > 0 and self.remote_bot.session is None else max(startup_s, left_s)
         until_s, lag_before_ns = time.monotonic() + limit_s, self._clock.lag_ns()
@@ -316,6 +365,10 @@ class _Place:
             if not bot.plays(game):
                 bot.leave()
                 raise BotStartError(_plays_others(bot.session.hello, game), {})
+            said = version_label(bot.session.hello.version)
+            if version is not None and said != version:
+                bot.leave()
+                raise BotStartError(f"it has connected as version {said!r}, and version {version!r} is to play", {})
         except HandshakeError as error:
             self.free.set()
             raise BotStartError(str(error), {}) from None

@@ -17,7 +17,7 @@ from referee.games.api import Game
 from referee.games.registry import get_game
 from referee.match.bot import Invitation, LiveBot, RemoteBotSeat
 from referee.match.play import Match
-from referee.match.pool import BotStartError, LostAtStart, Pool
+from referee.match.pool import BotStartError, LostAtStart, Pool, Seen
 from referee.match.result import Fault, MatchResult, Outcome, SeatStats
 from referee.match.seat import SeatLostError
 from referee.match.time_control import LoopTimeSource
@@ -60,11 +60,13 @@ class Table:
         copies: Mapping[str, int] | None = None,
         listen: Listen | None = None,
         at_once: int | None = None,
+        patience_s: float = 0.0,
         on_remote_bot: Callable[[str, str], None] = lambda _entry_id, _what: None,
         machine: Mapping[str, str] | None = None,
     ) -> None:
         """`entries`, `sandboxes` and `remote_bots` by id; a bot without a sandbox is plain. A remote bot is not started
         but connects (see `bot`), with `listen` from another machine too; `on_remote_bot` gets a sentence about that.
+        `patience_s`: see `RemoteServer`.
         `max_idle` processes wait for their next match; `fresh` and `copies`, by id, as in `Pool`.
         At most `at_once` matches are played side by side, without those whose remote bot is awaited.
         `most_memory_mib`: no bot may have more, whatever a match allows; 0 for any. `machine`: what records say of
@@ -74,6 +76,7 @@ class Table:
         self._entries = entries
         self._remote_bots = remote_bots or {}
         self._listen = listen
+        self._patience_s = patience_s
         self._on_remote_bot = on_remote_bot
         self._turns = None if at_once is None else asyncio.Semaphore(at_once)
         self._remote_server: RemoteServer | None = None
@@ -110,7 +113,7 @@ class Table:
             )
             if self._listen is not None:
                 self._remote_server = await stack.enter_async_context(
-                    RemoteServer(self._listen, self._server.remote_bots)
+                    RemoteServer(self._listen, self._server.remote_bots, patience_s=self._patience_s)
                 )
             stack.push_async_callback(self._pool.close)
             self._stack = stack.pop_all()
@@ -130,6 +133,22 @@ class Table:
     def remote_address(self) -> str:
         """HOST:PORT for remote bots from elsewhere; '' if there is no way in for them."""
         return "" if self._remote_server is None else self._remote_server.address
+
+    def expect(self, name: str, invited: Invitation) -> None:
+        """From now on a remote bot may come: see `Pool`."""
+        self._pool.expect(name, invited)
+
+    def turn_away(self, name: str) -> None:
+        """The remote bot may come no more; its session ends."""
+        self._pool.turn_away(name)
+
+    def seat_as(self, entry_id: str, name: str, version: str) -> None:
+        """The entry is the remote bot that is expected under this name, while it says that it is this version."""
+        self._pool.seat_as(entry_id, name, version)
+
+    def seen(self) -> dict[str, Seen]:
+        """What is known of each remote bot that is expected, by name."""
+        return self._pool.seen()
 
     def waiting(self) -> list[BotProcess]:
         """The bots that wait for their next match, in the order of the seats of the last one. What they printed can be
@@ -214,7 +233,7 @@ class Table:
         """With how the bot is confined, and what runs of an entry that had to be built."""
         seat = spec.seats[number]
         known = SeatHeader(seat.entry_id, seat.name, seat.version, seat.clock)
-        if seat.entry_id in self._remote_bots:
+        if self._pool.is_remote(seat.entry_id):
             return replace(known, sandbox=REMOTE)
         box = self._sandboxes.get(seat.entry_id)
         entry = self._entries.get(seat.entry_id)
@@ -286,9 +305,7 @@ class Table:
         try:
             for is_remote in (True, False):
                 numbers = [
-                    number
-                    for number, seat in enumerate(spec.seats)
-                    if (seat.entry_id in self._remote_bots) is is_remote
+                    number for number, seat in enumerate(spec.seats) if self._pool.is_remote(seat.entry_id) is is_remote
                 ]
                 if not is_remote and self._turns is not None and not faults:
                     await turn.enter_async_context(self._turns)

@@ -13,6 +13,7 @@ They hold from a place in the schedule on, so that everything derived from them 
     replaced    entry_id leaves for a newer version of the bot, once the blocks that it is in are played
     extended    the schedule has so many `blocks` or `rounds`, or is played to this `precision`
     paused      entry_id leaves for the time being, once the blocks that it is in are played
+    absent      entry_id, a remote bot, leaves for the time being; those of its matches that are not in play are off
     returned    entry_id is back from here on; what it missed is not played
     unapproved  the owner of entry_id is not approved: from here on its matches move no ratings but its own
     approved    from here on they move all
@@ -58,13 +59,14 @@ ControlKind: TypeAlias = Literal[
     "extended",
     "replaced",
     "paused",
+    "absent",
     "returned",
     "unapproved",
     "approved",
 ]
 Choice: TypeAlias = Literal["keep", "annul", "losses"]
 
-LEAVING: tuple[ControlKind, ...] = ("withdrawn", "disabled", "breaker", "replaced", "paused")
+LEAVING: tuple[ControlKind, ...] = ("withdrawn", "disabled", "breaker", "replaced", "paused", "absent")
 """Kinds after which an entry plays no more."""
 
 LENGTHS = ("blocks", "rounds", "precision")

@@ -23,7 +23,7 @@ from referee.record.reasons import EndReason
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.executor import MatchLost
-from referee.tournament.messages import Meeting
+from referee.tournament.messages import Door, Meeting
 from referee.tournament.remote import Guests
 from referee.tournament.resources import pinned
 from referee.tournament.sections import Processes
@@ -44,6 +44,10 @@ MAX_FAILED_STARTS = 3
 GUARDIANS_S = 2.0
 """What guardians of killed workers get to end their bots, at the end of the run."""
 
+REOPEN_S = 10.0
+"""How often it is tried to listen for remote bots where that failed."""
+
+_CLOSED = Door("", {})
 _GUARDIANS_LOOKS = 100
 BACK_OFF_S = 0.1
 _MAX_BACK_OFF_S = 5.0
@@ -54,7 +58,8 @@ class LocalExecutor:
     """`workers` processes, started when first needed. Their stderr goes to `log`, appended.
 
     With `guests` there is one more, which has the only way in for them: their matches are played there, as many at once
-    as there are workers and each guest in one at a time. With bots that are limited in `processes.copies` there is it,
+    as there are workers and each guest in one at a time. If `guests` has `terms`, that one runs from the beginning, and
+    others may come, too: see `expect`. With bots that are limited in `processes.copies` there is it,
     too, and their matches are played there: one process has to know of all that runs. No others are.
 
     With a `child_reaper`, one of a process that has no other children, nothing below this process is left at the end.
@@ -146,6 +151,8 @@ class LocalExecutor:
             worker = _Worker(self._command, setup, self._log, self._lock_fd, self._note)
             self._workers.append(worker)
             self._host = _Host(worker, self._invited, self._processes.copies)
+            if self._guests is not None and self._guests.terms is not None:
+                self._host.stay_open(self._note)
         return self
 
     async def __aexit__(
@@ -183,17 +190,41 @@ class LocalExecutor:
 
     async def play(self, spec: MatchSpec, cap_s: float, meeting: Meeting | None = None) -> MatchResult:
         """`meeting`: the match is of another run than the one that this began with."""
-        if self._host is not None and self._host.is_for(spec):
-            result = await self._host.play(spec, cap_s)
+        remote = {bot.remote for bot in meeting.bots if bot.remote} if meeting is not None else set()
+        before = b"" if meeting is None else messages.meet_line(meeting)
+        if self._host is not None and (remote or self._host.is_for(spec)):
+            result = await self._host.play(spec, cap_s, remote, before)
         else:
             worker = await self._idle.get()
             try:
-                result = await worker.play(spec, cap_s, b"" if meeting is None else messages.meet_line(meeting))
+                result = await worker.play(spec, cap_s, before)
             finally:
                 self._idle.put_nowait(worker)
         if result.reason is EndReason.PLATFORM_FAULT:
             self._check_files(spec)
         return result
+
+    # Remote bots that come while it is open
+
+    async def expect(self, name: str, digests: Sequence[str]) -> None:
+        """From now on this remote bot may come with a token of these digests (SHA-256, in hex); without any it may not,
+        and its session ends."""
+        assert self._host is not None
+        await self._host.expect(name, digests)
+
+    @property
+    def door(self) -> Door:
+        """Where remote bots connect, and which of those that are expected are there."""
+        return _CLOSED if self._host is None else self._host.door
+
+    @property
+    def door_trouble(self) -> str:
+        """Why no remote bot can connect; '' if it can, or will in a moment."""
+        return "" if self._host is None else self._host.trouble
+
+    def is_busy(self, name: str) -> bool:
+        """Whether this remote bot is in a match, or is awaited for one."""
+        return self._host is not None and self._host.is_busy(name)
 
     def _check_files(self, spec: MatchSpec) -> None:
         """PlatformError if a bot of the match cannot be started again, because its files in the cache are gone."""
@@ -235,6 +266,8 @@ class _Worker:
         self._deaths = 0
         self._killed = False
         self._floods: Mapping[str, tuple[int, str]] = {}
+        self.door = _CLOSED
+        """What the process said last of remote bots."""
 
     async def play(self, spec: MatchSpec, cap_s: float, before: bytes = b"") -> MatchResult:
         """`before`: a line that it needs first."""
@@ -336,7 +369,7 @@ class _Worker:
             self._deaths += 1
             raise MatchLost(f"{self._command[0]}: {error.strerror}") from None
         self._process = process
-        self._floods = {}
+        self._floods, self.door = {}, _CLOSED
         if self._killed:  # meanwhile
             _kill(process)
         try:
@@ -378,6 +411,8 @@ class _Worker:
                     self._note(str(content))
                 elif kind == "alive":
                     self._floods = content
+                elif kind == "door":
+                    self.door = content
                 else:
                     return kind, content
         except ConnectionError:
@@ -391,6 +426,7 @@ class _Worker:
 
     async def bury(self, process: asyncio.subprocess.Process) -> None:
         self._deaths += 1
+        self.door = _CLOSED
         try:
             await _end(process)
         finally:
@@ -425,18 +461,56 @@ class _Host:
         self._reading: asyncio.Task[None] | None = None
         self._heard: asyncio.subprocess.Process | None = None
         self._hearing = False
+        self._expected: dict[str, tuple[str, ...]] = {}
+        self._staying: asyncio.Task[None] | None = None
+        self.trouble = ""
+        """Why it does not run although it should."""
+
+    @property
+    def door(self) -> Door:
+        return self._worker.door
+
+    def stay_open(self, note: Callable[[str], None]) -> None:
+        """Have it run from now on, whether there are matches or not."""
+        self._staying = asyncio.create_task(self._stay_open(note))
+
+    async def _stay_open(self, note: Callable[[str], None]) -> None:
+        while True:
+            try:
+                async with self._starting:
+                    await self._ready()
+                self.trouble = ""
+            except PlatformError as error:
+                if str(error) != self.trouble:
+                    note(f"remote bots cannot connect: {error}; {error.next_step}; it is tried again")
+                self.trouble = str(error)
+                await asyncio.sleep(REOPEN_S)
+            except MatchLost:  # it was killed: this is the end
+                return
+            else:
+                assert self._reading is not None
+                await asyncio.wait([self._reading])
+
+    async def expect(self, name: str, digests: Sequence[str]) -> None:
+        self._expected[name] = tuple(digests)
+        if self._heard is not None and self._hearing:
+            await self._worker.tell(self._heard, messages.expect_line(name, digests))
+
+    def is_busy(self, name: str) -> bool:
+        return name in self._free and self._free[name].locked()
 
     def is_for(self, spec: MatchSpec) -> bool:
         return any(seat.entry_id in self._invited or seat.entry_id in self._limited for seat in spec.seats)
 
-    async def play(self, spec: MatchSpec, cap_s: float) -> MatchResult:
-        """When its guests are free. They are waited for, and then for their turn, in the worker."""
-        ids = sorted(
-            {seat.entry_id for seat in spec.seats} & self._invited.keys()
-        )  # in order: nobody waits in a circle
+    async def play(
+        self, spec: MatchSpec, cap_s: float, remote: Collection[str] = (), before: bytes = b""
+    ) -> MatchResult:
+        """When its guests are free. They are waited for, and then for their turn, in the worker. `remote` are the names
+        of its bots that may come at any time, `before` a line that the worker needs first."""
+        ids = {seat.entry_id for seat in spec.seats} & self._invited.keys()
         async with AsyncExitStack() as stack:
-            for entry_id in ids:
-                await stack.enter_async_context(self._free[entry_id])
+            for key in sorted({*ids, *remote}):  # in order: nobody waits in a circle
+                await stack.enter_async_context(self._free.setdefault(key, asyncio.Lock()))
             async with self._starting:
                 process = await self._ready()
                 answer: asyncio.Future[MatchResult] = asyncio.get_running_loop().create_future()
@@ -446,7 +520,7 @@ class _Host:
             limit_s = sum(self._caps_s.values()) + max(waits_s, default=0.0)
             try:
                 async with asyncio.timeout(limit_s):
-                    await self._worker.tell(process, messages.play_line(spec))
+                    await self._worker.tell(process, before + messages.play_line(spec))
                     return await answer
             except TimeoutError:
                 await self._worker.bury(process)
@@ -461,9 +535,10 @@ class _Host:
                 del self._awaited[spec.match_id], self._caps_s[spec.match_id]
 
     async def close(self) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
+        tasks = [task for task in (self._staying, self._reading) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _ready(self) -> asyncio.subprocess.Process:
         """The living process, and somebody who hears what it says. One caller at a time."""
@@ -474,6 +549,8 @@ class _Host:
             if self._reading is not None:
                 await asyncio.wait([self._reading])
             self._heard, self._hearing = process, True
+            for name, digests in list(self._expected.items()):
+                await self._worker.tell(process, messages.expect_line(name, digests))
             self._reading = asyncio.create_task(self._read(process))
         return process
 

@@ -9,6 +9,10 @@
     worker -> runner   {"alive": FLOODS}     once a second; FLOODS: per match the seat whose bot keeps the worker busy,
                                              and how, if one does: {MATCH_ID: [seat, "sentence"]}
     worker -> runner   {"note": "sentence"}  something the organiser should know; at any time
+    runner -> worker   {"expect": {"name": .., "digests": [..]}}
+                                             a remote bot that may come with these tokens; without any it may not
+    worker -> runner   {"door": {"address": .., "bots": {..}}}
+                                             where remote bots connect, and which of those that are expected are there
     runner -> worker   {"abandon": MATCH_ID} to a worker with guests: end this match, nothing is said of it any more
     runner -> worker   {"stop": true}        close down in order
 
@@ -22,11 +26,12 @@ from pathlib import Path
 from typing import Any
 
 from referee.match.bot import Invitation
+from referee.match.pool import Seen
 from referee.match.result import MatchResult
 from referee.process.entry import Entry, remote_bot_entry
 from referee.process.sandbox import Sandbox
 from referee.schedule.spec import Limits, MatchSpec
-from referee.tournament.remote import Guests
+from referee.tournament.remote import Guests, Terms
 from referee.tournament.sections import Processes
 from referee.wire.public_address import Listen
 
@@ -47,6 +52,10 @@ class BotSetup:
     """Its id in the run, where that is another one than `entry_id`."""
     fresh: bool = False
     """A new process for each match."""
+    remote: str = ""
+    """The name under which it is expected to connect; '' for a bot that the worker starts."""
+    version: str = ""
+    """What a remote bot must say in Hello."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,14 @@ class Meeting:
 
     records: Path
     bots: tuple[BotSetup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where remote bots connect, HOST:PORT as it is listened on, and what is known of each that is expected."""
+
+    address: str
+    bots: Mapping[str, Seen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +141,7 @@ def setup_line(
         setup["guests"] = {
             "public": guests.public,
             "at_once": guests.at_once,
+            "terms": None if guests.terms is None else asdict(guests.terms),
             "listen": [
                 listen.host,
                 listen.port,
@@ -142,6 +160,14 @@ def meet_line(meeting: Meeting) -> bytes:
 
 def play_line(spec: MatchSpec) -> bytes:
     return f'{{"play":{spec.to_json()}}}\n'.encode("ascii")
+
+
+def expect_line(name: str, digests: Sequence[str]) -> bytes:
+    return _line({"expect": {"name": name, "digests": list(digests)}})
+
+
+def door_line(door: Door) -> bytes:
+    return _line({"door": asdict(door)})
 
 
 def abandon_line(match_id: str) -> bytes:
@@ -195,6 +221,11 @@ def read_line(line: bytes) -> tuple[str, Any]:
             return kind, Setup(bots, *places, content["lock_fd"], guests, most_memory_mib, processes, machine)
         if kind == "meet":
             return kind, Meeting(Path(content["records"]), _bots(content["bots"]))
+        if kind == "expect":
+            return kind, (str(content["name"]), tuple(content["digests"]))
+        if kind == "door":
+            seen = {name: Seen(**{**one, "games": tuple(one["games"])}) for name, one in content["bots"].items()}
+            return kind, Door(content["address"], seen)
         if kind == "play":
             return kind, MatchSpec.from_json(json.dumps(content))
         if kind == "result":
@@ -219,14 +250,20 @@ def _guests(values: Mapping[str, Any] | None) -> Guests | None:
     for guest in values["invited"]:
         entry = remote_bot_entry(guest.pop("name"), guest["version"])
         entries[entry.id] = entry
-        invited[entry.id] = Invitation(**{**guest, "limits": Limits(**guest["limits"])})
+        limits, digests = Limits(**guest["limits"]), tuple(guest["digests"])
+        invited[entry.id] = Invitation(**{**guest, "limits": limits, "digests": digests})
     return Guests(
         Listen(host, port, *_paths(certificate, key), plain, keepalive_s),
         invited,
         entries,
         values["public"],
+        _terms(values["terms"]),
         values["at_once"],
     )
+
+
+def _terms(values: Mapping[str, Any] | None) -> Terms | None:
+    return None if values is None else Terms(Limits(**values["limits"]), values["reconnect_s"])
 
 
 def _texts(*paths: Path | None) -> list[str | None]:

@@ -21,14 +21,24 @@ USUAL_KEEPALIVE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for remote bots that are named while it is listened for them already."""
+
+    limits: Limits
+    reconnect_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Guests:
-    """Where they dial in, and by entry id who may and who that is."""
+    """Where they dial in, and by entry id who may and who that is. With `terms` others may come, too: those that
+    `LocalExecutor.expect` names, and it is listened for them as long as the executor is open."""
 
     listen: Listen
     invited: Mapping[str, Invitation]
     entries: Mapping[str, Entry]
     public: str = ""
     """By what name bots reach this machine; '' for its own."""
+    terms: Terms | None = None
     at_once: int = 1
     """Matches with guests that are played side by side; one whose guest is awaited is not played yet."""
 

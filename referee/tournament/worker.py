@@ -20,21 +20,25 @@ from typing import BinaryIO
 
 from referee.errors import ExpectedError
 from referee.event_loop import run_loop
+from referee.match.bot import Invitation
 from referee.match.table import Table
 from referee.process.cgroup import find, sweep_folders
 from referee.process.child_reaper import ChildReaper, wake_when_parent_dies
-from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored
+from referee.process.entry import Entry, EntryError, ManifestError, load_entry, load_stored, remote_bot_entry
 from referee.process.manifest import BotNameError
 from referee.process.sandbox import Sandbox
 from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.confine import hide
-from referee.tournament.messages import BotSetup, Meeting, Setup
+from referee.tournament.messages import BotSetup, Door, Meeting, Setup
 from referee.tournament.remote import waiting_words
 from referee.wire.public_address import ListenError
 
 ORPHAN_S = 1.5
 """What a worker gets to end its bots in order when the runner has gone without a word."""
+
+PATIENCE_S = 3.0
+"""How long a token that is not known may become known, where remote bots are named while it is listened for them."""
 
 BEAT_S = 1.0
 """How often it says that it is alive, and looks at its memory."""
@@ -141,6 +145,7 @@ async def serve(link: Link) -> None:
                 listen=setup.guests.listen if setup.guests else None,
                 at_once=setup.guests.at_once if setup.guests else None,
                 machine=setup.machine,
+                patience_s=PATIENCE_S if setup.guests and setup.guests.terms else 0.0,
                 on_remote_bot=lambda entry_id, what: _tell_of_guest(link, setup, entry_id, what),
             )
             table = await stack.enter_async_context(hosted)
@@ -152,23 +157,30 @@ async def serve(link: Link) -> None:
             link.send(messages.refused_line(f"no socket for the bots in {setup.socket_dir}: {error}", step))
             return
         link.send(messages.ready_line())
-        if setup.guests is not None:
+        if setup.guests is not None and setup.guests.terms is None:
             link.send(messages.note_line(waiting_words(setup.guests, table.remote_address)))
-        beat = asyncio.create_task(_beat(link, table))
+        beat = asyncio.create_task(_beat(link, table, setup))
         try:
             if setup.together:
-                await play_together(link, table, setup.records)
+                await play_together(link, table, setup, bots)
             else:
                 await play_all(link, table, setup.records, bots)
         finally:
             beat.cancel()
 
 
-async def _beat(link: Link, table: Table) -> None:
-    """From the loop that plays: a worker that is stopped, or stuck in some game's rules, falls silent."""
+async def _beat(link: Link, table: Table, setup: Setup) -> None:
+    """From the loop that plays: a worker that is stopped, or stuck in some game's rules, falls silent. It also says
+    which remote bots are there, where these may come at any time."""
     seen, seen_ns = table.traffic_ns(), time.monotonic_ns()
+    door: Door | None = None
     with suppress(OSError):  # the runner is gone; whoever waits for its lines sees to that
         while True:
+            if setup.guests is not None and setup.guests.terms is not None:
+                now = Door(table.remote_address, table.seen())
+                if now != door:
+                    door = now
+                    link.send(messages.door_line(now))
             await asyncio.sleep(BEAT_S)
             before, before_ns = seen, seen_ns
             seen, seen_ns = table.traffic_ns(), time.monotonic_ns()
@@ -229,13 +241,20 @@ async def play_all(link: Link, table: Table, records: Path, bots: "Bots") -> Non
         link.send(playing.result())
 
 
-async def play_together(link: Link, table: Table, records: Path) -> None:
+async def play_together(link: Link, table: Table, setup: Setup, bots: "Bots") -> None:
     """Any number of matches at once."""
     playing: dict[str, asyncio.Task[None]] = {}
+    records, trouble = setup.records, ""
     try:
         while (line := await link.receive()) is not None:
             kind, content = messages.read_line(line)
-            if kind == "play":
+            if kind == "meet":
+                records, trouble = content.records, _meet(table, bots, content)
+            elif kind == "expect":
+                _expect(table, setup, *content)
+            elif kind == "play" and trouble:
+                link.send(messages.lost_line(content.match_id, trouble))
+            elif kind == "play":
                 playing = {match_id: task for match_id, task in playing.items() if not task.done()}
                 playing[content.match_id] = asyncio.create_task(_play_and_tell(link, table, content, records))
             elif kind == "abandon":
@@ -247,6 +266,27 @@ async def play_together(link: Link, table: Table, records: Path) -> None:
         for task in playing.values():
             task.cancel()
         await asyncio.gather(*playing.values(), return_exceptions=True)
+
+
+def _meet(table: Table, bots: "Bots", meeting: Meeting) -> str:
+    """A sentence if one of the bots cannot play; '' else."""
+    try:
+        bots.meet(meeting)
+    except Refused as error:
+        return str(error)
+    for bot in meeting.bots:
+        if bot.remote:
+            table.seat_as(bot.known_as or bot.entry_id, bot.remote, bot.version)
+    return ""
+
+
+def _expect(table: Table, setup: Setup, name: str, digests: tuple[str, ...]) -> None:
+    terms = setup.guests.terms if setup.guests is not None else None
+    assert terms is not None
+    if digests:
+        table.expect(name, Invitation("", terms.limits, wait_s=0, reconnect_s=terms.reconnect_s, digests=digests))
+    else:
+        table.turn_away(name)
 
 
 async def _play_and_tell(link: Link, table: Table, spec: MatchSpec, records: Path) -> None:
@@ -268,7 +308,8 @@ async def _play(table: Table, spec: MatchSpec, records: Path) -> bytes:
 def _tell_of_guest(link: Link, setup: Setup, entry_id: str, what: str) -> None:
     assert setup.guests is not None
     with suppress(OSError):  # the runner is gone
-        link.send(messages.note_line(f"'{setup.guests.entries[entry_id].name}' {what}"))
+        entry = setup.guests.entries.get(entry_id)
+        link.send(messages.note_line(f"'{entry.name if entry else entry_id}' {what}"))
 
 
 class Bots:
@@ -287,7 +328,9 @@ class Bots:
         """Refused if one is not what it was. Bots of a ladder run in the store, and see nothing of each other there."""
         for bot in meeting.bots:
             known_as = bot.known_as or bot.entry_id
-            if known_as not in self.entries:
+            if bot.remote and known_as not in self.entries:
+                self.entries[known_as] = replace(remote_bot_entry(bot.name, bot.version), id=known_as)
+            elif known_as not in self.entries:
                 entry = replace(_entry(bot), id=known_as)
                 self.sandboxes |= hide({known_as: bot.sandbox}, [entry], meeting.records)
                 self.fresh |= {known_as} if bot.fresh else set()

@@ -3,7 +3,8 @@
 import asyncio
 import hmac
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from hashlib import sha256
 
 from crosstown_proto.v1 import referee_pb2 as pb
 
@@ -44,6 +45,16 @@ _SHOWN_VERSION = 64
 """Characters of what a bot calls its version: the sentence is for people, and goes into the record."""
 
 
+def token_digest(token: str) -> bytes:
+    """By which a token is known where the token itself is kept nowhere."""
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def version_label(said: str) -> str:
+    """What a bot says in Hello of its version, as a short line."""
+    return "".join(char for char in " ".join(said.split()) if char.isprintable())[:_SHOWN_VERSION]
+
+
 HELLO_UNITS = 100
 """What an accepted Hello costs of the bot's budget: with TLS, and with what is sent again, it takes the referee as long
 as some hundred frames."""
@@ -54,21 +65,24 @@ class RemoteBot:
 
     Its token opens a session while there is none, or while the bot of the last one is away (it was restarted, and the
     match that it played is lost). Token and key of a session take that up again. It has one budget for all its
-    connections: who comes back finds what was left of it.
+    connections: who comes back finds what was left of it. It may have several tokens, one as good as the other.
     """
 
     def __init__(
         self,
-        token: str,
+        digests: Collection[bytes],
         limits: WireLimits,
         *,
         reconnect_s: float = 0.0,
         version: str = "",
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`version` is what Hello must say; '' takes any. `tell` hears what becomes of it, in words after its name."""
+        """`digests` are those of the tokens that it may come with. `version` is what Hello must say; '' takes any.
+        `tell` hears what becomes of it, in words after its name."""
         self._tell = Notes(tell).tell
-        self.token = token.encode()
+        self._digests = frozenset(digests)
+        self._came_with = b""
+        self._closing: set[asyncio.Task[None]] = set()
         self._limits = limits
         self._reconnect_s = reconnect_s
         self._version = version
@@ -87,6 +101,20 @@ class RemoteBot:
     def session(self) -> LastingSession | None:
         """The one that has not ended; its bot may be away."""
         return None if self._session is None or self._session.ended.done() else self._session
+
+    def has_token(self, digest: bytes) -> bool:
+        """Whether it may come with the token of this digest, in a time that does not depend on how much is right."""
+        return bool(sum(hmac.compare_digest(known, digest) for known in self._digests))
+
+    def accept(self, digests: Collection[bytes]) -> None:
+        """From now on it may come with these tokens alone. A session that was opened with another one ends."""
+        self._digests = frozenset(digests)
+        session = self.session
+        if session is not None and self._came_with not in self._digests:
+            sentence = "the token with which this bot connected is not valid any more: it was replaced, or revoked"
+            task = asyncio.get_running_loop().create_task(session.close(Status.UNAUTHENTICATED, sentence))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
 
     async def arrive(self, limit_s: float, waited_s: float = 0.0) -> LastingSession:
         """The session once the bot is there. HandshakeError, with what it did wrong last, if it does not come. It has
@@ -123,6 +151,7 @@ class RemoteBot:
             stream, first = Session(call, hello), current.next_for(hello.received)
             self._welcome(stream, current, first)
             current.resume(stream, first)
+            self._came_with = token_digest(hello.token)
             self._tell("has come back")
         else:
             if current is not None and current.online:
@@ -134,6 +163,7 @@ class RemoteBot:
             self._tell_end()
             stream = Session(call, hello)
             self._session = session = LastingSession(stream, self._reconnect_s)
+            self._came_with = token_digest(hello.token)
             self._welcome(stream, session, 1)
             if self._bye:
                 session.send_last(self._bye)
@@ -171,9 +201,9 @@ class RemoteBot:
 
 def find_remote_bot(remote_bots: Iterable[RemoteBot], token: str) -> RemoteBot | None:
     """Whose token it is, in a time that does not depend on how much of it is right."""
-    given = token.encode()
+    given = token_digest(token)
     found = None
     for remote_bot in remote_bots:
-        if hmac.compare_digest(remote_bot.token, given):
+        if remote_bot.has_token(given):
             found = remote_bot
     return found

@@ -198,6 +198,7 @@ def _check_path(path: Path) -> None:
         raise ValueError(f"the socket path {path} has a '%', which gRPC takes for an escape: choose another folder")
 
 
+_LOOK_AGAIN_S = 0.2
 MOST_PING_PAUSE_S = 15.0
 """How often a connection is pinged at the least; more often where it has to be found broken sooner."""
 
@@ -211,11 +212,18 @@ class RemoteServer:
     """
 
     def __init__(
-        self, listen: Listen, remote_bots: Sequence[RemoteBot], *, hello_limit_s: float = HELLO_LIMIT_S
+        self,
+        listen: Listen,
+        remote_bots: Sequence[RemoteBot],
+        *,
+        hello_limit_s: float = HELLO_LIMIT_S,
+        patience_s: float = 0.0,
     ) -> None:
-        """`remote_bots` may grow."""
+        """`remote_bots` may grow. A token that is not known is looked for again during `patience_s`: it may have been
+        made a moment ago."""
         self._listen = listen
         self._remote_bots = remote_bots
+        self._patience_s = patience_s
         self._strangers = Strangers(MAX_STRANGERS, hello_limit_s)
         self._listener: Listener | None = None
         self.address = ""
@@ -253,7 +261,7 @@ class RemoteServer:
     async def _play(self, call: Call) -> None:
         try:
             hello = await self._strangers.hear_out(call)
-            remote_bot = find_remote_bot(self._remote_bots, hello.token)
+            remote_bot = await self._find(hello.token)
             if remote_bot is None:
                 sentence = "unknown token: send the value that you were given unchanged, as CROSSTOWN_TOKEN"
                 raise Refusal(Status.UNAUTHENTICATED, sentence)
@@ -262,6 +270,13 @@ class RemoteServer:
             call.finish(refusal.code, str(refusal))
             return
         await stream.read_all()
+
+    async def _find(self, token: str) -> RemoteBot | None:
+        for _ in range(round(self._patience_s / _LOOK_AGAIN_S)):
+            if (found := find_remote_bot(self._remote_bots, token)) is not None:
+                return found
+            await asyncio.sleep(_LOOK_AGAIN_S)
+        return find_remote_bot(self._remote_bots, token)
 
 
 def _bounds(keepalive_s: float) -> Bounds:

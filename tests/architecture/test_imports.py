@@ -301,6 +301,7 @@ PLAYS_HERE = {
     "bot_check",
     "building",
     "confining",
+    "connect",
     "ladder_process",
     "one_match",
     "person",
@@ -308,7 +309,7 @@ PLAYS_HERE = {
     "remote",
     "runner_process",
 }
-"""Modules of the command line that build bots, or play matches, on this machine."""
+"""Modules of the command line that build or run bots, or play matches, on this machine."""
 
 
 def test_the_command_line_parses_calls_the_library_and_prints() -> None:

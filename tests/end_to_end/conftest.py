@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.end_to_end.serving import Served
+
 ROOT = Path(__file__).resolve().parents[2]
 TIMES = ("mean_move_ms", "worst_move_ms", "mean_lag_ms", "worst_lag_ms")
 RECORDS_WITHIN_S = 120.0
@@ -176,3 +178,17 @@ def write_cup_in() -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    made: list[Served] = []
+
+    def start(game: str = "toy", more: str = "", division: str = "") -> Served:
+        made.append(Served(tmp_path, game, more, division))
+        return made[-1]
+
+    yield start
+    for one in made:
+        if one.process.poll() is None:
+            one.stop()

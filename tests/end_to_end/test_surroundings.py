@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.command_tree import OF_A_LADDER, SERVING, commands
+from tests.command_tree import ELSEWHERE, SERVING, commands
 from tests.sentences import says
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -176,9 +176,67 @@ def test_every_command_works(surrounded: Any, tmp_path: Path) -> None:
     surrounded.assert_nobody_left()
 
 
+LADDER = """
+data = "ladder"
+port = 0
+workers = 1
+[remote]
+listen = "127.0.0.1:0"
+[[divisions]]
+game = "toy"
+admits = ["remote"]
+[[bots]]
+path = "bots/bot0"
+"""
+OF_A_LADDER = [
+    ("login", "{ladder} --invitation {code} --name otto"),
+    ("ladder invite", "--file ladder.toml"),
+    ("ladder people", "--file ladder.toml"),
+    ("submit", f"{BOT} --name mine --follow --ladder {{ladder}}"),
+    ("ladder collect", "class.toml --file ladder.toml"),
+    ("ladder revoke", "eve --file ladder.toml"),
+    ("ladder block", "eve --reason why --file ladder.toml"),
+]
+"""Commands beside a ladder that is served."""
+MAKES_A_TOKEN = ("ladder token", "ann --scope manage --file ladder.toml --json")
+CONNECTS = ("bots connect", "bots/bot0 {ladder} --name afar")
+SERVES_A_LADDER = ("serve", "ladder.toml")
+
+
+def test_every_command_of_a_ladder_works(surrounded: Any, tmp_path: Path) -> None:
+    (tmp_path / "ladder.toml").write_text(LADDER)
+    (tmp_path / "class.toml").write_text(f'[[bots]]\nowner = "eve"\npath = "{BOT}"\nname = "collected"\n')
+    serving = surrounded.start(*words_of(*SERVES_A_LADDER))
+    address = serving.stdout.readline().strip().rstrip("/")
+    code = serving.stdout.readline().strip().rpartition("code=")[2]
+    made = surrounded.run(*words_of(*MAKES_A_TOKEN))
+    assert (made.code, made.stderr) == (0, "")
+    surrounded.environment["CROSSTOWN_LADDER_TOKEN"] = json.loads(made.stdout)["token"]
+    lines = [words_of(command, line, ladder=address, code=code) for command, line in OF_A_LADDER]
+    outcome = surrounded.run(json.dumps(lines), program=["-c", IN_TURN])
+    ended = {tuple(words): code for words, code in map(json.loads, outcome.stderr.splitlines()) if code is not None}
+    wrong = [line for line in outcome.stderr.splitlines() if not line.startswith("[[")]
+    no_place_for_tokens = surrounded.environment.get("HOME") == "/proc/self"
+    assert (list(ended.values()), outcome.code) == ([3 * no_place_for_tokens] + [0] * (len(lines) - 1), 0), outcome
+    assert len(wrong) == 2 * no_place_for_tokens, outcome
+    assert "is active in toy" in outcome.stdout
+    connecting = surrounded.start(*words_of(*CONNECTS, ladder=address))
+    said = ""
+    while "version 1 is active in toy" not in said:
+        line = connecting.stderr.readline()
+        assert line, said
+        said += line
+    assert surrounded.kill(connecting, signal.SIGINT).code == 0
+    ended_by_a_person = surrounded.kill(serving, signal.SIGINT)
+    assert ended_by_a_person.code == 0
+    assert "Traceback" not in ended_by_a_person.stderr
+    surrounded.assert_nobody_left()
+
+
 def test_no_command_is_left_out_of_the_surroundings() -> None:
-    tried = {command for command, _ in [*PLAYED, LISTENS, *AFTERWARDS]} | {BRIDGED, SERVES}
-    assert tried == {" ".join(words) for words, _ in commands()} - OF_A_LADDER - SERVING
+    beside = [*OF_A_LADDER, MAKES_A_TOKEN, CONNECTS, SERVES_A_LADDER]
+    tried = {command for command, _ in [*PLAYED, LISTENS, *AFTERWARDS, *beside]} | {BRIDGED, SERVES}
+    assert tried == {" ".join(words) for words, _ in commands()} - SERVING - ELSEWHERE
 
 
 def test_in_an_ascii_locale_a_path_is_printed_so_that_it_can_be_copied(workplace: Any, tmp_path: Path) -> None:

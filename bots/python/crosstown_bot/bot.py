@@ -31,6 +31,7 @@ class Bot:
     name = ""
     """For the referee's logs; tables show the registered name. Empty: the class's."""
     version = ""
+    """Said to the referee. Empty: that of bot.toml where the bot was started with `crosstown bots connect`."""
     games: tuple[str, ...] = ()
     """Ids of the games it plays; empty: any (a bot that returns an index can)."""
     wants_text = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import operator
+import os
 from typing import Any
 
 import grpc
@@ -128,7 +129,7 @@ def hello(playing: Playing, token: str, protocol: int) -> bytes:
             protocol=protocol,
             token=token,
             name=bot.name or type(bot).__name__,
-            version=bot.version,
+            version=bot.version or os.environ.get("CROSSTOWN_VERSION", ""),
             games=bot.games,
             wants_text=bot.wants_text,
             wants_updates=bot.wants_updates,

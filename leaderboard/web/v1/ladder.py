@@ -26,6 +26,7 @@ from leaderboard.web.hand_ins import (
     OVER,
     Account,
     BotState,
+    Connection,
     Division,
     HandedIn,
     HandInLimits,
@@ -271,6 +272,17 @@ async def hand_in_version(
     done = await receive(request, ladder, caller, name, idempotency_key, game)
     response.status_code = 201 if done.created else 200
     return done.version
+
+
+@router.post("/bots/{name}/connection", tags=["Bots"], status_code=201, response_model=Connection,
+             responses=_SIGNED_IN | refusals(409, 429))  # fmt: skip
+def connect_bot(ladder: Ladder, caller: Caller, name: BotName) -> Connection:
+    """Get what a bot that runs on its author's machine connects with. The first time makes the bot.
+
+    The token is shown this once, and is good for playing as this bot alone. It replaces the one before: what is
+    connected with that is cut off.
+    """
+    return ladder.connect(caller, name)
 
 
 @router.get("/bots/{name}/versions/{number}/log", tags=["Bots"], response_model=LogPart, responses=_SIGNED_IN)

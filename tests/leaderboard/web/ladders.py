@@ -10,6 +10,7 @@ from leaderboard.web.hand_ins import (
     Account,
     Alarm,
     BotState,
+    Connection,
     Division,
     Entry,
     HandedIn,
@@ -117,6 +118,11 @@ class Intake:
         self.store.check_bot(account.owner, name)
         self.open_uploads += 1
         return Arriving(self, account.owner, name, key, games)
+
+    def connect(self, account: Account, name: str) -> Connection:
+        self.need(account, "submit")
+        made = self.store.open_connection(account.owner, name)
+        return Connection(name, made.token.id, made.secret, made.token.expires, "games.example:7000", True, "PEM")
 
     def activate(self, account: Account, name: str, number: int) -> VersionState:
         self.need(account, "manage", self.store.bot(name).owner)

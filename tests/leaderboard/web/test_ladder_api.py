@@ -339,3 +339,22 @@ async def test_each_operation_of_a_ladder_is_described(web: httpx.AsyncClient) -
     assert len(set(names)) == len(names)
     text = (await web.get("/api")).text
     assert "/api/v1/bots/{name}/versions" in text
+
+
+async def test_a_bot_that_runs_at_its_authors_gets_a_token_that_is_good_for_playing_alone(
+    web: httpx.AsyncClient, owner: Owner
+) -> None:
+    ann = owner("ann", "submit")
+    made = await web.post(f"{V1}/bots/afar/connection", headers=ann)
+    assert made.status_code == 201
+    assert made.json()["address"] == "games.example:7000"
+    own = {"Authorization": f"Bearer {made.json()['token']}"}
+    for path in ("/me", "/me/bots", "/me/tokens"):
+        assert (await web.get(f"{V1}{path}", headers=own)).status_code == 403
+    assert (await web.post(f"{V1}/bots/afar/connection", headers=own)).status_code == 403
+    assert (await web.post(f"{V1}/bots/afar/connection")).status_code == 401
+    shown = (await web.get(f"{V1}/bots/afar", headers=own)).json()
+    assert (shown["remote"], shown["connected"], shown["newest"]) == (True, False, None)
+    page = await web.get("/bots/afar")
+    assert page.status_code == 200
+    assert "is not connected now" in page.text

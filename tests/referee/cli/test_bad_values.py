@@ -3,17 +3,29 @@ about the value, exit code 2, and nothing is written."""
 
 import math
 import shutil
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 
-from tests.command_tree import OF_A_LADDER, commands
+from leaderboard.web.app import make_app
+from referee.cli.ladder_client import TOKEN_VARIABLE
+from referee.cli.listening import address_of, listen_on
+from referee.ladder.config import load_ladder
+from referee.ladder.hand_ins import LadderHandIns
+from referee.ladder.intake import open_store
+from tests.command_tree import ELSEWHERE, commands
 
 LONG = "n" * 300
+OF_A_LADDER = {"serve", "login", "submit", "bots connect"} | {
+    " ".join(words) for words, _ in commands() if words[0] == "ladder"
+}
 
 
-COMMANDS = {" ".join(words): command for words, command in commands() if " ".join(words) not in OF_A_LADDER}
+COMMANDS = {" ".join(words): command for words, command in commands() if " ".join(words) not in ELSEWHERE}
 
 LINES = {
     "run": "cup.toml",
@@ -54,6 +66,16 @@ LINES = {
     "cluster machines": "cup",
     "cluster slurm": "host.example",
     "cluster kubernetes": "arena:1",
+    "serve": "ladder.toml --port 0",
+    "login": "{ladder} --token-file token.txt",
+    "submit": "bots/ann --name mine --ladder {ladder}",
+    "bots connect": "bots/ann {ladder} --name far",
+    "ladder invite": "--file ladder.toml",
+    "ladder token": "ann --file ladder.toml",
+    "ladder revoke": "ann 1 --file ladder.toml",
+    "ladder people": "--file ladder.toml",
+    "ladder block": "bob --reason why --file ladder.toml",
+    "ladder collect": "class.toml --no-wait --file ladder.toml",
 }
 """Arguments with which each command works, but for the value that is tried. A new command needs a line here."""
 
@@ -71,6 +93,9 @@ LINES_OF_OPTIONS = {
     ("web", "--bots"): "--port 0 --play",
     ("web", "--move-limit"): "--port 0 --play",
     ("web", "--secret"): "--port 0 --play",
+    ("login", "--invitation"): "{ladder} --name zed",
+    ("login", "--name"): "{ladder} --invitation {code}",
+    ("ladder block", "--reason"): "bob --file ladder.toml",
     **dict.fromkeys([("matches export", name) for name in ("--step", "--seat", "--theme", "--pace")], "{match} p.svg"),
 }
 """Options that belong to others."""
@@ -107,6 +132,17 @@ FITS = {
     ("add", "--read"): ("folder", "file"),
     ("web", "--runs"): ("folder",),
     ("publish", "target"): ("missing",),  # made
+    ("serve", "--name"): ("nan", "file"),
+    **dict.fromkeys(
+        [("login", "url"), ("submit", "--ladder"), ("bots connect", "url")], ("nan", "file")
+    ),  # names that a host may have
+    ("login", "--name"): ("text", "minus", "nan", "file"),
+    ("submit", "--name"): ("text", "minus", "nan", "file"),
+    ("bots connect", "--name"): ("text", "minus", "nan", "file"),
+    ("ladder invite", "--label"): ("text", "minus", "nan", "file"),
+    ("ladder token", "owner"): ("text", "nan", "file"),  # the account is made
+    ("ladder token", "--label"): ("text", "minus", "nan", "file"),
+    ("ladder block", "--reason"): tuple(TEXTS),
     ("web", "--bots"): ("folder",),
     ("cluster worker", "--name"): ("text", "nan", "file"),
     ("cluster worker", "--class"): ("text", "nan", "file"),
@@ -120,6 +156,10 @@ FITS = {
     **{(name, "--pki"): tuple(PATHS) for name in ("cluster slurm", "cluster kubernetes")},  # a folder of the nodes
 }
 """Values of these tables that are none too bad for an option."""
+
+
+SECRETS = {("login", "--invitation")}
+"""Options whose values no error shows."""
 
 
 def name_of(parameter: Any) -> str:
@@ -149,10 +189,10 @@ def values(parameter: Any) -> dict[str, str]:
     return found | ({"broken": "1.5"} if "int" in takes else {})
 
 
-def line(command: str, parameter: Any, value: str, match: str) -> list[str]:
+def line(command: str, parameter: Any, value: str, **names: str) -> list[str]:
     """The words of the command with this value."""
     name = name_of(parameter)
-    words = LINES_OF_OPTIONS.get((command, name), LINES[command]).format(match=match).split()
+    words = LINES_OF_OPTIONS.get((command, name), LINES[command]).format(**names).split()
     if not is_argument(parameter):
         return [*command.split(), *words, name, *[value] * max(1, parameter.nargs)]
     place = [one for one in COMMANDS[command].params if is_argument(one)].index(parameter)
@@ -168,6 +208,38 @@ def run_folder(make_run: Any, tmp_path: Path) -> Path:
     (new / "bot.toml").write_text((new / "bot.toml").read_text().replace("cyd", "new"))
     (tmp_path / "note.txt").write_text("a note\n")
     return tmp_path
+
+
+@pytest.fixture
+def ladder(
+    run_folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, str]]:
+    """The ladder of ladder.toml with the accounts of ann and bob, served; its address, and an invitation's code."""
+    data = tmp_path_factory.mktemp("ladder")
+    (run_folder / "ladder.toml").write_text(
+        f'data = "{data}"\n[remote]\nlisten = "127.0.0.1:0"\nplain = true\n'
+        '[[divisions]]\ngame = "toy"\nadmits = ["remote"]\n'
+    )
+    (run_folder / "class.toml").write_text('[[bots]]\nowner = "ann"\npath = "bots/ann"\nname = "collected"\n')
+    config = load_ladder(run_folder / "ladder.toml")
+    with open_store(config) as store:
+        for owner in ("ann", "bob"):
+            store.accounts.add_owner(owner)
+        (run_folder / "token.txt").write_text(store.accounts.create_token("ann", "", "manage", None).secret)
+        code = store.accounts.create_invitation("", 1, 1).code
+        pages = make_app(data, hand_ins=LadderHandIns(config, store, door=lambda: {"address": "127.0.0.1:9"}))
+        server = uvicorn.Server(uvicorn.Config(pages, log_level="warning", lifespan="off"))
+        bound = listen_on("127.0.0.1", 0)
+        bound.listen()
+        thread = threading.Thread(target=server.run, args=[[bound]])
+        thread.start()
+        address = address_of(bound, "127.0.0.1").rstrip("/")
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(data / "config"))
+        monkeypatch.setenv(TOKEN_VARIABLE, (run_folder / "token.txt").read_text())
+        yield {"ladder": address, "code": code}
+        server.should_exit = True
+        thread.join()
+        bound.close()
 
 
 def tree(folder: Path) -> dict[Path, bytes]:
@@ -192,19 +264,29 @@ def shown(value: str, err: str) -> bool:
     )
 
 
+@pytest.fixture
+def names(request: Any, command: str) -> dict[str, str]:
+    """What stands in braces in the line of the command."""
+    if command in OF_A_LADDER:
+        found: dict[str, str] = request.getfixturevalue("ladder")
+        return found
+    matches = request.getfixturevalue("run_folder") / "runs" / "cup" / "matches"
+    return {"match": sorted(matches.glob("*.gz"))[0].name.partition(".")[0]}
+
+
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "bridge"])
-def test_every_option_refuses_bad_values_in_one_sentence_that_has_the_value(command, run_folder, crosstown):
-    match = sorted((run_folder / "runs" / "cup" / "matches").glob("*.gz"))[0].name.partition(".")[0]
+def test_every_option_refuses_bad_values_in_one_sentence_that_has_the_value(command, names, run_folder, crosstown):
     before, wrong = tree(run_folder), []
     for parameter in COMMANDS[command].params:
         for what, value in values(parameter).items():
             if what in FITS.get((command, name_of(parameter)), ()):
                 continue
-            words = line(command, parameter, value, match)
+            words = line(command, parameter, value, **names)
             printed = crosstown(*words)
             lines = printed.err.splitlines()
             told = len(lines) == 2 and lines[0].startswith("error: ") and lines[1].startswith("next: ")
-            if printed.code != 2 or printed.out or not told or not (value == LONG or shown(value, lines[0])):
+            hidden = value == LONG or (command, name_of(parameter)) in SECRETS
+            if printed.code != 2 or printed.out or not told or not (hidden or shown(value, lines[0])):
                 wrong.append((" ".join(words)[-120:], what, printed.code, printed.out[-200:], printed.err[-400:]))
     assert not wrong, "\n".join(map(repr, wrong))
     after = tree(run_folder)
@@ -212,12 +294,11 @@ def test_every_option_refuses_bad_values_in_one_sentence_that_has_the_value(comm
 
 
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "bridge"])
-def test_an_empty_word_is_refused_wherever_it_stands(command, run_folder, crosstown):
+def test_an_empty_word_is_refused_wherever_it_stands(command, names, run_folder, crosstown):
     for parameter in COMMANDS[command].params:
         if not values(parameter):
             continue
-        match = "m0"
-        words = line(command, parameter, "", match)
+        words = line(command, parameter, "", **names)
         name = name_of(parameter) if not is_argument(parameter) else "an argument"
         for given in [words, *([[*words[: -max(1, parameter.nargs) - 1], f"{name}="]] if name.startswith("-") else [])]:
             printed = crosstown(*given)

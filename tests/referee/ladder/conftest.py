@@ -15,7 +15,7 @@ from referee.ladder.config import LadderConfig, load_ladder
 from referee.ladder.division import Division, Loaded
 from referee.ladder.hand_ins import LadderHandIns
 from referee.ladder.intake import open_store
-from referee.ladder.runner import LadderRunner
+from referee.ladder.runner import LadderRunner, load_remote
 from referee.ladder.store import LadderStore
 from referee.match.result import MatchResult
 from referee.process.sandbox import Sandbox
@@ -28,6 +28,8 @@ from tests.referee.ladder.handing_in import Sign
 
 def load(bot: LadderBot) -> Loaded:
     """A bot of which nothing is on the disk."""
+    if bot.remote:
+        return load_remote(bot, LadderConfig(Path(), "", Path(), (), ()))
     source = f"{bot.name}-{bot.version}"
     known_as = entry_id(bot, source)
     trouble = "its build is gone" if bot.content == "broken" else ""
@@ -79,6 +81,20 @@ class FakeTables:
 
 
 @dataclass
+class FakeConnections:
+    """Which remote bots are there, by name with the version that they say; and which are in matches elsewhere."""
+
+    there: dict[str, str] = field(default_factory=dict)
+    seated: set[str] = field(default_factory=set)
+
+    def connected(self, bot: LadderBot) -> bool:
+        return self.there.get(bot.name) == bot.label
+
+    def busy(self, bot: LadderBot) -> bool:
+        return bot.name in self.seated
+
+
+@dataclass
 class World:
     """One ladder: what it is made of, and what is there of it."""
 
@@ -86,6 +102,7 @@ class World:
     tables: FakeTables
     make_log: Callable[[], Any]
     roster: FakeRoster = field(default_factory=FakeRoster)
+    connections: FakeConnections = field(default_factory=FakeConnections)
     notes: list[str] = field(default_factory=list)
     day: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock_s: float = 1000.0
@@ -119,6 +136,7 @@ class World:
             load,
             observer,
             self.notes.append,
+            self.connections,
             time_s=lambda: self.clock_s,
             now=lambda: self.day,
         )

@@ -297,3 +297,10 @@ def test_a_decision_among_1000_bots_with_strangers_and_bars_takes_no_time():
         chosen(*bots, number=number)
         took.append(time.thread_time() - began)
     assert min(took) < 0.05  # the aim is 5 ms on a machine that does nothing else
+
+
+def test_a_remote_bot_that_is_in_a_match_is_not_chosen_and_the_reason_says_so():
+    found = choose(snapshot(bot("a"), bot("b", busy=True), bot("c", connected=False, busy=True)))
+    words = "a table needs 2 bots, and there is 1, and 1 bot is not connected and 1 bot is in a match"
+    assert found == Idle(words, waiting=True)
+    assert chosen(bot("a"), bot("b", busy=True), bot("d")).group in (("a", "d"), ("d", "a"))

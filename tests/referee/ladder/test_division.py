@@ -464,3 +464,96 @@ def test_somebody_who_waits_for_the_first_match_of_a_bot_is_served_first(make_la
     first = [divisions[place] for place in range(20, 30) if joined[place]]
     assert set(first[:3]) == {"a", "b", "c"}
     assert True in joined[20:22], joined
+
+
+# Remote bots
+
+OPEN = '[[divisions]]\ngame = "toy"\nadmits = ["remote"]\n[remote]\nlisten = "127.0.0.1:0"\n'
+
+
+def changes_of(world):
+    """Who came and went, with the reasons."""
+    kinds = ("added", "replaced", "paused", "absent", "returned")
+    events = world.run().journal.events
+    return [(line.kind, line.fields["name"], line.fields.get("reason", "")) for line in events if line.kind in kinds]
+
+
+def test_a_remote_bot_that_is_connected_plays_one_match_after_another(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0", divisions=OPEN, slots=3)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd", remote=True, label="1"))
+    world.connections.there["cyd"] = "1"
+    at_once, runner = [], world.runner()
+
+    def until():
+        playing = [spec for division in runner.divisions for spec in division.playing.values()]
+        at_once.append(sum(seat.name == "cyd" for spec in playing for seat in spec.seats))
+        return sum(seat.name == "cyd" for spec in world.tables.played for seat in spec.seats) > 12
+
+    world.play(until, runner=runner)
+    assert max(at_once) == 1
+    (line,) = [line.fields for line in world.run().journal.events if line.fields.get("name") == "cyd"]
+    assert (line["remote"], line["folder"], line["content"]) == ({"version": "1"}, "", "")
+    assert world.run().participants[-1].folder == ""
+    again = world.runner()
+    world.play(lambda: len(world.tables.played) > 40, runner=again)
+    assert len([line for line in world.run().journal.events if line.kind == "added"]) == 3
+
+
+def test_matches_of_a_remote_bot_that_has_gone_wait_and_hold_up_nobody(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0", divisions=OPEN, slots=1)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd", remote=True, label="1"))
+    world.connections.there["cyd"] = "1"
+    runner = world.runner()
+    world.tables.behaves = lambda spec: world.connections.there.clear() or "rated"
+    world.play(lambda: len(world.tables.played) > 30, runner=runner)
+    with_cyd = [place for place, spec in enumerate(world.tables.played) if "cyd" in [s.name for s in spec.seats]]
+    assert len(with_cyd) <= 1, with_cyd
+
+
+def test_a_remote_bot_that_is_away_leaves_and_what_it_had_not_begun_is_not_played(make_ladder, bot):
+    world = make_ladder("idle_below = 0.0", divisions=OPEN, slots=1)
+    here = bot("cyd", remote=True, label="1")
+    others = bot("ann"), bot("bob")
+    world.roster.set(*others, here)
+    world.connections.there["cyd"] = "1"
+
+    def leave(spec):
+        if "cyd" in [seat.name for seat in spec.seats]:
+            world.connections.there.clear()
+        return "rated"
+
+    world.tables.behaves = leave
+    world.play(lambda: "cyd" not in world.connections.there)
+    world.roster.set(*others, replace(here, away=True))
+    world.play(lambda: len(world.tables.played) > 20)
+    assert ("absent", "cyd", "it is not connected") in changes_of(world)
+    world.later(days=1)
+    played = len(world.tables.played)
+    world.play(lambda: len(world.tables.played) > played + 10)
+    assert len(world.run().epochs) == 2, "nothing waits for it when the secret is to be changed"
+    world.connections.there["cyd"] = "1"
+    world.tables.behaves = lambda _spec: "rated"
+    world.roster.set(*others, here)
+    world.play(lambda: "cyd" in [seat.name for seat in world.tables.played[-1].seats])
+    assert ("returned", "cyd", "") in changes_of(world)
+    assert not world.run().check().wrong
+
+
+def test_the_version_before_of_a_remote_bot_has_no_blocks_to_finish(make_ladder, bot):
+    world = make_ladder(CERTAIN, divisions=OPEN, slots=1)
+    one, two, other = bot("cyd", remote=True, label="1"), bot("cyd", 2, remote=True, label="2"), bot("ann")
+    world.roster.set(one, other)
+    world.connections.there["cyd"] = "1"
+    world.play(lambda: len(world.tables.played) == 1)
+    world.roster.set(two, other)
+    world.connections.there["cyd"] = "2"
+    world.play()
+    assert ("absent", "cyd", "version 2 plays in its place") in changes_of(world)
+    assert [seat.version for seat in world.tables.played[1].seats if seat.name == "cyd"] == ["2"]
+
+
+def test_a_remote_bot_that_never_came_is_not_in_the_journal(make_ladder, bot):
+    world = make_ladder(CERTAIN, divisions=OPEN)
+    world.roster.set(bot("ann"), bot("bob"), bot("cyd", remote=True, label="1", away=True))
+    world.play()
+    assert [name for _, name, _ in changes_of(world)] == ["ann", "bob"]

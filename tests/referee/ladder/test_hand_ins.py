@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ from referee.ladder.store import LadderStore
 from referee.process.manifest import load_manifest
 from referee.process.sources import read_sources
 from referee.process.store import content_of
+from referee.tournament.sections import RemoteConfig
+from referee.wire import Listen
+from referee.wire.remote_bots import token_digest
 from tests.referee.ladder.handing_in import Sign, archive, bot_files, send
 
 
@@ -303,3 +307,61 @@ def test_why_nothing_is_played_is_asked_once_for_all_divisions(config: LadderCon
     ladder = LadderHandIns(config, store, waits=waits)
     assert [division.waits for division in ladder.divisions()] == ["a table needs 2 bots", *("" for _ in names[1:])]
     assert len(asked) == 1
+
+
+# Remote bots
+
+
+@pytest.fixture
+def open_ladder(config: LadderConfig, store: LadderStore, tmp_path: Path) -> Callable[..., LadderHandIns]:
+    """open_ladder(door) is a ladder that admits remote bots in its second division."""
+    (tmp_path / "certificate.pem").write_text("a certificate")
+    divisions = config.divisions[0], replace(config.divisions[1], admits=("remote",))
+    remote = RemoteConfig(Listen("127.0.0.1", 7000))
+    admitting = replace(config, divisions=divisions, remote=remote)
+
+    def make(**door: object) -> LadderHandIns:
+        told = {"address": "games.example:7000", "certificate": str(tmp_path / "certificate.pem"), "bots": {}} | door
+        return LadderHandIns(admitting, store, door=lambda: told, alone=False)
+
+    return make
+
+
+def test_a_bot_that_runs_at_its_authors_gets_what_it_connects_with(
+    open_ladder: Callable[..., LadderHandIns], sign: Sign, store: LadderStore
+) -> None:
+    ladder, ann = open_ladder(), sign()
+    made = ladder.connect(ann, "afar")
+    assert (made.bot, made.address, made.tls, made.certificate) == (
+        "afar",
+        "games.example:7000",
+        True,
+        "a certificate",
+    )
+    assert store.accounts.connections() == {"afar": [token_digest(made.token).hex()]}
+    assert not ladder.bot("afar").connected
+    assert open_ladder(bots={"afar": "1"}).bot("afar").connected
+    assert [bot.connected for bot in open_ladder(bots={"afar": "1"}).bots("ann")] == [True]
+    assert [token.kind for token in ladder.tokens(ann)][:1] == ["connection"]
+    assert ladder.divisions()[1].settings["admits"] == "remote bots"
+
+
+def test_who_may_not_hand_in_a_bot_may_not_connect_it(
+    open_ladder: Callable[..., LadderHandIns], hand_ins: LadderHandIns, sign: Sign
+) -> None:
+    ladder = open_ladder()
+    assert "no division" in refused(Refusal.CONFLICT, lambda: hand_ins.connect(sign(), "afar"))
+    refused(Refusal.FORBIDDEN, lambda: ladder.connect(sign("ann", "read"), "afar"))
+    ladder.connect(sign(), "afar")
+    only = sign("ann", "submit", bot="afar")
+    ladder.connect(only, "afar")
+    refused(Refusal.FORBIDDEN, lambda: ladder.connect(only, "other"))
+    refused(Refusal.FORBIDDEN, lambda: ladder.connect(sign("bob"), "afar"))
+    said = refused(
+        Refusal.UNAVAILABLE, lambda: open_ladder(address="", trouble="the port is taken").connect(only, "afar")
+    )
+    assert "the port is taken" in said
+    refused(Refusal.UNAVAILABLE, lambda: open_ladder(certificate="/gone").connect(only, "afar"))
+    for number in range(module.MOST_BOTS - 1):
+        ladder.connect(sign(), f"afar {number}")
+    refused(Refusal.TOO_MANY, lambda: ladder.connect(sign(), "one more"))

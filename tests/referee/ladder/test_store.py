@@ -14,6 +14,7 @@ from referee.errors import PlatformError
 from referee.ladder import database as module
 from referee.ladder.schema import SCHEMA_VERSION
 from referee.ladder.store import LadderStore
+from referee.wire.remote_bots import token_digest
 
 
 class Clock:
@@ -554,3 +555,83 @@ def test_a_database_of_a_newer_version_is_left_as_it_is(store: LadderStore, tmp_
 def test_a_database_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(PlatformError, match="cannot be opened"):
         LadderStore(tmp_path / "missing" / "ladder.db", tmp_path)
+
+
+# Remote bots
+
+
+def connection(store: LadderStore, name: str = "afar", owner: str = "ann") -> str:
+    return store.open_connection(owner, name).secret
+
+
+def test_a_connection_makes_the_bot_and_replaces_the_one_before(store: LadderStore) -> None:
+    first, before = connection(store), store.change_count()
+    assert (store.bot("afar").remote, store.bot("afar").versions, store.versions("afar")) == (True, 0, [])
+    second = connection(store)
+    assert store.change_count() > before
+    digests = store.accounts.connections()
+    assert digests == {"afar": [token_digest(second).hex()]}
+    assert "was revoked" in refused(Refusal.UNAUTHENTICATED, lambda: store.accounts.account(first))
+    assert "good for nothing else" in refused(Refusal.FORBIDDEN, lambda: store.accounts.account(second))
+    assert "belongs to 'ann'" in refused(Refusal.FORBIDDEN, lambda: connection(store, owner="bob"))
+    hand_in(store, "c1")
+    assert "is handed in as files" in refused(Refusal.CONFLICT, lambda: connection(store, "anna"))
+
+
+def test_connections_end_with_the_token_and_with_a_block_of_the_owner(store: LadderStore, clock: Clock) -> None:
+    connection(store)
+    store.accounts.block("ann", "floods")
+    assert store.accounts.connections() == {}
+    store.accounts.block("ann", "")
+    assert store.accounts.connections().keys() == {"afar"}
+    clock.move(days=366)
+    assert store.accounts.connections() == {}
+    connection(store)
+    (token,) = store.accounts.tokens("ann")
+    before = store.change_count()
+    store.accounts.revoke_token("ann", token.id)
+    assert store.accounts.connections() == {}
+    assert store.change_count() > before
+
+
+def test_what_a_remote_bot_says_in_hello_is_its_version(store: LadderStore, clock: Clock) -> None:
+    connection(store)
+    store.has_connected("afar", "1", [])
+    store.has_connected("afar", "1", [])
+    (version,) = store.versions("afar")
+    assert (version.number, version.label, version.status) == (1, "1", "received")
+    qualify(store, "afar", 1, "toy")
+    (bot,) = store.active("toy")
+    assert (bot.remote, bot.label, bot.content) == (True, "1", "")
+    store.has_connected("afar", "2", [])
+    qualify(store, "afar", 2, "toy")
+    assert playing(store, "toy") == [("afar", 2)]
+    store.has_connected("afar", "1", [])
+    assert playing(store, "toy") == [("afar", 1)], "what connects plays"
+    store.retire("afar", 1)
+    store.has_connected("afar", "1", [])
+    assert store.version("afar", 1).status == "retired"
+
+
+def test_a_version_that_was_rejected_is_tried_again_when_its_bot_is_connected_anew(
+    store: LadderStore, clock: Clock
+) -> None:
+    connection(store)
+    clock.move(seconds=5)
+    store.has_connected("afar", "1", [])
+    store.begin_step(id_of(store, "afar", 1), "qualified", "qualifying", None)
+    store.reject(id_of(store, "afar", 1), "qualified", 1.0, "it crashed", "correct it")
+    clock.move(seconds=5)
+    store.has_connected("afar", "1", [])
+    assert store.version("afar", 1).status == "rejected"
+    connection(store)
+    store.has_connected("afar", "1", [])
+    assert store.version("afar", 1).status == "received"
+
+
+def test_a_version_that_waits_is_given_up_when_another_one_connects(store: LadderStore) -> None:
+    connection(store)
+    store.has_connected("afar", "1", [])
+    store.has_connected("afar", "2", ["toy"])
+    assert [(one.number, one.label, one.games) for one in store.waiting()] == [(2, "2", ("toy",))]
+    assert "connected as another version" in store.version("afar", 1).reason

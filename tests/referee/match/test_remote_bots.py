@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from referee.process.entry import Entry, remote_bot_entry
 from referee.record import Record, read_record, verify
 from referee.wire import Listen
 from referee.wire.public_address import parse_address
+from referee.wire.remote_bots import token_digest
 
 R = EndReason
 PATIENT = Limits(startup_s=30, ready_s=30, first_move_s=30, move_s=30)
@@ -541,3 +542,52 @@ def test_an_entry_is_named_by_name_and_version() -> None:
     assert ADA.id == remote_bot_entry("Ada", "1").id
     others = [remote_bot_entry("Ada", version) for version in ("2", "", "remote")]
     assert len({ADA.id, BOB.id, *(entry.id for entry in others)}) == 5
+
+
+# Those that are named while the table is open
+
+
+def invited(*tokens: str) -> Invitation:
+    digests = tuple(token_digest(token).hex() for token in tokens)
+    return Invitation("", PATIENT, wait_s=0, reconnect_s=5, digests=digests)
+
+
+async def test_a_bot_that_is_expected_later_plays_under_the_entry_of_its_version(room: Any) -> None:
+    hall = await room()
+    entries: Any = hall.table._entries
+    one, two = (replace(remote_bot_entry("Cyd", version), id=f"c{version}") for version in "12")
+    entries |= {one.id: one, two.id: two}
+    hall.table.expect("Cyd", invited("c" * 32))
+    for entry in (one, two):
+        hall.table.seat_as(entry.id, "Cyd", entry.manifest.version)
+    assert hall.table.seen()["Cyd"].connected is False
+    stream = await hall.stream().hello("c" * 32, version="2", games=["toy"])
+    ada, _ = await hall.come(ADA)
+    await stream.hear()
+    assert (hall.table.seen()["Cyd"].version, hall.table.seen()["Cyd"].games) == ("2", ("toy",))
+    playing = asyncio.gather(stream.play(), ada.play())
+    result, _ = await hall.begin(who=(ADA, one))
+    assert (result.status, result.reason) == ("void", R.START_FAILED)
+    assert "connected as version '2', and version '1' is to play" in result.detail
+    result, record = await hall.begin(who=(ADA, two))
+    assert (result.reason, record.header.seats[1].sandbox) == (R.NORMAL, "remote")
+    hall.table.turn_away("Cyd")
+    assert (await stream.status())[0] is grpc.StatusCode.UNAUTHENTICATED
+    playing.cancel()
+
+
+async def test_a_bot_whose_token_is_revoked_in_mid_match_loses_it(room: Any) -> None:
+    hall = await room()
+    cyd = replace(remote_bot_entry("Cyd", "1"), id="c1")
+    hall.table._entries["c1"] = cyd
+    hall.table.expect("Cyd", invited("c" * 32))
+    hall.table.seat_as("c1", "Cyd", "1")
+    stream = await hall.stream().hello("c" * 32, version="1")
+    ada, _ = await hall.come(ADA)
+    match = hall.begin(who=(cyd, ADA))
+    await stream.hear_until("decide")
+    other = asyncio.create_task(ada.play())
+    hall.table.expect("Cyd", invited("d" * 32))
+    result, _ = await match
+    assert (result.faults[0].reason, result.ranking) == (R.DISCONNECTED, (2, 1))
+    other.cancel()

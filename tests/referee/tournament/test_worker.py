@@ -21,7 +21,8 @@ from referee.schedule.spec import MatchSpec
 from referee.tournament import messages
 from referee.tournament.entrants import load_tournament
 from referee.tournament.identity import config_of
-from referee.tournament.worker import MOST_FILES, play_together
+from referee.tournament.messages import Setup
+from referee.tournament.worker import MOST_FILES, Bots, play_together
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -342,7 +343,8 @@ async def test_of_matches_played_together_the_abandoned_one_ends_and_nothing_is_
 ) -> None:
     one, other, *_ = known_matches(config_of(make_tournament(blocks=10)), luck)
     desk = Desk()
-    serving = asyncio.create_task(play_together(desk, desk, tmp_path))
+    setup = Setup((), tmp_path, tmp_path, None)
+    serving = asyncio.create_task(play_together(desk, desk, setup, Bots(setup)))
     async with asyncio.timeout(60):
         for spec in (one, other):
             desk.lines.put_nowait(messages.play_line(spec))

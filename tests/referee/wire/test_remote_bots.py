@@ -12,7 +12,7 @@ from referee.wire import HandshakeError, RemoteBot, StreamEnd
 from referee.wire.encode import WireLimits
 from referee.wire.handshake import Refusal
 from referee.wire.http2 import Budget, Status, Traffic
-from referee.wire.remote_bots import HELLO_UNITS, find_remote_bot
+from referee.wire.remote_bots import HELLO_UNITS, find_remote_bot, token_digest, version_label
 
 LIMITS = WireLimits(1, 1, 1, 1)
 TOKENS = ("a" * 16, "b" * 16)
@@ -40,7 +40,7 @@ class Call:
 
 
 def guests(**more: Any) -> list[RemoteBot]:
-    return [RemoteBot(token, LIMITS, **more) for token in TOKENS]
+    return [RemoteBot([token_digest(token)], LIMITS, **more) for token in TOKENS]
 
 
 @settings(deadline=None)
@@ -145,3 +145,27 @@ async def test_a_bot_that_comes_back_finds_what_was_left_of_its_budget() -> None
     assert refused.value.code is Status.UNAVAILABLE, "which every client tries again after"
     assert budget.spend(HELLO_UNITS // 2), "what was refused costs nothing"
     assert guest.session is not None
+
+
+async def test_a_session_ends_when_its_token_is_not_accepted_any_more() -> None:
+    guest = RemoteBot([token_digest("one")], LIMITS, reconnect_s=60)
+    call: Any = Call()
+    guest.admit(pb.Hello(protocol=1, token="one"), call)
+    guest.accept([token_digest("one"), token_digest("two")])
+    assert find_remote_bot([guest], "two") is guest
+    assert guest.session is not None
+    guest.accept([token_digest("two")])
+    await asyncio.sleep(0)
+    assert guest.session is None
+    assert find_remote_bot([guest], "one") is None
+    guest.admit(pb.Hello(protocol=1, token="two"), call)
+    guest.accept([])
+    await asyncio.sleep(0)
+    assert (guest.session, find_remote_bot([guest], "two")) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "label"), [("1", "1"), ("", ""), (" a\n b\t", "a b"), ("\x00\u202e2", "2"), ("v" * 99, "v" * 64)]
+)
+def test_a_version_is_a_short_line_whatever_the_bot_says(said: str, label: str) -> None:
+    assert version_label(said) == label

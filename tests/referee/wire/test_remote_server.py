@@ -13,6 +13,7 @@ from crosstown_proto.v1 import referee_pb2 as pb
 from referee.wire import Listen, ListenError, RemoteBot, RemoteServer
 from referee.wire.encode import WireLimits
 from referee.wire.public_address import own_certificate, parse_address
+from referee.wire.remote_bots import token_digest
 from referee.wire.server import MAX_STRANGERS
 
 TOKEN = "t" * 32
@@ -69,7 +70,7 @@ async def porch(pair: tuple[Path, Path]) -> AsyncIterator[Callable[..., Any]]:
     async with AsyncExitStack() as stack:
 
         async def build(**more: Any) -> Porch:
-            guests = [RemoteBot(TOKEN, LIMITS, reconnect_s=5)]
+            guests = [RemoteBot([token_digest(TOKEN)], LIMITS, reconnect_s=5)]
             door = RemoteServer(Listen("127.0.0.1", 0, *pair), guests, **more)
             return Porch(await stack.enter_async_context(door), pair[0], stack)
 
@@ -176,3 +177,15 @@ async def test_a_key_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.pem").write_text("nothing")
     with pytest.raises(ListenError, match=r"a\.pem"):
         await RemoteServer(Listen("127.0.0.1", 0, tmp_path / "a.pem", tmp_path / "a.pem"), []).__aenter__()
+
+
+async def test_a_token_that_was_made_a_moment_ago_is_waited_for(porch: Any) -> None:
+    here = await porch(patience_s=2)
+    call = await here.call()
+    hello = pb.BotMessage(hello=pb.Hello(protocol=1, token="made a moment ago")).SerializeToString()
+    await call.write(hello)
+    await asyncio.sleep(0.3)
+    here.door._remote_bots[0].accept([token_digest("made a moment ago")])
+    assert pb.RefereeMessage.FromString(await call.read()).HasField("welcome")
+    code, _ = await refusal(await here.call(), HELLO)
+    assert code is grpc.StatusCode.UNAUTHENTICATED
